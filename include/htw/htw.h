@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* htw/htw.h - all of htw. Each header may also be included alone. */
+#ifndef HTW_HTW_H
+#define HTW_HTW_H
+
+#include <htw/base.h>
+#include <htw/wheel.h>
+
+#endif /* HTW_HTW_H */

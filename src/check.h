@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.h - assertions in tiers, chosen by the build option `check_level`:
+ * 0: none; 1: what costs a comparison; 2: whole structures, after every step.
+ *
+ * They are for what a caller cannot cause through the public functions, or can
+ * cause only by breaking a rule that cannot be seen (memory freed while pending).
+ */
+#ifndef HTW_SRC_CHECK_H
+#define HTW_SRC_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef HTW_CHECK_LEVEL
+#define HTW_CHECK_LEVEL 0
+#endif
+
+#define HTW__CHECK_AT(level, condition)                                                         \
+    do {                                                                                        \
+        if (HTW_CHECK_LEVEL >= (level) && !(condition)) {                                       \
+            fprintf(stderr, "htw: %s:%d: %s: check failed: %s\n", __FILE__, __LINE__, __func__, \
+                    #condition);                                                                \
+            abort();                                                                            \
+        }                                                                                       \
+    } while (0)
+
+#define HTW__CHECK(condition) HTW__CHECK_AT(1, condition)
+#define HTW__CHECK_SLOW(condition) HTW__CHECK_AT(2, condition)
+
+#endif /* HTW_SRC_CHECK_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* wheel_dump.c - the wheel as a picture in text. */
+#include "wheel_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* A level is drawn as one character for each bucket, or for each group of buckets. */
+#define STRIP_WIDTH 64u
+
+/* How many buckets of the delay queue are listed. */
+#define LISTED_BUCKETS 8u
+
+static size_t links_until(const struct htw__link *link, const struct htw__link *end) {
+    size_t count = 0;
+    for (; link != end; link = link->_next)
+        count++;
+    return count;
+}
+
+static size_t timers_in(const struct htw_wheel *wheel, unsigned level, uint32_t slot) {
+    const struct htw__bucket *bucket = htw__wheel_bucket(wheel, level, slot);
+    uint32_t chains = wheel->levels[level].chains;
+    if (chains == 0)
+        return links_until(htw__bucket_ring(bucket)->_next, htw__bucket_ring(bucket));
+    size_t count = 0;
+    for (uint32_t i = 0; i < chains; i++)
+        count += links_until(htw__bucket_chains(bucket)[i], &wheel->nil);
+    return count;
+}
+
+/* One to nine timers as a digit, then a letter for each power of ten: a for 10 to 99. */
+static char load_mark(size_t timers) {
+    if (timers == 0)
+        return '.';
+    if (timers < 10)
+        return (char)('0' + timers);
+    char mark = 'a';
+    while ((timers /= 10) >= 10)
+        mark++;
+    return mark;
+}
+
+static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stream) {
+    uint32_t buckets = wheel->levels[level].bucket_count;
+    uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH;
+    uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
+    size_t pending = 0;
+    for (uint32_t slot = 0; slot < buckets; slot++)
+        pending += timers_in(wheel, level, slot);
+    fprintf(stream, "level %u: buckets of 2^%u ticks, pending %zu\n  |", level,
+            htw__wheel_shift(wheel, level), pending);
+    for (uint32_t first = 0; first < buckets; first += group) {
+        size_t timers = 0;
+        for (uint32_t slot = first; slot < first + group && slot < buckets; slot++)
+            timers += timers_in(wheel, level, slot);
+        fputc(load_mark(timers), stream);
+    }
+    fprintf(stream, "|\n  %*c clock, in bucket %" PRIu32 "\n", (int)(clock_slot / group) + 2, '^',
+            clock_slot);
+}
+
+/* Lists the buckets that come up next, in their order: each time the first after the last. */
+static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
+    const struct htw__heap *heap = &wheel->queue.heap;
+    fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", heap->count,
+            heap->count > LISTED_BUCKETS ? ", the first of them:" : "");
+    struct htw__heap_entry last = { 0, UINT32_MAX };
+    for (uint32_t listed = 0; listed < LISTED_BUCKETS && listed < heap->count; listed++) {
+        const struct htw__heap_entry *next = NULL;
+        for (uint32_t i = 0; i < heap->count; i++) {
+            const struct htw__heap_entry *entry = &heap->entries[i];
+            if (htw__heap_entry_precedes(last, *entry) &&
+                (next == NULL || htw__heap_entry_precedes(*entry, *next)))
+                next = entry;
+        }
+        if (next == NULL)
+            break;
+        last = *next;
+        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", last.key,
+                htw__wheel_id_level(wheel, last.id), last.id & wheel->mask,
+                timers_in(wheel, htw__wheel_id_level(wheel, last.id), last.id & wheel->mask));
+    }
+}
+
+int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
+    if (wheel == NULL || stream == NULL)
+        return -EINVAL;
+    fprintf(stream, "wheel: clock %" PRIu64 "%s, %" PRIu32 " buckets a level, %u of %u levels%s\n",
+            wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
+            wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
+    fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
+            links_until(wheel->due._next, &wheel->due) +
+                links_until(wheel->late._next, &wheel->late),
+            links_until(wheel->never._next, &wheel->never));
+    fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
+            wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        draw_level(wheel, level, stream);
+    list_queue(wheel, stream);
+    fprintf(stream,
+            "scheduled %" PRIu64 ", moved %" PRIu64 ", cancelled %" PRIu64 ", expired %" PRIu64
+            ", drained %" PRIu64 ", demoted %" PRIu64 ", clock advances %" PRIu64 "\n",
+            wheel->scheduled, wheel->moved, wheel->cancelled, wheel->expired, wheel->drained,
+            wheel->demoted, wheel->advances);
+    return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
+}

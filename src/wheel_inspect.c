@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* wheel_inspect.c - looking at a wheel: for_each, check, stats. The picture is wheel_dump.c. */
+#include "wheel_state.h"
+
+#include <errno.h>
+
+/* A list of timers, wherever it is: leads from *head to `end`. */
+struct list {
+    struct htw__link **head;
+    struct htw__link *end;
+};
+
+static struct list ring_list(const struct htw__link *ring) {
+    struct htw__link *end = (struct htw__link *)(uintptr_t)ring;
+    return (struct list) { &end->_next, end };
+}
+
+static uint32_t list_count(const struct htw_wheel *wheel, unsigned level) {
+    uint32_t chains = wheel->levels[level].chains;
+    return chains == 0 ? 1 : chains;
+}
+
+static struct list bucket_list(const struct htw_wheel *wheel, unsigned level, uint32_t slot,
+                               uint32_t index) {
+    struct htw__bucket *bucket = htw__wheel_bucket(wheel, level, slot);
+    if (wheel->levels[level].chains == 0)
+        return ring_list(htw__bucket_ring(bucket));
+    /* The end is only compared with. */
+    return (struct list) { &htw__bucket_chains(bucket)[index],
+                           (struct htw__link *)(uintptr_t)&wheel->nil };
+}
+
+/* ---- for_each ---- */
+
+struct visit {
+    htw_wheel_visitor *visitor;
+    void *arg;
+    size_t count;
+};
+
+/* False when the visitor has seen enough. */
+static bool visit_list(struct visit *visit, struct list list) {
+    for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
+        visit->count++;
+        if (!visit->visitor(htw__timer_of(link), visit->arg))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_bucket(struct htw_wheel *wheel, struct visit *visit, uint32_t id) {
+    unsigned level = htw__wheel_id_level(wheel, id);
+    for (uint32_t i = 0; i < list_count(wheel, level); i++)
+        if (!visit_list(visit, bucket_list(wheel, level, id & wheel->mask, i)))
+            return false;
+    return true;
+}
+
+size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg) {
+    if (wheel == NULL || visitor == NULL)
+        return 0;
+    struct visit visit = { visitor, arg, 0 };
+    bool more = visit_list(&visit, ring_list(&wheel->due)) &&
+                visit_list(&visit, ring_list(&wheel->late)) &&
+                visit_list(&visit, ring_list(&wheel->never));
+    /* Every bucket with a timer is in the delay queue. */
+    const struct htw__heap *heap = &wheel->queue.heap;
+    for (uint32_t i = 0; more && i < heap->count; i++)
+        more = visit_bucket(wheel, &visit, heap->entries[i].id);
+    return visit.count;
+}
+
+/* ---- check: the numbers are those of the invariants in wheel.c ---- */
+
+struct check {
+    const struct htw_wheel *wheel;
+    uint64_t total;
+    uint64_t expected_total;
+};
+
+/* What is true of all timers of a list. */
+struct rule {
+    unsigned place;
+    uint32_t slot;
+    uint64_t earliest;
+    uint64_t latest;
+};
+
+static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *timer,
+                       const struct rule *rule) {
+    if (!htw__wheel_owns(wheel, timer) || htw__timer_place(timer) != rule->place ||
+        htw__timer_slot(timer) != rule->slot)
+        return 2;
+    if (timer->_deadline < rule->earliest || timer->_deadline > rule->latest)
+        return htw__place_is_level(rule->place) ? 5 : 7;
+    unsigned place = htw__wheel_place(wheel, timer->_deadline);
+    if (htw__place_is_level(place) && place >= wheel->level_count)
+        return 8;
+    return 0;
+}
+
+static int check_list(struct check *check, struct list list, const struct rule *rule) {
+    struct htw__link **back = list.head;
+    struct htw__link *link = *back;
+    int broken = 0;
+    while (broken == 0 && link != list.end) {
+        if (link == NULL || link->_back != back)
+            return 1;
+        if (++check->total > check->expected_total)
+            return 9;
+        broken = check_timer(check->wheel, htw__timer_of(link), rule);
+        back = &link->_next;
+        link = *back;
+    }
+    if (broken == 0 && list.end != &check->wheel->nil && list.end->_back != back)
+        return 1;
+    return broken;
+}
+
+static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
+    const struct htw_wheel *wheel = check->wheel;
+    uint64_t key = htw__delay_queue_key(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot));
+    if (key == HTW__HEAP_ABSENT)
+        return htw__wheel_is_empty_at(wheel, level, slot) ? 0 : 4;
+    unsigned shift = htw__wheel_shift(wheel, level);
+    if (key < wheel->clock || (key == wheel->clock && !wheel->in_round) ||
+        htw__wheel_slot(wheel, level, key) != slot ||
+        (key >> shift) - (wheel->clock >> shift) > wheel->mask)
+        return 6;
+    /* A timer that was moved later may wait in an earlier bucket; not in strict FIFO. */
+    uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
+    struct rule rule = { level, slot, key, wheel->strict_fifo ? last_of_range : HTW_NEVER };
+    int broken = 0;
+    for (uint32_t i = 0; broken == 0 && i < list_count(wheel, level); i++)
+        broken = check_list(check, bucket_list(wheel, level, slot, i), &rule);
+    return broken;
+}
+
+static int check_buckets(struct check *check) {
+    const struct htw_wheel *wheel = check->wheel;
+    int broken = htw__heap_is_valid(&wheel->queue.heap) ? 0 : 3;
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        for (uint32_t slot = 0; broken == 0 && slot < wheel->levels[level].bucket_count; slot++)
+            broken = check_bucket(check, level, slot);
+    return broken;
+}
+
+static int check_rings(struct check *check) {
+    const struct htw_wheel *wheel = check->wheel;
+    const struct rule due = { HTW__PLACE_DUE, 0, 0, wheel->clock };
+    const struct rule never = { HTW__PLACE_NEVER, 0, HTW_NEVER, HTW_NEVER };
+    int broken = check_list(check, ring_list(&wheel->due), &due);
+    if (broken == 0)
+        broken = check_list(check, ring_list(&wheel->late), &due);
+    if (broken == 0)
+        broken = check_list(check, ring_list(&wheel->never), &never);
+    if (broken == 0 && !wheel->in_round && !htw__ring_is_empty(&wheel->late))
+        broken = 7;
+    return broken;
+}
+
+int htw_wheel_check(const struct htw_wheel *wheel) {
+    if (wheel == NULL)
+        return -EINVAL;
+    if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
+        wheel->clock == HTW_NEVER)
+        return 8;
+    struct check check = { .wheel = wheel, .expected_total = htw_wheel_count(wheel) };
+    int broken = check_buckets(&check);
+    if (broken == 0)
+        broken = check_rings(&check);
+    if (broken == 0 && check.total != check.expected_total)
+        broken = 9;
+    return broken;
+}
+
+/* ---- stats ---- */
+
+static uint64_t memory_of(const struct htw_wheel *wheel) {
+    uint64_t bytes = sizeof(*wheel) + htw__heap_memory(&wheel->queue.heap);
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        bytes += htw__level_bytes(&wheel->levels[level]);
+    return bytes;
+}
+
+int htw_wheel_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
+    if (wheel == NULL || stats == NULL || stats->struct_size != sizeof(*stats))
+        return -EINVAL;
+    *stats = (struct htw_wheel_stats) {
+        .struct_size = sizeof(*stats),
+        .scheduled = wheel->scheduled,
+        .moved = wheel->moved,
+        .cancelled = wheel->cancelled,
+        .expired = wheel->expired,
+        .drained = wheel->drained,
+        .demoted = wheel->demoted,
+        .advances = wheel->advances,
+        .pending = htw_wheel_count(wheel),
+        .levels = wheel->level_count,
+        .size = wheel->mask + 1,
+        .queued_buckets = wheel->queue.heap.count,
+        .memory_bytes = memory_of(wheel),
+    };
+    return 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wheel_poll.c - how timers leave the wheel when their time has come: rounds, the
+ * opening of buckets, demotion. wheel.c explains the algorithm.
+ */
+#include "wheel_state.h"
+
+#include <errno.h>
+
+/* What one call may still do. */
+struct batch {
+    struct htw_timer **timers;
+    size_t count;
+    size_t max;
+    size_t budget; /* steps left */
+};
+
+static bool is_over(const struct batch *batch) {
+    return batch->count == batch->max || batch->budget == 0;
+}
+
+static void hand_out(struct htw_wheel *wheel, struct htw_timer *timer, struct batch *batch) {
+    timer->_where = 0;
+    wheel->expired++;
+    batch->timers[batch->count++] = timer;
+}
+
+static void hand_out_due(struct htw_wheel *wheel, struct batch *batch) {
+    while (!htw__ring_is_empty(&wheel->due) && !is_over(batch)) {
+        struct htw__link *first = wheel->due._next;
+        htw__link_unlink(first);
+        batch->budget--;
+        hand_out(wheel, htw__timer_of(first), batch);
+    }
+}
+
+/* The bucket at the top of the delay queue, which must not be empty. */
+struct top {
+    uint64_t key;
+    unsigned level;
+    uint32_t chains;
+    struct htw__bucket *bucket;
+};
+
+static struct top top_of(const struct htw_wheel *wheel) {
+    uint32_t id = htw__delay_queue_top_id(&wheel->queue);
+    unsigned level = htw__wheel_id_level(wheel, id);
+    return (struct top) { htw__delay_queue_top_key(&wheel->queue), level,
+                          wheel->levels[level].chains,
+                          htw__wheel_bucket(wheel, level, id & wheel->mask) };
+}
+
+/* Moves the clock to the bucket at the top, unless cancels have emptied that bucket. */
+static void advance_clock(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+    HTW__CHECK(top->key > wheel->clock);
+    if (htw__bucket_is_empty(top->bucket, top->chains, &wheel->nil)) {
+        batch->budget--;
+        htw__wheel_discard_top(wheel);
+        return;
+    }
+    wheel->clock = top->key;
+    wheel->advances++;
+    htw__bucket_prefetch(top->bucket, top->chains);
+}
+
+/*
+ * Empties the bucket at the top: what is due is handed out, the rest goes down to where
+ * it fits now. While that lasts, over as many calls as it takes, the bucket stays at the
+ * top, with a key equal to the clock: whatever is filed meanwhile is later than the
+ * clock, so nothing passes it, and nothing is filed into it, since its range holds the
+ * clock and so belongs to lower levels until the clock has left it.
+ */
+static void empty_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+    while (!is_over(batch)) {
+        batch->budget--;
+        struct htw__link *link =
+            htw__bucket_take(top->bucket, top->chains, &wheel->turn, &wheel->nil);
+        if (link == NULL) {
+            htw__wheel_discard_top(wheel);
+            return;
+        }
+        struct htw_timer *timer = htw__timer_of(link);
+        if (timer->_deadline <= wheel->clock) {
+            hand_out(wheel, timer, batch);
+        } else {
+            htw__wheel_file(wheel, timer, timer->_deadline,
+                            htw__wheel_place(wheel, timer->_deadline), wheel->demoted++);
+        }
+    }
+}
+
+/*
+ * Strict FIFO: puts a timer that comes down from `from` before all others of its tick.
+ * They were armed later, since a tick's timers are filed at ever lower levels as the clock
+ * comes nearer. It must not pass a bucket on the way that holds such timers: these will
+ * come down after it and would get in front.
+ */
+static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, unsigned from) {
+    uint64_t deadline = timer->_deadline;
+    unsigned lowest = htw__wheel_place(wheel, deadline);
+    unsigned level = from - 1;
+    while (level > lowest &&
+           htw__wheel_is_empty_at(wheel, level, htw__wheel_slot(wheel, level, deadline)))
+        level--;
+    uint32_t slot = htw__wheel_slot(wheel, level, deadline);
+    htw__wheel_settle(wheel, timer, level, slot);
+    htw__ring_push_front(htw__bucket_ring(htw__wheel_bucket(wheel, level, slot)), &timer->_link);
+    htw__delay_queue_offer(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot), deadline);
+    wheel->demoted++;
+}
+
+/*
+ * Strict FIFO: empties a bucket above the lowest level from its end, each timer going to
+ * the front of where it belongs, so that the order of arming stays; what is due gathers in
+ * `due`, to be handed out when the bucket is empty. Cancels in between find every timer in
+ * a ring, as always.
+ */
+static void open_in_order(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+    wheel->opening = true;
+    while (!is_over(batch)) {
+        batch->budget--;
+        struct htw__link *link = htw__bucket_take_last(top->bucket);
+        if (link == NULL) {
+            htw__wheel_discard_top(wheel);
+            return;
+        }
+        struct htw_timer *timer = htw__timer_of(link);
+        if (timer->_deadline <= wheel->clock) {
+            htw__wheel_settle(wheel, timer, HTW__PLACE_DUE, 0);
+            htw__ring_push_front(&wheel->due, link);
+        } else {
+            demote_to_front(wheel, timer, top->level);
+        }
+    }
+}
+
+static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
+    return htw__ring_is_empty(&wheel->due) && (htw__delay_queue_is_empty(&wheel->queue) ||
+                                               htw__delay_queue_top_key(&wheel->queue) > now);
+}
+
+static void end_round(struct htw_wheel *wheel, uint64_t now) {
+    wheel->in_round = false;
+    wheel->clock = now;
+    htw__ring_splice_back(&wheel->due, &wheel->late);
+}
+
+static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
+    if (now == HTW_NEVER)
+        now = HTW_NEVER - 1;
+    if (now < wheel->clock)
+        now = wheel->clock;
+    wheel->in_round = true;
+    for (;;) {
+        if (!wheel->opening)
+            hand_out_due(wheel, batch);
+        /* A full batch does not report that nothing is left, even if it is so. */
+        if (batch->count == batch->max)
+            return HTW_MORE;
+        if (nothing_is_due(wheel, now)) {
+            end_round(wheel, now);
+            return HTW_DONE;
+        }
+        if (batch->budget == 0)
+            return HTW_MORE;
+        struct top top = top_of(wheel);
+        if (top.key > wheel->clock)
+            advance_clock(wheel, &top, batch);
+        else if (wheel->strict_fifo && top.level > 0)
+            open_in_order(wheel, &top, batch);
+        else
+            empty_bucket(wheel, &top, batch);
+    }
+}
+
+struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
+    if (wheel == NULL)
+        return NULL;
+    struct htw_timer *timer = NULL;
+    struct batch batch = { &timer, 0, 1, SIZE_MAX };
+    advance(wheel, now, &batch);
+    HTW__WHEEL_CHECK(wheel);
+    return timer;
+}
+
+int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
+                         size_t max, size_t budget, size_t *ret_count) {
+    if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
+        return -EINVAL;
+    struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
+    enum htw_wheel_progress progress = advance(wheel, now, &batch);
+    HTW__WHEEL_CHECK(wheel);
+    *ret_count = batch.count;
+    return (int)progress;
+}
+
+uint64_t htw_wheel_next(struct htw_wheel *wheel) {
+    if (wheel == NULL)
+        return HTW_NEVER;
+    if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->late))
+        return wheel->clock;
+    while (!htw__delay_queue_is_empty(&wheel->queue)) {
+        struct top top = top_of(wheel);
+        if (!htw__bucket_is_empty(top.bucket, top.chains, &wheel->nil))
+            return top.key;
+        htw__wheel_discard_top(wheel);
+    }
+    return HTW_NEVER;
+}
+
+static struct htw__link *take_any(struct htw_wheel *wheel) {
+    while (!htw__delay_queue_is_empty(&wheel->queue)) {
+        struct top top = top_of(wheel);
+        struct htw__link *link =
+            htw__bucket_take(top.bucket, top.chains, &wheel->turn, &wheel->nil);
+        if (link != NULL)
+            return link;
+        htw__wheel_discard_top(wheel);
+    }
+    struct htw__link *rings[] = { &wheel->due, &wheel->late, &wheel->never };
+    for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+        struct htw__link *first = rings[i]->_next;
+        if (first != rings[i]) {
+            htw__link_unlink(first);
+            return first;
+        }
+    }
+    return NULL;
+}
+
+struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel) {
+    struct htw__link *link = wheel == NULL ? NULL : take_any(wheel);
+    if (link == NULL)
+        return NULL;
+    struct htw_timer *timer = htw__timer_of(link);
+    timer->_where = 0;
+    wheel->drained++;
+    HTW__WHEEL_CHECK(wheel);
+    return timer;
+}

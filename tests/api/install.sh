@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs to a fresh prefix and builds a program outside the tree with pkg-config alone,
+# against the shared and against the static library.
+# usage: install.sh SOURCE_ROOT
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The compiler and flags of a sanitizer run must not leak in here.
+unset CFLAGS LDFLAGS
+meson setup "$work/build" "$1" --prefix "$work/prefix" --libdir lib -Dtests=false >"$work/log" ||
+    { cat "$work/log"; exit 1; }
+meson install -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cp "$1/examples/timeouts.c" "$work/program.c"
+cd "$work"
+export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
+pkg-config --modversion htw
+
+# shellcheck disable=SC2046 # words
+cc -std=c11 -o shared program.c $(pkg-config --cflags --libs htw)
+LD_LIBRARY_PATH="$work/prefix/lib" ./shared >shared.out
+ldd ./shared | grep -q libhtw || { echo 'not linked to the shared library'; exit 1; }
+
+# shellcheck disable=SC2046
+cc -std=c11 -o static program.c $(pkg-config --cflags htw) "$work/prefix/lib/libhtw.a"
+./static >static.out
+cmp shared.out static.out
+cat static.out
+
+# The command installs and runs too.
+test "$(LD_LIBRARY_PATH="$work/prefix/lib" "$work/prefix/bin/htw" --version | head -n 1)" = \
+    "htw $(pkg-config --modversion htw)"
+echo '0 installed' | LD_LIBRARY_PATH="$work/prefix/lib" "$work/prefix/bin/htw" delay | grep -qx installed

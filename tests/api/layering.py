@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads the #include lines of src/ and fails where a file includes what it may not.
+
+usage: layering.py ROOT
+"""
+
+import pathlib
+import re
+import sys
+
+# What the files of a layer may include of the project, by the layer's name.
+LEAVES = {
+    "check": {"check"},
+    "alloc": {"alloc", "base"},
+    "list": {"list", "base"},
+    "heap": {"heap", "alloc", "check"},
+    "clock": {"clock"},
+    "histogram": {"histogram", "check"},
+    "version": {"base"},
+}
+BUCKET = {"bucket", "list", "base"}
+DELAY_QUEUE = {"delay_queue", "heap", "check"}
+WHEEL = {"wheel", "wheel_state", "alloc", "base"} | BUCKET | DELAY_QUEUE
+LAYERS = {
+    **LEAVES,
+    "bucket": BUCKET,
+    "delay_queue": DELAY_QUEUE,
+    "wheel": WHEEL,
+    "wheel_state": WHEEL,
+    "wheel_poll": WHEEL,
+    "wheel_inspect": WHEEL,
+    "wheel_dump": WHEEL,
+}
+COMMAND = {"clock", "histogram", "check"}
+PUBLIC = {"base": set(), "wheel": {"base"}, "htw": {"base", "wheel"}}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(htw/[^>]+)>)')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            name = match.group(1) or match.group(2)
+            yield number, name, pathlib.PurePath(name).stem
+
+
+def breaches(root):
+    for path in sorted((root / "include/htw").glob("*.h")):
+        for number, name, stem in includes(path):
+            if stem not in PUBLIC.get(path.stem, ()):
+                yield f"{path}:{number}: a public header may not include {name}"
+    for path in sorted((root / "src").glob("*.[ch]")):
+        if path.stem not in LAYERS:
+            yield f"{path}:1: not assigned to a layer in tests/api/layering.py"
+            continue
+        for number, name, stem in includes(path):
+            if stem not in LAYERS[path.stem]:
+                yield f"{path}:{number}: {path.stem} may not include {name}"
+    own = {path.stem for path in (root / "src/cmd").glob("*.h")}
+    for path in sorted((root / "src/cmd").glob("*.[ch]")):
+        for number, name, stem in includes(path):
+            if not (name.startswith("htw/") or stem in own or stem in COMMAND):
+                yield f"{path}:{number}: the command may not include {name}"
+
+
+def main():
+    found = list(breaches(pathlib.Path(sys.argv[1])))
+    print("\n".join(found) if found else "layering: every include is allowed")
+    return 1 if found else 0
+
+
+sys.exit(main())

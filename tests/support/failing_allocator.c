@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "failing_allocator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct failing_block {
+    struct failing_block *next;
+    void *memory;
+    size_t size;
+    size_t alignment;
+};
+
+static void note(struct failing_allocator *self, const char *error)
+{
+    if (self->error == NULL)
+        self->error = error;
+}
+
+static bool refuses(const struct failing_allocator *self)
+{
+    if (self->fail_at == 0 || self->calls < self->fail_at)
+        return false;
+    return self->fail_forever || self->calls == self->fail_at;
+}
+
+static void *allocate(void *context, size_t size, size_t alignment)
+{
+    struct failing_allocator *self = context;
+    self->calls++;
+    if (size == 0)
+        note(self, "zero bytes were asked for");
+    if (alignment == 0 || alignment > 64 || (alignment & (alignment - 1)) != 0)
+        note(self, "an alignment is no power of two up to 64");
+    if (refuses(self)) {
+        self->refusals++;
+        return NULL;
+    }
+
+    struct failing_block *block = malloc(sizeof *block);
+    /* aligned_alloc wants a multiple of the alignment; 64 suits every alignment allowed. */
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (block == NULL || memory == NULL)
+        abort();
+    memset(memory, 0xa5, size);
+    *block = (struct failing_block){ self->blocks, memory, size, alignment };
+    self->blocks = block;
+    self->live_bytes += size;
+    self->live_blocks++;
+    return memory;
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment)
+{
+    struct failing_allocator *self = context;
+    struct failing_block **place = &self->blocks;
+    while (*place != NULL && (*place)->memory != memory)
+        place = &(*place)->next;
+    struct failing_block *block = *place;
+    if (block == NULL) {
+        note(self, "memory was released that is not live");
+        return;
+    }
+    if (block->size != size)
+        note(self, "a block was released with another size");
+    if (block->alignment != alignment)
+        note(self, "a block was released with another alignment");
+    self->live_bytes -= block->size;
+    self->live_blocks--;
+    *place = block->next;
+    free(block);
+    free(memory);
+}
+
+void failing_allocator_init(struct failing_allocator *self)
+{
+    *self = (struct failing_allocator){ 0 };
+    self->allocator = (struct htw_allocator){ allocate, release, self };
+}
+
+void failing_allocator_fini(struct failing_allocator *self)
+{
+    while (self->blocks != NULL) {
+        struct failing_block *block = self->blocks;
+        self->blocks = block->next;
+        free(block->memory);
+        free(block);
+    }
+}
+
+void failing_allocator_fail(struct failing_allocator *self, size_t nth, bool forever)
+{
+    self->fail_at = self->calls + nth;
+    self->fail_forever = forever;
+}
+
+void failing_allocator_relent(struct failing_allocator *self)
+{
+    self->fail_at = 0;
+    self->fail_forever = false;
+}

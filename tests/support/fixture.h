@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fixture.h - what the unit tests of the wheel begin with: a wheel on a counting
+ * allocator, timers with numbers, and a check of what a round hands out.
+ */
+#ifndef TESTS_FIXTURE_H
+#define TESTS_FIXTURE_H
+
+#include "failing_allocator.h"
+
+#include <htw/wheel.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct failing_allocator memory;
+    struct htw_wheel *wheel;
+    struct htw_timer *timers; /* zeroed */
+    size_t count;
+};
+
+/** Creates a wheel and `count` timers. The fixture must not move afterwards. */
+void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool strict, size_t count);
+
+/** Destroys all; the wheel must be sound, and must give all memory back. */
+void fixture_close(struct fixture *self);
+
+/** The number of a timer of the fixture. */
+size_t fixture_number(const struct fixture *self, const struct htw_timer *timer);
+
+/** The counters of the wheel. */
+struct htw_wheel_stats fixture_stats(const struct fixture *self);
+
+/** See assert_round. */
+void fixture_assert_round(struct fixture *self, uint64_t now, const size_t *numbers, size_t count,
+                          const char *file, int line);
+
+/** See assert_comes_alone. */
+void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t deadline,
+                                const char *file, int line);
+
+#define arm(self, number, deadline) \
+    assert_int_equal(htw_wheel_schedule((self)->wheel, &(self)->timers[number], deadline), 0)
+
+/** Polls until the round ends: exactly these timers come, in this order. */
+#define assert_round(self, now, ...) \
+    fixture_assert_round(self, now, (const size_t[]){ __VA_ARGS__ }, \
+                         sizeof((const size_t[]){ __VA_ARGS__ }) / sizeof(size_t), __FILE__, \
+                         __LINE__)
+
+/** Polls until the round ends: nothing comes. */
+#define assert_quiet_round(self, now) \
+    fixture_assert_round(self, now, NULL, 0, __FILE__, __LINE__)
+
+/** The only timer that waits is `number`: it does not come a tick early, but on its tick. */
+#define assert_comes_alone(self, number, deadline) \
+    fixture_assert_comes_alone(self, number, deadline, __FILE__, __LINE__)
+
+#define assert_sound(self) assert_int_equal(htw_wheel_check((self)->wheel), 0)
+
+#endif /* TESTS_FIXTURE_H */
