@@ -11,21 +11,18 @@ struct failing_block {
     size_t alignment;
 };
 
-static void note(struct failing_allocator *self, const char *error)
-{
+static void note(struct failing_allocator *self, const char *error) {
     if (self->error == NULL)
         self->error = error;
 }
 
-static bool refuses(const struct failing_allocator *self)
-{
+static bool refuses(const struct failing_allocator *self) {
     if (self->fail_at == 0 || self->calls < self->fail_at)
         return false;
     return self->fail_forever || self->calls == self->fail_at;
 }
 
-static void *allocate(void *context, size_t size, size_t alignment)
-{
+static void *allocate(void *context, size_t size, size_t alignment) {
     struct failing_allocator *self = context;
     self->calls++;
     if (size == 0)
@@ -43,15 +40,14 @@ static void *allocate(void *context, size_t size, size_t alignment)
     if (block == NULL || memory == NULL)
         abort();
     memset(memory, 0xa5, size);
-    *block = (struct failing_block){ self->blocks, memory, size, alignment };
+    *block = (struct failing_block) { self->blocks, memory, size, alignment };
     self->blocks = block;
     self->live_bytes += size;
     self->live_blocks++;
     return memory;
 }
 
-static void release(void *context, void *memory, size_t size, size_t alignment)
-{
+static void release(void *context, void *memory, size_t size, size_t alignment) {
     struct failing_allocator *self = context;
     struct failing_block **place = &self->blocks;
     while (*place != NULL && (*place)->memory != memory)
@@ -72,14 +68,12 @@ static void release(void *context, void *memory, size_t size, size_t alignment)
     free(memory);
 }
 
-void failing_allocator_init(struct failing_allocator *self)
-{
-    *self = (struct failing_allocator){ 0 };
-    self->allocator = (struct htw_allocator){ allocate, release, self };
+void failing_allocator_init(struct failing_allocator *self) {
+    *self = (struct failing_allocator) { 0 };
+    self->allocator = (struct htw_allocator) { allocate, release, self };
 }
 
-void failing_allocator_fini(struct failing_allocator *self)
-{
+void failing_allocator_fini(struct failing_allocator *self) {
     while (self->blocks != NULL) {
         struct failing_block *block = self->blocks;
         self->blocks = block->next;
@@ -88,14 +82,12 @@ void failing_allocator_fini(struct failing_allocator *self)
     }
 }
 
-void failing_allocator_fail(struct failing_allocator *self, size_t nth, bool forever)
-{
+void failing_allocator_fail(struct failing_allocator *self, size_t nth, bool forever) {
     self->fail_at = self->calls + nth;
     self->fail_forever = forever;
 }
 
-void failing_allocator_relent(struct failing_allocator *self)
-{
+void failing_allocator_relent(struct failing_allocator *self) {
     self->fail_at = 0;
     self->fail_forever = false;
 }

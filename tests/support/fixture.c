@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool strict, size_t count)
-{
-    *self = (struct fixture){ .count = count };
+void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool strict, size_t count) {
+    *self = (struct fixture) { .count = count };
     failing_allocator_init(&self->memory);
     self->timers = calloc(count + 1, sizeof *self->timers);
     assert_non_null(self->timers);
@@ -18,8 +17,7 @@ void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool stri
     assert_int_equal(htw_wheel_create(&self->wheel, &options), 0);
 }
 
-void fixture_close(struct fixture *self)
-{
+void fixture_close(struct fixture *self) {
     assert_sound(self);
     htw_wheel_destroy(self->wheel);
     if (self->memory.error != NULL)
@@ -29,23 +27,20 @@ void fixture_close(struct fixture *self)
     free(self->timers);
 }
 
-size_t fixture_number(const struct fixture *self, const struct htw_timer *timer)
-{
+size_t fixture_number(const struct fixture *self, const struct htw_timer *timer) {
     size_t number = (size_t)(timer - self->timers);
     assert_in_range(number, 0, self->count);
     return number;
 }
 
-struct htw_wheel_stats fixture_stats(const struct fixture *self)
-{
+struct htw_wheel_stats fixture_stats(const struct fixture *self) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     assert_int_equal(htw_wheel_stats(self->wheel, &stats), 0);
     return stats;
 }
 
 void fixture_assert_round(struct fixture *self, uint64_t now, const size_t *numbers, size_t count,
-                          const char *file, int line)
-{
+                          const char *file, int line) {
     size_t got = 0;
     struct htw_timer *timer;
     while ((timer = htw_wheel_poll(self->wheel, now)) != NULL) {
@@ -71,8 +66,7 @@ void fixture_assert_round(struct fixture *self, uint64_t now, const size_t *numb
 }
 
 void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t deadline,
-                                const char *file, int line)
-{
+                                const char *file, int line) {
     uint64_t next = htw_wheel_next(self->wheel);
     if (next != deadline) {
         print_error("next is %" PRIu64 ", not %" PRIu64 "\n", next, deadline);

@@ -48,14 +48,13 @@ void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t de
     assert_int_equal(htw_wheel_schedule((self)->wheel, &(self)->timers[number], deadline), 0)
 
 /** Polls until the round ends: exactly these timers come, in this order. */
-#define assert_round(self, now, ...) \
-    fixture_assert_round(self, now, (const size_t[]){ __VA_ARGS__ }, \
-                         sizeof((const size_t[]){ __VA_ARGS__ }) / sizeof(size_t), __FILE__, \
+#define assert_round(self, now, ...)                                                          \
+    fixture_assert_round(self, now, (const size_t[]) { __VA_ARGS__ },                         \
+                         sizeof((const size_t[]) { __VA_ARGS__ }) / sizeof(size_t), __FILE__, \
                          __LINE__)
 
 /** Polls until the round ends: nothing comes. */
-#define assert_quiet_round(self, now) \
-    fixture_assert_round(self, now, NULL, 0, __FILE__, __LINE__)
+#define assert_quiet_round(self, now) fixture_assert_round(self, now, NULL, 0, __FILE__, __LINE__)
 
 /** The only timer that waits is `number`: it does not come a tick early, but on its tick. */
 #define assert_comes_alone(self, number, deadline) \

@@ -1,43 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include "history.h"
+#include "history_compare.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FULL_CHECK_EVERY = 32 };
-
-static bool differ(struct history *self, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool differ(struct history *self, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(self->message, sizeof self->message, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-static void digest(struct history *self, uint64_t value)
-{
+static void digest(struct history *self, uint64_t value) {
     self->digest = (self->digest ^ value) * UINT64_C(0x100000001b3);
     self->digest ^= self->digest >> 29;
 }
 
-static void *zeroed(size_t count, size_t size)
-{
+static void *zeroed(size_t count, size_t size) {
     void *memory = calloc(count, size);
     if (memory == NULL)
         abort();
     return memory;
 }
 
-bool history_open(struct history *self, const struct history_options *options)
-{
-    *self = (struct history){ .options = *options, .clock = options->start };
+bool history_open(struct history *self, const struct history_options *options) {
+    *self = (struct history) { .options = *options, .clock = options->start };
     failing_allocator_init(&self->memory);
     oracle_init(&self->oracle, options->timers, options->strict);
     self->timers = zeroed(options->timers, sizeof *self->timers);
@@ -50,11 +32,10 @@ bool history_open(struct history *self, const struct history_options *options)
     wheel_options.start = options->start;
     wheel_options.allocator = &self->memory.allocator;
     int rc = htw_wheel_create(&self->wheel, &wheel_options);
-    return rc == 0 || differ(self, "create gave %d", rc);
+    return rc == 0 || history_differ(self, "create gave %d", rc);
 }
 
-void history_close(struct history *self)
-{
+void history_close(struct history *self) {
     htw_wheel_destroy(self->wheel);
     oracle_fini(&self->oracle);
     failing_allocator_fini(&self->memory);
@@ -64,105 +45,10 @@ void history_close(struct history *self)
     free(self->left);
 }
 
-/* --- what is compared after an operation ------------------------------------------------- */
-
-static struct htw_wheel_stats read_stats(const struct history *self)
-{
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    if (htw_wheel_stats(self->wheel, &stats) != 0)
-        abort();
-    return stats;
-}
-
-static bool compare_timer(struct history *self, uint32_t id)
-{
-    const struct htw_timer *timer = &self->timers[id];
-    bool pending = oracle_find(&self->oracle, id) != NULL;
-    if (htw_timer_is_pending(timer) != pending)
-        return differ(self, "timer %" PRIu32 " is%s pending", id, pending ? " not" : "");
-    if (htw_timer_deadline(timer) != self->deadlines[id])
-        return differ(self, "timer %" PRIu32 " has deadline %" PRIu64 ", not %" PRIu64, id,
-                      htw_timer_deadline(timer), self->deadlines[id]);
-    return true;
-}
-
-static bool compare_counters(struct history *self)
-{
-    const struct htw_wheel_stats *expected = &self->expected;
-    struct htw_wheel_stats stats = read_stats(self);
-    if (stats.scheduled != expected->scheduled || stats.moved != expected->moved)
-        return differ(self, "stats count %" PRIu64 " scheduled and %" PRIu64 " moved, not %" PRIu64
-                      " and %" PRIu64, stats.scheduled, stats.moved, expected->scheduled,
-                      expected->moved);
-    if (stats.cancelled != expected->cancelled || stats.expired != expected->expired ||
-        stats.drained != expected->drained)
-        return differ(self, "stats count %" PRIu64 " cancelled, %" PRIu64 " expired, %" PRIu64
-                      " drained", stats.cancelled, stats.expired, stats.drained);
-    if (stats.pending != self->oracle.count)
-        return differ(self, "stats count %" PRIu64 " pending, not %zu", stats.pending,
-                      self->oracle.count);
-    if (stats.scheduled != stats.cancelled + stats.expired + stats.drained + stats.pending)
-        return differ(self, "scheduled is not cancelled + expired + drained + pending");
-    if (stats.memory_bytes != self->memory.live_bytes)
-        return differ(self, "stats say %" PRIu64 " bytes, the allocator %zu", stats.memory_bytes,
-                      self->memory.live_bytes);
-    if (stats.demoted < expected->demoted || stats.advances < expected->advances)
-        return differ(self, "a counter went backwards");
-    self->expected.demoted = stats.demoted;
-    self->expected.advances = stats.advances;
-    return true;
-}
-
-static bool visit(struct htw_timer *timer, void *arg)
-{
-    struct history *self = arg;
-    uintptr_t offset = (uintptr_t)timer - (uintptr_t)self->timers;
-    if (offset < self->options.timers * sizeof *timer)
-        self->visits[offset / sizeof *timer]++;
-    return true;
-}
-
-static bool compare_all_timers(struct history *self)
-{
-    memset(self->visits, 0, self->options.timers);
-    size_t visited = htw_wheel_for_each(self->wheel, visit, self);
-    if (visited != self->oracle.count)
-        return differ(self, "for_each visited %zu of %zu", visited, self->oracle.count);
-    for (uint32_t id = 0; id < self->options.timers; id++) {
-        if (!compare_timer(self, id))
-            return false;
-        if (self->visits[id] != htw_timer_is_pending(&self->timers[id]))
-            return differ(self, "for_each visited timer %" PRIu32 " %d times", id,
-                          self->visits[id]);
-    }
-    return true;
-}
-
-static bool compare(struct history *self, const struct history_op *op)
-{
-    if (htw_wheel_now(self->wheel) != self->clock)
-        return differ(self, "the clock is %" PRIu64 ", not %" PRIu64, htw_wheel_now(self->wheel),
-                      self->clock);
-    if (htw_wheel_count(self->wheel) != self->oracle.count)
-        return differ(self, "count is %zu, not %zu", htw_wheel_count(self->wheel),
-                      self->oracle.count);
-    if (self->memory.error != NULL)
-        return differ(self, "allocator: %s", self->memory.error);
-    if (!compare_timer(self, op->timer) || !compare_counters(self))
-        return false;
-    if (self->steps % self->options.check_every == 0) {
-        int broken = htw_wheel_check(self->wheel);
-        if (broken != 0)
-            return differ(self, "htw_wheel_check gives %d", broken);
-    }
-    return self->steps % FULL_CHECK_EVERY != 0 || compare_all_timers(self);
-}
-
 /* --- ticks that next may still report ---------------------------------------------------- */
 
 /* A timer leaves its deadline by a cancel, a move or a drain. */
-static void leave(struct history *self, const struct oracle_entry *entry)
-{
+static void leave(struct history *self, const struct oracle_entry *entry) {
     self->disturbed = true;
     if (entry->turn != ORACLE_WAITING || entry->deadline <= self->clock)
         return;
@@ -183,8 +69,7 @@ static void leave(struct history *self, const struct oracle_entry *entry)
     self->left[self->left_count++] = entry->deadline;
 }
 
-static bool was_left(const struct history *self, uint64_t tick)
-{
+static bool was_left(const struct history *self, uint64_t tick) {
     for (size_t i = 0; i < self->left_count; i++) {
         if (self->left[i] == tick)
             return true;
@@ -192,36 +77,35 @@ static bool was_left(const struct history *self, uint64_t tick)
     return false;
 }
 
-static bool run_next(struct history *self)
-{
+static bool run_next(struct history *self) {
     uint64_t next = htw_wheel_next(self->wheel);
     uint64_t earliest = oracle_earliest(&self->oracle);
     digest(self, next);
     if (oracle_due(&self->oracle) > 0 || earliest <= self->clock)
         return next == self->clock ||
-               differ(self, "next is %" PRIu64 " while timers are due", next);
+               history_differ(self, "next is %" PRIu64 " while timers are due", next);
     if (next == earliest)
         return true;
     if (next > earliest)
-        return differ(self, "next is %" PRIu64 ", the earliest deadline %" PRIu64, next, earliest);
+        return history_differ(self, "next is %" PRIu64 ", the earliest deadline %" PRIu64, next,
+                              earliest);
     if (earliest == HTW_NEVER)
-        return differ(self, "next is %" PRIu64 ", but no timer has a deadline", next);
+        return history_differ(self, "next is %" PRIu64 ", but no timer has a deadline", next);
     /* A bucket may be half demoted; then there is work to do at the clock. */
     if (self->in_round && next == self->clock)
         return true;
     if (next <= self->clock)
-        return differ(self, "next is %" PRIu64 ", not after the clock", next);
+        return history_differ(self, "next is %" PRIu64 ", not after the clock", next);
     if (!self->disturbed)
-        return differ(self, "next is %" PRIu64 ", not %" PRIu64 ", but nothing was moved", next,
-                      earliest);
+        return history_differ(self, "next is %" PRIu64 ", not %" PRIu64 ", but nothing was moved",
+                              next, earliest);
     return was_left(self, next) ||
-           differ(self, "next is %" PRIu64 ", which no timer was moved from", next);
+           history_differ(self, "next is %" PRIu64 ", which no timer was moved from", next);
 }
 
 /* --- the operations ----------------------------------------------------------------------- */
 
-static bool run_schedule(struct history *self, const struct history_op *op)
-{
+static bool run_schedule(struct history *self, const struct history_op *op) {
     struct htw_timer *timer = &self->timers[op->timer];
     bool within = op->kind == HISTORY_WITHIN;
     uint64_t deadline = within ? oracle_slack(op->tick, op->latest) : op->tick;
@@ -231,15 +115,15 @@ static bool run_schedule(struct history *self, const struct history_op *op)
                     : htw_wheel_schedule(self->wheel, timer, op->tick);
     if (rc == -ENOMEM) {
         if (self->memory.refusals == refusals)
-            return differ(self, "-ENOMEM though nothing was refused");
+            return history_differ(self, "-ENOMEM though nothing was refused");
         if (deadline <= self->clock)
-            return differ(self, "-ENOMEM for a deadline that has come");
+            return history_differ(self, "-ENOMEM for a deadline that has come");
         if (deadline - self->clock <= self->reserved)
-            return differ(self, "-ENOMEM within the reserved horizon");
+            return history_differ(self, "-ENOMEM within the reserved horizon");
         return true;
     }
     if (rc != 0)
-        return differ(self, "schedule gave %d", rc);
+        return history_differ(self, "schedule gave %d", rc);
 
     self->deadlines[op->timer] = deadline;
     if (entry != NULL) {
@@ -254,12 +138,11 @@ static bool run_schedule(struct history *self, const struct history_op *op)
     return true;
 }
 
-static bool run_cancel(struct history *self, const struct history_op *op)
-{
+static bool run_cancel(struct history *self, const struct history_op *op) {
     const struct oracle_entry *entry = oracle_find(&self->oracle, op->timer);
     bool cancelled = htw_wheel_cancel(self->wheel, &self->timers[op->timer]);
     if (cancelled != (entry != NULL))
-        return differ(self, "cancel gave %s", cancelled ? "true" : "false");
+        return history_differ(self, "cancel gave %s", cancelled ? "true" : "false");
     if (entry != NULL) {
         leave(self, entry);
         oracle_remove(&self->oracle, op->timer);
@@ -270,74 +153,72 @@ static bool run_cancel(struct history *self, const struct history_op *op)
 
 /* The wheel gave this timer in a poll up to `limit`; sets `clock` to the least it may be now. */
 static bool take(struct history *self, const struct htw_timer *timer, uint64_t limit,
-                 uint64_t *clock)
-{
+                 uint64_t *clock) {
     uintptr_t offset = (uintptr_t)timer - (uintptr_t)self->timers;
     if (offset >= self->options.timers * sizeof *timer || offset % sizeof *timer != 0)
-        return differ(self, "something was handed out that is no timer");
+        return history_differ(self, "something was handed out that is no timer");
     uint32_t id = (uint32_t)(offset / sizeof *timer);
     const struct oracle_entry *entry = oracle_find(&self->oracle, id);
     if (entry != NULL && entry->turn == ORACLE_WAITING && entry->deadline > *clock)
         *clock = entry->deadline;
     const char *error = oracle_take(&self->oracle, id, limit);
     if (error != NULL)
-        return differ(self, "timer %" PRIu32 " (deadline %" PRIu64 ", limit %" PRIu64 "): %s", id,
-                      self->deadlines[id], limit, error);
+        return history_differ(self,
+                              "timer %" PRIu32 " (deadline %" PRIu64 ", limit %" PRIu64 "): %s", id,
+                              self->deadlines[id], limit, error);
     self->expected.expired++;
     digest(self, id);
-    return compare_timer(self, id);
+    return history_compare_timer(self, id);
 }
 
 /* A poll up to `limit` is over; the clock must have reached `least`. */
-static bool adopt_clock(struct history *self, bool ended, uint64_t least, uint64_t limit)
-{
+static bool adopt_clock(struct history *self, bool ended, uint64_t least, uint64_t limit) {
     uint64_t now = htw_wheel_now(self->wheel);
     uint64_t earliest = oracle_earliest(&self->oracle);
     self->in_round = !ended;
     if (ended) {
         const char *error = oracle_end_round(&self->oracle, limit);
         if (error != NULL)
-            return differ(self, "%s", error);
+            return history_differ(self, "%s", error);
         least = limit;
     }
     if (now < least || now > limit)
-        return differ(self, "the clock is %" PRIu64 ", outside [%" PRIu64 ", %" PRIu64 "]", now,
-                      least, limit);
+        return history_differ(self, "the clock is %" PRIu64 ", outside [%" PRIu64 ", %" PRIu64 "]",
+                              now, least, limit);
     if (now > earliest)
-        return differ(self, "the clock is %" PRIu64 ", past the deadline %" PRIu64, now, earliest);
+        return history_differ(self, "the clock is %" PRIu64 ", past the deadline %" PRIu64, now,
+                              earliest);
     self->clock = now;
     return true;
 }
 
-static uint64_t limit_of(const struct history *self, uint64_t now)
-{
+static uint64_t limit_of(const struct history *self, uint64_t now) {
     if (now == HTW_NEVER)
         now--;
     return now > self->clock ? now : self->clock;
 }
 
-static bool run_poll(struct history *self, uint64_t now)
-{
+static bool run_poll(struct history *self, uint64_t now) {
     uint64_t limit = limit_of(self, now);
     uint64_t least = self->clock;
+    self->idle = 0;
     const struct htw_timer *timer = htw_wheel_poll(self->wheel, now);
     if (timer != NULL && !take(self, timer, limit, &least))
         return false;
     return adopt_clock(self, timer == NULL, least, limit);
 }
 
-static bool run_batch(struct history *self, const struct history_op *op)
-{
+static bool run_batch(struct history *self, const struct history_op *op) {
     struct htw_timer *timers[HISTORY_BATCH_MAX] = { NULL };
-    struct htw_wheel_stats before = read_stats(self);
+    struct htw_wheel_stats before = history_read_stats(self);
     uint64_t limit = limit_of(self, op->tick);
     uint64_t least = self->clock;
     size_t count = SIZE_MAX;
     int rc = htw_wheel_poll_batch(self->wheel, op->tick, timers, op->max, op->budget, &count);
     if (rc != HTW_DONE && rc != HTW_MORE)
-        return differ(self, "poll_batch gave %d", rc);
+        return history_differ(self, "poll_batch gave %d", rc);
     if (count > op->max)
-        return differ(self, "poll_batch gave %zu timers of at most %zu", count, op->max);
+        return history_differ(self, "poll_batch gave %zu timers of at most %zu", count, op->max);
     for (size_t i = 0; i < count; i++) {
         if (!take(self, timers[i], limit, &least))
             return false;
@@ -345,54 +226,51 @@ static bool run_batch(struct history *self, const struct history_op *op)
     if (!adopt_clock(self, rc == HTW_DONE, least, limit))
         return false;
 
-    struct htw_wheel_stats after = read_stats(self);
+    struct htw_wheel_stats after = history_read_stats(self);
     size_t demoted = (size_t)(after.demoted - before.demoted);
     if (op->budget != 0 && count + demoted > op->budget)
-        return differ(self, "%zu timers handed out and %zu demoted with a budget of %zu", count,
-                      demoted, op->budget);
+        return history_differ(self, "%zu timers handed out and %zu demoted with a budget of %zu",
+                              count, demoted, op->budget);
     if (rc == HTW_MORE && count < op->max && op->budget == 0)
-        return differ(self, "HTW_MORE though there was room and no limit");
+        return history_differ(self, "HTW_MORE though there was room and no limit");
     /* With strict_fifo, steps that only put what is due in order leave no trace in the counters. */
     bool idle = count + demoted == 0 && after.queued_buckets >= before.queued_buckets;
     self->idle = rc == HTW_MORE && idle ? self->idle + 1 : 0;
     if (self->idle > (self->options.strict ? self->longest : 0))
-        return differ(self, "HTW_MORE though nothing was done");
+        return history_differ(self, "HTW_MORE though nothing was done");
     return true;
 }
 
-static bool run_reserve(struct history *self, uint64_t horizon)
-{
+static bool run_reserve(struct history *self, uint64_t horizon) {
     size_t refusals = self->memory.refusals;
     int rc = htw_wheel_reserve(self->wheel, horizon);
     if (rc == -ENOMEM)
         return self->memory.refusals != refusals ||
-               differ(self, "reserve gave -ENOMEM though nothing was refused");
+               history_differ(self, "reserve gave -ENOMEM though nothing was refused");
     if (rc != 0)
-        return differ(self, "reserve gave %d", rc);
+        return history_differ(self, "reserve gave %d", rc);
     if (horizon > self->reserved)
         self->reserved = horizon;
     return true;
 }
 
-static bool run_drain(struct history *self)
-{
+static bool run_drain(struct history *self) {
     const struct htw_timer *timer = htw_wheel_drain(self->wheel);
     if (timer == NULL)
-        return self->oracle.count == 0 || differ(self, "drain found nothing");
+        return self->oracle.count == 0 || history_differ(self, "drain found nothing");
     uintptr_t offset = (uintptr_t)timer - (uintptr_t)self->timers;
     uint32_t id = (uint32_t)(offset / sizeof *timer);
     const struct oracle_entry *entry = oracle_find(&self->oracle, id);
     if (entry == NULL)
-        return differ(self, "drain gave a timer that is not pending");
+        return history_differ(self, "drain gave a timer that is not pending");
     leave(self, entry);
     oracle_remove(&self->oracle, id);
     self->expected.drained++;
     digest(self, id);
-    return compare_timer(self, id);
+    return history_compare_timer(self, id);
 }
 
-static bool run_kind(struct history *self, const struct history_op *op)
-{
+static bool run_kind(struct history *self, const struct history_op *op) {
     size_t calls = self->memory.calls;
     bool same = true;
     switch (op->kind) {
@@ -423,20 +301,18 @@ static bool run_kind(struct history *self, const struct history_op *op)
         break;
     }
     if (same && self->memory.calls != calls)
-        return differ(self, "memory was asked for where none is needed");
+        return history_differ(self, "memory was asked for where none is needed");
     return same;
 }
 
-bool history_run(struct history *self, const struct history_op *op)
-{
+bool history_run(struct history *self, const struct history_op *op) {
     self->steps++;
-    return run_kind(self, op) && compare(self, op);
+    return run_kind(self, op) && history_compare(self, op);
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
 
-static bool finish_by_poll(struct history *self)
-{
+static bool finish_by_poll(struct history *self) {
     /* A second round for what was armed inside the last. */
     struct history_op poll = { .kind = HISTORY_POLL, .tick = HTW_NEVER };
     for (int round = 0; round < 2; round++) {
@@ -446,12 +322,11 @@ static bool finish_by_poll(struct history *self)
         } while (self->in_round);
     }
     if (self->oracle.count != oracle_never(&self->oracle))
-        return differ(self, "two rounds to the end of time left timers");
+        return history_differ(self, "two rounds to the end of time left timers");
     return true;
 }
 
-bool history_finish(struct history *self, enum history_end end)
-{
+bool history_finish(struct history *self, enum history_end end) {
     failing_allocator_relent(&self->memory);
     if (end == HISTORY_END_POLL && !finish_by_poll(self))
         return false;
@@ -465,18 +340,17 @@ bool history_finish(struct history *self, enum history_end end)
     htw_wheel_destroy(self->wheel);
     self->wheel = NULL;
     if (self->memory.error != NULL)
-        return differ(self, "allocator: %s", self->memory.error);
+        return history_differ(self, "allocator: %s", self->memory.error);
     if (self->memory.live_blocks != 0)
-        return differ(self, "%zu blocks of memory leaked", self->memory.live_blocks);
+        return history_differ(self, "%zu blocks of memory leaked", self->memory.live_blocks);
     for (uint32_t id = 0; id < self->options.timers; id++) {
         if (htw_timer_is_pending(&self->timers[id]))
-            return differ(self, "timer %" PRIu32 " is pending without a wheel", id);
+            return history_differ(self, "timer %" PRIu32 " is pending without a wheel", id);
     }
     return true;
 }
 
-void history_describe(const struct history_op *op, char *text, size_t size)
-{
+void history_describe(const struct history_op *op, char *text, size_t size) {
     switch (op->kind) {
     case HISTORY_SCHEDULE:
         snprintf(text, size, "schedule %" PRIu32 " %" PRIu64, op->timer, op->tick);

@@ -66,14 +66,14 @@ struct history {
     size_t left_capacity;
     uint64_t clock;
     bool in_round;
-    bool disturbed;     /* something was cancelled, moved or drained */
-    uint64_t reserved;   /* the furthest horizon that was reserved; 0: none */
-    uint64_t steps;     /* operations so far */
-    uint64_t digest;    /* of all timers handed out, in order, and all answers of next */
-    uint64_t longest;   /* most timers pending at any time */
-    uint64_t idle;      /* batches in a row that had more to do, but have done nothing visible */
+    bool disturbed;    /* something was cancelled, moved or drained */
+    uint64_t reserved; /* the furthest horizon that was reserved; 0: none */
+    uint64_t steps;    /* operations so far */
+    uint64_t digest;   /* of all timers handed out, in order, and all answers of next */
+    uint64_t longest;  /* most timers pending at any time */
+    uint64_t idle;     /* batches in a row that had more to do, but have done nothing visible */
     struct htw_wheel_stats expected; /* the counters that the contract determines */
-    char message[256];  /* what differed */
+    char message[256];               /* what differed */
 };
 
 /** Creates the wheel; false: see `message`. Close it in either case. */

@@ -5,21 +5,18 @@
 
 #include <stdlib.h>
 
-void oracle_init(struct oracle *self, size_t capacity, bool strict)
-{
-    *self = (struct oracle){ .capacity = capacity, .strict = strict };
+void oracle_init(struct oracle *self, size_t capacity, bool strict) {
+    *self = (struct oracle) { .capacity = capacity, .strict = strict };
     self->entries = calloc(capacity, sizeof *self->entries);
     if (self->entries == NULL)
         abort();
 }
 
-void oracle_fini(struct oracle *self)
-{
+void oracle_fini(struct oracle *self) {
     free(self->entries);
 }
 
-static bool comes_before(const struct oracle_entry *a, const struct oracle_entry *b)
-{
+static bool comes_before(const struct oracle_entry *a, const struct oracle_entry *b) {
     if (a->turn != b->turn)
         return a->turn < b->turn;
     if (a->turn == ORACLE_WAITING && a->deadline != b->deadline)
@@ -27,8 +24,7 @@ static bool comes_before(const struct oracle_entry *a, const struct oracle_entry
     return a->arming < b->arming;
 }
 
-static void insert(struct oracle *self, struct oracle_entry entry)
-{
+static void insert(struct oracle *self, struct oracle_entry entry) {
     if (self->count == self->capacity)
         abort();
     size_t place = self->count++;
@@ -39,8 +35,7 @@ static void insert(struct oracle *self, struct oracle_entry entry)
     self->entries[place] = entry;
 }
 
-const struct oracle_entry *oracle_find(const struct oracle *self, uint32_t id)
-{
+const struct oracle_entry *oracle_find(const struct oracle *self, uint32_t id) {
     for (size_t i = 0; i < self->count; i++) {
         if (self->entries[i].id == id)
             return &self->entries[i];
@@ -48,8 +43,7 @@ const struct oracle_entry *oracle_find(const struct oracle *self, uint32_t id)
     return NULL;
 }
 
-bool oracle_remove(struct oracle *self, uint32_t id)
-{
+bool oracle_remove(struct oracle *self, uint32_t id) {
     const struct oracle_entry *entry = oracle_find(self, id);
     if (entry == NULL)
         return false;
@@ -59,8 +53,8 @@ bool oracle_remove(struct oracle *self, uint32_t id)
     return true;
 }
 
-void oracle_arm(struct oracle *self, uint32_t id, uint64_t deadline, uint64_t clock, bool in_round)
-{
+void oracle_arm(struct oracle *self, uint32_t id, uint64_t deadline, uint64_t clock,
+                bool in_round) {
     oracle_remove(self, id);
     struct oracle_entry entry = { deadline, self->armings++, id, ORACLE_WAITING };
     if (deadline == HTW_NEVER)
@@ -70,8 +64,7 @@ void oracle_arm(struct oracle *self, uint32_t id, uint64_t deadline, uint64_t cl
     insert(self, entry);
 }
 
-const char *oracle_take(struct oracle *self, uint32_t id, uint64_t limit)
-{
+const char *oracle_take(struct oracle *self, uint32_t id, uint64_t limit) {
     const struct oracle_entry *entry = oracle_find(self, id);
     if (entry == NULL)
         return "a timer was handed out that is not pending";
@@ -91,8 +84,7 @@ const char *oracle_take(struct oracle *self, uint32_t id, uint64_t limit)
     return NULL;
 }
 
-const char *oracle_end_round(struct oracle *self, uint64_t limit)
-{
+const char *oracle_end_round(struct oracle *self, uint64_t limit) {
     if (self->count > 0 && self->entries[0].turn == ORACLE_DUE)
         return "the round ended though timers are due";
     if (oracle_earliest(self) <= limit)
@@ -110,8 +102,7 @@ const char *oracle_end_round(struct oracle *self, uint64_t limit)
     return NULL;
 }
 
-uint64_t oracle_earliest(const struct oracle *self)
-{
+uint64_t oracle_earliest(const struct oracle *self) {
     for (size_t i = 0; i < self->count; i++) {
         if (self->entries[i].turn == ORACLE_WAITING)
             return self->entries[i].deadline;
@@ -119,26 +110,22 @@ uint64_t oracle_earliest(const struct oracle *self)
     return HTW_NEVER;
 }
 
-static size_t count_turn(const struct oracle *self, enum oracle_turn turn)
-{
+static size_t count_turn(const struct oracle *self, enum oracle_turn turn) {
     size_t count = 0;
     for (size_t i = 0; i < self->count; i++)
         count += self->entries[i].turn == turn;
     return count;
 }
 
-size_t oracle_due(const struct oracle *self)
-{
+size_t oracle_due(const struct oracle *self) {
     return count_turn(self, ORACLE_DUE) + count_turn(self, ORACLE_NEXT_ROUND);
 }
 
-size_t oracle_never(const struct oracle *self)
-{
+size_t oracle_never(const struct oracle *self) {
     return count_turn(self, ORACLE_NEVER);
 }
 
-uint64_t oracle_slack(uint64_t earliest, uint64_t latest)
-{
+uint64_t oracle_slack(uint64_t earliest, uint64_t latest) {
     if (latest == HTW_NEVER && earliest != HTW_NEVER)
         latest = HTW_NEVER - 1;
     if (earliest == 0)

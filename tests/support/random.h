@@ -13,8 +13,7 @@ struct random_source {
     uint64_t state;
 };
 
-static inline uint64_t random_next(struct random_source *source)
-{
+static inline uint64_t random_next(struct random_source *source) {
     source->state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t mixed = source->state;
     mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -23,20 +22,17 @@ static inline uint64_t random_next(struct random_source *source)
 }
 
 /** A number from 0 to `bound` - 1; `bound` is at least 1. */
-static inline uint64_t random_below(struct random_source *source, uint64_t bound)
-{
+static inline uint64_t random_below(struct random_source *source, uint64_t bound) {
     return random_next(source) % bound;
 }
 
 /** True once in `many` times. */
-static inline bool random_one_in(struct random_source *source, uint64_t many)
-{
+static inline bool random_one_in(struct random_source *source, uint64_t many) {
     return random_below(source, many) == 0;
 }
 
 /** A number of which each magnitude, from one bit to 64, is equally likely. */
-static inline uint64_t random_magnitude(struct random_source *source)
-{
+static inline uint64_t random_magnitude(struct random_source *source) {
     uint64_t number = random_next(source);
     return number >> random_below(source, 64);
 }

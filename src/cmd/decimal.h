@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* decimal.h - reading decimal numbers in text that has no terminator. */
+#ifndef HTW_SRC_CMD_DECIMAL_H
+#define HTW_SRC_CMD_DECIMAL_H
+
+#include "nanos.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is left of a text that is being read. */
+struct htw__text {
+    const char *at;
+    const char *end;
+};
+
+/* A number that is not negative, in two parts. */
+struct htw__decimal {
+    uint64_t whole;
+    uint64_t fraction; /* in units of 10^-18, rounded up; 10^18 at most */
+};
+
+/* Whether a digit comes next. */
+bool htw__text_at_digit(const struct htw__text *text);
+
+/* Steps over `wanted` if it comes next, and says whether it did. */
+bool htw__text_skip(struct htw__text *text, char wanted);
+
+/*
+ * Reads exactly `digits` digits (at most 9) into `*ret_number`, or nothing.
+ */
+bool htw__text_read_fixed(struct htw__text *text, unsigned digits, int *ret_number);
+
+/*
+ * Reads digits with an optional fraction: 12, 12.5, .5 - but not 12. alone.
+ * Returns NULL, or why that failed (a static phrase).
+ */
+const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *ret_decimal);
+
+/* `decimal` times `unit_ns`, rounded up to a whole nanosecond. */
+htw__nanos htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
+
+#endif /* HTW_SRC_CMD_DECIMAL_H */

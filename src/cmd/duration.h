@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* duration.h - lengths of time as people write them: 250ms, 1.5s, 2h30m, 3d, 0.25. */
+#ifndef HTW_SRC_CMD_DURATION_H
+#define HTW_SRC_CMD_DURATION_H
+
+#include "nanos.h"
+
+#include <stddef.h>
+
+/*
+ * Reads a duration: numbers with a unit each (w d h m s ms us ns), added up, or one number
+ * without a unit, in seconds. A number may have a fraction, which is rounded up to a
+ * whole nanosecond. `text` needs no terminator.
+ *
+ * Returns NULL, or why it is none (a static phrase; then `*ret_ns` is left alone).
+ */
+const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_ns);
+
+/* The bytes that htw__duration_format() needs at most, with the final NUL. */
+#define HTW__DURATION_FORMAT_SIZE 32
+
+/* Writes a duration for people: three digits or more and one unit. `ns` is at least 0. */
+void htw__duration_format(htw__nanos ns, char text[HTW__DURATION_FORMAT_SIZE]);
+
+#endif /* HTW_SRC_CMD_DURATION_H */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the `htw` program: finds the command that is asked for. */
+#include "delay.h"
+#include "options.h"
+
+#include <htw/base.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATUS_USAGE 2
+
+static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
+                           "\n"
+                           "Hierarchical timing wheels as a program. Commands:\n"
+                           "  delay   release the lines of the input, each at its time\n"
+                           "\n"
+                           "`htw COMMAND --help` tells more, `htw --version` the version.\n";
+
+/* Prints to standard output; the exit status tells whether that succeeded. */
+static int print(const char *text) {
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "htw: standard output: %s\n", strerror(errno));
+    return 1;
+}
+
+static int print_version(void) {
+    char text[64];
+    snprintf(text, sizeof(text), "htw %s\n", htw_version());
+    return print(text);
+}
+
+static int run_delay(int argc, char *argv[]) {
+    struct htw__options options;
+    static char name[] = "htw delay"; /* getopt complains under the first argument */
+    argv[0] = name;
+    switch (htw__options_parse(argc, argv, &options)) {
+    case HTW__OPTIONS_RUN:
+        return htw__delay_run(&options);
+    case HTW__OPTIONS_HELP:
+        return print(htw__options_help);
+    case HTW__OPTIONS_VERSION:
+        return print_version();
+    case HTW__OPTIONS_WRONG:
+        break;
+    }
+    return STATUS_USAGE;
+}
+
+/*
+ * A standard descriptor that is closed would be given to the next file that is opened, and
+ * then be written to as if it were standard output. So it is opened, for the wrong
+ * direction: using it is an error, as it would be if it were closed.
+ */
+static void occupy_standard_descriptors(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int main(int argc, char *argv[]) {
+    occupy_standard_descriptors();
+    const char *command = argc > 1 ? argv[1] : "";
+    if (strcmp(command, "delay") == 0)
+        return run_delay(argc - 1, argv + 1);
+    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
+        return print(help);
+    if (strcmp(command, "--version") == 0 || strcmp(command, "-V") == 0)
+        return print_version();
+    fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n",
+            argc > 1 ? "unknown command: " : "command expected", command);
+    return STATUS_USAGE;
+}

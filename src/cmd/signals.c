@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t dump_wanted;
+static int wake_pipe[2] = { -1, -1 };
+
+static void handle(int number) {
+    int saved_errno = errno;
+    if (number == SIGUSR1)
+        dump_wanted = 1;
+    else if (stop_signal == 0)
+        stop_signal = number;
+    /* If the pipe is full, it is readable, and that is all that is wanted. */
+    ssize_t written = write(wake_pipe[1], "", 1);
+    (void)written;
+    errno = saved_errno;
+}
+
+/* Without SA_RESTART: a write that blocks against all expectations is interrupted too. */
+static int watch(int number) {
+    struct sigaction action = { .sa_handler = handle };
+    sigemptyset(&action.sa_mask);
+    return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
+}
+
+int htw__signals_install(void) {
+    struct sigaction hangup;
+    if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
+        return -errno;
+    signal(SIGPIPE, SIG_IGN);
+    int error = watch(SIGTERM);
+    /* Also when it was ignored, as in the background of a script: whoever sends it to this
+     * process means it, and what is pending is not lost by it. */
+    if (error == 0)
+        error = watch(SIGINT);
+    if (error == 0)
+        error = watch(SIGUSR1);
+    if (error == 0 && sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        error = watch(SIGHUP);
+    return error;
+}
+
+int htw__signals_fd(void) {
+    return wake_pipe[0];
+}
+
+void htw__signals_clear(void) {
+    char bytes[64];
+    while (read(wake_pipe[0], bytes, sizeof(bytes)) > 0)
+        continue;
+}
+
+int htw__signals_stop(void) {
+    return stop_signal;
+}
+
+bool htw__signals_take_dump(void) {
+    bool wanted = dump_wanted != 0;
+    dump_wanted = 0;
+    return wanted;
+}

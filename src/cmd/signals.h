@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.h - signals as something to poll for: the handlers set a flag and write to a
+ * pipe, so that none is missed between looking and sleeping. Of a process there is one.
+ */
+#ifndef HTW_SRC_CMD_SIGNALS_H
+#define HTW_SRC_CMD_SIGNALS_H
+
+#include <stdbool.h>
+
+/*
+ * Catches SIGINT, SIGTERM, SIGHUP (unless ignored, as under nohup) and SIGUSR1, and ignores
+ * SIGPIPE. Returns 0 or a negative errno.
+ */
+int htw__signals_install(void);
+
+/* Becomes readable when a signal came. */
+int htw__signals_fd(void);
+
+/* Makes the descriptor unreadable again; flags stay. */
+void htw__signals_clear(void);
+
+/* The signal that asks the program to stop, or 0. It stays. */
+int htw__signals_stop(void);
+
+/* Whether SIGUSR1 came since the last call. */
+bool htw__signals_take_dump(void);
+
+#endif /* HTW_SRC_CMD_SIGNALS_H */

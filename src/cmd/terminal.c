@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "terminal.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_IF_UNKNOWN 80
+
+static bool line_is_shown;
+
+void htw__terminal_complain(const char *format, ...) {
+    /* In one piece, so that it is not torn apart by others who write there; what is too
+     * long is cut off: only the name of a file can be. */
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    htw__terminal_erase();
+    fprintf(stderr, "htw delay: %s\n", text);
+}
+
+static int columns(void) {
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return COLUMNS_IF_UNKNOWN;
+    return size.ws_col;
+}
+
+void htw__terminal_show(const char *line) {
+    /* A line that reached the last column could not be erased by a carriage return. */
+    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    line_is_shown = true;
+}
+
+void htw__terminal_erase(void) {
+    if (line_is_shown)
+        fputs("\r\033[K", stderr);
+    line_is_shown = false;
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Bad lines, wrong command lines, and outputs that fail."""
+import os
+import re
+import subprocess
+import tempfile
+
+from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, has, run, start,
+                     test)
+
+
+@test
+def delay_that_is_bad_is_named_and_skipped():
+    bad = [b"", b" ", b"x", b"x y", b"-1 y", b"1x y", b"1.s y", b"1..2 y", b". y", b"+1 y", b"1e3 y",
+           b"2h30 y", b"h y", b"99999999999999999999 y", b"999999999999w y", b"1s2 y",
+           b"@ y", b"@-5 y", b"@2026-02-29T00:00:00Z y", b"@2100-02-29T00:00:00Z y",
+           b"@2026-13-01T00:00:00Z y", b"@2026-01-01T24:00:00Z y", b"@2026-01-01T00:00:00 y",
+           b"@2026-01-01 y", b"@2026-01-01T00:00:60Z y", b"@2026-01-01T00:00:00+24:00 y",
+           b"@99999999999999999999 y", b"@99999999999999999 y", b"0x10 y", b"1S y",
+           b"\xff\x1b[2J y", b"1s\r"]
+    data = b"".join(b"0 good\n%s\n" % line for line in bad)
+    got = run(data=data)
+    equal((got.status, got.out), (1, b"good\n" * len(bad)))
+    complaints = got.err.splitlines()
+    equal(len(complaints), len(bad), "complaints")
+    for number, complaint in enumerate(complaints):
+        has(complaint, f"htw delay: -:{2 * number + 2}: ")
+        assert "\x1b" not in complaint, "a control character in a complaint"
+    has(run("--simulate", data=b"@2024-02-29T23:59:59.999-12:00 y\n").out.decode(), "y")
+
+
+@test
+def delay_that_is_bad_is_named_with_its_file():
+    with tempfile.TemporaryDirectory() as directory:
+        one = file_with(directory, "one", b"0 a\n")
+        two = file_with(directory, "two", b"0 b\nbad\n0 c\n")
+        got = run(one, two)
+        equal((got.status, got.lines), (1, [b"a", b"b", b"c"]))
+        has(got.err, f"htw delay: {two}:2: ")
+
+
+@test
+def delay_that_is_bad_ends_a_strict_run():
+    with tempfile.TemporaryDirectory() as directory:
+        two = file_with(directory, "two", b"0 d\n")
+        got = run("--strict", "-", two, data=b"0.3 a\n0 b\nbad line\n0 c\n")
+        equal((got.status, got.lines), (1, [b"b", b"a"]))
+        has(got.err, "htw delay: -:3: ")
+
+
+@test
+def delay_of_missing_files_and_directories_goes_on():
+    with tempfile.TemporaryDirectory() as directory:
+        good = file_with(directory, "good", b"0 a\n")
+        missing = os.path.join(directory, "missing")
+        got = run(missing, good, directory)
+        equal((got.status, got.out), (1, b"a\n"))
+        has(got.err, f"htw delay: {missing}: No such file or directory\n")
+        has(got.err, f"htw delay: {directory}: Is a directory\n")
+
+
+@test
+def delay_with_wrong_options_tells_the_usage():
+    for options in (["--bogus"], ["-Q"], ["--tick"], ["--tick", "0"], ["--tick", "2d"],
+                    ["--tick", "x"], ["--tick=-1s"], ["--wheel-size", "3"],
+                    ["--wheel-size", "8192"], ["--wheel-size", "1"], ["--wheel-size", ""],
+                    ["--max-pending", "0"], ["--max-pending", "-1"], ["--max-pending", "1k"],
+                    ["--max-pending", "99999999999999999999999"], ["--stats=1"]):
+        got = run(*options, data=b"0 x\n")
+        equal((got.status, got.out), (2, b""), str(options))
+        has(got.err, "htw delay: ")
+        has(got.err, "Try 'htw delay --help'")
+
+
+@test
+def delay_help_and_version_are_printed():
+    for option in ("--help", "-h"):
+        got = run(option)
+        equal((got.status, got.err), (0, ""))
+        text = got.out.decode()
+        for name in ("--tick", "--wheel-size", "--max-pending", "--from-start", "--simulate",
+                     "--timestamps", "--null", "--strict", "--stats", "--progress",
+                     "--unreleased", "--help", "--version", "PLANNED REAL LATENESS"):
+            has(text, name)
+        assert max(map(len, text.splitlines())) <= 90, "too wide"
+    for option in ("--version", "-V"):
+        assert re.fullmatch(r"htw \d+\.\d+\.\d+\n", run(option).out.decode()), "version"
+    with open("/dev/full", "wb") as full:
+        equal(run("--help", stdout=full).status, 1)
+
+
+@test
+def delay_program_without_a_command_tells_the_usage():
+    def status(*arguments):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=PATIENCE)
+        return done.returncode, bool(done.stdout), bool(done.stderr)
+    equal(status(), (2, False, True))
+    equal(status("bogus"), (2, False, True))
+    equal(status("--help"), (0, True, False))
+    equal(status("--version"), (0, True, False))
+
+
+@test
+def delay_to_a_full_disk_fails():
+    with tempfile.TemporaryDirectory() as directory, open("/dev/full", "wb") as full:
+        path = os.path.join(directory, "rest")
+        got = run("-u", path, data=b"0 a\n1h b\n", stdout=full)
+        equal(got.status, 1)
+        has(got.err, "htw delay: standard output: No space left on device")
+        equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
+
+
+@test
+def delay_to_a_broken_pipe_fails():
+    for data in (b"0 a\n", b"1h a\n"):  # at a write, and while there is nothing to write
+        process = start()
+        process.stdout.close()
+        process.stdout = None
+        got = finish(process, data)
+        equal(got.status, 1)
+        has(got.err, "htw delay: standard output: Broken pipe")
+
+
+@test
+def delay_with_closed_descriptors_fails():
+    def status(redirection):
+        return subprocess.run(["sh", "-c", f"echo 0 x | \"$0\" delay {redirection}", PROGRAM],
+                              capture_output=True, timeout=PATIENCE).returncode
+    equal(status(">&-"), 1)
+    equal(status("<&-"), 1)
+
+
+@test
+def delay_with_an_impossible_unreleased_file_does_not_start():
+    for path in ("/nowhere/at/all", "/tmp"):
+        got = run("-u", path, data=b"0 x\n")
+        equal((got.status, got.out), (1, b""))
+        has(got.err, f"htw delay: {path}: ")

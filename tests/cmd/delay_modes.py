@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The options that change how it runs, or what it tells."""
+import fcntl
+import os
+import pty
+import random
+import struct
+import tempfile
+import termios
+import threading
+import time
+
+from harness import (PATIENCE, content_of, equal, file_with, finish, has, parse_time, run,
+                     start, test)
+
+
+@test
+def delay_from_start_counts_from_the_start():
+    began = time.time()
+    process = start("--from-start", "--timestamps", bufsize=0)
+    time.sleep(1.0)
+    process.stdin.write(b"1.5 b\n0.5 a\n")
+    got = finish(process)
+    planned = [parse_time(line.split()[0]) / 1e9 for line in got.lines]
+    equal([line.split()[3] for line in got.lines], [b"a", b"b"])
+    assert abs(planned[1] - planned[0] - 1.0) < 1e-5, "planned times"
+    assert planned[0] < began + 0.5 + 0.9, "the delay was counted from the reading"
+    assert planned[0] >= began + 0.4999, "early"
+
+
+@test
+def delay_simulated_has_the_order_of_the_real_run():
+    rng = random.Random(99)
+    delays = [rng.randrange(0, 1500) for _ in range(5000)]
+    data = b"".join(b"%dms %d\n" % (delay, n) for n, delay in enumerate(delays))
+    with tempfile.TemporaryDirectory() as directory:
+        path = file_with(directory, "in", data)
+        before = time.monotonic()
+        simulated = run("--simulate", "--timestamps", path)
+        wanted = sorted(range(5000), key=lambda n: (delays[n], n))
+        order = [int(line.split()[3]) for line in simulated.lines]
+        equal(order, wanted, "simulated order")
+        first = parse_time(simulated.lines[0].split()[0])
+        for line in simulated.lines:
+            planned, real, late, number = line.split()
+            shift = (delays[int(number)] - delays[order[0]]) * 10**6
+            assert abs(parse_time(planned) - first - shift) <= 1000, f"planned: {line}"
+            equal((real, late), (planned, b"+0.000000"))
+        real = run("--from-start", path)
+        head = sum(1 for delay in delays if delay < 750)  # these may be late at the start
+        equal(list(map(int, real.lines))[head:], wanted[head:], "real order")
+        assert time.monotonic() - before < PATIENCE
+
+
+@test
+def delay_simulated_with_max_pending_takes_turns():
+    got = run("--simulate", "-m2", data=b"3 a\n1 b\n1 c\n1 d\n")
+    # b leaves at 1, c at 2; then d comes at 3, in the tick of a, but was armed later.
+    equal(got.lines, [b"b", b"c", b"a", b"d"])
+
+
+@test
+def delay_with_coarse_ticks_is_rounded_up():
+    got = run("--simulate", "-T", "--tick", "500ms", data=b"0.001 a\n0.5 b\n0.501 c\n0 d\n")
+    equal([line.split()[2:] for line in got.lines],
+          [[b"+0.000000", b"d"], [b"+0.499000", b"a"], [b"+0.000000", b"b"],
+           [b"+0.499000", b"c"]])
+
+
+@test
+def delay_beyond_the_ticks_is_reported_when_simulated():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rest")
+        got = run("--simulate", "--tick", "1ns", "-u", path, data=b"4000000d never\n1 a\n")
+        equal((got.status, got.out), (1, b"a\n"))
+        has(got.err, "1 not released")
+        equal(content_of(path).split()[1], b"never")
+
+
+@test
+def delay_with_any_wheel_size_is_the_same():
+    rng = random.Random(5)
+    data = b"".join(b"%dms %d\n" % (rng.choice((1, 10, 10**4, 10**8)) * rng.randrange(99), n)
+                    for n in range(3000))
+    outputs = [run("-n", "-w", size, data=data).out for size in ("2", "64", "4096")]
+    assert outputs[0] == outputs[1] == outputs[2], "the order differs"
+    equal(len(outputs[0].splitlines()), 3000)
+
+
+@test
+def delay_stats_tell_the_numbers():
+    got = run("--stats", data=b"".join(b"%dms x\n" % (n % 300) for n in range(3000)) + b"bad\n")
+    equal(got.status, 1)
+    for part in ("read 3,001, bad 1, released 3,000, unreleased 0", "early 0, lateness min ",
+                 "p50 ", "p99 ", "max ", "wake-ups ", "(empty 0)", "clock advances ",
+                 "demotions ", "peak pending ", "wheel ", "messages ", "resident ", "  ###"):
+        has(got.err, part)
+    assert max(map(len, got.err.splitlines())) <= 80, "too wide"
+    equal(run("--stats").status, 0)
+
+
+def on_terminal(*options, data):
+    """Runs with standard error on a terminal; what was shown there, and the messages."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    process = start(*options, stderr=slave)
+    os.close(slave)
+    shown = []
+
+    def read():
+        try:
+            while piece := os.read(master, 65536):
+                shown.append(piece)
+        except OSError:  # how Linux tells that nobody has the other end open
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    got = finish(process, data)
+    reader.join(PATIENCE)
+    os.close(master)
+    return b"".join(shown), got
+
+
+@test
+def delay_progress_is_shown_on_a_terminal_only():
+    data = b"0 a\n0.7 b\n"
+    shown, got = on_terminal("--progress", data=data)
+    equal(got.lines, [b"a", b"b"])
+    has(shown.decode(), "\rread 2  pending 1  released 1  next due in ")
+    assert shown.endswith(b"\r\x1b[K"), "not erased at the end"
+    assert shown.count(b"\r") >= 5, "not kept up to date"
+    assert b"\n" not in shown, "more than one line"
+    assert all(len(line) < 70 for line in shown.split(b"\r")), "wider than the terminal"
+    equal(on_terminal(data=data)[0], b"", "without the option")
+    equal(run("--progress", data=data).err, "", "without a terminal")

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Lines of every shape, and files of every kind."""
+import os
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, has, read_until,
+                     run, start, test, wait_for)
+
+
+@test
+def delay_without_input_does_nothing():
+    got = run()
+    equal((got.status, got.out, got.err), (0, b"", ""))
+
+
+@test
+def delay_lines_of_every_shape_are_read():
+    got = run(data=b"  0 leading blanks\n\t0\ttab\n0  two blanks\n0\n0 \n0 \xff\x00\xfe\r\n0 no newline")
+    equal(got.out, b"leading blanks\ntab\n two blanks\n\n\n\xff\x00\xfe\r\nno newline\n")
+    equal(got.status, 0)
+
+
+@test
+def delay_with_null_keeps_binary_messages():
+    rng = random.Random(1)
+    messages = [bytes(rng.randrange(1, 256) for _ in range(rng.randrange(300)))
+                for _ in range(2000)] + [b"", b"\n", b"a\nb"]
+    got = run("--null", "--tick", "1s", data=b"".join(b"0 " + m + b"\0" for m in messages))
+    equal((got.status, got.err), (0, ""))
+    assert got.out == b"".join(m + b"\0" for m in messages), "messages differ"
+
+
+@test
+def delay_of_a_long_line_is_kept():
+    long = bytes(range(32, 127)) * (10 * 1024 * 1024 // 95)
+    got = run("-s", data=b"10ms short\n0.2 " + long + b"\n0 x\n1ms " + long[:300000])
+    equal(got.status, 0)
+    equal(sorted(len(line) for line in got.lines), [1, 5, 300000, len(long)])
+    assert long in got.lines, "the long line has changed"
+
+
+@test
+def delay_of_a_long_line_leaves_no_memory_behind():
+    if b"__asan_init" in content_of(PROGRAM):
+        return  # it keeps freed memory on purpose
+    process = start(bufsize=0)
+    stream = os.fdopen(os.dup(process.stdin.fileno()), "wb")
+    stream.write(b"0 " + b"x" * (32 << 20) + b"\n")
+    stream.flush()
+    left = 32 << 20
+    while left > 0:
+        left -= len(os.read(process.stdout.fileno(), 1 << 20))
+    for _ in range(3):
+        stream.write(b"0 y\n")
+        stream.flush()
+        time.sleep(0.05)
+
+    def resident_kib():
+        text = content_of(f"/proc/{process.pid}/status").decode()
+        return int(re.search(r"^VmRSS:\s+(\d+)", text, re.M)[1])
+
+    wait_for(lambda: resident_kib() < 16 << 10, "memory given back")
+    stream.close()
+    equal(finish(process).status, 0)
+
+
+@test
+def delay_files_are_read_one_after_the_other():
+    with tempfile.TemporaryDirectory() as directory:
+        one = file_with(directory, "one", b"0 a\n0 b")
+        two = file_with(directory, "two", b"0 c\n")
+        got = run(one, "-", two, data=b"0 s")
+        equal((got.status, got.lines), (0, [b"a", b"b", b"s", b"c"]))
+        equal(run("--", one).lines, [b"a", b"b"])
+
+
+@test
+def delay_of_a_fifo_releases_while_it_waits_for_a_writer():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "fifo")
+        os.mkfifo(path)
+        first = file_with(directory, "first", b"0.1 a\n")
+        process = start(first, path, stdin=subprocess.DEVNULL)
+        read_until(process.stdout.fileno(), b"a\n")
+        with open(path, "wb") as stream:
+            stream.write(b"0 b\n")
+        got = finish(process)
+        equal((got.status, got.out), (0, b"b\n"))
+
+
+@test
+def delay_from_a_slow_writer_is_kept():
+    process = start(bufsize=0)
+    sent = {}
+    for number in range(20):
+        line = b"%dms %d\n" % (50 + number, number)
+        sent[number] = time.monotonic() + 0.05 + number * 0.001
+        for byte in (line[:3], line[3:]):
+            process.stdin.write(byte)
+            time.sleep(0.01)
+    got = b""
+    process.stdin.close()
+    process.stdin = None
+    while len(got.splitlines()) < 20:
+        piece = os.read(process.stdout.fileno(), 65536)
+        assert piece, "messages are missing"
+        for number in piece.split():
+            assert time.monotonic() >= sent[int(number)], f"{number} came early"
+        got += piece
+    equal(finish(process).status, 0)
+
+
+@test
+def delay_to_a_slow_reader_loses_nothing_and_reads_no_further():
+    count = 400000
+    process = start(bufsize=0)
+    sent = [0]
+
+    def write():
+        with os.fdopen(os.dup(process.stdin.fileno()), "wb") as stream:
+            process.stdin.close()
+            for number in range(0, count, 100):
+                stream.write(b"".join(b"0 %0100d\n" % (number + i) for i in range(100)))
+                sent[0] = number + 100
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    last = -1
+    while last != sent[0]:  # until the writer is stuck
+        last = sent[0]
+        time.sleep(0.5)
+    assert last < count / 2, "the reader is behind, and still everything was read"
+    got = process.stdout.read()
+    writer.join(PATIENCE)
+    assert got == b"".join(b"%0100d\n" % n for n in range(count)), "messages differ"
+    process.stdin = None
+    equal(finish(process).status, 0)
+
+
+@test
+def delay_with_max_pending_holds_no_more():
+    with tempfile.TemporaryDirectory() as directory:
+        path = file_with(directory, "in", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(3000)))
+        got = run("--max-pending", "50", "--stats", path)
+        equal(got.status, 0)
+        equal(sorted(map(int, got.lines)), list(range(3000)))
+        equal(int(re.search(r"peak pending (\d+)", got.err)[1]), 50, "peak")
+        got = run("-m1", path)
+        equal(list(map(int, got.lines)), list(range(3000)))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Signals stop the program without losing anything."""
+import os
+import random
+import re
+import signal
+import tempfile
+import threading
+import time
+
+from harness import (PATIENCE, TICK, content_of, equal, file_with, finish, has, read_until,
+                     run, start, stop, test)
+
+
+def interrupt(number, status, *options):
+    """Stops a run in the middle, goes on with its leftover, and joins the two outputs."""
+    count = 20000
+    rng = random.Random(number)
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        delays = [rng.randrange(0, 1200) for _ in range(count)]
+        data = b"".join(b"%dms %d\n" % (delay, n) for n, delay in enumerate(delays))
+        source = file_with(directory, "in", data)
+        process = start("-u", rest, "--stats", *options, source)
+        head = read_until(process.stdout.fileno(), b"\n")
+        timer = threading.Timer(0.4, process.send_signal, [number])
+        timer.start()
+        got = finish(process)
+        timer.join()
+        equal(got.status, status, "status")
+        unreleased = int(re.search(r"(\d+) not released, written to ", got.err)[1])
+        has(got.err, f"unreleased {unreleased:,}")
+        equal(os.listdir(directory).count("rest"), 1)
+        equal(len(os.listdir(directory)), 2, "files")
+        left = content_of(rest).splitlines()
+        equal(len(left), unreleased, "records in the file")
+        times = [float(line.split()[0]) for line in left]
+        for earlier, later in zip(times, times[1:]):  # within a tick: as they arrived
+            assert later > earlier - TICK, f"order of the file: {earlier}, {later}"
+        second = run(rest)
+        equal((second.status, second.err), (0, ""))
+        first = (head + got.out).splitlines()
+        assert 0 < len(first) < count and second.lines, "not in the middle"
+        equal(sorted(map(int, first + second.lines)), list(range(count)), "messages")
+
+
+@test
+def delay_stopped_by_sigint_leaves_the_rest():
+    interrupt(signal.SIGINT, 130)
+
+
+@test
+def delay_stopped_by_sigterm_leaves_the_rest():
+    interrupt(signal.SIGTERM, 143)
+
+
+@test
+def delay_stopped_leaves_the_input_it_has_read():
+    """With a limit, read lines wait in the buffer: they are handed over as they came."""
+    with tempfile.TemporaryDirectory() as directory:
+        for options, wanted in (([], [b"5m m", b"bad", b"@9999999999 t", b"1h frag"]),
+                                (["--from-start"], [b"m", b"bad", b"t", b"1h frag"])):
+            rest = os.path.join(directory, "rest")
+            process = start("-u", rest, "-m", "1", *options, bufsize=0)
+            process.stdin.write(b"0 now\n1h first\n5m m\nbad\n@9999999999 t\n1h frag")
+            read_until(process.stdout.fileno(), b"now\n")
+            time.sleep(0.2)
+            got = stop(process, signal.SIGTERM)
+            equal(got.status, 143)
+            has(got.err, "5 not released, written to")
+            content = content_of(rest)
+            assert content.endswith(b"\n1h frag"), content
+            lines = content.splitlines()
+            equal(lines[0].split()[1], b"first")
+            assert 3500 < float(lines[0].split()[0]) <= 3600, lines[0]
+            if options:
+                assert 290 < float(lines[1].split()[0]) <= 300, lines[1]
+                lines = [line.split(b" ", 1)[1] if i in (0, 2) else line
+                         for i, line in enumerate(lines[1:])]
+                equal(lines, wanted)
+            else:
+                equal(lines[1:], wanted)
+
+
+@test
+def delay_stopped_with_a_blocked_reader_ends_at_once():
+    """The reader takes nothing: the signal must still work, and nothing may be lost."""
+    count = 60000
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        source = file_with(directory, "in", b"".join(b"0 %020d\n" % n for n in range(count)))
+        process = start("-u", rest, source)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGTERM)
+        equal(process.wait(PATIENCE), 143)
+        first = process.stdout.read()
+        got = finish(process)
+        has(got.err, "not released, written to")
+        assert len(first) >= 4096 and first.endswith(b"\n"), "torn"
+        left = [line.split(b" ")[1] for line in content_of(rest).splitlines()]
+        equal([int(n) for n in first.split() + left], list(range(count)), "messages")
+
+
+@test
+def delay_stopped_inside_a_long_message_keeps_it_whole():
+    long = b"y" * 1000000
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        process = start("-u", rest, bufsize=0)
+        process.stdin.write(b"0 a\n0 ")
+        writer = threading.Thread(target=process.stdin.write, args=(long + b"\n",))
+        writer.start()
+        writer.join(PATIENCE)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        equal(process.wait(PATIENCE), 143)
+        out = process.stdout.read()
+        got = finish(process)
+        has(got.err, "bytes were written already")
+        equal(content_of(rest), b"0.000000000 " + long + b"\n")
+        assert out.startswith(b"a\nyyyy") and not out.endswith(b"\n"), out[:100]
+
+
+@test
+def delay_stopped_with_null_leaves_null_records():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        process = start("--null", "-u", rest, bufsize=0)
+        process.stdin.write(b"0 x\0" + b"0.6 a\nb\0" + b"0.5 \0")
+        read_until(process.stdout.fileno(), b"x\0")
+        equal(stop(process, signal.SIGINT).status, 130)
+        assert re.fullmatch(rb"0\.\d{9} \x000\.\d{9} a\nb\0", content_of(rest)), content_of(rest)
+        equal(run("--null", rest).out, b"\0a\nb\0")
+
+
+@test
+def delay_stopped_replaces_the_file_and_keeps_its_link():
+    with tempfile.TemporaryDirectory() as directory:
+        target = file_with(directory, "target", b"old and longer than what is new\n" * 10)
+        link = os.path.join(directory, "link")
+        os.symlink("target", link)
+        process = start("-u", link, bufsize=0)
+        process.stdin.write(b"0 x\n1h a\n")
+        read_until(process.stdout.fileno(), b"x\n")
+        stop(process, signal.SIGTERM)
+        assert os.path.islink(link), "the link was replaced"
+        equal(len(content_of(target).splitlines()), 1)
+        equal(sorted(os.listdir(directory)), ["link", "target"])
+
+
+@test
+def delay_stopped_without_a_file_counts():
+    process = start(bufsize=0)
+    process.stdin.write(b"0 x\n1h a\n1h b\n")
+    read_until(process.stdout.fileno(), b"x\n")
+    got = stop(process, signal.SIGINT)
+    equal((got.status, got.err), (130, "htw delay: stopped by a signal after -:3: 2 not released\n"))
+
+
+@test
+def delay_asked_for_a_dump_draws_and_goes_on():
+    process = start(bufsize=0)
+    process.stdin.write(b"0 x\n0.5 a\n")
+    read_until(process.stdout.fileno(), b"x\n")
+    process.send_signal(signal.SIGUSR1)
+    read_until(process.stderr.fileno(), b"pending 1")
+    process.stdin.write(b"0 y\n")
+    got = finish(process)
+    equal((got.status, sorted(got.lines)), (0, [b"a", b"y"]))

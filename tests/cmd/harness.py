@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of `htw delay` share: running it, and looking at what it did."""
+import calendar
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 60  # seconds that only a hanging program needs
+TICK = 0.001  # seconds, by default
+
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+class Run:
+    """What one run of the program did."""
+
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+        self.lines = out.split(b"\n")[:-1]
+
+
+def start(*options, **kwargs):
+    for stream in ("stdin", "stdout", "stderr"):
+        kwargs.setdefault(stream, subprocess.PIPE)
+    return subprocess.Popen([PROGRAM, "delay", *options], **kwargs)
+
+
+def finish(process, data=None):
+    try:
+        out, err = process.communicate(data, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError("the program hangs")
+    text = (err or b"").decode(errors="replace")
+    assert "Sanitizer" not in text and "runtime error" not in text, text
+    return Run(process.returncode, out or b"", text)
+
+
+def run(*options, data=b"", **kwargs):
+    return finish(start(*options, **kwargs), data)
+
+
+def equal(got, wanted, what="value"):
+    if got != wanted:
+        raise AssertionError(f"{what}: {str(got)[:300]!r} instead of {str(wanted)[:300]!r}")
+
+
+def has(text, part):
+    assert part in text, f"{part!r} is not in {text!r}"
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.01)
+
+
+def stop(process, number):
+    """Sends a signal and waits: only then may the input end, or the program might see that."""
+    process.send_signal(number)
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError("the program does not stop")
+    return finish(process)
+
+
+def read_until(fd, wanted):
+    """Reads until `wanted` was seen; what was read."""
+    got = b""
+    end = time.monotonic() + PATIENCE
+    while wanted not in got:
+        assert time.monotonic() < end, f"{wanted!r} never came; {got[-300:]!r} did"
+        if select.select([fd], [], [], 1)[0]:
+            piece = os.read(fd, 65536)
+            assert piece, f"{wanted!r} never came; the end after {got[-300:]!r}"
+            got += piece
+    return got
+
+
+def file_with(directory, name, content):
+    path = os.path.join(directory, name)
+    with open(path, "wb") as stream:
+        stream.write(content)
+    return path
+
+
+def content_of(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def parse_time(text):
+    """Nanoseconds since 1970 of an instant as --timestamps writes it."""
+    match = re.fullmatch(rb"(\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{6})Z", text)
+    assert match, f"not an instant: {text!r}"
+    seconds = calendar.timegm(time.strptime(match[1].decode(), "%Y-%m-%dT%H:%M:%S"))
+    return seconds * 10**9 + int(match[2]) * 1000
