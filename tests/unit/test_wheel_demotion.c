@@ -144,11 +144,25 @@ static void wheel_bucket_emptied_while_it_is_demoted_is_let_go(void **state) {
     }
 }
 
+static void wheel_demoted_timers_go_to_the_lowest_level_that_fits(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 3);
+        for (size_t i = 0; i < 3; i++) /* one bucket of level 3 */
+            arm(&f, i, 512 + i);
+        assert_round(&f, 514, 0, 1, 2);
+        assert_int_equal(fixture_stats(&f).demoted, 2); /* one level down, 2 would go twice */
+        fixture_close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile),
         cmocka_unit_test(wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhile),
         cmocka_unit_test(wheel_timers_of_a_bucket_being_demoted_can_be_moved),
+        cmocka_unit_test(wheel_demoted_timers_go_to_the_lowest_level_that_fits),
         cmocka_unit_test(wheel_bucket_emptied_while_it_is_demoted_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,22 @@ static void wheel_slack_lets_timers_fall_due_together_without_demotion(void **st
     fixture_close(&f);
 }
 
+static void wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 7);
+    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+    for (size_t i = 0; i < 7; i++) { /* each at the start of a bucket of level 2 */
+        uint64_t tick = 64 * (i + 1);
+        assert_int_equal(
+            htw_wheel_schedule_within(f.wheel, &f.timers[i], tick - i % 2, tick + i / 2), 0);
+        assert_int_equal(htw_timer_deadline(&f.timers[i]), tick);
+    }
+    assert_round(&f, 1000, 0, 1, 2, 3, 4, 5, 6);
+    assert_int_equal(fixture_stats(&f).demoted, 0);
+    fixture_close(&f);
+}
+
 static void wheel_slack_moves_a_pending_timer(void **state) {
     (void)state;
     for (int strict = 0; strict < 2; strict++) {
@@ -168,6 +184,7 @@ int main(void) {
         cmocka_unit_test(wheel_slack_in_the_past_is_due_at_once),
         cmocka_unit_test(wheel_slack_timer_comes_at_the_tick_chosen),
         cmocka_unit_test(wheel_slack_lets_timers_fall_due_together_without_demotion),
+        cmocka_unit_test(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted),
         cmocka_unit_test(wheel_slack_moves_a_pending_timer),
         cmocka_unit_test(wheel_slack_keeps_the_order_among_other_timers),
     };
