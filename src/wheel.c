@@ -92,8 +92,8 @@
  * first. Within a tick: unspecified, for speed; or with strict_fifo that of arming. A tick's
  * timers are filed at lower and lower levels as the clock comes nearer, so what is at a
  * higher level was armed earlier: of equal keys the queue gives the higher level first, and a
- * demoted timer goes to the front (wheel_poll.c). Moves and slack would break that, so in
- * strict wheels a move is a new arming, and slack only chooses the tick.
+ * demoted timer goes to the front (wheel_poll.c). A timer that was moved in place would break
+ * that, so in strict wheels every move is a new arming.
  *
  * THE PAST. A deadline at or before the clock has no bucket: it goes to the list `due`, or
  * inside a round to `late`, which becomes `due` when the round has ended. A handler that
@@ -282,7 +282,9 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
  * Moves a pending timer by rewriting its deadline, if that will do:
  *  - to a later one: its bucket comes up no later than the old deadline, and then re-files
  *    it; only the level that it will need then must be created now, since a poll cannot fail;
- *  - within its bucket: only the bucket's key may have to follow.
+ *  - to an earlier one with the same slot, which is in the range of its bucket (the key may
+ *    have to follow) or, if it was moved to a later turn before, comes after that: a slot
+ *    serves one turn at a time.
  * A move to HTW_NEVER is none of these: the bucket would come up for nothing.
  * Strict FIFO takes a move for a new arming: the timer must go to the end of its tick.
  */
@@ -297,7 +299,7 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
             return false;
     } else {
         uint32_t slot = htw__wheel_slot(wheel, level, deadline);
-        if (htw__wheel_place(wheel, deadline) != level || slot != htw__timer_slot(timer))
+        if (slot != htw__timer_slot(timer))
             return false;
         htw__delay_queue_offer(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot), deadline);
     }
@@ -356,31 +358,18 @@ static uint64_t roundest_tick(uint64_t earliest, uint64_t latest) {
 }
 
 /*
- * The coarsest level, among those that exist and from `place` up, at which a bucket starts
- * with `deadline`. There the timer is never demoted: the bucket comes up when it starts.
+ * A tick that is round enough starts a bucket at the level where the normal rule files it, so
+ * that it is not demoted. Filing it in a coarser bucket that starts there would gain nothing.
  */
-static unsigned coarsest_place(const struct htw_wheel *wheel, unsigned place, uint64_t deadline) {
-    if (!htw__place_is_level(place) || wheel->strict_fifo)
-        return place;
-    unsigned level = wheel->level_of[__builtin_ctzll(deadline)];
-    if (level >= wheel->level_count)
-        level = wheel->level_count - 1u;
-    return level > place ? level : place;
-}
-
 int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t earliest,
                               uint64_t latest) {
-    if (!may_arm(wheel, timer) || earliest > latest)
+    if (earliest > latest)
         return -EINVAL;
     if (earliest == HTW_NEVER)
         return htw_wheel_schedule(wheel, timer, HTW_NEVER);
     if (latest == HTW_NEVER)
         latest = HTW_NEVER - 1;
-    uint64_t deadline = roundest_tick(earliest, latest);
-    if (timer->_where != 0 && move_in_place(wheel, timer, deadline))
-        return 0;
-    unsigned place = htw__wheel_place(wheel, deadline);
-    return arm(wheel, timer, deadline, coarsest_place(wheel, place, deadline));
+    return htw_wheel_schedule(wheel, timer, roundest_tick(earliest, latest));
 }
 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {

@@ -6,7 +6,7 @@
  * The wheel knows integers only. Time is a 64-bit count of ticks that the caller
  * passes in; a tick is whatever the caller says it is. There is no clock here, no
  * thread, no lock, no callback, and no allocation while timers are armed, except
- * when a deadline lies further away than any before it (htw_wheel_reserve moves
+ * when a deadline needs a level that does not exist yet (htw_wheel_reserve moves
  * that to the start).
  *
  *     struct job { int id; struct htw_timer timer; };
@@ -149,7 +149,8 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  * @param timer    initialised; pending in this wheel or in none.
  * @param deadline absolute, in ticks, anywhere in the 64-bit range. At or before the
  *                 clock it is due at once (guarantee 4). With HTW_NEVER the timer is
- *                 pending, counted and can be cancelled, but never comes out.
+ *                 pending, counted and can be cancelled, but never comes out; that
+ *                 needs no memory.
  * @return 0; -EINVAL when a pointer is NULL or the timer is pending in another wheel
  *         (found by a 32-bit mark, so a coincidence is possible); -ENOMEM when a level
  *         had to be created and could not be. On failure nothing changed: a timer that
@@ -167,7 +168,8 @@ HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
  * Of the ticks in [earliest, latest] the one that is divisible by the highest power
  * of two is chosen, so that timers whose ranges overlap tend to fall due together,
  * and are filed where no demotion awaits them: with a slack of 1 % of the delay
- * nearly all wake-ups and demotions vanish.
+ * nearly all wake-ups and demotions vanish. The clock does not matter for the choice:
+ * if the range begins in the past, the tick may lie there, and the timer be due at once.
  *
  * @param earliest first tick that will do.
  * @param latest   last tick that will do, at least `earliest`. If it is HTW_NEVER and
@@ -219,11 +221,12 @@ enum htw_wheel_progress {
  * @param timers    receives the timers, in order.
  * @param max       how many fit there; at least 1.
  * @param budget    the most steps to take: handing out or demoting one timer, or
- *                  discarding one bucket that is empty, is a step. 0 means no limit.
+ *                  discarding one bucket that is empty, is a step (with strict_fifo, a
+ *                  timer that is due above the lowest level takes two). 0 means no limit.
  * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
  *                  spent on demotions. Set unless -EINVAL is returned.
- * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); -EINVAL when a pointer is
- *         NULL or `max` is 0.
+ * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); a full batch is always
+ *         HTW_MORE; -EINVAL when a pointer is NULL or `max` is 0.
  *
  * Timers handed out are no longer pending: a handler that wants to cancel another
  * timer of the same batch finds that it cannot. Use `max` 1, or htw_wheel_poll(),
