@@ -9,18 +9,18 @@ seconds=${3:-10}
 echo "htw delay releases each line when its delay is over:"
 echo
 cat <<'END' | tee /dev/stderr | "$htw" delay --timestamps
-2.5s  the kettle boils
-0     start
-1s    one second
-1.5s  one and a half
+2.5s the kettle boils
+0 start
+1s one second
+1.5s one and a half
 300ms a blink
-0.6   six tenths, in plain seconds
-2s    two seconds
+0.6 six tenths, in plain seconds
+2s two seconds
 1200ms twelve hundred milliseconds
 900ms nine hundred
-3s    and done
+3s and done
 100us a tenth of a millisecond
-@0    an instant in the past: at once
+@0 an instant in the past: at once
 END
 
 echo
