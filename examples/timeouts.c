@@ -11,8 +11,8 @@ struct request {
 
 int main(void) {
     struct htw_wheel *wheel;
-    if (htw_wheel_create(&wheel, NULL) != 0)
-        return 1;
+    if (htw_wheel_create(&wheel, NULL) != 0 || htw_wheel_reserve(wheel, 60000) != 0)
+        return 1; /* no memory; from here on, arming up to 60 000 ticks ahead cannot fail */
     struct request requests[1000] = { { 0 } };
     for (int i = 0; i < 1000; i++) {
         requests[i].id = i;

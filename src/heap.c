@@ -79,8 +79,11 @@ void htw__heap_pop(struct htw__heap *heap) {
     uint32_t hole = 0;
     uint32_t child;
     while ((child = 2 * hole + 1) < count) {
-        /* entries[count] is the last entry, still in place: reading it is harmless. */
-        child += htw__heap_entry_precedes(heap->entries[child + 1], heap->entries[child]);
+        /* entries[count] is the last entry, still in place: reading it is harmless. No
+           branches here, since nobody can predict which child is the lesser. */
+        const struct htw__heap_entry *left = &heap->entries[child];
+        const struct htw__heap_entry *right = left + 1;
+        child += (right->key < left->key) | ((right->key == left->key) & (right->id > left->id));
         place(heap, hole, heap->entries[child]);
         hole = child;
     }

@@ -135,7 +135,7 @@ static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
 static uint64_t distance_covered(const struct htw_wheel *wheel) {
     if (wheel->level_count == wheel->level_max)
         return UINT64_MAX;
-    return ((uint64_t)wheel->mask << htw__wheel_shift(wheel, wheel->level_count - 1u)) - 1;
+    return (uint64_t)wheel->mask << htw__wheel_shift(wheel, wheel->level_count - 1u);
 }
 
 static int create_level(struct htw_wheel *wheel) {

@@ -116,13 +116,14 @@ struct htw_wheel_options {
  *         version, `size` is no power of two or out of range, `start` is HTW_NEVER, or
  *         an allocator lacks a function; -ENOMEM.
  *
- * Creates the lowest level only (some 20 KiB at the default size).
+ * Creates the lowest level only (some 16 KiB at the default size).
  */
 HTW_API int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
 
 /**
- * Destroys a wheel; NULL is allowed. Timers that are pending are not touched
- * further: they are no longer pending, and may be armed in another wheel.
+ * Destroys a wheel; NULL is allowed. Every timer that is pending is written to, so its
+ * memory must still be there; afterwards none is pending, and each may be freed or armed
+ * in another wheel.
  *
  * Cost: O(pending + buckets).
  */
@@ -153,12 +154,13 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  *                 needs no memory.
  * @return 0; -EINVAL when a pointer is NULL or the timer is pending in another wheel
  *         (found by a 32-bit mark, so a coincidence is possible); -ENOMEM when a level
- *         had to be created and could not be. On failure nothing changed: a timer that
- *         was pending still is, with its old deadline.
+ *         had to be created and could not be. On failure no timer has changed: one that was
+ *         pending still is, with its old deadline. (Where several levels were needed, those
+ *         that could be created stay.)
  *
  * Cost: O(1), and O(log buckets) when its bucket was empty or held only later
- * deadlines. A move to a later deadline merely rewrites it (not with strict_fifo).
- * As Kafka's TimingWheel.add; differs: see src/wheel.c.
+ * deadlines; O(buckets) when a level is created. A move to a later deadline merely rewrites it (not
+ * with strict_fifo). As Kafka's TimingWheel.add; differs: see src/wheel.c.
  */
 HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
 
@@ -166,9 +168,10 @@ HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
  * Arms or moves a timer that may expire at any tick of a range.
  *
  * Of the ticks in [earliest, latest] the one that is divisible by the highest power
- * of two is chosen, so that timers whose ranges overlap tend to fall due together,
- * and are filed where no demotion awaits them: with a slack of 1 % of the delay
- * nearly all wake-ups and demotions vanish. The clock does not matter for the choice:
+ * of two is chosen, so that timers whose ranges overlap tend to fall due together.
+ * Where the range is as wide as a bucket of the level that the timer goes to, no demotion
+ * awaits it either: with a slack of 1 % of the delay nearly all wake-ups vanish, and most
+ * demotions. The clock does not matter for the choice:
  * if the range begins in the past, the tick may lie there, and the timer be due at once.
  *
  * @param earliest first tick that will do.
@@ -242,9 +245,11 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
  *         and may have more to do at this tick; HTW_NEVER when no pending timer has a
  *         deadline (or for NULL); otherwise the earliest deadline, or an earlier tick,
  *         later than the clock, if the timer that had it was cancelled or moved since
- *         and another is left in its bucket.
+ *         and its bucket holds another, armed before or after. Polling at that tick hands
+ *         out nothing, and cures it.
  *
- * Discards buckets that cancels have emptied. Cost: O(1), amortised over the arms.
+ * Discards buckets that cancels have emptied. Cost: O(1), and O(log buckets) for each bucket
+ * discarded, of which an arm makes one at the most.
  */
 HTW_API uint64_t htw_wheel_next(struct htw_wheel *wheel);
 
@@ -283,7 +288,8 @@ typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
 
 /**
  * Calls `visitor` for each pending timer, in no particular order, those with HTW_NEVER
- * included. The visitor must not arm, move, cancel or poll.
+ * included. The visitor must not call anything that changes the wheel (htw_wheel_next() is
+ * among that), nor free the timer.
  *
  * @return how many were visited; 0 when a pointer (other than `arg`) is NULL.
  *
@@ -303,8 +309,8 @@ HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *vi
 HTW_API int htw_wheel_check(const struct htw_wheel *wheel);
 
 /**
- * Writes a picture of the wheel: the clock, a line a level, the non-empty buckets
- * with their keys and counts, and the counters.
+ * Writes a picture of the wheel: the clock, a strip a level that shows how full its buckets
+ * are, the first eight buckets of the delay queue with their keys and counts, and the counters.
  *
  * @return 0; -EINVAL when a pointer is NULL; -EIO when the stream failed.
  *
