@@ -136,3 +136,23 @@ def delay_with_an_impossible_unreleased_file_does_not_start():
         got = run("-u", path, data=b"0 x\n")
         equal((got.status, got.out), (1, b""))
         has(got.err, f"htw delay: {path}: ")
+
+
+def run_with_little_memory(*options):
+    limited = ["sh", "-c", 'ulimit -v 65536; exec "$@"', "sh", PROGRAM, "delay", *options]
+    return subprocess.run(limited, capture_output=True, stdin=subprocess.DEVNULL,
+                          timeout=PATIENCE, check=False)
+
+
+@test
+def delay_without_memory_releases_what_it_has():
+    if run_with_little_memory("--version").returncode != 0:
+        return  # a sanitizer needs more for itself
+    with tempfile.TemporaryDirectory() as directory:
+        many = file_with(directory, "many", b"".join(b"2s %d\n" % i for i in range(1000000)))
+        got = run_with_little_memory(many)
+        equal(got.returncode, 1)
+        has(got.stderr.decode(), "no more is read: Cannot allocate memory")
+        released = [int(line) for line in got.stdout.splitlines()]
+        assert len(released) > 10000, "too few were accepted"
+        equal(released, list(range(len(released))))
