@@ -28,8 +28,9 @@
  *       6     2^48         ...            2.3 million years  32 KiB
  *       7     2^56         ...            all of 64 bits     32 KiB
  *
- * Levels are created when a deadline first needs them. 256 is where a timer is demoted about
- * once in its life; smaller wheels demote more, larger ones only take more memory.
+ * Levels are created when a deadline first needs them. With 256, a timer that is
+ * not cancelled before is demoted once for delays of up to a minute in ms, and twice for delays
+ * of hours; smaller wheels demote more often, larger ones hardly less for their memory.
  *
  * THE DELAY QUEUE (Apache Kafka's TimingWheel and SystemTimer). A plain wheel visits every
  * tick, also the empty ones. Here a binary min-heap holds the buckets that are not empty,
@@ -114,7 +115,7 @@
  *  9. scheduled - cancelled - expired - drained is the number of timers in the lists.
  *
  * COSTS. Arm, cancel and move: O(1); an arm for a bucket that was empty or is now needed
- * earlier, O(log buckets). A timer is demoted at most once a level, about once at size 256.
+ * earlier, O(log buckets). A timer is demoted at most once a level.
  * A poll: O(1) a timer plus O(log buckets) a bucket. What limits an arm and a cancel is the
  * cache misses of the timer and of its two neighbours, when millions are pending: docs/choices.md.
  */

@@ -91,8 +91,9 @@ struct htw_wheel_options {
     size_t struct_size;
     /**
      * Buckets a level: a power of two from HTW_WHEEL_SIZE_MIN to
-     * HTW_WHEEL_SIZE_MAX; 0 means HTW_WHEEL_SIZE_DEFAULT. With 256, a timer is
-     * demoted about once in its life.
+     * HTW_WHEEL_SIZE_MAX; 0 means HTW_WHEEL_SIZE_DEFAULT. With 256, a timer that
+     * is not cancelled is demoted once for delays up to 65 536 ticks, and twice up
+     * to 16 million.
      */
     uint32_t size;
     /** Hand timers of one tick out in the order in which they were armed. */
@@ -159,8 +160,10 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  *         that could be created stay.)
  *
  * Cost: O(1), and O(log buckets) when its bucket was empty or held only later
- * deadlines; O(buckets) when a level is created. A move to a later deadline merely rewrites it (not
- * with strict_fifo). As Kafka's TimingWheel.add; differs: see src/wheel.c.
+ * deadlines; O(buckets) when a level is created. A move to a later deadline merely
+ * rewrites it (not with strict_fifo): the timer is filed again when its old time comes,
+ * and until then htw_wheel_next() may tell of that time.
+ * As Kafka's TimingWheel.add; differs: see src/wheel.c.
  */
 HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
 
@@ -169,10 +172,10 @@ HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
  *
  * Of the ticks in [earliest, latest] the one that is divisible by the highest power
  * of two is chosen, so that timers whose ranges overlap tend to fall due together.
- * Where the range is as wide as a bucket of the level that the timer goes to, no demotion
- * awaits it either: with a slack of 1 % of the delay nearly all wake-ups vanish, and most
- * demotions. The clock does not matter for the choice:
- * if the range begins in the past, the tick may lie there, and the timer be due at once.
+ * With a slack of 1 % of the delay, nearly all wake-ups vanish. Where the range is as wide
+ * as a bucket of the level that the timer goes to, it is not demoted either. The clock does
+ * not matter for the choice: if the range begins in the past, the tick may lie there, and
+ * the timer be due at once.
  *
  * @param earliest first tick that will do.
  * @param latest   last tick that will do, at least `earliest`. If it is HTW_NEVER and
@@ -321,6 +324,7 @@ HTW_API int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream);
 /**
  * Counters, exact. In all moments
  * scheduled = cancelled + expired + drained + pending.
+ * (In C++, too, the type is written with `struct`: a function has the same name.)
  */
 struct htw_wheel_stats {
     /** sizeof(struct htw_wheel_stats); set by HTW_WHEEL_STATS_INIT. */

@@ -3,6 +3,7 @@
 #include "delay_state.h"
 
 #include "leftover.h"
+#include "safe_file.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -55,7 +56,10 @@ static void take_leftover(struct htw__delay *delay) {
     };
     bool is_early = htw__signals_stop() != 0 || delay->output_error != 0 ||
                     delay->has_stopped_reading || htw__delay_pending(delay) > 0;
-    const char *path = is_early ? delay->options->unreleased_path : NULL;
+    /* Where nothing is left, an older file must not give out its messages again. */
+    const char *path = delay->options->unreleased_path;
+    if (path != NULL && !is_early && !htw__safe_file_has_content(path))
+        path = NULL;
     size_t partial = htw__output_partial(&delay->output);
     bool was_reading = htw__delay_is_reading(delay);
     int error = htw__leftover_take(&leftover, path);
@@ -65,6 +69,9 @@ static void take_leftover(struct htw__delay *delay) {
     if (leftover.count > 0)
         delay->has_failed = true;
     tell_leftover(delay, &leftover, was_reading, error == 0 ? path : NULL);
+    if (leftover.has_fragment)
+        htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
+                               htw__input_line(&delay->input));
     if (partial > 0)
         htw__terminal_complain("of the first of these, %zu bytes were written already", partial);
 }

@@ -153,7 +153,6 @@ uint64_t htw__input_line(const struct htw__input *input) {
     return input->line + 1;
 }
 
-const char *htw__input_fragment(const struct htw__input *input, size_t *ret_size) {
-    *ret_size = input->end - input->begin;
-    return input->buffer + input->begin;
+bool htw__input_has_fragment(const struct htw__input *input) {
+    return input->begin < input->end;
 }

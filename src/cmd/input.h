@@ -55,7 +55,7 @@ void htw__input_consume(struct htw__input *input, size_t size);
 /* The number of the record that peek gives, in its file, from 1. */
 uint64_t htw__input_line(const struct htw__input *input);
 
-/* The piece of a record that was read, but not to its end; its size may be 0. */
-const char *htw__input_fragment(const struct htw__input *input, size_t *ret_size);
+/* Whether a part of a record was read, but not its end: after all others were consumed. */
+bool htw__input_has_fragment(const struct htw__input *input);
 
 #endif /* HTW_SRC_CMD_INPUT_H */

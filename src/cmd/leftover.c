@@ -62,12 +62,7 @@ static void add_input(struct htw__leftover *leftover, FILE *stream) {
         add_record(leftover, stream, bytes, size);
         htw__input_consume(leftover->input, size);
     }
-    bytes = htw__input_fragment(leftover->input, &size);
-    if (size == 0)
-        return;
-    leftover->count++;
-    if (stream != NULL)
-        fwrite(bytes, 1, size, stream);
+    leftover->has_fragment = htw__input_has_fragment(leftover->input);
 }
 
 int htw__leftover_take(struct htw__leftover *leftover, const char *path) {

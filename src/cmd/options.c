@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char htw__options_help[] =
-    "Usage: htw delay [OPTION]... [FILE]...\n"
+#define USAGE "Usage: htw delay [OPTION]... [FILE]...\n"
+
+const char htw__options_help[] = USAGE
     "Release each message of the input when its delay is over.\n"
     "\n"
     "The input consists of lines `DELAY MESSAGE`, with one blank or tab between. MESSAGE is\n"
@@ -39,8 +40,8 @@ const char htw__options_help[] =
     "  -S, --strict             stop reading at the first bad line\n"
     "  -s, --stats              print statistics to standard error at the end\n"
     "  -p, --progress           show progress, if standard error is a terminal\n"
-    "  -u, --unreleased FILE    when stopped early, write what was not released to FILE, with\n"
-    "                           the delays that remain; `htw delay FILE` goes on with it\n"
+    "  -u, --unreleased FILE    at the end, make FILE hold what was not released, with the\n"
+    "                           delays that remain; `htw delay FILE` goes on with it\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -105,6 +106,15 @@ static bool set_wheel_size(struct htw__options *options, const char *text) {
     return true;
 }
 
+static bool set_unreleased(struct htw__options *options, const char *text) {
+    if (*text == '\0' || strcmp(text, "-") == 0) {
+        htw__terminal_complain("--unreleased: not the name of a file: '%s'", text);
+        return false;
+    }
+    options->unreleased_path = text;
+    return true;
+}
+
 static bool set_max_pending(struct htw__options *options, const char *text) {
     uint64_t count;
     if (!parse_count(text, &count) || count == 0 || count > SIZE_MAX) {
@@ -146,8 +156,7 @@ static bool set(struct htw__options *options, int option, const char *argument) 
         options->progress = true;
         return true;
     case 'u':
-        options->unreleased_path = argument;
-        return true;
+        return set_unreleased(options, argument);
     default: /* '?': getopt has complained */
         return false;
     }
@@ -171,7 +180,7 @@ enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw_
         if (option == 'V')
             return HTW__OPTIONS_VERSION;
         if (!set(options, option, optarg)) {
-            fputs("Try 'htw delay --help' for more information.\n", stderr);
+            fputs(USAGE "Try 'htw delay --help' for more information.\n", stderr);
             return HTW__OPTIONS_WRONG;
         }
     }

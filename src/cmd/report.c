@@ -71,6 +71,7 @@ struct scale {
     uint64_t first_ns;
     uint64_t step_ns;
     size_t rows;
+    bool has_rest; /* the last row holds all that lies beyond the others */
     uint64_t counts[ROWS];
 };
 
@@ -87,12 +88,14 @@ static void choose_scale(const struct htw__histogram *lateness, struct scale *sc
         scale->step_ns = mantissas[i] * power;
         scale->first_ns = min_ns / scale->step_ns * scale->step_ns;
         scale->rows = (size_t)((most_ns - scale->first_ns) / scale->step_ns) + 1;
-        if (scale->rows < ROWS)
+        /* Steps too fine for the three digits of the labels would repeat them. */
+        if (scale->rows < ROWS && scale->step_ns * 100 >= scale->first_ns)
             break;
         power = i == 2 ? power * 10 : power;
     }
-    if (htw__histogram_max(lateness) >= scale->first_ns + scale->rows * scale->step_ns)
-        scale->rows++;
+    scale->has_rest =
+        htw__histogram_max(lateness) >= scale->first_ns + scale->rows * scale->step_ns;
+    scale->rows += scale->has_rest;
 }
 
 static void fill_rows(const struct htw__histogram *lateness, struct scale *scale) {
@@ -111,8 +114,9 @@ static void print_row(FILE *stream, const struct scale *scale, size_t row, uint6
     char count[COUNT_SIZE];
     htw__duration_format((htw__nanos)(scale->first_ns + row * scale->step_ns), from);
     uint64_t columns = (scale->counts[row] * BAR_COLUMNS + most - 1) / most;
-    fprintf(stream, "  from %9s %14s%s%.*s\n", from, format_count(scale->counts[row], count),
-            columns > 0 ? "  " : "", (int)columns, bar);
+    bool is_rest = scale->has_rest && row + 1 == scale->rows;
+    fprintf(stream, "  %s %9s %14s%s%.*s\n", is_rest ? "over" : "from", from,
+            format_count(scale->counts[row], count), columns > 0 ? "  " : "", (int)columns, bar);
 }
 
 static void print_histogram(const struct htw__histogram *lateness, FILE *stream) {

@@ -63,10 +63,22 @@ int htw__safe_file_probe(const char *path, int kept_fd) {
     return error;
 }
 
+bool htw__safe_file_has_content(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
 static void forget(struct htw__safe_file *file) {
     free(file->path);
     free(file->temporary);
     *file = (struct htw__safe_file) { NULL, NULL, NULL };
+}
+
+/* What only its owner could read stays so. */
+static void keep_mode(const char *path, int fd) {
+    struct stat status;
+    if (stat(path, &status) == 0 && fchmod(fd, status.st_mode & 07777) != 0)
+        errno = 0; /* then the file has the mode of a new one */
 }
 
 static int open_temporary(struct htw__safe_file *file) {
@@ -78,8 +90,10 @@ static int open_temporary(struct htw__safe_file *file) {
             return -ENOMEM;
         }
         int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
+        if (fd >= 0) {
+            keep_mode(file->path, fd);
             return fd;
+        }
         if (errno != EEXIST)
             break;
     }

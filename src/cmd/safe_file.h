@@ -7,6 +7,7 @@
 #ifndef HTW_SRC_CMD_SAFE_FILE_H
 #define HTW_SRC_CMD_SAFE_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct htw__safe_file {
@@ -19,6 +20,9 @@ struct htw__safe_file {
  * replacing the regular file that `kept_fd` is open for (-EBUSY).
  * Returns 0 or a negative errno. */
 int htw__safe_file_probe(const char *path, int kept_fd);
+
+/* Whether a regular file of that name is there and not empty. */
+bool htw__safe_file_has_content(const char *path);
 
 /* Returns 0 or a negative errno. */
 int htw__safe_file_open(struct htw__safe_file *file, const char *path);

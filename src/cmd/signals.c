@@ -30,20 +30,25 @@ static int watch(int number) {
     return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
 }
 
+/* Ignored from the start: by nohup, or by the shell for the background of a script. */
+static int watch_unless_ignored(int number) {
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        return 0;
+    return watch(number);
+}
+
 int htw__signals_install(void) {
-    struct sigaction hangup;
     if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
         return -errno;
     signal(SIGPIPE, SIG_IGN);
     int error = watch(SIGTERM);
-    /* Also when it was ignored, as in the background of a script: whoever sends it to this
-     * process means it, and what is pending is not lost by it. */
-    if (error == 0)
-        error = watch(SIGINT);
     if (error == 0)
         error = watch(SIGUSR1);
-    if (error == 0 && sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        error = watch(SIGHUP);
+    if (error == 0)
+        error = watch_unless_ignored(SIGINT);
+    if (error == 0)
+        error = watch_unless_ignored(SIGHUP);
     return error;
 }
 

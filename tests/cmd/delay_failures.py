@@ -65,10 +65,12 @@ def delay_with_wrong_options_tells_the_usage():
                     ["--tick", "x"], ["--tick=-1s"], ["--wheel-size", "3"],
                     ["--wheel-size", "8192"], ["--wheel-size", "1"], ["--wheel-size", ""],
                     ["--max-pending", "0"], ["--max-pending", "-1"], ["--max-pending", "1k"],
-                    ["--max-pending", "99999999999999999999999"], ["--stats=1"]):
+                    ["--max-pending", "99999999999999999999999"], ["--stats=1"],
+                    ["--unreleased", ""], ["-u", "-"]):
         got = run(*options, data=b"0 x\n")
         equal((got.status, got.out), (2, b""), str(options))
         has(got.err, "htw delay: ")
+        has(got.err, "Usage: htw delay [OPTION]... [FILE]...\n")
         has(got.err, "Try 'htw delay --help'")
 
 

@@ -4,11 +4,12 @@ import os
 import random
 import re
 import signal
+import subprocess
 import tempfile
 import threading
 import time
 
-from harness import (PATIENCE, TICK, content_of, equal, file_with, finish, has, read_until,
+from harness import (PATIENCE, PROGRAM, TICK, content_of, equal, file_with, finish, has, read_until,
                      run, start, stop, test)
 
 
@@ -58,8 +59,8 @@ def delay_stopped_by_sigterm_leaves_the_rest():
 def delay_stopped_leaves_the_input_it_has_read():
     """With a limit, read lines wait in the buffer: they are handed over as they came."""
     with tempfile.TemporaryDirectory() as directory:
-        for options, wanted in (([], [b"5m m", b"bad", b"@9999999999 t", b"1h frag"]),
-                                (["--from-start"], [b"m", b"bad", b"t", b"1h frag"])):
+        for options, wanted in (([], [b"5m m", b"bad", b"@9999999999 t"]),
+                                (["--from-start"], [b"m", b"bad", b"t"])):
             rest = os.path.join(directory, "rest")
             process = start("-u", rest, "-m", "1", *options, bufsize=0)
             process.stdin.write(b"0 now\n1h first\n5m m\nbad\n@9999999999 t\n1h frag")
@@ -67,10 +68,9 @@ def delay_stopped_leaves_the_input_it_has_read():
             time.sleep(0.2)
             got = stop(process, signal.SIGTERM)
             equal(got.status, 143)
-            has(got.err, "5 not released, written to")
-            content = content_of(rest)
-            assert content.endswith(b"\n1h frag"), content
-            lines = content.splitlines()
+            has(got.err, "4 not released, written to")
+            has(got.err, "htw delay: -:6: read in part only, and left out\n")
+            lines = content_of(rest).splitlines()
             equal(lines[0].split()[1], b"first")
             assert 3500 < float(lines[0].split()[0]) <= 3600, lines[0]
             if options:
@@ -167,3 +167,24 @@ def delay_asked_for_a_dump_draws_and_goes_on():
     process.stdin.write(b"0 y\n")
     got = finish(process)
     equal((got.status, sorted(got.lines)), (0, [b"a", b"y"]))
+
+
+@test
+def delay_that_ends_well_empties_the_file_it_went_on_with():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = file_with(directory, "rest", b"0.1 a\n0.2 b\n")
+        os.chmod(rest, 0o600)
+        equal(run("-u", rest, rest).lines, [b"a", b"b"])
+        equal((content_of(rest), os.stat(rest).st_mode & 0o777), (b"", 0o600))
+
+
+@test
+def delay_started_with_sigint_ignored_ignores_it():
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", PROGRAM, "delay"]
+    process = subprocess.Popen(ignoring, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, bufsize=0)
+    process.stdin.write(b"0 x\n0.5 y\n")
+    read_until(process.stdout.fileno(), b"x\n")
+    process.send_signal(signal.SIGINT)
+    got = finish(process)
+    equal((got.status, got.out, got.err), (0, b"y\n", ""))

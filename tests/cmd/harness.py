@@ -4,6 +4,7 @@ import calendar
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,9 @@ import time
 PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 60  # seconds that only a hanging program needs
 TICK = 0.001  # seconds, by default
+
+# In the background of a script it is ignored, and would be so in the program as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 tests = []
 
