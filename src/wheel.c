@@ -98,7 +98,7 @@
  *
  * THE PAST. A deadline at or before the clock has no bucket: it goes to the list `due`, or
  * inside a round to `late`, which becomes `due` when the round has ended. A handler that
- * re-arms for now cannot keep the round from ending.
+ * re-arms for the present tick cannot keep the round from ending.
  *
  * INVARIANTS, by the numbers that htw_wheel_check() returns. They hold between any two calls.
  *  1. Lists are sound: each link's _back is the address of the pointer that leads to it, and
@@ -123,7 +123,8 @@
 
 #include <errno.h>
 
-_Static_assert(sizeof(struct htw_timer) == 32, "timers are 32 bytes; millions of them are held");
+_Static_assert(sizeof(struct htw_timer) == 16 + 2 * sizeof(void *),
+               "timers are 32 bytes on 64-bit machines; millions of them are held");
 _Static_assert(HTW_WHEEL_SIZE_MAX <= UINT16_MAX, "slots fit in 16 bits");
 
 static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
