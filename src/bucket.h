@@ -25,6 +25,7 @@
 /* Memory of htw__bucket_bytes() bytes, seen as an array of heads or as a ring. */
 struct htw__bucket;
 
+/* A power of two. */
 static inline uint32_t htw__bucket_bytes(uint32_t chains) {
     return (uint32_t)(chains == 0 ? sizeof(struct htw__link) : chains * sizeof(struct htw__link *));
 }

@@ -146,7 +146,8 @@ static int create_level(struct htw_wheel *wheel) {
     uint32_t chains = chains_at(wheel, level);
     uint64_t widths = UINT64_MAX >> shift; /* at the end of the range fewer than `size` fit */
     struct htw__level created = {
-        .chains = chains,
+        .chains = (uint16_t)chains,
+        .bucket_shift = (uint16_t)__builtin_ctz(htw__bucket_bytes(chains)),
         .bucket_count = (widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
     };
     created.buckets = htw__allocate(&wheel->allocator, htw__level_bytes(&created));
@@ -291,8 +292,8 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
  * Strict FIFO takes a move for a new arming: the timer must go to the end of its tick.
  */
 static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
-    unsigned level = htw__timer_place(timer);
-    if (wheel->strict_fifo || !htw__place_is_level(level) || deadline <= wheel->clock ||
+    uint32_t id = htw__timer_id(timer);
+    if (wheel->strict_fifo || !htw__id_is_bucket(id) || deadline <= wheel->clock ||
         deadline == HTW_NEVER)
         return false;
     if (deadline >= timer->_deadline) {
@@ -300,10 +301,10 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
             create_place(wheel, htw__wheel_place(wheel, deadline)) != 0)
             return false;
     } else {
-        uint32_t slot = htw__wheel_slot(wheel, level, deadline);
-        if (slot != htw__timer_slot(timer))
+        unsigned level = htw__wheel_id_level(wheel, id);
+        if (htw__wheel_slot(wheel, level, deadline) != (id & wheel->mask))
             return false;
-        htw__delay_queue_offer(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot), deadline);
+        htw__delay_queue_offer(&wheel->queue, id, deadline);
     }
     timer->_deadline = deadline;
     wheel->moved++;

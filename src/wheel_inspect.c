@@ -80,19 +80,17 @@ struct check {
 
 /* What is true of all timers of a list. */
 struct rule {
-    unsigned place;
-    uint32_t slot;
+    uint32_t id; /* as in _where */
     uint64_t earliest;
     uint64_t latest;
 };
 
 static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *timer,
                        const struct rule *rule) {
-    if (!htw__wheel_owns(wheel, timer) || htw__timer_place(timer) != rule->place ||
-        htw__timer_slot(timer) != rule->slot)
+    if (!htw__wheel_owns(wheel, timer) || htw__timer_id(timer) != rule->id)
         return 2;
     if (timer->_deadline < rule->earliest || timer->_deadline > rule->latest)
-        return htw__place_is_level(rule->place) ? 5 : 7;
+        return htw__id_is_bucket(rule->id) ? 5 : 7;
     unsigned place = htw__wheel_place(wheel, timer->_deadline);
     if (htw__place_is_level(place) && place >= wheel->level_count)
         return 8;
@@ -119,7 +117,8 @@ static int check_list(struct check *check, struct list list, const struct rule *
 
 static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
     const struct htw_wheel *wheel = check->wheel;
-    uint64_t key = htw__delay_queue_key(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot));
+    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
+    uint64_t key = htw__delay_queue_key(&wheel->queue, id);
     if (key == HTW__HEAP_ABSENT)
         return htw__wheel_is_empty_at(wheel, level, slot) ? 0 : 4;
     unsigned shift = htw__wheel_shift(wheel, level);
@@ -129,7 +128,7 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
         return 6;
     /* A timer that was moved later may wait in an earlier bucket; not in strict FIFO. */
     uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
-    struct rule rule = { level, slot, key, wheel->strict_fifo ? last_of_range : HTW_NEVER };
+    struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER - 1 };
     int broken = 0;
     for (uint32_t i = 0; broken == 0 && i < list_count(wheel, level); i++)
         broken = check_list(check, bucket_list(wheel, level, slot, i), &rule);
@@ -147,8 +146,8 @@ static int check_buckets(struct check *check) {
 
 static int check_rings(struct check *check) {
     const struct htw_wheel *wheel = check->wheel;
-    const struct rule due = { HTW__PLACE_DUE, 0, 0, wheel->clock };
-    const struct rule never = { HTW__PLACE_NEVER, 0, HTW_NEVER, HTW_NEVER };
+    const struct rule due = { HTW__ID_DUE, 0, wheel->clock };
+    const struct rule never = { HTW__ID_NEVER, HTW_NEVER, HTW_NEVER };
     int broken = check_list(check, ring_list(&wheel->due), &due);
     if (broken == 0)
         broken = check_list(check, ring_list(&wheel->late), &due);

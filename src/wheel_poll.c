@@ -103,9 +103,10 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
            htw__wheel_is_empty_at(wheel, level, htw__wheel_slot(wheel, level, deadline)))
         level--;
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
-    htw__wheel_settle(wheel, timer, level, slot);
+    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
+    htw__wheel_settle(wheel, timer, id);
     htw__ring_push_front(htw__bucket_ring(htw__wheel_bucket(wheel, level, slot)), &timer->_link);
-    htw__delay_queue_offer(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot), deadline);
+    htw__delay_queue_offer(&wheel->queue, id, deadline);
     wheel->demoted++;
 }
 
@@ -126,7 +127,7 @@ static void open_in_order(struct htw_wheel *wheel, const struct top *top, struct
         }
         struct htw_timer *timer = htw__timer_of(link);
         if (timer->_deadline <= wheel->clock) {
-            htw__wheel_settle(wheel, timer, HTW__PLACE_DUE, 0);
+            htw__wheel_settle(wheel, timer, HTW__ID_DUE);
             htw__ring_push_front(&wheel->due, link);
         } else {
             demote_to_front(wheel, timer, top->level);

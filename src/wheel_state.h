@@ -12,19 +12,23 @@
 
 #include <htw/wheel.h>
 
-/*
- * A place is a level, or one of the two below. htw_timer._where holds the mark of the
- * wheel (bits 32 to 63), the place (16 to 23) and the slot (0 to 15) in one word: it is
- * written by one store, and 0 means not pending.
- */
+/* Where a deadline belongs: a level, or one of these. */
 #define HTW__PLACE_DUE HTW_WHEEL_LEVELS_MAX          /* in `due` or `late` */
 #define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 1u) /* in `never` */
-#define HTW__PLACES (HTW_WHEEL_LEVELS_MAX + 2u)
+
+/*
+ * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the
+ * mark of the wheel (bits 32 to 63) and this number in one word: it is written by one store,
+ * and 0 means not pending.
+ */
+#define HTW__ID_DUE (UINT32_MAX - 1)
+#define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
-    unsigned char *buckets; /* bucket_count of them, htw__bucket_bytes(chains) each */
+    unsigned char *buckets; /* bucket_count of them, 2^bucket_shift bytes each */
     uint32_t bucket_count;  /* the wheel's size; less where the 64-bit range ends */
-    uint32_t chains;        /* of each bucket; 0: one ring */
+    uint16_t chains;        /* of each bucket; 0: one ring */
+    uint16_t bucket_shift;
 };
 
 struct htw_wheel {
@@ -55,7 +59,7 @@ struct htw_wheel {
 };
 
 static inline size_t htw__level_bytes(const struct htw__level *level) {
-    return (size_t)level->bucket_count * htw__bucket_bytes(level->chains);
+    return (size_t)level->bucket_count << level->bucket_shift;
 }
 
 static inline struct htw_timer *htw__timer_of(struct htw__link *link) {
@@ -84,8 +88,7 @@ static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32
 static inline struct htw__bucket *htw__wheel_bucket(const struct htw_wheel *wheel, unsigned level,
                                                     uint32_t slot) {
     const struct htw__level *at = &wheel->levels[level];
-    return (struct htw__bucket *)(void *)(at->buckets +
-                                          (size_t)slot * htw__bucket_bytes(at->chains));
+    return (struct htw__bucket *)(void *)(at->buckets + ((size_t)slot << at->bucket_shift));
 }
 
 static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigned level,
@@ -124,20 +127,20 @@ static inline bool htw__place_is_level(unsigned place) {
 }
 
 static inline void htw__wheel_settle(const struct htw_wheel *wheel, struct htw_timer *timer,
-                                     unsigned place, uint32_t slot) {
-    timer->_where = wheel->mark | (uint64_t)place << 16 | slot;
+                                     uint32_t id) {
+    timer->_where = wheel->mark | id;
 }
 
 static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct htw_timer *timer) {
     return (timer->_where ^ wheel->mark) >> 32 == 0;
 }
 
-static inline unsigned htw__timer_place(const struct htw_timer *timer) {
-    return (unsigned)(timer->_where >> 16) & 0xff;
+static inline uint32_t htw__timer_id(const struct htw_timer *timer) {
+    return (uint32_t)timer->_where;
 }
 
-static inline uint32_t htw__timer_slot(const struct htw_timer *timer) {
-    return (uint32_t)timer->_where & 0xffff;
+static inline bool htw__id_is_bucket(uint32_t id) {
+    return id < HTW__ID_DUE;
 }
 
 /* Puts a timer, which is in no list, into a bucket of `level`, which exists. Of the
@@ -146,11 +149,12 @@ static inline uint32_t htw__timer_slot(const struct htw_timer *timer) {
 static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
                                        uint64_t deadline, unsigned level, uint64_t turn) {
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
+    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     timer->_deadline = deadline;
-    htw__wheel_settle(wheel, timer, level, slot);
+    htw__wheel_settle(wheel, timer, id);
     htw__bucket_add(htw__wheel_bucket(wheel, level, slot), wheel->levels[level].chains, turn,
                     &timer->_link);
-    return htw__wheel_bucket_id(wheel, level, slot);
+    return id;
 }
 
 /* Puts a timer, which is in no list, into `place`, which exists. */
@@ -162,7 +166,7 @@ static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *ti
         return;
     }
     timer->_deadline = deadline;
-    htw__wheel_settle(wheel, timer, place, 0);
+    htw__wheel_settle(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
     struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
                              : wheel->in_round         ? &wheel->late
                                                        : &wheel->due;
