@@ -139,7 +139,7 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
         htw__signals_clear();
     if (wanted[1].revents != 0 && htw__signals_stop() == 0)
         read_input(delay);
-    if (!has_output && (wanted[2].revents & POLLERR) != 0)
+    if (!has_output && wanted[2].revents != 0)
         delay->output_error = -EPIPE; /* what is pending can never be delivered any more */
 }
 
@@ -187,19 +187,39 @@ static void loop(struct htw__delay *delay) {
     }
 }
 
+/*
+ * Whether --unreleased can be what it is to be. Not one of the inputs, above all: replacing it
+ * would destroy what was not read of it yet.
+ */
+static int probe_unreleased(struct htw__delay *delay) {
+    const struct htw__options *options = delay->options;
+    const char *path = options->unreleased_path;
+    if (path == NULL)
+        return 0;
+    for (int i = 0; i < options->name_count; i++) {
+        const char *name = options->names[i];
+        if (htw__safe_file_is_same(path, strcmp(name, "-") == 0 ? "/dev/stdin" : name)) {
+            htw__terminal_complain("%s: is to be read, and so cannot be the --unreleased file",
+                                   path);
+            delay->has_failed = true;
+            return -EINVAL;
+        }
+    }
+    int error = htw__safe_file_probe(path, STDOUT_FILENO);
+    if (error != 0)
+        htw__delay_fail(delay, path, error);
+    return error;
+}
+
 /* Everything that can fail before the first line is read. */
 static int start(struct htw__delay *delay, const struct htw__options *options) {
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
     wheel_options.size = options->wheel_size;
     wheel_options.strict_fifo = true;
     delay->options = options;
-    int error = options->unreleased_path == NULL
-                    ? 0
-                    : htw__safe_file_probe(options->unreleased_path, STDOUT_FILENO);
-    if (error != 0) {
-        htw__delay_fail(delay, options->unreleased_path, error);
+    int error = probe_unreleased(delay);
+    if (error != 0)
         return error;
-    }
     htw__timeline_init(&delay->timeline, options->tick_ns, options->simulate);
     htw__report_init(&delay->report);
     htw__output_init(&delay->output, STDOUT_FILENO, options->timestamps, &delay->timeline,

@@ -3,7 +3,6 @@
 #include "delay_state.h"
 
 #include "leftover.h"
-#include "safe_file.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -56,12 +55,10 @@ static void take_leftover(struct htw__delay *delay) {
     };
     bool is_early = htw__signals_stop() != 0 || delay->output_error != 0 ||
                     delay->has_stopped_reading || htw__delay_pending(delay) > 0;
-    /* Where nothing is left, an older file must not give out its messages again. */
-    const char *path = delay->options->unreleased_path;
-    if (path != NULL && !is_early && !htw__safe_file_has_content(path))
-        path = NULL;
+    const char *path = is_early ? delay->options->unreleased_path : NULL;
     size_t partial = htw__output_partial(&delay->output);
     bool was_reading = htw__delay_is_reading(delay);
+    htw__signals_ignore();
     int error = htw__leftover_take(&leftover, path);
     delay->report.unreleased = leftover.count;
     if (error != 0)

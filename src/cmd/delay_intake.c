@@ -3,6 +3,7 @@
 #include "delay_state.h"
 
 #include "line.h"
+#include "signals.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 /* While more than this waits for a slow reader, nothing more is taken in. */
-#define OUTPUT_BYTES_MAX ((size_t)4 * 1024 * 1024)
+#define OUTPUT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 /* Lines that are taken in before it is looked whether something is due. */
 #define LINES_AT_ONCE 8192
@@ -108,7 +109,7 @@ void htw__delay_accept_lines(struct htw__delay *delay) {
     htw__timeline_follow_wall_clock(&delay->timeline);
     htw__nanos now_ns = htw__timeline_now(&delay->timeline);
     for (int i = 0; i < LINES_AT_ONCE && htw__delay_wants_input(delay) &&
-                    htw__input_peek(&delay->input, &bytes, &size);
+                    htw__signals_stop() == 0 && htw__input_peek(&delay->input, &bytes, &size);
          i++)
         accept_line(delay, bytes, size, now_ns);
     if (!delay->has_stopped_reading)

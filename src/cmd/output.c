@@ -4,6 +4,7 @@
 #include "instant.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* After that many calls, others get their turn: signals, input, the clock. */
 #define WRITES_AT_ONCE 64
@@ -29,12 +31,23 @@ struct batch {
     size_t bytes;
 };
 
+/*
+ * A terminal may say that there is room when there is some for a byte, and then block the
+ * rest of a write. So it is opened once more, not to block, for this program alone.
+ */
+static int open_own_terminal(int fd) {
+    char name[32];
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    int own = isatty(fd) ? open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    return own >= 0 ? own : fd;
+}
+
 void htw__output_init(struct htw__output *output, int fd, bool has_timestamps,
                       const struct htw__timeline *timeline, struct htw__report *report) {
     struct stat status;
     struct statfs system;
     *output = (struct htw__output) {
-        .fd = fd,
+        .fd = open_own_terminal(fd),
         .has_timestamps = has_timestamps,
         .is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode),
         .is_pipe = fstatfs(fd, &system) == 0 && system.f_type == PIPEFS_MAGIC,
@@ -49,7 +62,7 @@ void htw__output_push(struct htw__output *output, struct htw__message *message) 
     *output->tail = message;
     output->tail = &message->in.next;
     output->count++;
-    output->bytes += message->size;
+    output->bytes += htw__message_memory(message);
 }
 
 struct htw__message *htw__output_pop(struct htw__output *output) {
@@ -60,7 +73,7 @@ struct htw__message *htw__output_pop(struct htw__output *output) {
     if (output->head == NULL)
         output->tail = &output->head;
     output->count--;
-    output->bytes -= message->size;
+    output->bytes -= htw__message_memory(message);
     output->head_written = 0;
     return message;
 }

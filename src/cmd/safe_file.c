@@ -63,9 +63,11 @@ int htw__safe_file_probe(const char *path, int kept_fd) {
     return error;
 }
 
-bool htw__safe_file_has_content(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+bool htw__safe_file_is_same(const char *path, const char *other) {
+    struct stat one;
+    struct stat two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 static void forget(struct htw__safe_file *file) {

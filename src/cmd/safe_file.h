@@ -21,8 +21,8 @@ struct htw__safe_file {
  * Returns 0 or a negative errno. */
 int htw__safe_file_probe(const char *path, int kept_fd);
 
-/* Whether a regular file of that name is there and not empty. */
-bool htw__safe_file_has_content(const char *path);
+/* Whether the two names lead to the same regular file. */
+bool htw__safe_file_is_same(const char *path, const char *other);
 
 /* Returns 0 or a negative errno. */
 int htw__safe_file_open(struct htw__safe_file *file, const char *path);

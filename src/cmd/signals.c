@@ -41,7 +41,9 @@ static int watch_unless_ignored(int number) {
 int htw__signals_install(void) {
     if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
         return -errno;
+    /* The write that they come from fails as well, and is reported. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     int error = watch(SIGTERM);
     if (error == 0)
         error = watch(SIGUSR1);
@@ -50,6 +52,13 @@ int htw__signals_install(void) {
     if (error == 0)
         error = watch_unless_ignored(SIGHUP);
     return error;
+}
+
+void htw__signals_ignore(void) {
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
 }
 
 int htw__signals_fd(void) {
@@ -67,7 +76,8 @@ int htw__signals_stop(void) {
 }
 
 bool htw__signals_take_dump(void) {
-    bool wanted = dump_wanted != 0;
+    if (dump_wanted == 0) /* and not cleared, since the signal may come just now */
+        return false;
     dump_wanted = 0;
-    return wanted;
+    return true;
 }

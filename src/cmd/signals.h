@@ -9,10 +9,13 @@
 #include <stdbool.h>
 
 /*
- * Catches SIGINT, SIGTERM, SIGHUP (unless ignored, as under nohup) and SIGUSR1, and ignores
- * SIGPIPE. Returns 0 or a negative errno.
+ * Catches SIGTERM and SIGUSR1, SIGINT and SIGHUP unless they were ignored before, and ignores
+ * SIGPIPE and SIGXFSZ. Returns 0 or a negative errno.
  */
 int htw__signals_install(void);
+
+/* From now on no signal interrupts anything: what is left over is being saved. */
+void htw__signals_ignore(void);
 
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);

@@ -48,6 +48,10 @@ void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
         return;
     /* Small differences are left alone: lines with the same instant must stay in order. */
     int64_t change_ns = measure_wall_offset(timeline, 1) - timeline->wall_offset_ns;
+    if (change_ns >= -NOISE_NS && change_ns <= NOISE_NS)
+        return;
+    /* Perhaps another process ran between the readings of the two clocks: look again. */
+    change_ns = measure_wall_offset(timeline, 5) - timeline->wall_offset_ns;
     if (change_ns < -NOISE_NS || change_ns > NOISE_NS)
         timeline->wall_offset_ns += change_ns;
 }

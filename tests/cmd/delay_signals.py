@@ -170,12 +170,39 @@ def delay_asked_for_a_dump_draws_and_goes_on():
 
 
 @test
-def delay_that_ends_well_empties_the_file_it_went_on_with():
+def delay_stopped_keeps_the_mode_of_the_file():
     with tempfile.TemporaryDirectory() as directory:
-        rest = file_with(directory, "rest", b"0.1 a\n0.2 b\n")
+        rest = file_with(directory, "rest", b"old\n")
         os.chmod(rest, 0o600)
-        equal(run("-u", rest, rest).lines, [b"a", b"b"])
-        equal((content_of(rest), os.stat(rest).st_mode & 0o777), (b"", 0o600))
+        process = start("-u", rest, bufsize=0)
+        process.stdin.write(b"0 x\n1h a\n")
+        read_until(process.stdout.fileno(), b"x\n")
+        stop(process, signal.SIGTERM)
+        equal(os.stat(rest).st_mode & 0o777, 0o600)
+        assert content_of(rest).endswith(b" a\n")
+
+
+@test
+def delay_that_ends_well_leaves_the_file_alone():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = file_with(directory, "rest", b"1h old\n")
+        equal(run("-u", rest, data=b"0 x\n").status, 0)
+        equal(run("-u", rest, os.path.join(directory, "typo")).status, 1)
+        equal(content_of(rest), b"1h old\n")
+
+
+@test
+def delay_asked_to_replace_its_input_does_not_start():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = file_with(directory, "rest", b"0 a\n")
+        link = os.path.join(directory, "link")
+        os.symlink("rest", link)
+        with open(rest, "rb") as stream:
+            for got in (run("-u", rest, rest), run("-u", rest, "-", link),
+                        finish(start("-u", rest, stdin=stream))):
+                equal((got.status, got.out), (1, b""))
+                has(got.err, "is to be read, and so cannot be the --unreleased file")
+        equal(content_of(rest), b"0 a\n")
 
 
 @test
