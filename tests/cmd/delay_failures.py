@@ -151,7 +151,7 @@ def delay_without_memory_releases_what_it_has():
     if run_with_little_memory("--version").returncode != 0:
         return  # a sanitizer needs more for itself
     with tempfile.TemporaryDirectory() as directory:
-        many = file_with(directory, "many", b"".join(b"2s %d\n" % i for i in range(1000000)))
+        many = file_with(directory, "many", b"".join(b"5s %d\n" % i for i in range(1000000)))
         got = run_with_little_memory(many)
         equal(got.returncode, 1)
         has(got.stderr.decode(), "no more is read: Cannot allocate memory")

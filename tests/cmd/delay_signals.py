@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Signals stop the program without losing anything."""
+import fcntl
 import os
+import pty
 import random
 import re
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
 from harness import (PATIENCE, PROGRAM, TICK, content_of, equal, file_with, finish, has, read_until,
-                     run, start, stop, test)
+                     run, start, stop, test, wait_for)
+
+
+def unread(fd):
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]
+
+
+def wait_until_full(process):
+    wait_for(lambda: unread(process.stdout.fileno()) > 60000, "that the output pipe is full")
 
 
 def interrupt(number, status, *options):
@@ -19,7 +31,7 @@ def interrupt(number, status, *options):
     rng = random.Random(number)
     with tempfile.TemporaryDirectory() as directory:
         rest = os.path.join(directory, "rest")
-        delays = [rng.randrange(0, 1200) for _ in range(count)]
+        delays = [rng.randrange(0, 20000) for _ in range(count)]
         data = b"".join(b"%dms %d\n" % (delay, n) for n, delay in enumerate(delays))
         source = file_with(directory, "in", data)
         process = start("-u", rest, "--stats", *options, source)
@@ -38,7 +50,7 @@ def interrupt(number, status, *options):
         times = [float(line.split()[0]) for line in left]
         for earlier, later in zip(times, times[1:]):  # within a tick: as they arrived
             assert later > earlier - TICK, f"order of the file: {earlier}, {later}"
-        second = run(rest)
+        second = run("--simulate", rest)
         equal((second.status, second.err), (0, ""))
         first = (head + got.out).splitlines()
         assert 0 < len(first) < count and second.lines, "not in the middle"
@@ -90,7 +102,8 @@ def delay_stopped_with_a_blocked_reader_ends_at_once():
         rest = os.path.join(directory, "rest")
         source = file_with(directory, "in", b"".join(b"0 %020d\n" % n for n in range(count)))
         process = start("-u", rest, source)
-        time.sleep(0.7)
+        wait_until_full(process)
+        time.sleep(1.5)  # the rest is read meanwhile
         process.send_signal(signal.SIGTERM)
         equal(process.wait(PATIENCE), 143)
         first = process.stdout.read()
@@ -99,6 +112,22 @@ def delay_stopped_with_a_blocked_reader_ends_at_once():
         assert len(first) >= 4096 and first.endswith(b"\n"), "torn"
         left = [line.split(b" ")[1] for line in content_of(rest).splitlines()]
         equal([int(n) for n in first.split() + left], list(range(count)), "messages")
+
+
+@test
+def delay_stopped_with_a_full_terminal_ends_at_once():
+    """Nobody reads the terminal, and it may have room for a byte and no more."""
+    for size in (1, 10, 61):
+        own, its = pty.openpty()
+        with tempfile.TemporaryDirectory() as directory:
+            rest = os.path.join(directory, "rest")
+            source = file_with(directory, "in", b"0 %s\n" % (b"x" * size) * 20000)
+            process = start("-u", rest, source, stdout=its)
+            time.sleep(0.5)
+            equal(stop(process, signal.SIGTERM).status, 143)
+            assert content_of(rest), "nothing was left"
+        os.close(own)
+        os.close(its)
 
 
 @test
@@ -111,7 +140,7 @@ def delay_stopped_inside_a_long_message_keeps_it_whole():
         writer = threading.Thread(target=process.stdin.write, args=(long + b"\n",))
         writer.start()
         writer.join(PATIENCE)
-        time.sleep(0.5)
+        wait_until_full(process)
         process.send_signal(signal.SIGTERM)
         equal(process.wait(PATIENCE), 143)
         out = process.stdout.read()
@@ -126,11 +155,11 @@ def delay_stopped_with_null_leaves_null_records():
     with tempfile.TemporaryDirectory() as directory:
         rest = os.path.join(directory, "rest")
         process = start("--null", "-u", rest, bufsize=0)
-        process.stdin.write(b"0 x\0" + b"0.6 a\nb\0" + b"0.5 \0")
+        process.stdin.write(b"0 x\0" + b"60.6 a\nb\0" + b"60.5 \0")
         read_until(process.stdout.fileno(), b"x\0")
         equal(stop(process, signal.SIGINT).status, 130)
-        assert re.fullmatch(rb"0\.\d{9} \x000\.\d{9} a\nb\0", content_of(rest)), content_of(rest)
-        equal(run("--null", rest).out, b"\0a\nb\0")
+        assert re.fullmatch(rb"\d+\.\d{9} \x00\d+\.\d{9} a\nb\0", content_of(rest)), content_of(rest)
+        equal(run("--null", "--simulate", rest).out, b"\0a\nb\0")
 
 
 @test
@@ -160,7 +189,7 @@ def delay_stopped_without_a_file_counts():
 @test
 def delay_asked_for_a_dump_draws_and_goes_on():
     process = start(bufsize=0)
-    process.stdin.write(b"0 x\n0.5 a\n")
+    process.stdin.write(b"0 x\n5 a\n")
     read_until(process.stdout.fileno(), b"x\n")
     process.send_signal(signal.SIGUSR1)
     read_until(process.stderr.fileno(), b"pending 1")
