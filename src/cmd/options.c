@@ -26,7 +26,7 @@ const char htw__options_help[] = USAGE
     "  @1767225600.5                        an instant: seconds since 1970\n"
     "  @2026-01-01T00:00:00Z                an instant: a date (RFC 3339); a past one: at once\n"
     "Instants are converted when they are read: a wall clock that is set later changes\n"
-    "nothing for them.\n"
+    "nothing for them. Time in which the machine is suspended does not count.\n"
     "\n"
     "  -t, --tick DURATION      the precision, from 1ns to 1d (default 1ms)\n"
     "  -w, --wheel-size N       buckets a level: a power of two from 2 to 4096 (default 256)\n"
