@@ -58,8 +58,9 @@ static void take_leftover(struct htw__delay *delay) {
     const char *path = is_early ? delay->options->unreleased_path : NULL;
     size_t partial = htw__output_partial(&delay->output);
     bool was_reading = htw__delay_is_reading(delay);
-    htw__signals_ignore();
+    htw__signals_hold();
     int error = htw__leftover_take(&leftover, path);
+    htw__signals_let_go();
     delay->report.unreleased = leftover.count;
     if (error != 0)
         htw__delay_fail(delay, path, error);

@@ -54,11 +54,30 @@ int htw__signals_install(void) {
     return error;
 }
 
-void htw__signals_ignore(void) {
-    signal(SIGUSR1, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
+static const int watched[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP };
+
+static void set_blocked(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+        sigaddset(&set, watched[i]);
+    sigprocmask(how, &set, NULL);
+}
+
+void htw__signals_hold(void) {
+    set_blocked(SIG_BLOCK);
+}
+
+void htw__signals_let_go(void) {
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
+        struct sigaction action;
+        if (sigaction(watched[i], NULL, &action) != 0 || action.sa_handler != handle)
+            continue;
+        signal(watched[i], SIG_IGN); /* forgets what came meanwhile */
+        if (watched[i] != SIGUSR1)
+            signal(watched[i], SIG_DFL);
+    }
+    set_blocked(SIG_UNBLOCK);
 }
 
 int htw__signals_fd(void) {

@@ -14,8 +14,10 @@
  */
 int htw__signals_install(void);
 
-/* From now on no signal interrupts anything: what is left over is being saved. */
-void htw__signals_ignore(void);
+/* While what is left over is being saved, no signal may interrupt that. Afterwards nothing is
+ * left to lose, and the next one ends the program, should standard error be stuck. */
+void htw__signals_hold(void);
+void htw__signals_let_go(void);
 
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);

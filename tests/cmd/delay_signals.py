@@ -244,3 +244,33 @@ def delay_started_with_sigint_ignored_ignores_it():
     process.send_signal(signal.SIGINT)
     got = finish(process)
     equal((got.status, got.out, got.err), (0, b"y\n", ""))
+
+
+@test
+def delay_stopped_with_a_blocked_stderr_still_saves_the_rest():
+    """Nobody reads the complaints of thousands of bad lines."""
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        source = file_with(directory, "in", b"1h good\n" + b"bad\n" * 20000)
+        process = start("-u", rest, source)
+        wait_for(lambda: unread(process.stderr.fileno()) > 60000, "that complaints pile up")
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: os.path.exists(rest), "the file")
+        assert content_of(rest).splitlines()[0].endswith(b" good"), "not saved"
+        process.send_signal(signal.SIGTERM)
+        equal(process.wait(PATIENCE) in (143, -signal.SIGTERM), True, "ended")
+        finish(process)
+
+
+@test
+def delay_beyond_the_limit_of_file_sizes_saves_the_rest():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        source = file_with(directory, "in", b"0 %099d\n" % 0 * 400 + b"1h later\n")
+        limited = ["sh", "-c", 'ulimit -f 64; exec "$@" >"$0"', os.path.join(directory, "out"),
+                   PROGRAM, "delay", "-u", rest, source]
+        got = subprocess.run(limited, capture_output=True, stdin=subprocess.DEVNULL,
+                             timeout=PATIENCE, check=False)
+        equal(got.returncode, 1)
+        has(got.stderr.decode(), "standard output: File too large")
+        assert content_of(rest).endswith(b" later\n"), "not saved"
