@@ -68,14 +68,8 @@ static inline void htw__bucket_add(struct htw__bucket *bucket, uint32_t chains, 
 /* Takes the first timer of a ring, or one from the chain after *turn; NULL when empty. */
 static inline struct htw__link *htw__bucket_take(struct htw__bucket *bucket, uint32_t chains,
                                                  uint32_t *turn, const struct htw__link *nil) {
-    if (chains == 0) {
-        struct htw__link *ring = htw__bucket_ring(bucket);
-        struct htw__link *first = ring->_next;
-        if (first == ring)
-            return NULL;
-        htw__link_unlink(first);
-        return first;
-    }
+    if (chains == 0)
+        return htw__ring_take_first(htw__bucket_ring(bucket));
     for (uint32_t i = 0; i < chains; i++) {
         struct htw__link *link = htw__bucket_chains(bucket)[++*turn & (chains - 1)];
         if (link != nil) {
@@ -86,16 +80,6 @@ static inline struct htw__link *htw__bucket_take(struct htw__bucket *bucket, uin
         }
     }
     return NULL;
-}
-
-/* Takes the last timer of a ring; NULL when empty. */
-static inline struct htw__link *htw__bucket_take_last(struct htw__bucket *bucket) {
-    struct htw__link *ring = htw__bucket_ring(bucket);
-    if (htw__ring_is_empty(ring))
-        return NULL;
-    struct htw__link *last = htw__ring_last(ring);
-    htw__link_unlink(last);
-    return last;
 }
 
 /* Asks for the first timer of every chain, so that their cache misses overlap. */

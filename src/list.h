@@ -55,6 +55,23 @@ static inline struct htw__link *htw__ring_last(const struct htw__link *ring) {
     return (struct htw__link *)(void *)((char *)ring->_back - offsetof(struct htw__link, _next));
 }
 
+/* Takes the first, or the last, link out; NULL when the ring is empty. */
+static inline struct htw__link *htw__ring_take_first(struct htw__link *ring) {
+    struct htw__link *first = ring->_next;
+    if (first == ring)
+        return NULL;
+    htw__link_unlink(first);
+    return first;
+}
+
+static inline struct htw__link *htw__ring_take_last(struct htw__link *ring) {
+    if (htw__ring_is_empty(ring))
+        return NULL;
+    struct htw__link *last = htw__ring_last(ring);
+    htw__link_unlink(last);
+    return last;
+}
+
 /* Moves all of `from` behind the last of `to`; `from` is empty afterwards. */
 static inline void htw__ring_splice_back(struct htw__link *to, struct htw__link *from) {
     if (htw__ring_is_empty(from))

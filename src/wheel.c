@@ -125,7 +125,8 @@
 
 _Static_assert(sizeof(struct htw_timer) == 16 + 2 * sizeof(void *),
                "timers are 32 bytes on 64-bit machines; millions of them are held");
-_Static_assert(HTW_WHEEL_SIZE_MAX <= UINT16_MAX, "slots fit in 16 bits");
+_Static_assert(HTW_WHEEL_SIZE_MAX *HTW_WHEEL_LEVELS_MAX < HTW__ID_DUE,
+               "numbers of buckets do not reach those that mean something else");
 
 static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
     if (wheel->strict_fifo)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wheel_dump.c - the wheel as a picture in text. */
-#include "wheel_state.h"
+#include "wheel_lists.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,21 +11,17 @@
 /* How many buckets of the delay queue are listed. */
 #define LISTED_BUCKETS 8u
 
-static size_t links_until(const struct htw__link *link, const struct htw__link *end) {
-    size_t count = 0;
-    for (; link != end; link = link->_next)
-        count++;
-    return count;
+static size_t length_of(struct htw__list list) {
+    size_t length = 0;
+    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next)
+        length++;
+    return length;
 }
 
 static size_t timers_in(const struct htw_wheel *wheel, unsigned level, uint32_t slot) {
-    const struct htw__bucket *bucket = htw__wheel_bucket(wheel, level, slot);
-    uint32_t chains = wheel->levels[level].chains;
-    if (chains == 0)
-        return links_until(htw__bucket_ring(bucket)->_next, htw__bucket_ring(bucket));
     size_t count = 0;
-    for (uint32_t i = 0; i < chains; i++)
-        count += links_until(htw__bucket_chains(bucket)[i], &wheel->nil);
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+        count += length_of(htw__wheel_list(wheel, level, slot, i));
     return count;
 }
 
@@ -45,17 +41,19 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
     uint32_t buckets = wheel->levels[level].bucket_count;
     uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH;
     uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
+    char strip[STRIP_WIDTH + 1];
+    size_t marks = 0;
     size_t pending = 0;
-    for (uint32_t slot = 0; slot < buckets; slot++)
-        pending += timers_in(wheel, level, slot);
-    fprintf(stream, "level %u: buckets of 2^%u ticks, pending %zu\n  |", level,
-            htw__wheel_shift(wheel, level), pending);
     for (uint32_t first = 0; first < buckets; first += group) {
         size_t timers = 0;
         for (uint32_t slot = first; slot < first + group && slot < buckets; slot++)
             timers += timers_in(wheel, level, slot);
-        fputc(load_mark(timers), stream);
+        strip[marks++] = load_mark(timers);
+        pending += timers;
     }
+    strip[marks] = '\0';
+    fprintf(stream, "level %u: buckets of 2^%u ticks, pending %zu\n  |%s", level,
+            htw__wheel_shift(wheel, level), pending, strip);
     fprintf(stream, "|\n  %*c clock, in bucket %" PRIu32 "\n", (int)(clock_slot / group) + 2, '^',
             clock_slot);
 }
@@ -90,9 +88,8 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
             wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
             wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
     fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
-            links_until(wheel->due._next, &wheel->due) +
-                links_until(wheel->late._next, &wheel->late),
-            links_until(wheel->never._next, &wheel->never));
+            length_of(htw__list_of_ring(&wheel->due)) + length_of(htw__list_of_ring(&wheel->late)),
+            length_of(htw__list_of_ring(&wheel->never)));
     fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
             wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");
     for (unsigned level = 0; level < wheel->level_count; level++)

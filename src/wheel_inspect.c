@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wheel_inspect.c - looking at a wheel: for_each, check, stats. The picture is wheel_dump.c. */
-#include "wheel_state.h"
+#include "wheel_lists.h"
 
 #include <errno.h>
-
-/* A list of timers, wherever it is: leads from *head to `end`. */
-struct list {
-    struct htw__link **head;
-    struct htw__link *end;
-};
-
-static struct list ring_list(const struct htw__link *ring) {
-    struct htw__link *end = (struct htw__link *)(uintptr_t)ring;
-    return (struct list) { &end->_next, end };
-}
-
-static uint32_t list_count(const struct htw_wheel *wheel, unsigned level) {
-    uint32_t chains = wheel->levels[level].chains;
-    return chains == 0 ? 1 : chains;
-}
-
-static struct list bucket_list(const struct htw_wheel *wheel, unsigned level, uint32_t slot,
-                               uint32_t index) {
-    struct htw__bucket *bucket = htw__wheel_bucket(wheel, level, slot);
-    if (wheel->levels[level].chains == 0)
-        return ring_list(htw__bucket_ring(bucket));
-    /* The end is only compared with. */
-    return (struct list) { &htw__bucket_chains(bucket)[index],
-                           (struct htw__link *)(uintptr_t)&wheel->nil };
-}
 
 /* ---- for_each ---- */
 
@@ -39,7 +13,7 @@ struct visit {
 };
 
 /* False when the visitor has seen enough. */
-static bool visit_list(struct visit *visit, struct list list) {
+static bool visit_list(struct visit *visit, struct htw__list list) {
     for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
         visit->count++;
         if (!visit->visitor(htw__timer_of(link), visit->arg))
@@ -50,8 +24,8 @@ static bool visit_list(struct visit *visit, struct list list) {
 
 static bool visit_bucket(struct htw_wheel *wheel, struct visit *visit, uint32_t id) {
     unsigned level = htw__wheel_id_level(wheel, id);
-    for (uint32_t i = 0; i < list_count(wheel, level); i++)
-        if (!visit_list(visit, bucket_list(wheel, level, id & wheel->mask, i)))
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+        if (!visit_list(visit, htw__wheel_list(wheel, level, id & wheel->mask, i)))
             return false;
     return true;
 }
@@ -60,9 +34,9 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
     if (wheel == NULL || visitor == NULL)
         return 0;
     struct visit visit = { visitor, arg, 0 };
-    bool more = visit_list(&visit, ring_list(&wheel->due)) &&
-                visit_list(&visit, ring_list(&wheel->late)) &&
-                visit_list(&visit, ring_list(&wheel->never));
+    bool more = visit_list(&visit, htw__list_of_ring(&wheel->due)) &&
+                visit_list(&visit, htw__list_of_ring(&wheel->late)) &&
+                visit_list(&visit, htw__list_of_ring(&wheel->never));
     /* Every bucket with a timer is in the delay queue. */
     const struct htw__heap *heap = &wheel->queue.heap;
     for (uint32_t i = 0; more && i < heap->count; i++)
@@ -97,7 +71,7 @@ static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *ti
     return 0;
 }
 
-static int check_list(struct check *check, struct list list, const struct rule *rule) {
+static int check_list(struct check *check, struct htw__list list, const struct rule *rule) {
     struct htw__link **back = list.head;
     struct htw__link *link = *back;
     int broken = 0;
@@ -130,8 +104,8 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
     uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
     struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER - 1 };
     int broken = 0;
-    for (uint32_t i = 0; broken == 0 && i < list_count(wheel, level); i++)
-        broken = check_list(check, bucket_list(wheel, level, slot, i), &rule);
+    for (uint32_t i = 0; broken == 0 && i < htw__wheel_list_count(wheel, level); i++)
+        broken = check_list(check, htw__wheel_list(wheel, level, slot, i), &rule);
     return broken;
 }
 
@@ -148,11 +122,11 @@ static int check_rings(struct check *check) {
     const struct htw_wheel *wheel = check->wheel;
     const struct rule due = { HTW__ID_DUE, 0, wheel->clock };
     const struct rule never = { HTW__ID_NEVER, HTW_NEVER, HTW_NEVER };
-    int broken = check_list(check, ring_list(&wheel->due), &due);
+    int broken = check_list(check, htw__list_of_ring(&wheel->due), &due);
     if (broken == 0)
-        broken = check_list(check, ring_list(&wheel->late), &due);
+        broken = check_list(check, htw__list_of_ring(&wheel->late), &due);
     if (broken == 0)
-        broken = check_list(check, ring_list(&wheel->never), &never);
+        broken = check_list(check, htw__list_of_ring(&wheel->never), &never);
     if (broken == 0 && !wheel->in_round && !htw__ring_is_empty(&wheel->late))
         broken = 7;
     return broken;

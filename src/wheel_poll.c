@@ -26,11 +26,10 @@ static void hand_out(struct htw_wheel *wheel, struct htw_timer *timer, struct ba
 }
 
 static void hand_out_due(struct htw_wheel *wheel, struct batch *batch) {
-    while (!htw__ring_is_empty(&wheel->due) && !is_over(batch)) {
-        struct htw__link *first = wheel->due._next;
-        htw__link_unlink(first);
+    struct htw__link *link;
+    while (!is_over(batch) && (link = htw__ring_take_first(&wheel->due)) != NULL) {
         batch->budget--;
-        hand_out(wheel, htw__timer_of(first), batch);
+        hand_out(wheel, htw__timer_of(link), batch);
     }
 }
 
@@ -120,7 +119,7 @@ static void open_in_order(struct htw_wheel *wheel, const struct top *top, struct
     wheel->opening = true;
     while (!is_over(batch)) {
         batch->budget--;
-        struct htw__link *link = htw__bucket_take_last(top->bucket);
+        struct htw__link *link = htw__ring_take_last(htw__bucket_ring(top->bucket));
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
@@ -220,11 +219,9 @@ static struct htw__link *take_any(struct htw_wheel *wheel) {
     }
     struct htw__link *rings[] = { &wheel->due, &wheel->late, &wheel->never };
     for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-        struct htw__link *first = rings[i]->_next;
-        if (first != rings[i]) {
-            htw__link_unlink(first);
-            return first;
-        }
+        struct htw__link *link = htw__ring_take_first(rings[i]);
+        if (link != NULL)
+            return link;
     }
     return NULL;
 }

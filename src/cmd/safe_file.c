@@ -38,14 +38,23 @@ static int resolve(const char *path, char **ret_path) {
     return *ret_path != NULL ? 0 : -errno;
 }
 
+static bool is_same_regular(const struct stat *one, const struct stat *two) {
+    return S_ISREG(one->st_mode) && one->st_dev == two->st_dev && one->st_ino == two->st_ino;
+}
+
+bool htw__safe_file_is_same(const char *path, const char *other) {
+    struct stat one;
+    struct stat two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && is_same_regular(&one, &two);
+}
+
 int htw__safe_file_probe(const char *path, int kept_fd) {
     struct stat status;
     struct stat kept;
     if (stat(path, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return -EISDIR;
-        if (S_ISREG(status.st_mode) && fstat(kept_fd, &kept) == 0 && kept.st_dev == status.st_dev &&
-            kept.st_ino == status.st_ino)
+        if (fstat(kept_fd, &kept) == 0 && is_same_regular(&status, &kept))
             return -EBUSY;
     }
     if (is_special(path))
@@ -63,24 +72,17 @@ int htw__safe_file_probe(const char *path, int kept_fd) {
     return error;
 }
 
-bool htw__safe_file_is_same(const char *path, const char *other) {
-    struct stat one;
-    struct stat two;
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 static void forget(struct htw__safe_file *file) {
     free(file->path);
     free(file->temporary);
     *file = (struct htw__safe_file) { NULL, NULL, NULL };
 }
 
-/* What only its owner could read stays so. */
+/* What only its owner could read stays so; where that fails, the mode is that of a new file. */
 static void keep_mode(const char *path, int fd) {
     struct stat status;
-    if (stat(path, &status) == 0 && fchmod(fd, status.st_mode & 07777) != 0)
-        errno = 0; /* then the file has the mode of a new one */
+    if (stat(path, &status) == 0)
+        (void)fchmod(fd, status.st_mode & 07777);
 }
 
 static int open_temporary(struct htw__safe_file *file) {

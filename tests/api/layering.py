@@ -21,13 +21,14 @@ LEAVES = {
 }
 BUCKET = {"bucket", "list", "base"}
 DELAY_QUEUE = {"delay_queue", "heap", "check"}
-WHEEL = {"wheel", "wheel_state", "alloc", "base"} | BUCKET | DELAY_QUEUE
+WHEEL = {"wheel", "wheel_state", "wheel_lists", "alloc", "base"} | BUCKET | DELAY_QUEUE
 LAYERS = {
     **LEAVES,
     "bucket": BUCKET,
     "delay_queue": DELAY_QUEUE,
     "wheel": WHEEL,
     "wheel_state": WHEEL,
+    "wheel_lists": WHEEL,
     "wheel_poll": WHEEL,
     "wheel_inspect": WHEEL,
     "wheel_dump": WHEEL,

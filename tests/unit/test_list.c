@@ -94,6 +94,19 @@ static void ring_unlinked_from_its_end_has_a_new_last(void **state) {
     assert_true(htw__ring_is_empty(&lists.ring));
 }
 
+static void ring_taken_from_both_ends_gives_null_when_empty(void **state) {
+    (void)state;
+    struct lists lists;
+    fresh(&lists);
+    for (int i = 0; i < 3; i++)
+        htw__ring_push_back(&lists.ring, &lists.links[i]);
+    assert_ptr_equal(htw__ring_take_last(&lists.ring), &lists.links[2]);
+    assert_ptr_equal(htw__ring_take_first(&lists.ring), &lists.links[0]);
+    assert_ptr_equal(htw__ring_take_last(&lists.ring), &lists.links[1]);
+    assert_null(htw__ring_take_last(&lists.ring));
+    assert_null(htw__ring_take_first(&lists.ring));
+}
+
 static void ring_spliced_behind_another_joins_both_orders(void **state) {
     (void)state;
     struct lists lists;
@@ -121,6 +134,7 @@ int main(void) {
         cmocka_unit_test(chain_unlinked_to_the_last_is_empty),
         cmocka_unit_test(ring_pushed_at_both_ends_keeps_the_order),
         cmocka_unit_test(ring_unlinked_from_its_end_has_a_new_last),
+        cmocka_unit_test(ring_taken_from_both_ends_gives_null_when_empty),
         cmocka_unit_test(ring_spliced_behind_another_joins_both_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
