@@ -22,11 +22,11 @@ static void sift_up(struct htw__heap *heap, uint32_t index, struct htw__heap_ent
 }
 
 void htw__heap_init(struct htw__heap *heap) {
-    *heap = (struct htw__heap) { NULL, NULL, NULL, 0, 0 };
+    *heap = (struct htw__heap) { NULL, NULL, 0, 0 };
 }
 
 static size_t bytes_for(uint32_t capacity) {
-    return capacity * (sizeof(struct htw__heap_entry) + sizeof(uint64_t) + sizeof(uint32_t));
+    return capacity * (sizeof(struct htw__heap_entry) + sizeof(uint32_t));
 }
 
 size_t htw__heap_memory(const struct htw__heap *heap) {
@@ -46,25 +46,20 @@ int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *alloca
     grown.entries = htw__allocate(allocator, bytes_for(capacity));
     if (grown.entries == NULL)
         return -ENOMEM;
-    grown.keys = (uint64_t *)(void *)(grown.entries + capacity);
-    grown.indices = (uint32_t *)(void *)(grown.keys + capacity);
+    grown.indices = (uint32_t *)(void *)(grown.entries + capacity);
     if (heap->capacity > 0) {
         memcpy(grown.entries, heap->entries, heap->count * sizeof(*heap->entries));
-        memcpy(grown.keys, heap->keys, heap->capacity * sizeof(*heap->keys));
         memcpy(grown.indices, heap->indices, heap->capacity * sizeof(*heap->indices));
     }
-    for (uint32_t id = heap->capacity; id < capacity; id++) {
-        grown.keys[id] = HTW__HEAP_ABSENT;
-        grown.indices[id] = 0;
-    }
+    for (uint32_t id = heap->capacity; id < capacity; id++)
+        grown.indices[id] = HTW__HEAP_ABSENT;
     htw__heap_fini(heap, allocator);
     *heap = grown;
     return 0;
 }
 
 void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
-    uint32_t index = heap->keys[id] == HTW__HEAP_ABSENT ? heap->count++ : heap->indices[id];
-    heap->keys[id] = key;
+    uint32_t index = heap->indices[id] == HTW__HEAP_ABSENT ? heap->count++ : heap->indices[id];
     sift_up(heap, index, (struct htw__heap_entry) { key, id });
 }
 
@@ -74,7 +69,7 @@ void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
  * comparison a level, where sinking the last entry from the top would take two.
  */
 void htw__heap_pop(struct htw__heap *heap) {
-    heap->keys[heap->entries[0].id] = HTW__HEAP_ABSENT;
+    heap->indices[heap->entries[0].id] = HTW__HEAP_ABSENT;
     uint32_t count = --heap->count;
     uint32_t hole = 0;
     uint32_t child;
@@ -96,14 +91,13 @@ bool htw__heap_is_valid(const struct htw__heap *heap) {
         return false;
     for (uint32_t i = 0; i < heap->count; i++) {
         struct htw__heap_entry entry = heap->entries[i];
-        if (entry.id >= heap->capacity || heap->indices[entry.id] != i ||
-            heap->keys[entry.id] != entry.key)
+        if (entry.id >= heap->capacity || heap->indices[entry.id] != i)
             return false;
         if (i > 0 && htw__heap_entry_precedes(entry, heap->entries[(i - 1) / 2]))
             return false;
     }
     uint32_t present = 0;
     for (uint32_t id = 0; id < heap->capacity; id++)
-        present += heap->keys[id] != HTW__HEAP_ABSENT;
+        present += heap->indices[id] != HTW__HEAP_ABSENT;
     return present == heap->count;
 }

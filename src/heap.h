@@ -2,9 +2,8 @@
 /*
  * heap.h - an indexed binary min-heap of (key, id) pairs; knows no timers.
  *
- * Ids are small integers, each at most once in the heap. Tables by id hold its key, so
- * that a caller sees with one load whether a key needs to be offered at all, and its index,
- * so that a key can be lowered. An id takes 28 bytes altogether. Capacity is reserved
+ * Ids are small integers, each at most once in the heap. A table by id tells where it is, so
+ * that its key can be lowered. An id takes 20 bytes altogether. Capacity is reserved
  * beforehand: no operation allocates. Of equal keys the highest id comes first.
  */
 #ifndef HTW_SRC_HEAP_H
@@ -15,9 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The key of an id that is not in the heap; no id can have it. */
-#define HTW__HEAP_ABSENT UINT64_MAX
-
 struct htw__heap_entry {
     uint64_t key;
     uint32_t id;
@@ -25,11 +21,13 @@ struct htw__heap_entry {
 
 struct htw__heap {
     struct htw__heap_entry *entries; /* entries[0] is the top */
-    uint64_t *keys;                  /* by id */
-    uint32_t *indices;               /* by id: where in entries; undefined if absent */
+    uint32_t *indices;               /* by id: where in entries, or HTW__HEAP_ABSENT */
     uint32_t count;
     uint32_t capacity; /* ids are less than this */
 };
+
+/* The index of an id that is not in the heap. */
+#define HTW__HEAP_ABSENT UINT32_MAX
 
 /* Whether `a` leaves the heap before `b`. */
 static inline bool htw__heap_entry_precedes(struct htw__heap_entry a, struct htw__heap_entry b) {
@@ -46,13 +44,13 @@ int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *alloca
 /* The bytes that the heap holds. */
 size_t htw__heap_memory(const struct htw__heap *heap);
 
-/* Adds `id` with `key`, or lowers its key to `key`, which must be less than keys[id]. */
+/* Adds `id` with `key`, or gives it `key`, which must then be less than the one it has. */
 void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id);
 
 /* Removes the top; the heap must not be empty. */
 void htw__heap_pop(struct htw__heap *heap);
 
-/* Whether order and tables are as they should be. O(capacity). */
+/* Whether order and table are as they should be. O(capacity). */
 bool htw__heap_is_valid(const struct htw__heap *heap);
 
 #endif /* HTW_SRC_HEAP_H */

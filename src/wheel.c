@@ -134,46 +134,52 @@ static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
     return level == 0 ? HTW__BUCKET_CHAINS_NEAR : HTW__BUCKET_CHAINS_FAR;
 }
 
-/* The farthest that a deadline may be, from a clock anywhere, to fit in the top level. */
+/* The farthest that a deadline may be, from a clock anywhere, to find its level created. */
 static uint64_t distance_covered(const struct htw_wheel *wheel) {
     if (wheel->level_count == wheel->level_max)
         return UINT64_MAX;
-    return (uint64_t)wheel->mask << htw__wheel_shift(wheel, wheel->level_count - 1u);
+    return (uint64_t)wheel->mask << wheel->levels[wheel->level_count - 1u].shift;
 }
 
 static int create_level(struct htw_wheel *wheel) {
     unsigned level = wheel->level_count;
-    unsigned shift = htw__wheel_shift(wheel, level);
-    uint32_t chains = chains_at(wheel, level);
+    uint32_t shift = level * wheel->bits;
     uint64_t widths = UINT64_MAX >> shift; /* at the end of the range fewer than `size` fit */
     struct htw__level created = {
-        .chains = (uint16_t)chains,
-        .bucket_shift = (uint16_t)__builtin_ctz(htw__bucket_bytes(chains)),
-        .bucket_count = (widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
+        .last = htw__wheel_window_end(wheel, shift, wheel->clock),
+        .buckets = htw__buckets_of((widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
+                                   chains_at(wheel, level)),
+        .first_id = level << wheel->bits,
+        .shift = shift,
     };
-    created.buckets = htw__allocate(&wheel->allocator, htw__level_bytes(&created));
-    if (created.buckets == NULL)
+    size_t bytes = htw__buckets_bytes(&created.buckets);
+    created.buckets.lists = htw__allocate(&wheel->allocator, bytes);
+    if (created.buckets.lists == NULL)
         return -ENOMEM;
-    uint32_t ids = htw__wheel_bucket_id(wheel, level, created.bucket_count - 1) + 1;
-    int error = htw__heap_reserve(&wheel->queue.heap, &wheel->allocator, ids);
+    int error = htw__delay_queue_reserve(&wheel->queue, &wheel->allocator,
+                                         created.first_id + created.buckets.count);
     if (error != 0) {
-        htw__release(&wheel->allocator, created.buckets, htw__level_bytes(&created));
+        htw__release(&wheel->allocator, created.buckets.lists, bytes);
         return error;
     }
+    htw__buckets_init(&created.buckets, &wheel->nil);
     wheel->levels[level] = created;
+    wheel->levels[level + 1].last = UINT64_MAX;
     wheel->level_count++;
-    wheel->covered = distance_covered(wheel);
-    for (uint32_t slot = 0; slot < created.bucket_count; slot++)
-        htw__bucket_init(htw__wheel_bucket(wheel, level, slot), chains, &wheel->nil);
+    wheel->reach = htw__wheel_measure_reach(wheel);
     return 0;
 }
 
-/* Creates the levels up to `place`, where that is a level. */
-static int create_place(struct htw_wheel *wheel, unsigned place) {
-    int error = 0;
-    while (error == 0 && htw__place_is_level(place) && place >= wheel->level_count)
-        error = create_level(wheel);
-    return error;
+/* Finds where a deadline belongs, and creates the levels up to there. */
+static int create_place(struct htw_wheel *wheel, uint64_t deadline, unsigned *ret_place) {
+    unsigned place;
+    while ((place = htw__wheel_place(wheel, deadline)) == wheel->level_count) {
+        int error = create_level(wheel);
+        if (error != 0)
+            return error;
+    }
+    *ret_place = place;
+    return 0;
 }
 
 static bool options_are_valid(const struct htw_wheel_options *options) {
@@ -193,15 +199,13 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
         .mark = (uint64_t)((uint32_t)((uintptr_t)wheel / HTW__CACHE_LINE) | 1u) << 32,
         .mask = size - 1,
         .bits = (uint8_t)__builtin_ctz(size),
+        .level_max = (uint8_t)(63 / __builtin_ctz(size) + 1),
         .strict_fifo = options->strict_fifo,
     };
-    for (unsigned bit = 0; bit < 64; bit++)
-        wheel->level_of[bit] = (uint8_t)(bit / wheel->bits);
-    wheel->level_max = (uint8_t)(wheel->level_of[63] + 1);
     htw__ring_init(&wheel->due);
     htw__ring_init(&wheel->late);
     htw__ring_init(&wheel->never);
-    htw__heap_init(&wheel->queue.heap);
+    htw__delay_queue_init(&wheel->queue, size);
 }
 
 int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options) {
@@ -238,9 +242,9 @@ void htw_wheel_destroy(struct htw_wheel *wheel) {
     htw_wheel_for_each(wheel, disown, NULL);
     struct htw_allocator allocator = wheel->allocator;
     for (unsigned level = 0; level < wheel->level_count; level++)
-        htw__release(&allocator, wheel->levels[level].buckets,
-                     htw__level_bytes(&wheel->levels[level]));
-    htw__heap_fini(&wheel->queue.heap, &allocator);
+        htw__release(&allocator, wheel->levels[level].buckets.lists,
+                     htw__buckets_bytes(&wheel->levels[level].buckets));
+    htw__delay_queue_fini(&wheel->queue, &allocator);
     htw__release(&allocator, wheel, sizeof(*wheel));
 }
 
@@ -248,7 +252,7 @@ int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
     if (wheel == NULL)
         return -EINVAL;
     int error = 0;
-    while (error == 0 && wheel->covered < horizon)
+    while (error == 0 && distance_covered(wheel) < horizon)
         error = create_level(wheel);
     return error;
 }
@@ -266,10 +270,10 @@ uint64_t htw_timer_deadline(const struct htw_timer *timer) {
     return timer == NULL ? HTW_NEVER : timer->_deadline;
 }
 
-/* Files a timer, pending or not, at `place`, which may have to be created. */
-static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline,
-               unsigned place) {
-    int error = create_place(wheel, place);
+/* Files a timer, pending or not, where it belongs now. */
+static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
+    unsigned place;
+    int error = create_place(wheel, deadline, &place);
     if (error != 0)
         return error;
     if (timer->_where != 0) {
@@ -298,8 +302,8 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
         deadline == HTW_NEVER)
         return false;
     if (deadline >= timer->_deadline) {
-        if (deadline - wheel->clock > wheel->covered &&
-            create_place(wheel, htw__wheel_place(wheel, deadline)) != 0)
+        unsigned place;
+        if (create_place(wheel, deadline, &place) != 0)
             return false;
     } else {
         unsigned level = htw__wheel_id_level(wheel, id);
@@ -321,9 +325,10 @@ static __attribute__((noinline)) int schedule_rare(struct htw_wheel *wheel, stru
                                                    uint64_t deadline) {
     if (!may_arm(wheel, timer))
         return -EINVAL;
+    wheel->reach = htw__wheel_measure_reach(wheel);
     if (timer->_where != 0 && move_in_place(wheel, timer, deadline))
         return 0;
-    return arm(wheel, timer, deadline, htw__wheel_place(wheel, deadline));
+    return arm(wheel, timer, deadline);
 }
 
 static __attribute__((noinline)) int enqueue(struct htw_wheel *wheel, uint32_t id,
@@ -333,20 +338,36 @@ static __attribute__((noinline)) int enqueue(struct htw_wheel *wheel, uint32_t i
     return 0;
 }
 
+/* The common move: to a later deadline within reach. move_in_place() tells why it may do this. */
+static __attribute__((noinline)) int postpone(struct htw_wheel *wheel, struct htw_timer *timer,
+                                              uint64_t deadline) {
+    if (wheel->strict_fifo || deadline < timer->_deadline || !htw__wheel_owns(wheel, timer) ||
+        !htw__id_is_bucket(htw__timer_id(timer)))
+        return schedule_rare(wheel, timer, deadline);
+    timer->_deadline = deadline;
+    wheel->moved++;
+    HTW__WHEEL_CHECK(wheel);
+    return 0;
+}
+
 /*
  * What is common comes first, and calls nothing except as its last act, so that no
  * register must be saved: stores are what limits an arm when timers are many (bucket.h).
  */
-int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
-    if (wheel == NULL || timer == NULL || timer->_where != 0)
+static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
+    if (wheel == NULL || timer == NULL || deadline <= wheel->clock || deadline > wheel->reach)
         return schedule_rare(wheel, timer, deadline);
-    unsigned place = htw__wheel_place(wheel, deadline);
-    if (place >= wheel->level_count)
-        return schedule_rare(wheel, timer, deadline);
-    uint32_t id = htw__wheel_link(wheel, timer, deadline, place, wheel->scheduled++);
+    if (timer->_where != 0)
+        return postpone(wheel, timer, deadline);
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
+                                  wheel->scheduled++);
     if (htw__delay_queue_wants(&wheel->queue, id, deadline) || HTW_CHECK_LEVEL > 1)
         return enqueue(wheel, id, deadline);
     return 0;
+}
+
+int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
+    return schedule(wheel, timer, deadline);
 }
 
 /*
@@ -370,10 +391,10 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
     if (earliest > latest)
         return -EINVAL;
     if (earliest == HTW_NEVER)
-        return htw_wheel_schedule(wheel, timer, HTW_NEVER);
+        return schedule(wheel, timer, HTW_NEVER);
     if (latest == HTW_NEVER)
         latest = HTW_NEVER - 1;
-    return htw_wheel_schedule(wheel, timer, roundest_tick(earliest, latest));
+    return schedule(wheel, timer, roundest_tick(earliest, latest));
 }
 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {

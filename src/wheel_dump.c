@@ -38,7 +38,7 @@ static char load_mark(size_t timers) {
 }
 
 static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stream) {
-    uint32_t buckets = wheel->levels[level].bucket_count;
+    uint32_t buckets = wheel->levels[level].buckets.count;
     uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH;
     uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
     char strip[STRIP_WIDTH + 1];
@@ -53,31 +53,35 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
     }
     strip[marks] = '\0';
     fprintf(stream, "level %u: buckets of 2^%u ticks, pending %zu\n  |%s", level,
-            htw__wheel_shift(wheel, level), pending, strip);
+            wheel->levels[level].shift, pending, strip);
     fprintf(stream, "|\n  %*c clock, in bucket %" PRIu32 "\n", (int)(clock_slot / group) + 2, '^',
             clock_slot);
 }
 
-/* Lists the buckets that come up next, in their order: each time the first after the last. */
+/* The bucket that comes up first of those that come up after `last`; false if there is none. */
+static bool find_next_queued(const struct htw_wheel *wheel, struct htw__heap_entry *last) {
+    struct htw__heap_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
+        struct htw__heap_entry entry = { htw__delay_queue_key(&wheel->queue, id), id };
+        if (entry.key != HTW__DELAY_QUEUE_ABSENT && htw__heap_entry_precedes(*last, entry) &&
+            htw__heap_entry_precedes(entry, next))
+            next = entry;
+    }
+    *last = next;
+    return next.key != HTW__DELAY_QUEUE_ABSENT;
+}
+
 static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
-    const struct htw__heap *heap = &wheel->queue.heap;
-    fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", heap->count,
-            heap->count > LISTED_BUCKETS ? ", the first of them:" : "");
-    struct htw__heap_entry last = { 0, UINT32_MAX };
-    for (uint32_t listed = 0; listed < LISTED_BUCKETS && listed < heap->count; listed++) {
-        const struct htw__heap_entry *next = NULL;
-        for (uint32_t i = 0; i < heap->count; i++) {
-            const struct htw__heap_entry *entry = &heap->entries[i];
-            if (htw__heap_entry_precedes(last, *entry) &&
-                (next == NULL || htw__heap_entry_precedes(*entry, *next)))
-                next = entry;
-        }
-        if (next == NULL)
-            break;
-        last = *next;
-        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", last.key,
-                htw__wheel_id_level(wheel, last.id), last.id & wheel->mask,
-                timers_in(wheel, htw__wheel_id_level(wheel, last.id), last.id & wheel->mask));
+    uint32_t count = htw__delay_queue_count(&wheel->queue);
+    fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", count,
+            count > LISTED_BUCKETS ? ", the first of them:" : "");
+    struct htw__heap_entry bucket = { 0, UINT32_MAX };
+    for (uint32_t listed = 0; listed < LISTED_BUCKETS && find_next_queued(wheel, &bucket);
+         listed++) {
+        unsigned level = htw__wheel_id_level(wheel, bucket.id);
+        uint32_t slot = bucket.id & wheel->mask;
+        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", bucket.key,
+                level, slot, timers_in(wheel, level, slot));
     }
 }
 

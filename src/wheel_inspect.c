@@ -38,9 +38,9 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
                 visit_list(&visit, htw__list_of_ring(&wheel->late)) &&
                 visit_list(&visit, htw__list_of_ring(&wheel->never));
     /* Every bucket with a timer is in the delay queue. */
-    const struct htw__heap *heap = &wheel->queue.heap;
-    for (uint32_t i = 0; more && i < heap->count; i++)
-        more = visit_bucket(wheel, &visit, heap->entries[i].id);
+    for (uint32_t id = 0; more && id < wheel->queue.capacity; id++)
+        if (htw__delay_queue_key(&wheel->queue, id) != HTW__DELAY_QUEUE_ABSENT)
+            more = visit_bucket(wheel, &visit, id);
     return visit.count;
 }
 
@@ -65,8 +65,7 @@ static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *ti
         return 2;
     if (timer->_deadline < rule->earliest || timer->_deadline > rule->latest)
         return htw__id_is_bucket(rule->id) ? 5 : 7;
-    unsigned place = htw__wheel_place(wheel, timer->_deadline);
-    if (htw__place_is_level(place) && place >= wheel->level_count)
+    if (htw__wheel_place(wheel, timer->_deadline) == wheel->level_count)
         return 8;
     return 0;
 }
@@ -93,9 +92,9 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
     const struct htw_wheel *wheel = check->wheel;
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     uint64_t key = htw__delay_queue_key(&wheel->queue, id);
-    if (key == HTW__HEAP_ABSENT)
+    if (key == HTW__DELAY_QUEUE_ABSENT)
         return htw__wheel_is_empty_at(wheel, level, slot) ? 0 : 4;
-    unsigned shift = htw__wheel_shift(wheel, level);
+    unsigned shift = wheel->levels[level].shift;
     if (key < wheel->clock || (key == wheel->clock && !wheel->in_round) ||
         htw__wheel_slot(wheel, level, key) != slot ||
         (key >> shift) - (wheel->clock >> shift) > wheel->mask)
@@ -111,9 +110,9 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
 
 static int check_buckets(struct check *check) {
     const struct htw_wheel *wheel = check->wheel;
-    int broken = htw__heap_is_valid(&wheel->queue.heap) ? 0 : 3;
+    int broken = htw__delay_queue_is_valid(&wheel->queue) ? 0 : 3;
     for (unsigned level = 0; level < wheel->level_count; level++)
-        for (uint32_t slot = 0; broken == 0 && slot < wheel->levels[level].bucket_count; slot++)
+        for (uint32_t slot = 0; broken == 0 && slot < wheel->levels[level].buckets.count; slot++)
             broken = check_bucket(check, level, slot);
     return broken;
 }
@@ -132,11 +131,22 @@ static int check_rings(struct check *check) {
     return broken;
 }
 
+static bool levels_are_sound(const struct htw_wheel *wheel) {
+    if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
+        wheel->clock == HTW_NEVER || wheel->levels[wheel->level_count].last != UINT64_MAX ||
+        wheel->reach > htw__wheel_measure_reach(wheel))
+        return false;
+    for (unsigned level = 1; level < wheel->level_count; level++)
+        if (wheel->levels[level].last !=
+            htw__wheel_window_end(wheel, wheel->levels[level].shift, wheel->clock))
+            return false;
+    return true;
+}
+
 int htw_wheel_check(const struct htw_wheel *wheel) {
     if (wheel == NULL)
         return -EINVAL;
-    if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
-        wheel->clock == HTW_NEVER)
+    if (!levels_are_sound(wheel))
         return 8;
     struct check check = { .wheel = wheel, .expected_total = htw_wheel_count(wheel) };
     int broken = check_buckets(&check);
@@ -150,9 +160,9 @@ int htw_wheel_check(const struct htw_wheel *wheel) {
 /* ---- stats ---- */
 
 static uint64_t memory_of(const struct htw_wheel *wheel) {
-    uint64_t bytes = sizeof(*wheel) + htw__heap_memory(&wheel->queue.heap);
+    uint64_t bytes = sizeof(*wheel) + htw__delay_queue_memory(&wheel->queue);
     for (unsigned level = 0; level < wheel->level_count; level++)
-        bytes += htw__level_bytes(&wheel->levels[level]);
+        bytes += htw__buckets_bytes(&wheel->levels[level].buckets);
     return bytes;
 }
 
@@ -171,7 +181,7 @@ int htw_wheel_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats
         .pending = htw_wheel_count(wheel),
         .levels = wheel->level_count,
         .size = wheel->mask + 1,
-        .queued_buckets = wheel->queue.heap.count,
+        .queued_buckets = htw__delay_queue_count(&wheel->queue),
         .memory_bytes = memory_of(wheel),
     };
     return 0;

@@ -18,17 +18,17 @@ static inline struct htw__list htw__list_of_ring(const struct htw__link *ring) {
 
 /* How many lists make up a bucket of `level`. */
 static inline uint32_t htw__wheel_list_count(const struct htw_wheel *wheel, unsigned level) {
-    uint32_t chains = wheel->levels[level].chains;
+    uint32_t chains = wheel->levels[level].buckets.chains;
     return chains == 0 ? 1 : chains;
 }
 
 static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, unsigned level,
                                                uint32_t slot, uint32_t index) {
-    struct htw__bucket *bucket = htw__wheel_bucket(wheel, level, slot);
-    if (wheel->levels[level].chains == 0)
-        return htw__list_of_ring(htw__bucket_ring(bucket));
+    const struct htw__buckets *buckets = &wheel->levels[level].buckets;
+    if (buckets->chains == 0)
+        return htw__list_of_ring(htw__bucket_ring(buckets, slot));
     /* The end is only compared with. */
-    return (struct htw__list) { &htw__bucket_chains(bucket)[index],
+    return (struct htw__list) { htw__bucket_chain(buckets, slot, index),
                                 (struct htw__link *)(uintptr_t)&wheel->nil };
 }
 

@@ -19,9 +19,9 @@ static bool is_over(const struct batch *batch) {
     return batch->count == batch->max || batch->budget == 0;
 }
 
-static void hand_out(struct htw_wheel *wheel, struct htw_timer *timer, struct batch *batch) {
+/* The wheel counts what has expired at the end of the call. */
+static void hand_out(struct htw_timer *timer, struct batch *batch) {
     timer->_where = 0;
-    wheel->expired++;
     batch->timers[batch->count++] = timer;
 }
 
@@ -29,7 +29,7 @@ static void hand_out_due(struct htw_wheel *wheel, struct batch *batch) {
     struct htw__link *link;
     while (!is_over(batch) && (link = htw__ring_take_first(&wheel->due)) != NULL) {
         batch->budget--;
-        hand_out(wheel, htw__timer_of(link), batch);
+        hand_out(htw__timer_of(link), batch);
     }
 }
 
@@ -37,29 +37,49 @@ static void hand_out_due(struct htw_wheel *wheel, struct batch *batch) {
 struct top {
     uint64_t key;
     unsigned level;
-    uint32_t chains;
-    struct htw__bucket *bucket;
+    uint32_t slot;
+    const struct htw__buckets *buckets;
 };
 
 static struct top top_of(const struct htw_wheel *wheel) {
     uint32_t id = htw__delay_queue_top_id(&wheel->queue);
     unsigned level = htw__wheel_id_level(wheel, id);
-    return (struct top) { htw__delay_queue_top_key(&wheel->queue), level,
-                          wheel->levels[level].chains,
-                          htw__wheel_bucket(wheel, level, id & wheel->mask) };
+    return (struct top) { htw__delay_queue_top_key(&wheel->queue), level, id & wheel->mask,
+                          &wheel->levels[level].buckets };
 }
 
-/* Moves the clock to the bucket at the top, unless cancels have emptied that bucket. */
-static void advance_clock(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+static bool top_is_empty(const struct htw_wheel *wheel, const struct top *top) {
+    return htw__bucket_is_empty(top->buckets, top->slot, &wheel->nil);
+}
+
+/* Moves the clock to the bucket at the top; or discards it, if cancels have emptied it. */
+static bool advance_clock(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
     HTW__CHECK(top->key > wheel->clock);
-    if (htw__bucket_is_empty(top->bucket, top->chains, &wheel->nil)) {
+    if (top_is_empty(wheel, top)) {
         batch->budget--;
         htw__wheel_discard_top(wheel);
-        return;
+        return false;
     }
-    wheel->clock = top->key;
+    htw__wheel_set_clock(wheel, top->key);
     wheel->advances++;
-    htw__bucket_prefetch(top->bucket, top->chains);
+    return true;
+}
+
+/* Files a timer, which is in no list and is not due, where it belongs now. */
+static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
+    uint64_t deadline = timer->_deadline;
+    const struct htw__level *level = htw__wheel_level_for(wheel, deadline);
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, wheel->demoted++);
+    htw__delay_queue_offer(&wheel->queue, id, deadline);
+}
+
+static inline void hand_out_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,
+                                      struct batch *batch) {
+    batch->budget--;
+    if (timer->_deadline <= wheel->clock)
+        hand_out(timer, batch);
+    else
+        demote(wheel, timer);
 }
 
 /*
@@ -69,22 +89,32 @@ static void advance_clock(struct htw_wheel *wheel, const struct top *top, struct
  * clock, so nothing passes it, and nothing is filed into it, since its range holds the
  * clock and so belongs to lower levels until the clock has left it.
  */
-static void empty_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, const struct top *top,
+                                                   struct batch *batch) {
+    struct htw__bucket_walk walk;
+    htw__bucket_walk_start(&walk, top->buckets, top->slot, &wheel->nil);
+    while (walk.live > 0 && !is_over(batch))
+        hand_out_or_demote(wheel, htw__timer_of(htw__bucket_walk_step(&walk, &wheel->nil)), batch);
+    htw__bucket_walk_finish(&walk);
+    if (walk.live == 0)
+        htw__wheel_discard_top(wheel);
+}
+
+/*
+ * The same for a bucket of the lowest level when the caller takes one timer at a time, for
+ * whom it does not pay to begin a walk: nearly all timers there are due, since only those that
+ * were moved to later are not. Also for a ring.
+ */
+static __attribute__((noinline)) void
+empty_near_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
     while (!is_over(batch)) {
-        batch->budget--;
         struct htw__link *link =
-            htw__bucket_take(top->bucket, top->chains, &wheel->turn, &wheel->nil);
+            htw__bucket_take(top->buckets, top->slot, &wheel->turn, &wheel->nil);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
         }
-        struct htw_timer *timer = htw__timer_of(link);
-        if (timer->_deadline <= wheel->clock) {
-            hand_out(wheel, timer, batch);
-        } else {
-            htw__wheel_file(wheel, timer, timer->_deadline,
-                            htw__wheel_place(wheel, timer->_deadline), wheel->demoted++);
-        }
+        hand_out_or_demote(wheel, htw__timer_of(link), batch);
     }
 }
 
@@ -96,7 +126,7 @@ static void empty_bucket(struct htw_wheel *wheel, const struct top *top, struct 
  */
 static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, unsigned from) {
     uint64_t deadline = timer->_deadline;
-    unsigned lowest = htw__wheel_place(wheel, deadline);
+    unsigned lowest = (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
     unsigned level = from - 1;
     while (level > lowest &&
            htw__wheel_is_empty_at(wheel, level, htw__wheel_slot(wheel, level, deadline)))
@@ -104,7 +134,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     htw__wheel_settle(wheel, timer, id);
-    htw__ring_push_front(htw__bucket_ring(htw__wheel_bucket(wheel, level, slot)), &timer->_link);
+    htw__ring_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
     htw__delay_queue_offer(&wheel->queue, id, deadline);
     wheel->demoted++;
 }
@@ -114,16 +144,28 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
  * the front of where it belongs, so that the order of arming stays; what is due gathers in
  * `due`, to be handed out when the bucket is empty. Cancels in between find every timer in
  * a ring, as always.
+ *
+ * One ring is one chain of cache misses. A second chain of them overlaps with the first: an eye
+ * that runs ahead from the front, until the two meet in the middle. What it has passed is near
+ * when its turn comes.
  */
-static void open_in_order(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, const struct top *top,
+                                                    struct batch *batch) {
+    struct htw__link *ring = htw__bucket_ring(top->buckets, top->slot);
+    const struct htw__link *ahead = ring->_next;
     wheel->opening = true;
     while (!is_over(batch)) {
         batch->budget--;
-        struct htw__link *link = htw__ring_take_last(htw__bucket_ring(top->bucket));
+        struct htw__link *link = htw__ring_take_last(ring);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
         }
+        if (ahead == link)
+            ahead = ring;
+        if (ahead != ring)
+            ahead = ahead->_next;
+        __builtin_prefetch(ahead, 1);
         struct htw_timer *timer = htw__timer_of(link);
         if (timer->_deadline <= wheel->clock) {
             htw__wheel_settle(wheel, timer, HTW__ID_DUE);
@@ -134,22 +176,27 @@ static void open_in_order(struct htw_wheel *wheel, const struct top *top, struct
     }
 }
 
+static void open_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+    if (top->level == 0 && (wheel->strict_fifo || batch->max == 1))
+        empty_near_bucket(wheel, top, batch);
+    else if (wheel->strict_fifo)
+        open_in_order(wheel, top, batch);
+    else
+        empty_bucket(wheel, top, batch);
+}
+
 static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
-    return htw__ring_is_empty(&wheel->due) && (htw__delay_queue_is_empty(&wheel->queue) ||
-                                               htw__delay_queue_top_key(&wheel->queue) > now);
+    return htw__delay_queue_top_key(&wheel->queue) > now && htw__ring_is_empty(&wheel->due);
 }
 
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
     wheel->in_round = false;
-    wheel->clock = now;
+    htw__wheel_set_clock(wheel, now);
     htw__ring_splice_back(&wheel->due, &wheel->late);
 }
 
-static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
-    if (now == HTW_NEVER)
-        now = HTW_NEVER - 1;
-    if (now < wheel->clock)
-        now = wheel->clock;
+static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
+                                        struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->opening)
@@ -164,17 +211,33 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, st
         if (batch->budget == 0)
             return HTW_MORE;
         struct top top = top_of(wheel);
-        if (top.key > wheel->clock)
-            advance_clock(wheel, &top, batch);
-        else if (wheel->strict_fifo && top.level > 0)
-            open_in_order(wheel, &top, batch);
-        else
-            empty_bucket(wheel, &top, batch);
+        if (top.key == wheel->clock || advance_clock(wheel, &top, batch))
+            open_bucket(wheel, &top, batch);
     }
 }
 
+static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
+    if (now == HTW_NEVER)
+        now = HTW_NEVER - 1;
+    if (now < wheel->clock)
+        now = wheel->clock;
+    enum htw_wheel_progress progress = go_round(wheel, now, batch);
+    wheel->expired += batch->count;
+    return progress;
+}
+
+/* Whether there is nothing to do but to set the clock, which is common where ticks are polled
+   one by one. Then it is done. */
+static inline bool pass_idle(struct htw_wheel *wheel, uint64_t now) {
+    if (wheel->in_round || now < wheel->clock || now == HTW_NEVER || !nothing_is_due(wheel, now))
+        return false;
+    htw__wheel_set_clock(wheel, now);
+    HTW__WHEEL_CHECK(wheel);
+    return true;
+}
+
 struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
-    if (wheel == NULL)
+    if (wheel == NULL || pass_idle(wheel, now))
         return NULL;
     struct htw_timer *timer = NULL;
     struct batch batch = { &timer, 0, 1, SIZE_MAX };
@@ -187,6 +250,10 @@ int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer
                          size_t max, size_t budget, size_t *ret_count) {
     if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
+    if (pass_idle(wheel, now)) {
+        *ret_count = 0;
+        return HTW_DONE;
+    }
     struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
     enum htw_wheel_progress progress = advance(wheel, now, &batch);
     HTW__WHEEL_CHECK(wheel);
@@ -201,7 +268,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        if (!htw__bucket_is_empty(top.bucket, top.chains, &wheel->nil))
+        if (!top_is_empty(wheel, &top))
             return top.key;
         htw__wheel_discard_top(wheel);
     }
@@ -211,8 +278,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
 static struct htw__link *take_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        struct htw__link *link =
-            htw__bucket_take(top.bucket, top.chains, &wheel->turn, &wheel->nil);
+        struct htw__link *link = htw__bucket_take(top.buckets, top.slot, &wheel->turn, &wheel->nil);
         if (link != NULL)
             return link;
         htw__wheel_discard_top(wheel);

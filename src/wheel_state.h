@@ -12,9 +12,10 @@
 
 #include <htw/wheel.h>
 
-/* Where a deadline belongs: a level, or one of these. */
-#define HTW__PLACE_DUE HTW_WHEEL_LEVELS_MAX          /* in `due` or `late` */
-#define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 1u) /* in `never` */
+/* Where a deadline belongs: the number of a level (level_count: of one that is yet to be
+   created), or one of these. */
+#define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `late` */
+#define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 2u) /* in `never` */
 
 /*
  * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the
@@ -25,18 +26,21 @@
 #define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
-    unsigned char *buckets; /* bucket_count of them, 2^bucket_shift bytes each */
-    uint32_t bucket_count;  /* the wheel's size; less where the 64-bit range ends */
-    uint16_t chains;        /* of each bucket; 0: one ring */
-    uint16_t bucket_shift;
+    uint64_t last; /* the last deadline in the window; UINT64_MAX: the level does not exist.
+                      Not for the lowest: its window moves with every tick */
+    struct htw__buckets buckets;
+    uint32_t first_id; /* the number of its first bucket in the delay queue */
+    uint32_t shift;    /* a bucket is 2^shift ticks wide */
 };
 
 struct htw_wheel {
-    uint64_t clock;   /* less than HTW_NEVER */
-    uint64_t covered; /* a deadline at most so far from any clock finds its level created */
-    uint64_t mark;    /* what `_where` of pending timers holds above bit 31; not 0 */
-    uint32_t mask;    /* size - 1 */
-    uint8_t bits;     /* log2(size): level i has buckets of 2^(bits * i) ticks */
+    uint64_t clock; /* less than HTW_NEVER */
+    /* A deadline up to this finds its level created. Windows only move on, so that this
+       can lag behind; whoever finds it too early puts it right (htw__wheel_measure_reach). */
+    uint64_t reach;
+    uint64_t mark; /* what `_where` of pending timers holds above bit 31; not 0 */
+    uint32_t mask; /* size - 1 */
+    uint8_t bits;  /* log2(size): level i has buckets of 2^(bits * i) ticks */
     uint8_t level_count;
     uint8_t level_max;
     bool strict_fifo;
@@ -53,77 +57,85 @@ struct htw_wheel {
 
     uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
 
-    uint8_t level_of[64]; /* by the highest set bit of the distance to the deadline */
-    struct htw__level levels[HTW_WHEEL_LEVELS_MAX];
+    /* Those that exist, and one behind them whose window has no end. */
+    struct htw__level levels[HTW_WHEEL_LEVELS_MAX + 1];
     struct htw_allocator allocator;
 };
-
-static inline size_t htw__level_bytes(const struct htw__level *level) {
-    return (size_t)level->bucket_count << level->bucket_shift;
-}
 
 static inline struct htw_timer *htw__timer_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_timer, _link);
 }
 
-static inline unsigned htw__wheel_shift(const struct htw_wheel *wheel, unsigned level) {
-    return level * wheel->bits;
-}
-
 static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned level,
                                        uint64_t deadline) {
-    return (uint32_t)(deadline >> htw__wheel_shift(wheel, level)) & wheel->mask;
+    return (uint32_t)(deadline >> wheel->levels[level].shift) & wheel->mask;
 }
 
 /* The number of a bucket in the delay queue: the higher the level, the higher. */
 static inline uint32_t htw__wheel_bucket_id(const struct htw_wheel *wheel, unsigned level,
                                             uint32_t slot) {
-    return (uint32_t)(level << wheel->bits) | slot;
+    return wheel->levels[level].first_id + slot;
 }
 
 static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32_t id) {
     return id >> wheel->bits;
 }
 
-static inline struct htw__bucket *htw__wheel_bucket(const struct htw_wheel *wheel, unsigned level,
-                                                    uint32_t slot) {
-    const struct htw__level *at = &wheel->levels[level];
-    return (struct htw__bucket *)(void *)(at->buckets + ((size_t)slot << at->bucket_shift));
-}
-
 static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigned level,
                                           uint32_t slot) {
-    return htw__bucket_is_empty(htw__wheel_bucket(wheel, level, slot), wheel->levels[level].chains,
-                                &wheel->nil);
+    return htw__bucket_is_empty(&wheel->levels[level].buckets, slot, &wheel->nil);
 }
 
 /*
- * The lowest level whose window holds the deadline, which may not exist yet, or
- * HTW__PLACE_DUE or HTW__PLACE_NEVER.
- *
- * The window of level i reaches `size` buckets far, counted from the one in which the
- * clock is. The highest bit of the distance gives the level at which the distance spans
- * fewer than `size` widths; since the clock is somewhere inside its bucket, the deadline
- * may still be `size` buckets on, which is one level more, never two. Differences are
- * taken after shifting: nothing overflows, wherever in the 64-bit range the clock is.
+ * The last deadline that a level holds while the clock is at `clock`: its window is `size`
+ * buckets, from the one in which the clock is. HTW_NEVER never belongs to a level.
  */
+static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
+                                             uint64_t clock) {
+    uint64_t span = wheel->mask;
+    uint64_t bucket = clock >> shift;
+    if ((HTW_NEVER >> shift) - bucket <= span)
+        return HTW_NEVER - 1;
+    return ((bucket + span + 1) << shift) - 1;
+}
+
+/* The window of a level moves when the clock enters another of its buckets. */
+static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock) {
+    uint64_t changed = wheel->clock ^ clock;
+    wheel->clock = clock;
+    for (unsigned i = 1; i < wheel->level_count && changed >> wheel->levels[i].shift != 0; i++)
+        wheel->levels[i].last = htw__wheel_window_end(wheel, wheel->levels[i].shift, clock);
+}
+
+static inline uint64_t htw__wheel_measure_reach(const struct htw_wheel *wheel) {
+    return htw__wheel_window_end(wheel, wheel->levels[wheel->level_count - 1u].shift, wheel->clock);
+}
+
+/* The lowest level whose window holds a deadline, which lies after the clock and is not
+   HTW_NEVER; if none does, the one that comes next, which does not exist. */
+static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
+                                                            uint64_t deadline) {
+    const struct htw__level *level = wheel->levels;
+    if (deadline - wheel->clock <= wheel->mask)
+        return level;
+    do
+        level++;
+    while (deadline > level->last);
+    return level;
+}
+
+/* Where a deadline belongs. */
 static inline unsigned htw__wheel_place(const struct htw_wheel *wheel, uint64_t deadline) {
-    uint64_t clock = wheel->clock;
-    if (deadline <= clock)
+    if (deadline <= wheel->clock)
         return HTW__PLACE_DUE;
     if (deadline == HTW_NEVER)
         return HTW__PLACE_NEVER;
-    unsigned level = wheel->level_of[63 - __builtin_clzll(deadline - clock)];
-    unsigned shift = htw__wheel_shift(wheel, level);
-    /* A branch that is rarely taken, not an addition: what follows need not wait for it. */
-    if (__builtin_expect((deadline >> shift) - (clock >> shift) > wheel->mask, 0))
-        level++;
-    return level;
+    return (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
 }
 
 /* Whether `place` is a level, created or not. */
 static inline bool htw__place_is_level(unsigned place) {
-    return place < HTW_WHEEL_LEVELS_MAX;
+    return place <= HTW_WHEEL_LEVELS_MAX;
 }
 
 static inline void htw__wheel_settle(const struct htw_wheel *wheel, struct htw_timer *timer,
@@ -147,13 +159,13 @@ static inline bool htw__id_is_bucket(uint32_t id) {
    bucket's chains it gets the one whose turn it is by `turn`, a running count. Returns the
    number of the bucket: the delay queue has yet to be told. */
 static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
-                                       uint64_t deadline, unsigned level, uint64_t turn) {
-    uint32_t slot = htw__wheel_slot(wheel, level, deadline);
-    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
+                                       uint64_t deadline, const struct htw__level *level,
+                                       uint64_t turn) {
+    uint32_t slot = (uint32_t)(deadline >> level->shift) & wheel->mask;
+    uint32_t id = level->first_id + slot;
     timer->_deadline = deadline;
     htw__wheel_settle(wheel, timer, id);
-    htw__bucket_add(htw__wheel_bucket(wheel, level, slot), wheel->levels[level].chains, turn,
-                    &timer->_link);
+    htw__bucket_add(&level->buckets, slot, turn, &timer->_link);
     return id;
 }
 
@@ -161,7 +173,7 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
 static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *timer,
                                    uint64_t deadline, unsigned place, uint64_t turn) {
     if (htw__place_is_level(place)) {
-        uint32_t id = htw__wheel_link(wheel, timer, deadline, place, turn);
+        uint32_t id = htw__wheel_link(wheel, timer, deadline, &wheel->levels[place], turn);
         htw__delay_queue_offer(&wheel->queue, id, deadline);
         return;
     }

@@ -15,12 +15,13 @@ LEAVES = {
     "alloc": {"alloc", "base"},
     "list": {"list", "base"},
     "heap": {"heap", "alloc", "check"},
+    "bitmap": {"bitmap"},
     "clock": {"clock"},
     "histogram": {"histogram", "check"},
     "version": {"base"},
 }
 BUCKET = {"bucket", "list", "base"}
-DELAY_QUEUE = {"delay_queue", "heap", "check"}
+DELAY_QUEUE = {"delay_queue", "heap", "bitmap", "alloc", "check"}
 WHEEL = {"wheel", "wheel_state", "wheel_lists", "alloc", "base"} | BUCKET | DELAY_QUEUE
 LAYERS = {
     **LEAVES,
