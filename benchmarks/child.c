@@ -16,6 +16,7 @@ static _Noreturn void work(const struct child_task *task, int output) {
     run.implementation = task->implementation;
     run.n = task->n;
     run.operations = task->operations;
+    run.has_end = task->has_end;
     run.output = output;
     random_init(&run.random, task->seed);
     task->workload->measure(&run);

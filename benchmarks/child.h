@@ -17,6 +17,7 @@ struct child_task {
     const struct bench_implementation *implementation;
     size_t n;
     uint64_t operations;
+    bool has_end; /* run.h */
     uint64_t seed;
     unsigned limit_s;
 };

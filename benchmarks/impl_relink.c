@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The floor: a list node is unlinked and linked elsewhere, among 256 lists, and that is all.
- * No wheel that keeps its timers in lists can be faster. */
+/* A list node is unlinked and linked elsewhere, among 256 lists, and that is all: about the
+ * least that a wheel which keeps its timers in lists can pay. */
 #include "implementations.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void cancel(void *self, void *timer) {
 
 const struct bench_implementation bench_relink = {
     .name = "relink",
-    .about = "bare relinking of a list node among 256 lists: the floor for a wheel",
+    .about = "bare relinking of a list node among 256 lists: about the least for a wheel",
     .timer_size = 48, /* the node is 16 of these; a cache line with the record, as most have */
     .counts_only = true,
     .create = create,

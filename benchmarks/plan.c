@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define OPERATIONS 4000000
-#define QUICK_OPERATIONS 1000000
+#define QUICK_OPERATIONS 400000
 #define QUICK_SIZE_MAX 1000000
 
 static bool append(struct plan *plan, const struct workload *workload,
@@ -90,6 +90,7 @@ static void measure(struct plan *plan, struct result *result, unsigned repetitio
         .implementation = result->implementation,
         .n = result->n,
         .operations = options->is_quick ? QUICK_OPERATIONS : OPERATIONS,
+        .has_end = !options->is_quick || repetition == 0,
         .seed = repetition + 1, /* the same draws for all implementations */
         .limit_s = options->limit_s,
     };
@@ -127,7 +128,9 @@ bool plan_run(struct plan *plan) {
     bool is_well = true;
     for (size_t first = 0, size; first < plan->count; first += size) {
         size = group_size(plan, first);
-        for (unsigned repetition = 0; repetition < plan->options->repetitions; repetition++)
+        bool is_exact = plan->results[first].workload->is_exact;
+        unsigned repetitions = is_exact ? 1 : plan->options->repetitions;
+        for (unsigned repetition = 0; repetition < repetitions; repetition++)
             for (size_t i = first; i < first + size; i++)
                 if (plan->results[i].state == RESULT_MEASURED)
                     measure(plan, &plan->results[i], repetition);

@@ -22,6 +22,8 @@ void run_open(struct run *run, size_t count) {
 }
 
 void run_close(struct run *run) {
+    if (!run->has_end)
+        return;
     run->implementation->destroy(run->self);
     population_fini(&run->population);
 }
@@ -54,17 +56,16 @@ _Noreturn void run_fail(struct run *run, const char *format, ...) {
     run_deliver(run);
 }
 
-void run_drain(struct run *run, uint64_t last) {
-    if (!run_can_expire(run))
+void run_drain(struct run *run, uint64_t last, uint64_t fired) {
+    if (!run->has_end || !run_can_expire(run))
         return;
     while (run->tally.now < last)
         run_advance(run, run->tally.now + 1);
+    run_check_end(run, fired);
 }
 
 void run_check_end(struct run *run, uint64_t fired) {
     const struct bench_tally *tally = &run->tally;
-    if (!run_can_expire(run))
-        return;
     if (tally->wrong != 0)
         run_fail(run, "%" PRIu64 " timers fired early, twice, or after a cancel", tally->wrong);
     if (tally->late != 0)

@@ -17,6 +17,8 @@ struct run {
     const struct bench_implementation *implementation;
     size_t n;            /* timers */
     uint64_t operations; /* pairs or moves to measure, where n does not tell */
+    bool has_end;        /* what is still armed afterwards is let expire, and the implementation is
+                            destroyed; to check both can take longer than what is measured */
     struct random random;
     int output; /* where the measurement goes */
 
@@ -28,7 +30,7 @@ struct run {
 
 /* Creates the implementation for `count` timers, and these; none is armed, the clock is 0. */
 void run_open(struct run *run, size_t count);
-/* Destroys both; the run may be opened again. */
+/* Destroys both if the run has an end. It may be opened again. */
 void run_close(struct run *run);
 
 /* Adds a figure: `value` of `quantity` for each `unit` in `phase`. */
@@ -44,9 +46,9 @@ _Noreturn void run_deliver(struct run *run);
 _Noreturn void run_fail(struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Advances to `last` tick by tick, so that no timer can be early or late unnoticed. Does
- * nothing where timers do not fire. */
-void run_drain(struct run *run, uint64_t last);
+/* Advances to `last` tick by tick, so that no timer can be early or late unnoticed, and checks
+ * the end as below. Does nothing where timers do not fire, or the run has no end. */
+void run_drain(struct run *run, uint64_t last, uint64_t fired);
 /* Fails unless `fired` timers have fired, each once, in time, and none is left. */
 void run_check_end(struct run *run, uint64_t fired);
 /* Fails unless `count` timers are armed, where the implementation can tell. */

@@ -12,6 +12,7 @@ struct workload {
     const char *about;                /* one line */
     size_t sizes[WORKLOAD_SIZES_MAX]; /* the numbers of timers to measure it with, then zeros */
     bool has_fixed_size;              /* there is one such number, and no other will do */
+    bool is_exact;                    /* one repetition tells all */
     bool needs_expiry;                /* what it needs of an implementation: timers that fire, */
     bool needs_next;                  /* next(), */
     bool needs_slack;                 /* schedule_within() */

@@ -37,8 +37,7 @@ static inline void measure(struct run *run, bool is_random) {
     run_report_ns(run, "pair", "pair", run_clock_ns() - start_ns, run->operations);
 
     run_check_count(run, run->n);
-    run_drain(run, DELAY_MIN + DELAY_SPAN);
-    run_check_end(run, run->n);
+    run_drain(run, DELAY_MIN + DELAY_SPAN, run->n);
     run_close(run);
 }
 

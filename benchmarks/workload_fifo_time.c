@@ -41,8 +41,7 @@ static void measure(struct run *run) {
     }
 
     run_check_count(run, run->n);
-    run_drain(run, run->tally.now + DELAY);
-    run_check_end(run, run->n);
+    run_drain(run, run->tally.now + DELAY, run->n);
     run_close(run);
 }
 

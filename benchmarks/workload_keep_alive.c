@@ -58,8 +58,7 @@ static void measure(struct run *run) {
     uint64_t renewed = run->tally.fired;
     free(run->tally.fired_at);
     run->tally.fired_at = NULL;
-    run_drain(run, run->tally.now + TIMEOUT);
-    run_check_end(run, renewed + run->n);
+    run_drain(run, run->tally.now + TIMEOUT, renewed + run->n);
     run_close(run);
 }
 
