@@ -34,9 +34,11 @@ struct bench_record {
 
 /* What has fired since the start of a run. */
 struct bench_tally {
+    uint64_t before; /* the tick that the clock was advanced to before */
     uint64_t now;    /* the tick that the clock is being advanced to */
-    uint64_t fired;  /* timers that fired, each once and not early */
-    uint64_t wrong;  /* timers that fired twice, early, or after a cancel */
+    uint64_t fired;  /* how often timers fired */
+    uint64_t wrong;  /* of these: twice, early, or after a cancel */
+    uint64_t late;   /* of these: an earlier advance should have fired them */
     void **fired_at; /* if set: receives the timers that fired, fired_count of them */
     size_t fired_count;
 };
@@ -45,6 +47,7 @@ struct bench_tally {
 static inline void bench_fired(struct bench_tally *tally, void *timer) {
     struct bench_record *record = (struct bench_record *)timer - 1;
     tally->wrong += record->deadline > tally->now; /* BENCH_IDLE is later than all */
+    tally->late += record->deadline <= tally->before;
     tally->fired++;
     record->deadline = BENCH_IDLE;
     if (tally->fired_at != NULL)
@@ -57,9 +60,9 @@ static inline void bench_fired(struct bench_tally *tally, void *timer) {
  */
 struct bench_implementation {
     const char *name;
-    const char *about;   /* one line: version, settings */
-    size_t timer_size;   /* bytes of a timer, its callback and argument included */
-    bool counts_only;    /* keeps no order: takes no part where timers must fire */
+    const char *about; /* one line: version, settings */
+    size_t timer_size; /* bytes of a timer, its callback and argument included */
+    bool counts_only;  /* keeps no order: takes no part where timers must fire */
 
     /* `capacity`: the most timers that will be armed at once. NULL when it cannot. */
     void *(*create)(size_t capacity, struct bench_tally *tally);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the #include lines of src/ and fails where a file includes what it may not.
+"""Reads the #include lines of the tree and fails where a file includes what it may not.
 
 usage: layering.py ROOT
 """
@@ -65,6 +65,10 @@ def breaches(root):
         for number, name, stem in includes(path):
             if not (name.startswith("htw/") or stem in own or stem in COMMAND):
                 yield f"{path}:{number}: the command may not include {name}"
+    for path in sorted((root / "benchmarks").glob("*.[ch]*")):
+        for number, name, _ in includes(path):
+            if not (name.startswith("htw/") or (root / "benchmarks" / name).exists()):
+                yield f"{path}:{number}: a benchmark may not include {name}"
 
 
 def main():

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* htw's wheel in three settings. */
+#include "implementations.h"
+
+#include <htw/htw.h>
+
+#include <stdlib.h>
+
+#define BATCH 64
+
+/* The wheel itself has neither callbacks nor arguments, but users of other libraries get
+ * these with a timer, so they are here: in the bytes, and in the cost of an expiry. */
+struct timer {
+    struct htw_timer timer;
+    void (*callback)(void *argument, struct timer *timer);
+    void *argument;
+};
+
+struct self {
+    struct htw_wheel *wheel;
+    struct bench_tally *tally;
+};
+
+static void *create_wheel(const struct htw_wheel_options *options, struct bench_tally *tally) {
+    struct self *self = malloc(sizeof(*self));
+    if (self == NULL)
+        return NULL;
+    self->tally = tally;
+    if (htw_wheel_create(&self->wheel, options) != 0) {
+        free(self);
+        return NULL;
+    }
+    return self;
+}
+
+static void *create(size_t capacity, struct bench_tally *tally) {
+    (void)capacity;
+    return create_wheel(NULL, tally);
+}
+
+static void *create_strict(size_t capacity, struct bench_tally *tally) {
+    (void)capacity;
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.strict_fifo = true;
+    return create_wheel(&options, tally);
+}
+
+static void *create_kafka(size_t capacity, struct bench_tally *tally) {
+    (void)capacity;
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.size = 32; /* Kafka has 20; the nearest power of two */
+    options.strict_fifo = true;
+    return create_wheel(&options, tally);
+}
+
+static void destroy(void *self_) {
+    struct self *self = self_;
+    htw_wheel_destroy(self->wheel);
+    free(self);
+}
+
+static void fire(void *argument, struct timer *timer) {
+    bench_fired(argument, timer);
+}
+
+static void init(void *self_, void *timer_) {
+    struct self *self = self_;
+    struct timer *timer = timer_;
+    htw_timer_init(&timer->timer);
+    timer->callback = fire;
+    timer->argument = self->tally;
+}
+
+static void schedule(void *self_, void *timer_, uint64_t deadline) {
+    struct self *self = self_;
+    struct timer *timer = timer_;
+    htw_wheel_schedule(self->wheel, &timer->timer, deadline);
+}
+
+static void cancel(void *self_, void *timer_) {
+    struct self *self = self_;
+    struct timer *timer = timer_;
+    htw_wheel_cancel(self->wheel, &timer->timer);
+}
+
+static uint64_t schedule_within(void *self_, void *timer_, uint64_t earliest, uint64_t latest) {
+    struct self *self = self_;
+    struct timer *timer = timer_;
+    htw_wheel_schedule_within(self->wheel, &timer->timer, earliest, latest);
+    return htw_timer_deadline(&timer->timer);
+}
+
+static void advance(void *self_, uint64_t now) {
+    struct self *self = self_;
+    struct htw_timer *timers[BATCH];
+    size_t count;
+    int progress;
+    do {
+        progress = htw_wheel_poll_batch(self->wheel, now, timers, BATCH, 0, &count);
+        for (size_t i = 0; i < count; i++) {
+            struct timer *timer = HTW_CONTAINER_OF(timers[i], struct timer, timer);
+            timer->callback(timer->argument, timer);
+        }
+    } while (progress == HTW_MORE);
+}
+
+static uint64_t next(void *self_) {
+    struct self *self = self_;
+    return htw_wheel_next(self->wheel);
+}
+
+static size_t count(void *self_) {
+    struct self *self = self_;
+    return htw_wheel_count(self->wheel);
+}
+
+/* The members that all three have in common. Arming a timer that is pending moves it. */
+#define HTW_MEMBERS                                                                             \
+    .timer_size = sizeof(struct timer), .destroy = destroy, .init = init, .schedule = schedule, \
+    .cancel = cancel, .move = schedule, .schedule_within = schedule_within, .advance = advance, \
+    .next = next, .count = count
+
+const struct bench_implementation bench_htw = {
+    .name = "htw",
+    .about = "htw " HTW_VERSION ", default options",
+    .create = create,
+    HTW_MEMBERS,
+};
+
+const struct bench_implementation bench_htw_strict = {
+    .name = "htw-strict",
+    .about = "htw " HTW_VERSION ", strict_fifo",
+    .create = create_strict,
+    HTW_MEMBERS,
+};
+
+const struct bench_implementation bench_htw_kafka = {
+    .name = "htw-kafka",
+    .about = "htw " HTW_VERSION ", size 32 and strict_fifo: Kafka's layout, one list a bucket",
+    .create = create_kafka,
+    HTW_MEMBERS,
+};

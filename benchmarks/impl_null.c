@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Does nothing: what is measured is the harness, its draws and its own touch of each object. */
+#include "implementations.h"
+
+static char nothing;
+
+static void *create(size_t capacity, struct bench_tally *tally) {
+    (void)capacity;
+    (void)tally;
+    return &nothing;
+}
+
+static void destroy(void *self) {
+    (void)self;
+}
+
+static void init(void *self, void *timer) {
+    (void)self;
+    (void)timer;
+}
+
+static void schedule(void *self, void *timer, uint64_t deadline) {
+    (void)self;
+    (void)timer;
+    (void)deadline;
+}
+
+static void cancel(void *self, void *timer) {
+    (void)self;
+    (void)timer;
+}
+
+const struct bench_implementation bench_null = {
+    .name = "null",
+    .about = "the harness alone",
+    .timer_size = 48, /* a cache line with the record, as most have */
+    .counts_only = true,
+    .create = create,
+    .destroy = destroy,
+    .init = init,
+    .schedule = schedule,
+    .cancel = cancel,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A list node is unlinked and linked elsewhere, among 256 lists, and that is all: about the
+ * least that a wheel which keeps its timers in lists can pay. */
+#include "implementations.h"
+
+#include <stdlib.h>
+
+#define LISTS 256u
+
+struct node {
+    struct node *next;
+    struct node *previous;
+};
+
+static void *create(size_t capacity, struct bench_tally *tally) {
+    (void)capacity;
+    (void)tally;
+    struct node *lists = malloc(LISTS * sizeof(*lists));
+    for (size_t i = 0; lists != NULL && i < LISTS; i++)
+        lists[i].next = lists[i].previous = &lists[i];
+    return lists;
+}
+
+static void init(void *self, void *timer) {
+    (void)self;
+    (void)timer;
+}
+
+static void schedule(void *self, void *timer, uint64_t deadline) {
+    struct node *list = (struct node *)self + (deadline >> 8) % LISTS;
+    struct node *node = timer;
+    node->next = list->next;
+    node->previous = list;
+    list->next->previous = node;
+    list->next = node;
+}
+
+static void cancel(void *self, void *timer) {
+    (void)self;
+    struct node *node = timer;
+    node->next->previous = node->previous;
+    node->previous->next = node->next;
+}
+
+const struct bench_implementation bench_relink = {
+    .name = "relink",
+    .about = "bare relinking of a list node among 256 lists: about the least for a wheel",
+    .timer_size = 48, /* the node is 16 of these; a cache line with the record, as most have */
+    .counts_only = true,
+    .create = create,
+    .destroy = free,
+    .init = init,
+    .schedule = schedule,
+    .cancel = cancel,
+};
