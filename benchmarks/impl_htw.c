@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* htw's wheel in three settings. */
+/*
+ * htw's wheel in three settings. It has neither callbacks nor arguments: whoever polls gets the
+ * timer, and knows what it is embedded in and what is to be done. So nothing of the kind is in
+ * a timer's bytes.
+ */
 #include "implementations.h"
 
 #include <htw/htw.h>
@@ -7,14 +11,6 @@
 #include <stdlib.h>
 
 #define BATCH 64
-
-/* The wheel itself has neither callbacks nor arguments, but users of other libraries get
- * these with a timer, so they are here: in the bytes, and in the cost of an expiry. */
-struct timer {
-    struct htw_timer timer;
-    void (*callback)(void *argument, struct timer *timer);
-    void *argument;
-};
 
 struct self {
     struct htw_wheel *wheel;
@@ -59,35 +55,25 @@ static void destroy(void *self_) {
     free(self);
 }
 
-static void fire(void *argument, struct timer *timer) {
-    bench_fired(argument, timer);
+static void init(void *self, void *timer) {
+    (void)self;
+    htw_timer_init(timer);
 }
 
-static void init(void *self_, void *timer_) {
+static void schedule(void *self_, void *timer, uint64_t deadline) {
     struct self *self = self_;
-    struct timer *timer = timer_;
-    htw_timer_init(&timer->timer);
-    timer->callback = fire;
-    timer->argument = self->tally;
+    htw_wheel_schedule(self->wheel, timer, deadline);
 }
 
-static void schedule(void *self_, void *timer_, uint64_t deadline) {
+static void cancel(void *self_, void *timer) {
     struct self *self = self_;
-    struct timer *timer = timer_;
-    htw_wheel_schedule(self->wheel, &timer->timer, deadline);
+    htw_wheel_cancel(self->wheel, timer);
 }
 
-static void cancel(void *self_, void *timer_) {
+static uint64_t schedule_within(void *self_, void *timer, uint64_t earliest, uint64_t latest) {
     struct self *self = self_;
-    struct timer *timer = timer_;
-    htw_wheel_cancel(self->wheel, &timer->timer);
-}
-
-static uint64_t schedule_within(void *self_, void *timer_, uint64_t earliest, uint64_t latest) {
-    struct self *self = self_;
-    struct timer *timer = timer_;
-    htw_wheel_schedule_within(self->wheel, &timer->timer, earliest, latest);
-    return htw_timer_deadline(&timer->timer);
+    htw_wheel_schedule_within(self->wheel, timer, earliest, latest);
+    return htw_timer_deadline(timer);
 }
 
 static void advance(void *self_, uint64_t now) {
@@ -97,10 +83,8 @@ static void advance(void *self_, uint64_t now) {
     int progress;
     do {
         progress = htw_wheel_poll_batch(self->wheel, now, timers, BATCH, 0, &count);
-        for (size_t i = 0; i < count; i++) {
-            struct timer *timer = HTW_CONTAINER_OF(timers[i], struct timer, timer);
-            timer->callback(timer->argument, timer);
-        }
+        for (size_t i = 0; i < count; i++)
+            bench_fired(self->tally, timers[i]);
     } while (progress == HTW_MORE);
 }
 
@@ -115,10 +99,10 @@ static size_t count(void *self_) {
 }
 
 /* The members that all three have in common. Arming a timer that is pending moves it. */
-#define HTW_MEMBERS                                                                             \
-    .timer_size = sizeof(struct timer), .destroy = destroy, .init = init, .schedule = schedule, \
-    .cancel = cancel, .move = schedule, .schedule_within = schedule_within, .advance = advance, \
-    .next = next, .count = count
+#define HTW_MEMBERS                                                                               \
+    .timer_size = sizeof(struct htw_timer), .destroy = destroy, .init = init,                     \
+    .schedule = schedule, .cancel = cancel, .move = schedule, .schedule_within = schedule_within, \
+    .advance = advance, .next = next, .count = count
 
 const struct bench_implementation bench_htw = {
     .name = "htw",

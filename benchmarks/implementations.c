@@ -8,10 +8,7 @@
 
 /* NULL ends the list; plugins are appended. */
 static const struct bench_implementation *list[IMPLEMENTATIONS_MAX + 1] = {
-    &bench_null,     &bench_relink, &bench_htw, &bench_htw_strict, &bench_htw_kafka,
-#ifdef BENCH_WITH_HEAP
-    &bench_heap,
-#endif
+    &bench_null,     &bench_relink, &bench_htw, &bench_htw_strict, &bench_htw_kafka, &bench_heap,
 #ifdef BENCH_WITH_RBTREE
     &bench_rbtree,
 #endif
