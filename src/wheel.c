@@ -144,12 +144,13 @@ static uint64_t distance_covered(const struct htw_wheel *wheel) {
 static int create_level(struct htw_wheel *wheel) {
     unsigned level = wheel->level_count;
     uint32_t shift = level * wheel->bits;
-    uint64_t widths = UINT64_MAX >> shift; /* at the end of the range fewer than `size` fit */
+    uint32_t first_id = level << wheel->bits; /* of its buckets, in the delay queue */
+    uint64_t widths = UINT64_MAX >> shift;    /* at the end of the range fewer than `size` fit */
     struct htw__level created = {
         .last = htw__wheel_window_end(wheel, shift, wheel->clock),
         .buckets = htw__buckets_of((widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
                                    chains_at(wheel, level)),
-        .first_id = level << wheel->bits,
+        .first_where = wheel->mark | (uint64_t)level << wheel->bits,
         .shift = shift,
     };
     size_t bytes = htw__buckets_bytes(&created.buckets);
@@ -157,7 +158,7 @@ static int create_level(struct htw_wheel *wheel) {
     if (created.buckets.lists == NULL)
         return -ENOMEM;
     int error = htw__delay_queue_reserve(&wheel->queue, &wheel->allocator,
-                                         created.first_id + created.buckets.count);
+                                         first_id + created.buckets.count);
     if (error != 0) {
         htw__release(&wheel->allocator, created.buckets.lists, bytes);
         return error;

@@ -26,11 +26,11 @@
 #define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
-    uint64_t last; /* the last deadline in the window; UINT64_MAX: the level does not exist.
-                      Not for the lowest: its window moves with every tick */
+    uint64_t last;        /* the last deadline in the window; UINT64_MAX: the level does not exist.
+                             Not for the lowest: its window moves with every tick */
+    uint64_t first_where; /* `_where` of timers in its first bucket */
     struct htw__buckets buckets;
-    uint32_t first_id; /* the number of its first bucket in the delay queue */
-    uint32_t shift;    /* a bucket is 2^shift ticks wide */
+    uint32_t shift; /* a bucket is 2^shift ticks wide */
 };
 
 struct htw_wheel {
@@ -74,7 +74,7 @@ static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned l
 /* The number of a bucket in the delay queue: the higher the level, the higher. */
 static inline uint32_t htw__wheel_bucket_id(const struct htw_wheel *wheel, unsigned level,
                                             uint32_t slot) {
-    return wheel->levels[level].first_id + slot;
+    return (uint32_t)wheel->levels[level].first_where + slot;
 }
 
 static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32_t id) {
@@ -162,11 +162,11 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
                                        uint64_t deadline, const struct htw__level *level,
                                        uint64_t turn) {
     uint32_t slot = (uint32_t)(deadline >> level->shift) & wheel->mask;
-    uint32_t id = level->first_id + slot;
+    uint64_t where = level->first_where + slot;
     timer->_deadline = deadline;
-    htw__wheel_settle(wheel, timer, id);
+    timer->_where = where;
     htw__bucket_add(&level->buckets, slot, turn, &timer->_link);
-    return id;
+    return (uint32_t)where;
 }
 
 /* Puts a timer, which is in no list, into `place`, which exists. */
