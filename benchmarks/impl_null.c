@@ -30,6 +30,11 @@ static void cancel(void *self, void *timer) {
     (void)timer;
 }
 
+static void advance(void *self, uint64_t now) {
+    (void)self;
+    (void)now;
+}
+
 const struct bench_implementation bench_null = {
     .name = "null",
     .about = "the harness alone",
@@ -40,4 +45,6 @@ const struct bench_implementation bench_null = {
     .init = init,
     .schedule = schedule,
     .cancel = cancel,
+    .move = schedule,
+    .advance = advance,
 };

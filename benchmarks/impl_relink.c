@@ -42,6 +42,16 @@ static void cancel(void *self, void *timer) {
     node->previous->next = node->next;
 }
 
+static void move(void *self, void *timer, uint64_t deadline) {
+    cancel(self, timer);
+    schedule(self, timer, deadline);
+}
+
+static void advance(void *self, uint64_t now) {
+    (void)self;
+    (void)now;
+}
+
 const struct bench_implementation bench_relink = {
     .name = "relink",
     .about = "bare relinking of a list node among 256 lists: about the least for a wheel",
@@ -52,4 +62,6 @@ const struct bench_implementation bench_relink = {
     .init = init,
     .schedule = schedule,
     .cancel = cancel,
+    .move = move,
+    .advance = advance,
 };

@@ -49,6 +49,5 @@ const struct workload workload_fifo_time = {
     .name = "fifo-time",
     .about = "renew the oldest timer for 30 000 ticks; a tick passes every 1000 renewals",
     .sizes = { 100000 },
-    .needs_expiry = true,
     .measure = measure,
 };

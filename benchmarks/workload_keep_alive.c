@@ -66,6 +66,5 @@ const struct workload workload_keep_alive = {
     .name = "keep-alive",
     .about = "move a random timer to 30 000 ticks from now; a tick passes every 1000 moves",
     .sizes = { 1000000 },
-    .needs_expiry = true,
     .measure = measure,
 };

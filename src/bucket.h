@@ -51,6 +51,12 @@ static inline struct htw__link **htw__bucket_chain(const struct htw__buckets *bu
     return (struct htw__link **)buckets->lists + (chain * buckets->count + slot);
 }
 
+/* The head of the one whose turn it is by `turn`, a running count: chain turn / count % chains. */
+static inline struct htw__link **htw__bucket_chain_in_turn(const struct htw__buckets *buckets,
+                                                           uint32_t slot, uint64_t turn) {
+    return (struct htw__link **)buckets->lists + ((turn & buckets->turn_mask) | slot);
+}
+
 static inline struct htw__link *htw__bucket_ring(const struct htw__buckets *buckets,
                                                  uint32_t slot) {
     return (struct htw__link *)buckets->lists + slot;
@@ -66,12 +72,17 @@ static inline void htw__buckets_init(const struct htw__buckets *buckets, struct 
     }
 }
 
+/* The chain whose turn it is by `turn`, a running count, is looked at first: of a bucket that
+   holds few timers it is the likeliest to have them. */
 static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint32_t slot,
-                                        const struct htw__link *nil) {
+                                        uint64_t turn, const struct htw__link *nil) {
     if (buckets->chains == 0)
         return htw__ring_is_empty(htw__bucket_ring(buckets, slot));
-    for (uint32_t chain = 0; chain < buckets->chains; chain++)
-        if (*htw__bucket_chain(buckets, slot, chain) != nil)
+    if (*htw__bucket_chain_in_turn(buckets, slot, turn) != nil)
+        return false;
+    struct htw__link **head = htw__bucket_chain(buckets, slot, 0);
+    for (uint32_t chain = 0; chain < buckets->chains; chain++, head += buckets->count)
+        if (*head != nil)
             return false;
     return true;
 }
@@ -80,11 +91,9 @@ static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint
    running count. */
 static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot, uint64_t turn,
                                    struct htw__link *link) {
-    struct htw__link **place;
-    if (buckets->chains == 0)
-        place = htw__bucket_ring(buckets, slot)->_back;
-    else /* the chain turn / count % chains: where it begins in the table, and this bucket's */
-        place = (struct htw__link **)buckets->lists + ((turn & buckets->turn_mask) | slot);
+    struct htw__link **place = buckets->chains == 0
+                                   ? htw__bucket_ring(buckets, slot)->_back
+                                   : htw__bucket_chain_in_turn(buckets, slot, turn);
     htw__link_insert(place, link);
 }
 
@@ -123,12 +132,13 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
                                           struct htw__link *nil) {
     walk->live = 0;
     walk->turn = 0;
-    for (uint32_t chain = 0; chain < buckets->chains; chain++) {
-        struct htw__link **head = htw__bucket_chain(buckets, slot, chain);
-        if (*head == nil)
+    struct htw__link **head = htw__bucket_chain(buckets, slot, 0);
+    for (uint32_t chain = 0; chain < buckets->chains; chain++, head += buckets->count) {
+        struct htw__link *link = *head;
+        if (link == nil)
             continue;
-        __builtin_prefetch(*head, 1);
-        walk->links[walk->live] = *head;
+        __builtin_prefetch(link, 1);
+        walk->links[walk->live] = link;
         walk->heads[walk->live++] = head;
         *head = nil;
     }

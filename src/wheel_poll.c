@@ -49,7 +49,7 @@ static struct top top_of(const struct htw_wheel *wheel) {
 }
 
 static bool top_is_empty(const struct htw_wheel *wheel, const struct top *top) {
-    return htw__bucket_is_empty(top->buckets, top->slot, &wheel->nil);
+    return htw__wheel_is_empty_at(wheel, top->level, top->slot);
 }
 
 /* Moves the clock to the bucket at the top; or discards it, if cancels have emptied it. */

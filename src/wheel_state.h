@@ -83,7 +83,7 @@ static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32
 
 static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigned level,
                                           uint32_t slot) {
-    return htw__bucket_is_empty(&wheel->levels[level].buckets, slot, &wheel->nil);
+    return htw__bucket_is_empty(&wheel->levels[level].buckets, slot, wheel->scheduled, &wheel->nil);
 }
 
 /*
