@@ -62,4 +62,15 @@ static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {
     return count;
 }
 
+/* Whether the two levels agree, and no member reaches `bound`. */
+static inline bool htw__bitmap_is_valid(const struct htw__bitmap *bitmap, uint32_t bound) {
+    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
+        if ((bitmap->words[word] != 0) != (bitmap->summary >> word & 1))
+            return false;
+    for (uint32_t member = bound; member < HTW__BITMAP_SIZE; member++)
+        if (htw__bitmap_has(bitmap, member))
+            return false;
+    return true;
+}
+
 #endif /* HTW_SRC_BITMAP_H */

@@ -80,9 +80,8 @@ static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint
         return htw__ring_is_empty(htw__bucket_ring(buckets, slot));
     if (*htw__bucket_chain_in_turn(buckets, slot, turn) != nil)
         return false;
-    struct htw__link **head = htw__bucket_chain(buckets, slot, 0);
-    for (uint32_t chain = 0; chain < buckets->chains; chain++, head += buckets->count)
-        if (*head != nil)
+    for (uint32_t chain = 0; chain < buckets->chains; chain++)
+        if (*htw__bucket_chain(buckets, slot, chain) != nil)
             return false;
     return true;
 }
@@ -132,8 +131,8 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
                                           struct htw__link *nil) {
     walk->live = 0;
     walk->turn = 0;
-    struct htw__link **head = htw__bucket_chain(buckets, slot, 0);
-    for (uint32_t chain = 0; chain < buckets->chains; chain++, head += buckets->count) {
+    for (uint32_t chain = 0; chain < buckets->chains; chain++) {
+        struct htw__link **head = htw__bucket_chain(buckets, slot, chain);
         struct htw__link *link = *head;
         if (link == nil)
             continue;

@@ -81,6 +81,8 @@ void htw__delay_queue_pop(struct htw__delay_queue *queue) {
 
 static bool near_is_valid(const struct htw__delay_queue *queue) {
     uint64_t first = HTW__DELAY_QUEUE_ABSENT;
+    if (!htw__bitmap_is_valid(&queue->near, queue->near_count))
+        return false;
     for (uint32_t id = 0; id < queue->near_count; id++) {
         if (htw__bitmap_has(&queue->near, id) != (queue->keys[id] != HTW__DELAY_QUEUE_ABSENT))
             return false;
@@ -91,11 +93,13 @@ static bool near_is_valid(const struct htw__delay_queue *queue) {
 }
 
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue) {
+    if (!htw__heap_is_valid(&queue->far)) /* now its ids may be looked up */
+        return false;
     uint32_t present = 0;
     for (uint32_t id = queue->near_count; id < queue->capacity; id++)
         present += queue->keys[id] != HTW__DELAY_QUEUE_ABSENT;
     bool agree = present == queue->far.count;
     for (uint32_t i = 0; agree && i < queue->far.count; i++)
         agree = queue->keys[queue->far.entries[i].id] == queue->far.entries[i].key;
-    return agree && near_is_valid(queue) && htw__heap_is_valid(&queue->far);
+    return agree && near_is_valid(queue);
 }

@@ -48,21 +48,10 @@ static struct top top_of(const struct htw_wheel *wheel) {
                           &wheel->levels[level].buckets };
 }
 
-static bool top_is_empty(const struct htw_wheel *wheel, const struct top *top) {
-    return htw__wheel_is_empty_at(wheel, top->level, top->slot);
-}
-
-/* Moves the clock to the bucket at the top; or discards it, if cancels have emptied it. */
-static bool advance_clock(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
-    HTW__CHECK(top->key > wheel->clock);
-    if (top_is_empty(wheel, top)) {
-        batch->budget--;
-        htw__wheel_discard_top(wheel);
-        return false;
-    }
-    htw__wheel_set_clock(wheel, top->key);
+static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
+    HTW__CHECK(key > wheel->clock);
+    htw__wheel_set_clock(wheel, key);
     wheel->advances++;
-    return true;
 }
 
 /* Files a timer, which is in no list and is not due, where it belongs now. */
@@ -100,13 +89,9 @@ static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, cons
         htw__wheel_discard_top(wheel);
 }
 
-/*
- * The same for a bucket of the lowest level when the caller takes one timer at a time, for
- * whom it does not pay to begin a walk: nearly all timers there are due, since only those that
- * were moved to later are not. Also for a ring.
- */
-static __attribute__((noinline)) void
-empty_near_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+/* The same without a walk, which does not pay where a call ends after one timer. */
+static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
+                                                       const struct top *top, struct batch *batch) {
     while (!is_over(batch)) {
         struct htw__link *link =
             htw__bucket_take(top->buckets, top->slot, &wheel->turn, &wheel->nil);
@@ -155,12 +140,12 @@ static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, con
     const struct htw__link *ahead = ring->_next;
     wheel->opening = true;
     while (!is_over(batch)) {
-        batch->budget--;
         struct htw__link *link = htw__ring_take_last(ring);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
         }
+        batch->budget--;
         if (ahead == link)
             ahead = ring;
         if (ahead != ring)
@@ -176,13 +161,28 @@ static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, con
     }
 }
 
-static void open_bucket(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
-    if (top->level == 0 && (wheel->strict_fifo || batch->max == 1))
-        empty_near_bucket(wheel, top, batch);
-    else if (wheel->strict_fifo)
+/*
+ * Opens a bucket that is not empty, or goes on with one (`was_open`).
+ *
+ * A caller who takes one timer at a time comes back for each: at the lowest level nearly all
+ * are due, and above it the first of those that are left may be. Only if it was not, there is
+ * something to demote, and a walk to begin.
+ */
+static void open_bucket(struct htw_wheel *wheel, const struct top *top, bool was_open,
+                        struct batch *batch) {
+    if (wheel->strict_fifo && top->level > 0) {
         open_in_order(wheel, top, batch);
-    else
-        empty_bucket(wheel, top, batch);
+    } else if (top->level == 0 && (wheel->strict_fifo || batch->max == 1)) {
+        empty_one_by_one(wheel, top, batch);
+    } else {
+        if (was_open && batch->max == 1)
+            hand_out_or_demote(
+                wheel,
+                htw__timer_of(htw__bucket_take(top->buckets, top->slot, &wheel->turn, &wheel->nil)),
+                batch);
+        if (!is_over(batch))
+            empty_bucket(wheel, top, batch);
+    }
 }
 
 static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
@@ -211,8 +211,15 @@ static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
         if (batch->budget == 0)
             return HTW_MORE;
         struct top top = top_of(wheel);
-        if (top.key == wheel->clock || advance_clock(wheel, &top, batch))
-            open_bucket(wheel, &top, batch);
+        if (htw__wheel_is_empty_at(wheel, top.level, top.slot)) { /* cancels have done that */
+            batch->budget--;
+            htw__wheel_discard_top(wheel);
+            continue;
+        }
+        bool was_open = top.key == wheel->clock;
+        if (!was_open)
+            advance_clock(wheel, top.key);
+        open_bucket(wheel, &top, was_open, batch);
     }
 }
 
@@ -268,7 +275,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        if (!top_is_empty(wheel, &top))
+        if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
             return top.key;
         htw__wheel_discard_top(wheel);
     }

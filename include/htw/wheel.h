@@ -117,7 +117,7 @@ struct htw_wheel_options {
  *         version, `size` is no power of two or out of range, `start` is HTW_NEVER, or
  *         an allocator lacks a function; -ENOMEM.
  *
- * Creates the lowest level only (some 16 KiB at the default size).
+ * Creates the lowest level only (some 14 KiB at the default size).
  */
 HTW_API int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
 
@@ -227,8 +227,8 @@ enum htw_wheel_progress {
  * @param timers    receives the timers, in order.
  * @param max       how many fit there; at least 1.
  * @param budget    the most steps to take: handing out or demoting one timer, or
- *                  discarding one bucket that is empty, is a step (with strict_fifo, a
- *                  timer that is due above the lowest level takes two). 0 means no limit.
+ *                  discarding one bucket that cancels have emptied, is a step (with
+ *                  strict_fifo, a timer that is due above the lowest level takes two). 0 means no limit.
  * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
  *                  spent on demotions. Set unless -EINVAL is returned.
  * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); a full batch is always

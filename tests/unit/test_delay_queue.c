@@ -139,6 +139,17 @@ static void delay_queue_that_disagrees_with_itself_is_found_invalid(void **state
     queue.keys[12] = 4;
     assert_false(htw__delay_queue_is_valid(&queue));
     queue.keys[12] = 5;
+    queue.far.entries[0].id = UINT32_MAX - 1; /* out of range, and not looked up */
+    assert_false(htw__delay_queue_is_valid(&queue));
+    queue.far.entries[0].id = 12;
+    queue.near.summary = 0;
+    assert_false(htw__delay_queue_is_valid(&queue));
+    queue.near.summary = 1 | (uint64_t)1 << 40;
+    assert_false(htw__delay_queue_is_valid(&queue));
+    queue.near.words[40] = 1; /* no near bucket has this number */
+    assert_false(htw__delay_queue_is_valid(&queue));
+    queue.near.words[40] = 0;
+    queue.near.summary = 1;
     assert_true(htw__delay_queue_is_valid(&queue));
     htw__delay_queue_fini(&queue, memory);
 }

@@ -144,6 +144,62 @@ static void wheel_bucket_emptied_while_it_is_demoted_is_let_go(void **state) {
     }
 }
 
+/* Buckets of ten levels come up at the same tick. When they have been emptied between two
+   slices, each is a step of the budget. */
+static void wheel_buckets_emptied_between_slices_are_discarded_within_the_budget(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 2, 0, false, 11);
+    for (size_t i = 0; i < 10; i++) { /* ever nearer, so ever lower */
+        assert_quiet_round(&f, 1024 - (1024 >> i));
+        arm(&f, i, 1023);
+    }
+    arm(&f, 10, 1024);
+    struct htw_timer *timer;
+    size_t count;
+    assert_int_equal(htw_wheel_poll_batch(f.wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+    assert_int_equal(count, 1);
+    for (size_t i = 0; i < 10; i++)
+        htw_wheel_cancel(f.wheel, &f.timers[i]);
+    for (uint32_t queued = fixture_stats(&f).queued_buckets; queued > 1; queued--) {
+        assert_int_equal(htw_wheel_poll_batch(f.wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+        assert_int_equal(count, 0);
+        assert_int_equal(fixture_stats(&f).queued_buckets, queued - 1);
+    }
+    assert_round(&f, 2000, 10);
+    fixture_close(&f);
+}
+
+/* Whether the bucket is walked or taken from one by one, and whatever is cancelled between. */
+static void wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches(void **state) {
+    (void)state;
+    for (size_t max = 1; max <= 3; max++) {
+        struct fixture f;
+        fixture_open(&f, 256, 0, false, 3000);
+        for (size_t i = 0; i < 3000; i++)
+            arm(&f, i, i % 10 == 0 ? 30001 : 30000);
+        size_t came = 0;
+        size_t cancelled = 0;
+        struct htw_timer *timers[3];
+        size_t count;
+        int progress;
+        do {
+            progress = htw_wheel_poll_batch(f.wheel, 30000, timers, max, 0, &count);
+            for (size_t i = 0; i < count; i++)
+                assert_int_equal(htw_timer_deadline(timers[i]), 30000);
+            came += count;
+            if (came % 7 == 0 && htw_wheel_cancel(f.wheel, &f.timers[(came * 11 + 1) % 3000]))
+                cancelled++;
+            assert_sound(&f);
+        } while (progress == HTW_MORE);
+        assert_true(cancelled > 0);
+        while (htw_wheel_poll(f.wheel, 30001) != NULL)
+            came++;
+        assert_int_equal(came + cancelled, 3000);
+        fixture_close(&f);
+    }
+}
+
 static void wheel_demoted_timers_go_to_the_lowest_level_that_fits(void **state) {
     (void)state;
     for (int strict = 0; strict < 2; strict++) {
@@ -164,6 +220,8 @@ int main(void) {
         cmocka_unit_test(wheel_timers_of_a_bucket_being_demoted_can_be_moved),
         cmocka_unit_test(wheel_demoted_timers_go_to_the_lowest_level_that_fits),
         cmocka_unit_test(wheel_bucket_emptied_while_it_is_demoted_is_let_go),
+        cmocka_unit_test(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget),
+        cmocka_unit_test(wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
