@@ -19,7 +19,7 @@ static const char help[] =
     "  --n N,...            these numbers of timers instead of each workload's own; sparse\n"
     "                       and phase have one that is fixed\n"
     "  --reps N             repetitions, of which the median counts (default 5; quick: 3)\n"
-    "  --quick              fewer operations, no more than a million timers, fewer checks\n"
+    "  --quick              fewer operations and no more than a million timers\n"
     "  --limit SECONDS      what takes longer once is too slow, and given up (default 60)\n"
     "  --plugin FILE        a shared object that defines bench_plugin; may be repeated\n"
     "  --json FILE          write the results there, one object a line\n"

@@ -83,14 +83,21 @@ static void erase(void) {
         fputs("\r\033[K", stderr);
 }
 
+/* With ten million timers a slow implementation takes microseconds for each. */
+static uint64_t operations(const struct options *options, size_t n) {
+    if (options->is_quick)
+        return QUICK_OPERATIONS;
+    return n > QUICK_SIZE_MAX ? OPERATIONS / 4 : OPERATIONS;
+}
+
 static void measure(struct plan *plan, struct result *result, unsigned repetition) {
     const struct options *options = plan->options;
     struct child_task task = {
         .workload = result->workload,
         .implementation = result->implementation,
         .n = result->n,
-        .operations = options->is_quick ? QUICK_OPERATIONS : OPERATIONS,
-        .has_end = !options->is_quick || repetition == 0,
+        .operations = operations(options, result->n),
+        .has_end = repetition == 0,
         .seed = repetition + 1, /* the same draws for all implementations */
         .limit_s = options->limit_s,
     };

@@ -9,6 +9,7 @@
 #define DELAY_MIN 1000
 #define DELAY_SPAN 59000
 #define WARM_UP_MIN 200000
+#define WARM_UP_MAX 1000000
 
 static uint64_t draw_delay(uint64_t draw) {
     return DELAY_MIN + random_scale(random_low(draw), DELAY_SPAN);
@@ -30,7 +31,11 @@ static inline void measure(struct run *run, bool is_random) {
     for (size_t i = 0; i < run->n; i++)
         run_schedule(run, run_timer(run, i), draw_delay(random_draw(&run->random)));
 
-    uint64_t warm_up = run->n / 4 > WARM_UP_MIN ? run->n / 4 : WARM_UP_MIN;
+    uint64_t warm_up = run->n / 4;
+    if (warm_up < WARM_UP_MIN)
+        warm_up = WARM_UP_MIN;
+    if (warm_up > WARM_UP_MAX)
+        warm_up = WARM_UP_MAX;
     pairs(run, warm_up, 0, is_random);
     uint64_t start_ns = run_clock_ns();
     pairs(run, run->operations, warm_up % run->n, is_random);
