@@ -11,10 +11,11 @@
  * ring of `size` buckets, one for each of the next ticks. Level 1 is a ring of `size` buckets
  * that are each as wide as all of level 0, level 2 of buckets as wide as all of level 1, and
  * so on. A timer goes into the lowest level whose window still reaches its deadline, into
- * the bucket of the range that holds it. That is a shift and a mask; inside a bucket nothing
- * is sorted. When the time of a bucket comes, its timers are demoted: filed again, at a level
- * below, since they are nearer now. The order that a heap would have kept all the time is
- * made in passing, a level at a time, and only for those that were not cancelled.
+ * the bucket of the range that holds it. That is a comparison or two with the ends of the
+ * windows, a shift and a mask; inside a bucket nothing is sorted. When the time of a bucket
+ * comes, its timers are demoted: filed again, at a level below, since they are nearer now. The
+ * order that a heap would have kept all the time is made in passing, a level at a time, and
+ * only for those that were not cancelled.
  *
  * With the default size of 256, and a tick of 1 ms for example:
  *
@@ -33,11 +34,12 @@
  * of hours; smaller wheels demote more often, larger ones hardly less for their memory.
  *
  * THE DELAY QUEUE (Apache Kafka's TimingWheel and SystemTimer). A plain wheel visits every
- * tick, also the empty ones. Here a binary min-heap holds the buckets that are not empty,
- * and the clock jumps from one to the next: a gap of 10^12 ticks costs what a gap of one
- * costs, and an idle wheel needs no wake-up. The heap has as many entries as there are
- * buckets at the most, never as many as there are timers, and an arm touches it only when
- * its bucket has no earlier timer.
+ * tick, also the empty ones. Here a queue holds the buckets that are not empty, earliest
+ * first, and the clock jumps from one to the next: a gap of 10^12 ticks costs what a gap of
+ * one costs, and an idle wheel needs no wake-up. The buckets above the lowest level are in a
+ * binary min-heap, which has as many entries as there are buckets at the most, never as many as
+ * there are timers; an arm touches it only when its bucket has no earlier timer. Those of the
+ * lowest level, a tick wide each, are in order by themselves: for them a bitmap does.
  *
  * WHAT DIFFERS FROM KAFKA
  *  - A bucket is queued under the earliest deadline in it, not under the start of its range:
@@ -46,8 +48,8 @@
  *  - What a bucket holds that is not due goes to the lowest level that fits, not one down.
  *  - A cancel unlinks at once, in O(1), and leaves nothing behind. It does not touch the
  *    queue: a bucket that was emptied is discarded when it gets to the top, before the clock
- *    goes there or anybody is told of it. Arming and cancelling in turn costs no heap
- *    operation at all.
+ *    goes there or anybody is told of it. Arming and cancelling in turn costs the queue
+ *    nothing at all.
  *  - A move to a later deadline only rewrites it. The timer is filed again when its bucket
  *    comes up: a timeout that every packet pushes back is touched once a bucket's time.
  *  - Timers are embedded in the user's objects; buckets are several lists whose cache misses
@@ -104,20 +106,22 @@
  *  1. Lists are sound: each link's _back is the address of the pointer that leads to it, and
  *     each list leads to its own end.
  *  2. Each timer in a list has the wheel's mark, and the place and slot of that list.
- *  3. The delay queue is a heap, and its tables by bucket agree with its entries.
+ *  3. The delay queue is sound: heap and bitmap hold the buckets that have a key, under it.
  *  4. A bucket that is not queued is empty.
  *  5. No timer is due before the key of its bucket; in strict wheels, nor after its range.
  *  6. A queued key lies in the range of its bucket, within the window of its level, not before
  *     the clock; outside a round, after it.
  *  7. `due` and `late` hold deadlines up to the clock, `never` only HTW_NEVER; outside a round
  *     `late` is empty.
- *  8. At least one level exists, and each that a pending timer would need if filed now.
+ *  8. At least one level exists, and each that a pending timer would need if filed now. The
+ *     ends of the windows are those of the clock, and `reach` is not beyond the last.
  *  9. scheduled - cancelled - expired - drained is the number of timers in the lists.
  *
- * COSTS. Arm, cancel and move: O(1); an arm for a bucket that was empty or is now needed
- * earlier, O(log buckets). A timer is demoted at most once a level.
- * A poll: O(1) a timer plus O(log buckets) a bucket. What limits an arm and a cancel is the
- * cache misses of the timer and of its two neighbours, when millions are pending: docs/choices.md.
+ * COSTS. Arm, cancel and move: O(1); an arm for a bucket above the lowest level that was empty
+ * or is now needed earlier, O(log buckets). A timer that is not moved is demoted at most once a
+ * level. A poll: O(1) a timer, and O(log buckets) a bucket above the lowest level. What limits
+ * an arm and a cancel is the cache misses of the timer and of its two neighbours, when millions
+ * are pending: docs/choices.md.
  */
 #include "wheel_state.h"
 
