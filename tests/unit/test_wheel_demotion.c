@@ -151,7 +151,7 @@ static void wheel_buckets_emptied_between_slices_are_discarded_within_the_budget
     struct fixture f;
     fixture_open(&f, 2, 0, false, 11);
     for (size_t i = 0; i < 10; i++) { /* ever nearer, so ever lower */
-        assert_quiet_round(&f, 1024 - (1024 >> i));
+        assert_quiet_round(&f, 1024 - (UINT64_C(1024) >> i));
         arm(&f, i, 1023);
     }
     arm(&f, 10, 1024);
