@@ -228,8 +228,8 @@ enum htw_wheel_progress {
  * @param max       how many fit there; at least 1.
  * @param budget    the most steps to take: handing out or demoting one timer, or
  *                  discarding one bucket that cancels have emptied, is a step (with
- *                  strict_fifo, a timer that is due above the lowest level takes two). 0 means no
- * limit.
+ *                  strict_fifo, a timer that is due above the lowest level takes two).
+ *                  0 means no limit.
  * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
  *                  spent on demotions. Set unless -EINVAL is returned.
  * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); a full batch is always
