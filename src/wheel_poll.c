@@ -77,6 +77,8 @@ static inline void hand_out_or_demote(struct htw_wheel *wheel, struct htw_timer 
  * top, with a key equal to the clock: whatever is filed meanwhile is later than the
  * clock, so nothing passes it, and nothing is filed into it, since its range holds the
  * clock and so belongs to lower levels until the clock has left it.
+ *
+ * This and the like are not inlined: together they want more registers than there are.
  */
 static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, const struct top *top,
                                                    struct batch *batch) {

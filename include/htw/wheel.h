@@ -227,7 +227,7 @@ enum htw_wheel_progress {
  * @param timers    receives the timers, in order.
  * @param max       how many fit there; at least 1.
  * @param budget    the most steps to take: handing out or demoting one timer, or
- *                  discarding one bucket that cancels have emptied, is a step (with
+ *                  discarding one bucket that is found empty, is a step (with
  *                  strict_fifo, a timer that is due above the lowest level takes two).
  *                  0 means no limit.
  * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
