@@ -63,7 +63,7 @@ uint64_t expiry_tick(struct run *run, uint64_t ticks, uint64_t *ret_wakeups) {
     return run_clock_ns() - start_ns;
 }
 
-uint64_t expiry_jump(struct run *run, uint64_t *ret_advances) {
+void expiry_drain(struct run *run, const char *phase) {
     uint64_t advances = 0;
     uint64_t start_ns = run_clock_ns();
     uint64_t next;
@@ -71,6 +71,7 @@ uint64_t expiry_jump(struct run *run, uint64_t *ret_advances) {
         run_advance(run, next);
         advances++;
     }
-    *ret_advances = advances;
-    return run_clock_ns() - start_ns;
+    run_report_ns(run, phase, "timer", run_clock_ns() - start_ns, run->n);
+    run_report(run, phase, "advances", "timer", (double)advances / (double)run->n);
+    run_check_end(run, run->n);
 }

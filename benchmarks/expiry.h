@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* expiry.h - arming many timers, and letting all of them expire. The timers lie in an open
- * run, and none is armed before. Functions return the nanoseconds that they took. */
+ * run, and none is armed before. What returns a number tells the nanoseconds that it took. */
 #ifndef HTW_BENCH_EXPIRY_H
 #define HTW_BENCH_EXPIRY_H
 
@@ -19,7 +19,8 @@ uint64_t expiry_arm_within(struct run *run);
 
 /* Advances tick by tick through `ticks`; counts those in which something fired. */
 uint64_t expiry_tick(struct run *run, uint64_t ticks, uint64_t *ret_wakeups);
-/* Advances to where next() tells until nothing is left; counts how often. */
-uint64_t expiry_jump(struct run *run, uint64_t *ret_advances);
+/* Advances to where next() tells until nothing is left; reports time and advances as `phase`, and
+ * checks the end. */
+void expiry_drain(struct run *run, const char *phase);
 
 #endif /* HTW_BENCH_EXPIRY_H */

@@ -18,14 +18,11 @@ static void measure_even(struct run *run) {
 }
 
 static void measure_log(struct run *run) {
-    uint64_t advances;
     run_open(run, run->n);
     expiry_draw_log(run);
     run_report_ns(run, "long-add", "timer", expiry_arm_within(run), run->n);
     run_check_count(run, run->n);
-    run_report_ns(run, "long-drain", "timer", expiry_jump(run, &advances), run->n);
-    run_report(run, "long-drain", "advances", "timer", (double)advances / (double)run->n);
-    run_check_end(run, run->n);
+    expiry_drain(run, "long-drain");
     run_close(run);
 }
 

@@ -36,23 +36,20 @@ static inline void htw__bitmap_remove(struct htw__bitmap *bitmap, uint32_t membe
         bitmap->summary &= ~((uint64_t)1 << word);
 }
 
-/* The lowest member of a word, which is not zero. */
-static inline uint32_t htw__bitmap_first_of(const struct htw__bitmap *bitmap, uint32_t word) {
-    return word * 64 + (uint32_t)__builtin_ctzll(bitmap->words[word]);
-}
-
 /* The first member from `from` on; where there is none, the lowest of all. */
 static inline uint32_t htw__bitmap_next(const struct htw__bitmap *bitmap, uint32_t from) {
     uint32_t word = from / 64;
     uint64_t rest = bitmap->words[word] & (UINT64_MAX << (from % 64));
-    if (rest != 0)
-        return word * 64 + (uint32_t)__builtin_ctzll(rest);
-    uint64_t later = bitmap->summary & ~(UINT64_MAX >> (63 - word)); /* words after this one */
-    if (later == 0)
-        later = bitmap->summary;
-    if (later == 0)
-        return HTW__BITMAP_NONE;
-    return htw__bitmap_first_of(bitmap, (uint32_t)__builtin_ctzll(later));
+    if (rest == 0) { /* on to the words after this one, or to the first of all */
+        uint64_t later = bitmap->summary & ~(UINT64_MAX >> (63 - word));
+        if (later == 0)
+            later = bitmap->summary;
+        if (later == 0)
+            return HTW__BITMAP_NONE;
+        word = (uint32_t)__builtin_ctzll(later);
+        rest = bitmap->words[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(rest);
 }
 
 static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {

@@ -10,9 +10,8 @@
  *
  * All buckets of a level lie in one table, chain by chain: first the first chain of every
  * bucket, then the second of every bucket. The turn changes once in as many arms as a level has
- * buckets. So, for a while, all arms go to heads that lie close together, and the nodes that
- * these lead to were linked lately: what an arm touches is in the nearest cache. And a bucket
- * that never gets many timers has them in one chain or two.
+ * buckets. So, for a while, all arms go to heads that lie close together, and stay in the nearest
+ * cache; and a bucket that never gets many timers has them in one chain or two.
  *
  * A bucket that must keep the order of arming (strict FIFO) is one ring instead; its
  * number of chains is 0.

@@ -57,9 +57,8 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
 /* Files a timer, which is in no list and is not due, where it belongs now. */
 static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     uint64_t deadline = timer->_deadline;
-    const struct htw__level *level = htw__wheel_level_for(wheel, deadline);
-    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, wheel->demoted++);
-    htw__delay_queue_offer(&wheel->queue, id, deadline);
+    htw__wheel_enter(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
+                     wheel->demoted++);
 }
 
 static inline void hand_out_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,

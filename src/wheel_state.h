@@ -169,12 +169,19 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
     return (uint32_t)where;
 }
 
+/* The same, and tells the delay queue. */
+static inline void htw__wheel_enter(struct htw_wheel *wheel, struct htw_timer *timer,
+                                    uint64_t deadline, const struct htw__level *level,
+                                    uint64_t turn) {
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, turn);
+    htw__delay_queue_offer(&wheel->queue, id, deadline);
+}
+
 /* Puts a timer, which is in no list, into `place`, which exists. */
 static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *timer,
                                    uint64_t deadline, unsigned place, uint64_t turn) {
     if (htw__place_is_level(place)) {
-        uint32_t id = htw__wheel_link(wheel, timer, deadline, &wheel->levels[place], turn);
-        htw__delay_queue_offer(&wheel->queue, id, deadline);
+        htw__wheel_enter(wheel, timer, deadline, &wheel->levels[place], turn);
         return;
     }
     timer->_deadline = deadline;
