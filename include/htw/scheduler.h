@@ -39,7 +39,7 @@
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H
 
-#include <htw/base.h>
+#include <htw/wheel.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -180,7 +180,7 @@ struct htw_scheduler_options {
     int64_t late_threshold_ns;
     /** What HTW_CLOCK_MANUAL starts from. */
     int64_t manual_start_ns;
-    /** Bits of a handle that number the timers of a shard, 10 to 32; 0 means 32 less those that
+    /** Bits of a handle that number the timers of a shard, 12 to 32; 0 means 32 less those that
         number the shards, which leaves 32 bits of generation. With 32 there may be 2^32 timers a
         shard, and what the shards take is taken from the generation. */
     uint32_t index_bits;
@@ -211,7 +211,8 @@ struct htw_scheduler_options {
  * @return 0; -EINVAL when an option is out of its range or contradicts another; -ENOMEM when
  *         memory or a thread is lacking; -EMFILE, -ENFILE: no file descriptor for a timer.
  *
- * The threads block all signals. Memory: some 15 KiB a shard, and 64 bytes a timer.
+ * The threads block all signals. Memory: some 15 KiB a shard, and 64 bytes a timer in
+ * blocks of 256 KiB.
  */
 HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
                                  const struct htw_scheduler_options *options);
@@ -476,8 +477,7 @@ HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *
  */
 HTW_API int htw_group_pause(struct htw_group *group);
 
-/** Lets the time of a group go on. @return as htw_group_pause(); -ENOMEM: a wheel could not
-    grow; the rest is still paused, call again. */
+/** Lets the time of a group go on. @return as htw_group_pause(). */
 HTW_API int htw_group_resume(struct htw_group *group);
 
 /** How many timers of the group are pending, paused or running; 0 for NULL. O(1). */

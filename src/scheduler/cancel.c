@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "cancel.h"
+
+#include "credit.h"
+#include "expirer.h"
+#include "group.h"
+#include "shard.h"
+
+#include <errno.h>
+
+/* How many claimed records may be left to an owner that does not come for them, before those
+   who claim more have to free them. */
+#define CLAIMED_MAX 1024u
+
+/* Lets this run be the last. Who runs it sees to the rest. */
+static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__record *record,
+                                       uint64_t ident) {
+    do {
+        if (htw__ident_state(ident) != HTW__RUNNING)
+            return HTW_GONE; /* it has just ended */
+    } while (!htw__ident_change(record, &ident,
+                                (ident & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
+    bool has_extra = ident & HTW__EXTRA;
+    if ((ident & HTW__REARM) && !(has_extra && record->extra->period_ns > 0))
+        htw__credit_give(shard); /* taken by the callback when it rescheduled itself */
+    if (has_extra)
+        htw__extra_leave_key(shard, record->extra);
+    return HTW_RUNNING;
+}
+
+enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,
+                                    struct htw__ended *ret_ended) {
+    uint64_t ident = htw__ident_of(record);
+    enum htw__state state;
+    do {
+        state = htw__ident_state(ident);
+        if (state == HTW__RUNNING)
+            return cancel_running(shard, record, ident);
+        if (state != HTW__PENDING && state != HTW__QUEUED)
+            return HTW_GONE;
+    } while (!htw__ident_change(record, &ident, htw__ident_in(ident, HTW__DONE, 0)));
+    htw__extra_detach(shard, record, ident & HTW__EXTRA, ret_ended);
+    htw__counter_add(&shard->cancelled, 1);
+    htw__credit_give(shard);
+    if (state == HTW__PENDING) { /* a queued one is freed by whoever it was queued for */
+        htw__shard_unfile(shard, record);
+        htw__shard_free_record(shard, record);
+    }
+    return HTW_CANCELLED;
+}
+
+/* Cleans up soon, if this is needed. Not under the lock. */
+static void tidy(struct htw__shard *shard, bool dirty) {
+    if (dirty)
+        htw__expirer_plan_chore(htw__expirer_of(shard));
+}
+
+static int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
+    struct htw__ended ended;
+    uint64_t ident;
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    enum htw_outcome outcome =
+        record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
+    bool dirty = htw__shard_is_dirty(shard);
+    htw__lock_give(&shard->lock);
+    if (outcome == HTW_CANCELLED)
+        htw__ended_settle(shard->scheduler, &ended);
+    tidy(shard, dirty);
+    return (int)outcome;
+}
+
+/* The record is this thread's now, but has yet to be taken out of the wheel. */
+static void leave(struct htw__shard *home, struct htw__record *record) {
+    uint32_t left = htw__shard_leave_claimed(home, record);
+    if (left == 1) {
+        htw__expirer_plan_chore(htw__expirer_of(home));
+    } else if (left > CLAIMED_MAX) {
+        htw__lock_take(&home->lock);
+        htw__shard_reclaim(home);
+        htw__lock_give(&home->lock);
+    }
+}
+
+/*
+ * A plain timer of another shard, without that shard's lock. The lock of `here`, which the
+ * caller holds and this gives back, keeps the record's page from vanishing (state.h). Whether
+ * there is a result.
+ */
+static bool cancel_afar(struct htw__shard *here, struct htw__shard *home, htw_handle handle,
+                        int *ret_outcome) {
+    uint64_t ident;
+    struct htw__record *record = htw__handle_record(home, handle, &ident);
+    bool claimed = record != NULL && (ident & HTW__IDENT_STATE) == HTW__PENDING &&
+                   htw__ident_change(record, &ident, htw__ident_in(ident, HTW__CLAIMED, 0));
+    if (claimed) {
+        htw__counter_add(&here->cancelled, 1);
+        htw__credit_give(here);
+    }
+    htw__lock_give(&here->lock);
+    if (claimed)
+        leave(home, record);
+    *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
+    return claimed || record == NULL;
+}
+
+int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    struct htw__shard *home = htw__handle_shard(scheduler, handle);
+    if (home == NULL)
+        return HTW_GONE;
+    struct htw__shard *here = htw__shard_here(scheduler);
+    htw__lock_take(&here->lock);
+    if (here == home)
+        return cancel_at_home(home, handle);
+    int outcome;
+    if (cancel_afar(here, home, handle, &outcome))
+        return outcome;
+    htw__lock_take(&home->lock);
+    return cancel_at_home(home, handle);
+}
+
+/* ---- by key */
+
+struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
+                                  const struct htw_group *group, uint64_t hash) {
+    if (group != NULL)
+        return group->shard;
+    /* By the high bits: the table takes the low ones. */
+    return &scheduler->shards[(hash >> 32) % scheduler->shard_count];
+}
+
+struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
+                                  uint64_t hash, const void *key, size_t key_size) {
+    const struct htw__key_table *table = group == NULL ? &shard->keys : group->keys;
+    if (table == NULL)
+        return NULL;
+    struct htw__key_node *node = htw__key_table_find(table, hash, key, key_size);
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__extra, key)->record;
+}
+
+static int refuse_key(const struct htw_scheduler *scheduler, const struct htw_group *group,
+                      const void *key, size_t key_size) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (key == NULL || key_size > UINT32_MAX ||
+        (group != NULL && group->scheduler != scheduler))
+        return -EINVAL;
+    return 0;
+}
+
+int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
+                   size_t key_size, void **ret_arg) {
+    int refusal = refuse_key(scheduler, group, key, key_size);
+    if (refusal != 0)
+        return refusal;
+    uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
+    struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
+    struct htw__ended ended;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
+    enum htw_outcome outcome =
+        record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
+    bool dirty = htw__shard_is_dirty(shard);
+    htw__lock_give(&shard->lock);
+    if (outcome == HTW_CANCELLED) {
+        if (ret_arg != NULL)
+            *ret_arg = ended.extra->release == NULL ? ended.leftover.arg : NULL;
+        htw__ended_settle(scheduler, &ended);
+    }
+    tidy(shard, dirty);
+    return (int)outcome;
+}
+
+htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
+                        size_t key_size) {
+    if (refuse_key(scheduler, group, key, key_size) != 0)
+        return 0;
+    uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
+    struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
+    htw_handle handle = record == NULL ? 0 : htw__handle_of(shard, record);
+    htw__lock_give(&shard->lock);
+    return handle;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "credit.h"
+
+/* What a shard takes at a time; it keeps up to twice as much. */
+#define BLOCK 64u
+
+static uint64_t take_block(struct htw_scheduler *scheduler) {
+    uint64_t left = atomic_load_explicit(&scheduler->credit, memory_order_relaxed);
+    uint64_t taken;
+    do
+        taken = left < BLOCK ? left : BLOCK;
+    while (taken > 0 &&
+           !atomic_compare_exchange_weak_explicit(&scheduler->credit, &left, left - taken,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return taken;
+}
+
+/* All that another shard has in reserve. */
+static uint64_t take_from_others(struct htw__shard *shard) {
+    struct htw_scheduler *scheduler = shard->scheduler;
+    uint64_t taken = 0;
+    for (uint32_t i = 1; i < scheduler->shard_count && taken == 0; i++) {
+        struct htw__shard *other =
+            &scheduler->shards[(shard->index + i) % scheduler->shard_count];
+        htw__lock_take(&other->lock);
+        taken = other->credit;
+        other->credit = 0;
+        htw__lock_give(&other->lock);
+    }
+    return taken;
+}
+
+bool htw__credit_fetch(struct htw__shard *shard) {
+    struct htw_scheduler *scheduler = shard->scheduler;
+    shard->credit += take_block(scheduler);
+    if (shard->credit == 0) {
+        htw__lock_give(&shard->lock);
+        uint64_t taken = take_from_others(shard);
+        htw__lock_take(&shard->lock);
+        shard->credit += taken;
+    }
+    if (shard->credit == 0)
+        shard->credit += take_block(scheduler); /* what was given back meanwhile */
+    if (shard->credit == 0)
+        return false;
+    shard->credit--;
+    return true;
+}
+
+void htw__credit_spill(struct htw__shard *shard) {
+    if (shard->credit < 2 * (uint64_t)BLOCK)
+        return;
+    shard->credit -= BLOCK;
+    htw__credit_return(shard->scheduler, BLOCK);
+}
+
+void htw__credit_return(struct htw_scheduler *scheduler, uint64_t count) {
+    if (scheduler->max_pending != 0)
+        atomic_fetch_add_explicit(&scheduler->credit, count, memory_order_relaxed);
+}

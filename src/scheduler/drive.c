@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "drive.h"
+
+#include "expirer.h"
+#include "workers.h"
+
+#include <errno.h>
+
+int htw__drive_begin(struct htw_scheduler *scheduler) {
+    if (htw__is_inside(scheduler))
+        return -EDEADLK;
+    pthread_mutex_lock(&scheduler->life.mutex);
+    int error = scheduler->life.phase != HTW__ALIVE ? -ESHUTDOWN
+                : scheduler->life.driven            ? -EBUSY
+                                                    : 0;
+    if (error == 0)
+        scheduler->life.driven = true;
+    pthread_mutex_unlock(&scheduler->life.mutex);
+    return error;
+}
+
+void htw__drive_end(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->life.mutex);
+    scheduler->life.driven = false;
+    pthread_cond_broadcast(&scheduler->life.changed);
+    pthread_mutex_unlock(&scheduler->life.mutex);
+}
+
+/* ---- embedded */
+
+static bool is_embedded(const struct htw_scheduler *scheduler) {
+    return scheduler->embedded && scheduler->clock != HTW_CLOCK_MANUAL;
+}
+
+int htw_scheduler_fd(struct htw_scheduler *scheduler) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    return is_embedded(scheduler) ? scheduler->expirers[0].alarm.fd : -ENOTSUP;
+}
+
+int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return HTW_FOREVER;
+    uint64_t next = HTW_NEVER;
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        uint64_t tick = htw__expirer_next_tick(&scheduler->expirers[i]);
+        next = tick < next ? tick : next;
+    }
+    return htw__tick_ns(scheduler, next);
+}
+
+int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
+    int error = htw__scheduler_refusal(scheduler);
+    if (error == 0 && !is_embedded(scheduler))
+        error = -ENOTSUP;
+    if (error == 0)
+        error = htw__drive_begin(scheduler);
+    if (error != 0)
+        return error;
+    struct htw__expirer *expirer = &scheduler->expirers[0];
+    int64_t now_ns = htw__now_ns(scheduler);
+    htw__alarm_clear(&expirer->alarm);
+    htw__alarm_reset(&expirer->alarm);
+    size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
+    htw__expirer_clean(expirer);
+    uint64_t next = htw__expirer_next_tick(expirer);
+    htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
+    htw__alarm_disarm(&expirer->alarm);
+    htw__drive_end(scheduler);
+    if (ret_count != NULL)
+        *ret_count = count;
+    return budget != 0 && next <= htw__tick_at(scheduler, now_ns) ? HTW_MORE : HTW_DONE;
+}
+
+/* ---- manual time */
+
+/* Runs all that is due up to an instant, tick by tick. */
+static void run_until(struct htw_scheduler *scheduler, int64_t until_ns) {
+    struct htw__expirer *expirer = &scheduler->expirers[0];
+    for (;;) {
+        int64_t next_ns = htw__tick_ns(scheduler, htw__expirer_next_tick(expirer));
+        if (next_ns > until_ns || next_ns == HTW_FOREVER)
+            return;
+        int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
+        if (now_ns < next_ns)
+            atomic_store_explicit(&scheduler->manual_ns, now_ns = next_ns, memory_order_relaxed);
+        htw__expirer_serve(expirer, now_ns, SIZE_MAX);
+        if (!htw__pool_wait_quiet(scheduler))
+            return; /* stopped */
+    }
+}
+
+static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (scheduler->clock != HTW_CLOCK_MANUAL)
+        return -ENOTSUP;
+    return argument < 0 ? -EINVAL : htw__drive_begin(scheduler);
+}
+
+static void end_manual(struct htw_scheduler *scheduler) {
+    htw__expirer_clean(&scheduler->expirers[0]);
+    htw__drive_end(scheduler);
+}
+
+int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
+    int error = begin_manual(scheduler, delta_ns);
+    if (error != 0)
+        return error;
+    int64_t until_ns = htw__after_ns(htw__now_ns(scheduler), delta_ns);
+    run_until(scheduler, until_ns);
+    atomic_store_explicit(&scheduler->manual_ns, until_ns, memory_order_relaxed);
+    end_manual(scheduler);
+    return 0;
+}
+
+int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
+    int error = begin_manual(scheduler, time_ns);
+    if (error != 0)
+        return error;
+    atomic_store_explicit(&scheduler->manual_ns, time_ns, memory_order_relaxed);
+    run_until(scheduler, time_ns);
+    end_manual(scheduler);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor.h"
+
+#include "cancel.h"
+#include "run.h"
+#include "shard.h"
+#include "workers.h"
+
+/*
+ * A task is a record, QUEUED when it was handed over: until it comes back, nobody else frees it.
+ * While it is not in the wheel, there is room in it for what is needed here.
+ */
+static struct htw_task *task_of(struct htw__record *record) {
+    return (struct htw_task *)(void *)record;
+}
+
+static struct htw__record *record_of(struct htw_task *task) {
+    return (struct htw__record *)(void *)task;
+}
+
+void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
+    if (batch->count == 0)
+        return;
+    struct htw_task *tasks[HTW__SLICE];
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->records[i]->shard = batch->shard;
+        tasks[i] = task_of(batch->records[i]);
+    }
+    htw__pool_add_outstanding(scheduler, batch->count);
+    /* So that nothing in there can wait for this thread. */
+    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    htw__innermost_run = &run;
+    scheduler->executor.execute(scheduler->executor.context, tasks, batch->count);
+    htw__innermost_run = run.outer;
+}
+
+void htw_task_run(struct htw_task *task) {
+    if (task == NULL)
+        return;
+    struct htw__record *record = record_of(task);
+    struct htw_scheduler *scheduler = record->shard->scheduler;
+    if (htw__is_child(scheduler))
+        return;
+    struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
+    htw__run_batch(scheduler->guest, &batch);
+    htw__pool_end_outstanding(scheduler);
+}
+
+void *htw_task_drop(struct htw_task *task) {
+    if (task == NULL)
+        return NULL;
+    struct htw__record *record = record_of(task);
+    struct htw__shard *shard = record->shard;
+    struct htw_scheduler *scheduler = shard->scheduler;
+    if (htw__is_child(scheduler))
+        return NULL;
+    struct htw__ended ended;
+    htw__lock_take(&shard->lock);
+    enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
+    htw__shard_free_record(shard, record);
+    htw__lock_give(&shard->lock);
+    void *arg = NULL;
+    if (outcome == HTW_CANCELLED) {
+        bool has_hook = ended.extra != NULL && ended.extra->release != NULL;
+        arg = has_hook ? NULL : ended.leftover.arg;
+        htw__ended_settle(scheduler, &ended);
+    }
+    htw__pool_end_outstanding(scheduler);
+    return arg;
+}

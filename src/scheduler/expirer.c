@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "expirer.h"
+
+#include "executor.h"
+#include "run.h"
+#include "shard.h"
+#include "thread.h"
+#include "workers.h"
+
+#include <errno.h>
+
+/* How long the expirer lets things lie that are to be cleaned up, and how often it looks
+   whether a callback keeps others waiting. */
+#define CHORE_DELAY_NS (50 * HTW_MILLISECOND)
+#define WATCH_PERIOD_NS (1 * HTW_MILLISECOND)
+
+static const clockid_t clock_ids[] = {
+    [HTW_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
+    [HTW_CLOCK_BOOTTIME] = CLOCK_BOOTTIME,
+    [HTW_CLOCK_REALTIME] = CLOCK_REALTIME,
+};
+
+static bool has_alarm(const struct htw_scheduler *scheduler) {
+    return scheduler->clock != HTW_CLOCK_MANUAL;
+}
+
+/* In its own thread, or that which drives it. */
+static bool runs_callbacks(const struct htw_scheduler *scheduler) {
+    return scheduler->worker_count == 0 && !scheduler->has_executor;
+}
+
+int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
+                      unsigned index) {
+    *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
+    HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
+    HTW__ANNOTATE_ATOMIC(&expirer->stop, sizeof(expirer->stop));
+    expirer->alarm.fd = -1;
+    if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
+        return -ENOMEM;
+    return has_alarm(scheduler) ? htw__alarm_init(&expirer->alarm, clock_ids[scheduler->clock],
+                                                  !scheduler->embedded)
+                                : 0;
+}
+
+void htw__expirer_fini(struct htw__expirer *expirer) {
+    if (expirer->scheduler == NULL)
+        return;
+    if (expirer->alarm.fd >= 0)
+        htw__alarm_fini(&expirer->alarm);
+    htw__runner_destroy(expirer->scheduler, expirer->runner);
+}
+
+void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns) {
+    if (has_alarm(expirer->scheduler) && at_ns != HTW_FOREVER)
+        htw__alarm_set(&expirer->alarm, htw__after_ns(at_ns, expirer->scheduler->timer_slack_ns));
+}
+
+void htw__expirer_plan_chore(struct htw__expirer *expirer) {
+    if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&expirer->chore, true, memory_order_relaxed);
+    if (has_alarm(expirer->scheduler))
+        htw__alarm_set(&expirer->alarm,
+                       htw__after_ns(htw__now_ns(expirer->scheduler), CHORE_DELAY_NS));
+}
+
+uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    uint64_t next = HTW_NEVER;
+    for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
+        uint64_t tick =
+            atomic_load_explicit(&scheduler->shards[i].wake_tick, memory_order_relaxed);
+        if (tick < next)
+            next = tick;
+    }
+    return next;
+}
+
+/* ---- serving */
+
+static bool is_stopping(const struct htw_scheduler *scheduler) {
+    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+}
+
+/* A batch for what is due; NULL when the scheduler is being stopped. */
+static struct htw__batch *obtain_batch(struct htw__expirer *expirer) {
+    return expirer->scheduler->worker_count > 0 ? htw__pool_obtain(expirer->scheduler)
+                                                : &expirer->batch;
+}
+
+static void dispatch(struct htw__expirer *expirer, struct htw__batch *batch) {
+    struct htw_scheduler *scheduler = expirer->scheduler;
+    if (scheduler->worker_count > 0)
+        htw__pool_submit(scheduler, batch);
+    else if (scheduler->has_executor)
+        htw__executor_submit(scheduler, batch);
+    else
+        htw__run_batch(expirer->runner, batch);
+}
+
+static size_t serve_shard(struct htw__expirer *expirer, struct htw__shard *shard, int64_t now_ns,
+                          size_t budget) {
+    size_t served = 0;
+    bool more = true;
+    while (more && served < budget && !is_stopping(expirer->scheduler)) {
+        struct htw__batch *batch = obtain_batch(expirer);
+        if (batch == NULL)
+            break;
+        size_t left = budget - served;
+        more = htw__shard_collect(shard, now_ns, batch,
+                                  left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
+        served += batch->count;
+        dispatch(expirer, batch);
+    }
+    return served;
+}
+
+size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t budget) {
+    struct htw_scheduler *scheduler = expirer->scheduler;
+    uint64_t now_tick = htw__tick_at(scheduler, now_ns);
+    size_t served = 0;
+    for (uint32_t i = expirer->index; i < scheduler->shard_count && served < budget;
+         i += scheduler->expirer_count) {
+        struct htw__shard *shard = &scheduler->shards[i];
+        if (atomic_load_explicit(&shard->wake_tick, memory_order_relaxed) <= now_tick)
+            served += serve_shard(expirer, shard, now_ns, budget - served);
+    }
+    htw__counter_add(&expirer->wakeups, 1);
+    if (served == 0)
+        htw__counter_add(&expirer->empty_wakeups, 1);
+    return served;
+}
+
+void htw__expirer_clean(struct htw__expirer *expirer) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&expirer->chore, false, memory_order_relaxed);
+    for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count)
+        htw__shard_clean(&scheduler->shards[i]);
+}
+
+/* ---- the thread */
+
+/* Sleeps until something is due, or a look at the workers or the chores is. */
+static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
+    struct htw_scheduler *scheduler = expirer->scheduler;
+    uint64_t next = htw__expirer_next_tick(expirer);
+    if (next != HTW_NEVER)
+        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
+    if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+        htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, CHORE_DELAY_NS));
+    if (htw__pool_is_busy(scheduler))
+        htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, WATCH_PERIOD_NS));
+    htw__alarm_disarm(&expirer->alarm);
+    htw__alarm_wait(&expirer->alarm);
+}
+
+static void *expire(void *arg) {
+    struct htw__expirer *expirer = arg;
+    struct htw_scheduler *scheduler = expirer->scheduler;
+    int64_t cleaned_ns = 0;
+    while (!atomic_load_explicit(&expirer->stop, memory_order_acquire)) {
+        int64_t now_ns = htw__now_ns(scheduler);
+        /* From here on, who arms something that is not seen below sets the alarm. */
+        htw__alarm_reset(&expirer->alarm);
+        htw__expirer_serve(expirer, now_ns, SIZE_MAX);
+        htw__pool_watch(scheduler);
+        now_ns = htw__now_ns(scheduler);
+        if (now_ns - cleaned_ns >= CHORE_DELAY_NS || now_ns < cleaned_ns) {
+            htw__expirer_clean(expirer);
+            cleaned_ns = now_ns;
+        }
+        if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&
+            !atomic_load_explicit(&expirer->stop, memory_order_acquire))
+            sleep_until_next(expirer, now_ns);
+    }
+    return NULL;
+}
+
+int htw__expirer_start(struct htw__expirer *expirer) {
+    return htw__thread_start(&expirer->thread, expirer->scheduler, "expirer", expirer->index,
+                             expire, expirer);
+}
+
+void htw__expirer_join(struct htw__expirer *expirer) {
+    atomic_store_explicit(&expirer->stop, true, memory_order_release);
+    htw__alarm_set(&expirer->alarm, 0);
+    pthread_join(expirer->thread, NULL);
+}

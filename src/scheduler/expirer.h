@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * expirer.h - who waits for deadlines: a thread that sleeps until the next one of its shards,
+ * or the caller of htw_scheduler_process() or _advance() in its place.
+ */
+#ifndef HTW_SRC_SCHEDULER_EXPIRER_H
+#define HTW_SRC_SCHEDULER_EXPIRER_H
+
+#include "state.h"
+
+/* Without a thread yet. 0 or a negative errno; in either case to be followed by fini. */
+int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
+                      unsigned index);
+void htw__expirer_fini(struct htw__expirer *expirer);
+
+int htw__expirer_start(struct htw__expirer *expirer);
+
+/* Ends the thread, once it has left the batch that it is at. */
+void htw__expirer_join(struct htw__expirer *expirer);
+
+static inline struct htw__expirer *htw__expirer_of(const struct htw__shard *shard) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint32_t count = scheduler->expirer_count;
+    return &scheduler->expirers[count == 1 ? 0 : shard->index % count];
+}
+
+/* Lets it look at its shards at an instant, unless it is going to do so earlier. No lock is held. */
+void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns);
+
+/* Lets it clean up soon. No lock is held. */
+void htw__expirer_plan_chore(struct htw__expirer *expirer);
+
+/* When one of its shards has something due; HTW_NEVER: none. */
+uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
+
+/*
+ * Takes what is due at `now_ns` from all of its shards, up to `budget` timers, and runs it or has
+ * it run. Returns how many there were; when fewer than `budget`, all of them, unless
+ * the scheduler is being stopped.
+ */
+size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t budget);
+
+/* Cleans up, if that was planned. */
+void htw__expirer_clean(struct htw__expirer *expirer);
+
+#endif /* HTW_SRC_SCHEDULER_EXPIRER_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "extra.h"
+
+#include "group.h"
+
+#include <string.h>
+
+struct htw__extra *htw__extra_create(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                                     uint64_t hash) {
+    size_t key_size = spec->key == NULL ? 0 : spec->key_size;
+    size_t bytes = sizeof(struct htw__extra) + key_size;
+    struct htw__extra *extra = htw__allocate(&scheduler->allocator, bytes);
+    if (extra == NULL)
+        return NULL;
+    *extra = (struct htw__extra) {
+        .arg = spec->arg,
+        .release = spec->release,
+        .period_ns = spec->period_ns,
+        .repeat = spec->repeat,
+        .group = spec->group,
+        .bytes = bytes,
+    };
+    if (key_size > 0)
+        memcpy(extra->key_bytes, spec->key, key_size);
+    extra->key = (struct htw__key_node) { .hash = hash,
+                                          .key = extra->key_bytes,
+                                          .size = (uint32_t)key_size };
+    return extra;
+}
+
+void htw__extra_destroy(struct htw_scheduler *scheduler, struct htw__extra *extra) {
+    if (extra != NULL)
+        htw__release(&scheduler->allocator, extra, extra->bytes);
+}
+
+static struct htw__key_table *table_of(struct htw__shard *shard, const struct htw__extra *extra) {
+    return extra->group == NULL ? &shard->keys : extra->group->keys;
+}
+
+void htw__extra_enter_key(struct htw__shard *shard, struct htw__extra *extra) {
+    htw__key_table_insert(table_of(shard, extra), &extra->key);
+    extra->keyed = true;
+}
+
+void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra) {
+    if (extra->keyed)
+        htw__key_table_remove(table_of(shard, extra), &extra->key);
+    extra->keyed = false;
+}
+
+void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, bool has_extra,
+                       struct htw__ended *ret_ended) {
+    struct htw__extra *extra = has_extra ? record->extra : NULL;
+    *ret_ended = (struct htw__ended) {
+        .leftover = { .handle = htw__handle_of(shard, record),
+                      .callback = record->callback,
+                      .arg = has_extra ? extra->arg : record->arg,
+                      .deadline_ns = record->deadline_ns },
+        .extra = extra,
+    };
+    if (extra == NULL)
+        return;
+    if (extra->paused)
+        ret_ended->leftover.deadline_ns =
+            htw__after_ns(htw__now_ns(shard->scheduler), record->deadline_ns);
+    htw__extra_leave_key(shard, extra);
+    if (extra->group != NULL)
+        htw__group_leave(extra->group, extra);
+    htw__counter_set(&shard->extra_bytes, htw__counter_read(&shard->extra_bytes) - extra->bytes);
+}
+
+void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
+    if (ended->extra == NULL)
+        return;
+    if (ended->extra->release != NULL)
+        ended->extra->release(ended->extra->arg);
+    htw__extra_destroy(scheduler, ended->extra);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* extra.h - the second record, of timers that repeat, or have a key, a group or a hook; and
+   what remains to be done, without a lock, for a timer that has ended. */
+#ifndef HTW_SRC_SCHEDULER_EXTRA_H
+#define HTW_SRC_SCHEDULER_EXTRA_H
+
+#include "state.h"
+
+/* As the spec says; in no group and no table yet. NULL: no memory. */
+struct htw__extra *htw__extra_create(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                                     uint64_t hash);
+
+void htw__extra_destroy(struct htw_scheduler *scheduler, struct htw__extra *extra);
+
+/* Into the table, or out of it, if it has a key; under the lock of its shard. */
+void htw__extra_enter_key(struct htw__shard *shard, struct htw__extra *extra);
+void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra);
+
+/* A timer that has ended without a run, or with its last. */
+struct htw__ended {
+    struct htw_leftover leftover;
+    struct htw__extra *extra; /* in no list any more; NULL: it had none */
+};
+
+/* Takes the second record, if any, out of group and table; under the lock of its shard. */
+void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, bool has_extra,
+                       struct htw__ended *ret_ended);
+
+/* Calls the release hook, if there is one, and frees the second record. No lock is held. */
+void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended);
+
+#endif /* HTW_SRC_SCHEDULER_EXTRA_H */

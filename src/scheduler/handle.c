@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* handle.c - what can be asked of a timer, and changed, but for cancelling it. */
+#include "credit.h"
+#include "group.h"
+#include "shard.h"
+
+#include <errno.h>
+
+/* ---- a new deadline */
+
+static int move_pending(struct htw__shard *shard, struct htw__record *record,
+                        struct htw__extra *extra, int64_t deadline_ns, uint64_t tick,
+                        bool *ret_wake) {
+    if (extra != NULL && extra->paused) {
+        record->deadline_ns = deadline_ns;
+        htw__group_file(shard, record, extra, ret_wake);
+        return HTW_MOVED;
+    }
+    int error = htw__shard_file(shard, record, tick, tick, ret_wake);
+    if (error != 0)
+        return error;
+    record->deadline_ns = deadline_ns;
+    return HTW_MOVED;
+}
+
+/* Whether this thread is in the callback of the timer. */
+static bool is_own(const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
+        if (run->scheduler == scheduler && run->handle == handle)
+            return true;
+    return false;
+}
+
+/* Lets a timer that runs, or is about to, do so at a time. The record is QUEUED or RUNNING. */
+static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
+                      uint64_t ident, int64_t deadline_ns) {
+    bool running = htw__ident_state(ident) == HTW__RUNNING;
+    bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
+    if (running && ((ident & HTW__CANCEL) || !(repeats || is_own(shard->scheduler, handle))))
+        return HTW_RUNNING;
+    if (running && !repeats && !(ident & HTW__REARM)) { /* it comes to life again */
+        /* The lock may be given back for this, but nobody but its own callback, which
+           is here, ends it; it can only be cancelled meanwhile. */
+        if (!htw__credit_take(shard))
+            return -EAGAIN;
+        ident = htw__ident_of(record);
+        if (ident & HTW__CANCEL) {
+            htw__credit_give(shard);
+            return HTW_RUNNING;
+        }
+    }
+    int64_t planned_ns = record->deadline_ns;
+    record->deadline_ns = deadline_ns;
+    uint64_t rearmed = ident | HTW__REARM;
+    while (!htw__ident_change(record, &ident, rearmed)) {
+        if (htw__ident_state(ident) != (running ? HTW__RUNNING : HTW__QUEUED)) {
+            record->deadline_ns = planned_ns; /* its callback has started, or ended, just now */
+            return htw__ident_state(ident) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
+        }
+        rearmed = ident | HTW__REARM;
+    }
+    return HTW_MOVED;
+}
+
+static int move(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns,
+                uint64_t tick) {
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return HTW_GONE;
+    uint64_t ident;
+    bool wake = false;
+    int outcome = HTW_GONE;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    if (shard->closed)
+        outcome = -ESHUTDOWN;
+    else if (state == HTW__PENDING)
+        outcome = move_pending(shard, record, ident & HTW__EXTRA ? record->extra : NULL,
+                               deadline_ns, tick, &wake);
+    else if (state == HTW__QUEUED || state == HTW__RUNNING)
+        outcome = move_taken(shard, record, handle, ident, deadline_ns);
+    if (outcome == HTW_MOVED)
+        htw__counter_add(&shard->moved, 1);
+    htw__lock_give(&shard->lock);
+    if (wake)
+        htw__shard_wake(shard);
+    return outcome;
+}
+
+int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t delay_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    int64_t deadline_ns = htw__after_ns(htw__now_ns(scheduler), delay_ns);
+    return move(scheduler, handle, deadline_ns,
+                delay_ns <= 0 ? 0 : htw__tick_from(scheduler, deadline_ns));
+}
+
+int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    return move(scheduler, handle, deadline_ns, htw__tick_from(scheduler, deadline_ns));
+}
+
+int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (period_ns <= 0)
+        return -EINVAL;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return HTW_GONE;
+    uint64_t ident;
+    int outcome = HTW_GONE;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    if (state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) {
+        bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
+        if (repeats)
+            record->extra->period_ns = period_ns;
+        outcome = repeats ? HTW_MOVED : -EINVAL;
+    }
+    htw__lock_give(&shard->lock);
+    return outcome;
+}
+
+/* ---- questions */
+
+bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return false;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return false;
+    uint64_t ident;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    htw__lock_give(&shard->lock);
+    return state == HTW__PENDING || state == HTW__QUEUED ||
+           (state == HTW__RUNNING && (ident & HTW__REARM));
+}
+
+int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (ret_deadline_ns == NULL)
+        return -EINVAL;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return -ENOENT;
+    uint64_t ident;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
+    bool paused = known && (ident & HTW__EXTRA) && record->extra->paused;
+    int64_t deadline_ns = known ? record->deadline_ns : 0;
+    htw__lock_give(&shard->lock);
+    if (!known)
+        return -ENOENT;
+    *ret_deadline_ns =
+        paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* prometheus.c - the statistics in the text format of Prometheus, version 0.0.4. */
+#include "stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void write_number(FILE *stream, const char *name, const char *type, const char *help,
+                         uint64_t value) {
+    fprintf(stream, "# HELP htw_%s %s\n# TYPE htw_%s %s\nhtw_%s %" PRIu64 "\n", name, help, name,
+            type, name, value);
+}
+
+static void write_counter(FILE *stream, const char *name, const char *help, uint64_t value) {
+    write_number(stream, name, "counter", help, value);
+}
+
+static void write_gauge(FILE *stream, const char *name, const char *help, uint64_t value) {
+    write_number(stream, name, "gauge", help, value);
+}
+
+/* How many values were at most `limit`, which is the upper end of a cell or near it. */
+static uint64_t count_up_to(const struct htw__histogram *histogram, uint64_t limit) {
+    struct htw__histogram_cell cell;
+    size_t cursor = 0;
+    uint64_t count = 0;
+    while (htw__histogram_next(histogram, &cursor, &cell) && cell.high <= limit)
+        count += cell.count;
+    return count;
+}
+
+static void write_histogram(FILE *stream, const char *name, const char *help,
+                            const struct htw__histogram *histogram) {
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } limits[] = {
+        { "1e-06", 1000 },         { "1e-05", 10000 },         { "0.0001", 100000 },
+        { "0.00025", 250000 },     { "0.0005", 500000 },       { "0.001", 1000000 },
+        { "0.0025", 2500000 },     { "0.005", 5000000 },       { "0.01", 10000000 },
+        { "0.025", 25000000 },     { "0.05", 50000000 },       { "0.1", 100000000 },
+        { "0.25", 250000000 },     { "0.5", 500000000 },       { "1", 1000000000 },
+        { "10", UINT64_C(10000000000) },
+    };
+    fprintf(stream, "# HELP htw_%s %s\n# TYPE htw_%s histogram\n", name, help, name);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        fprintf(stream, "htw_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, limits[i].text,
+                count_up_to(histogram, limits[i].ns));
+    fprintf(stream, "htw_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name,
+            htw__histogram_count(histogram));
+    fprintf(stream, "htw_%s_sum %.9f\n", name, (double)htw__histogram_sum(histogram) / 1e9);
+    fprintf(stream, "htw_%s_count %" PRIu64 "\n", name, htw__histogram_count(histogram));
+}
+
+static void write_all(FILE *stream, const struct htw_scheduler_stats *stats,
+                      const struct htw__histogram *lateness,
+                      const struct htw__histogram *duration) {
+    write_counter(stream, "scheduled_total", "Timers scheduled.", stats->scheduled);
+    write_counter(stream, "fired_total", "Timers that ended with a run.", stats->fired);
+    write_counter(stream, "cancelled_total", "Timers cancelled before a run.", stats->cancelled);
+    write_counter(stream, "handed_back_total", "Timers handed back by stop.",
+                  stats->handed_back);
+    write_counter(stream, "runs_total", "Callbacks started.", stats->runs);
+    write_counter(stream, "late_total", "Callbacks started later than the threshold.",
+                  stats->late);
+    write_counter(stream, "missed_periods_total", "Periods left out by repeating timers.",
+                  stats->missed);
+    write_counter(stream, "refused_total", "Timers refused for max_pending.", stats->refused);
+    write_counter(stream, "moved_total", "Timers given a new deadline.", stats->moved);
+    write_counter(stream, "demoted_total", "Times a timer was filed again in a wheel.",
+                  stats->demoted);
+    write_counter(stream, "wakeups_total", "Times an expirer woke up.", stats->wakeups);
+    write_counter(stream, "empty_wakeups_total", "Times it did so with nothing due.",
+                  stats->empty_wakeups);
+    write_gauge(stream, "pending", "Timers pending.", stats->pending);
+    write_gauge(stream, "running", "Callbacks running.", stats->running);
+    write_gauge(stream, "memory_bytes", "Memory that the scheduler holds.", stats->memory_bytes);
+    write_histogram(stream, "lateness_seconds", "From the deadline to the callback's start.",
+                    lateness);
+    write_histogram(stream, "callback_seconds", "How long callbacks took.", duration);
+}
+
+int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (stream == NULL)
+        return -EINVAL;
+    struct htw__histogram *histograms =
+        htw__allocate(&scheduler->allocator, 2 * sizeof(*histograms));
+    if (histograms == NULL)
+        return -ENOMEM;
+    struct htw_scheduler_stats stats;
+    htw__stats_gather(scheduler, &stats, &histograms[0], &histograms[1]);
+    write_all(stream, &stats, &histograms[0], &histograms[1]);
+    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+}

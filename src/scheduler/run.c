@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#include "credit.h"
+#include "expirer.h"
+#include "extra.h"
+#include "group.h"
+#include "repeat.h"
+#include "shard.h"
+#include "wait.h"
+
+_Thread_local struct htw__run *htw__innermost_run;
+
+struct htw__runner *htw__runner_create(const struct htw_scheduler *scheduler) {
+    struct htw__runner *runner = htw__allocate(&scheduler->allocator, sizeof(*runner));
+    if (runner == NULL)
+        return NULL;
+    *runner = (struct htw__runner) { 0 };
+    htw__lock_init(&runner->lock);
+    htw__histogram_init(&runner->lateness);
+    htw__histogram_init(&runner->duration);
+    return runner;
+}
+
+void htw__runner_destroy(const struct htw_scheduler *scheduler, struct htw__runner *runner) {
+    htw__release(&scheduler->allocator, runner, sizeof(*runner));
+}
+
+static void write_counters(struct htw__runner *runner) {
+    if (runner->shared)
+        htw__lock_take(&runner->lock);
+}
+
+static void wrote_counters(struct htw__runner *runner) {
+    if (runner->shared)
+        htw__lock_give(&runner->lock);
+}
+
+/* What a runner knows while it works on a batch. */
+struct pass {
+    struct htw__runner *runner;
+    struct htw__shard *shard;
+    struct htw__run run;
+    int64_t now_ns;
+    uint32_t ended_count; /* records that are DONE, to be freed together */
+    struct htw__record *ended[HTW__SLICE];
+};
+
+/* It was rescheduled, or its group paused, when it was due already. */
+static void put_back(struct htw__shard *shard, struct htw__record *record) {
+    bool wake = false;
+    htw__lock_take(&shard->lock);
+    uint64_t ident = htw__ident_of(record);
+    bool queued = htw__ident_state(ident) == HTW__QUEUED;
+    if (queued) { /* nobody else changes that state but under the lock */
+        struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
+        atomic_store_explicit(&record->ident,
+                              htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA),
+                              memory_order_release);
+        htw__group_file(shard, record, extra, &wake);
+    } else {
+        htw__shard_free_record(shard, record); /* cancelled after all */
+    }
+    htw__lock_give(&shard->lock);
+    if (wake)
+        htw__shard_wake(shard);
+}
+
+/* Whether it is this thread's to run. */
+static bool begin(struct pass *pass, struct htw__record *record, bool *ret_has_extra) {
+    uint64_t ident = htw__ident_of(record);
+    do {
+        if (htw__ident_state(ident) != HTW__QUEUED) { /* cancelled */
+            pass->ended[pass->ended_count++] = record;
+            return false;
+        }
+        if (ident & HTW__REARM) {
+            put_back(pass->shard, record);
+            return false;
+        }
+    } while (!htw__ident_change(record, &ident,
+                                htw__ident_in(ident, HTW__RUNNING, ident & HTW__EXTRA)));
+    *ret_has_extra = ident & HTW__EXTRA;
+    return true;
+}
+
+/* What a callback of a timer with a second record is told and given. */
+static void *begin_extra(struct htw__shard *shard, struct htw__record *record,
+                         struct htw_firing *firing, bool *ret_repeats) {
+    htw__lock_take(&shard->lock);
+    struct htw__extra *extra = record->extra;
+    firing->missed = extra->missed;
+    extra->missed = 0;
+    void *arg = extra->arg;
+    *ret_repeats = extra->period_ns > 0;
+    if (!*ret_repeats)
+        htw__extra_leave_key(shard, extra);
+    htw__lock_give(&shard->lock);
+    return arg;
+}
+
+/* Sets a record to DONE that does not run again, and tells who waits for that. */
+static void conclude(struct pass *pass, struct htw__record *record) {
+    uint64_t ident = htw__ident_of(record);
+    while (!htw__ident_change(record, &ident, htw__ident_in(ident, HTW__DONE, 0)))
+        ;
+    if (ident & HTW__AWAITED)
+        htw__wait_over(pass->shard->scheduler);
+    pass->ended[pass->ended_count++] = record;
+}
+
+/* After the callback of a timer that may run again, or has a second record. */
+static void end_under_lock(struct pass *pass, struct htw__record *record) {
+    struct htw__shard *shard = pass->shard;
+    struct htw_scheduler *scheduler = shard->scheduler;
+    bool wake = false;
+    htw__lock_take(&shard->lock);
+    uint64_t ident = htw__ident_of(record);
+    struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
+    bool repeats = extra != NULL && extra->period_ns > 0;
+    bool again = !(ident & HTW__CANCEL) && ((ident & HTW__REARM) || repeats);
+    struct htw__ended ended = { .extra = NULL };
+    if (again) {
+        uint64_t missed = ident & HTW__REARM
+                              ? 0
+                              : htw__repeat_plan(extra, &record->deadline_ns, pass->now_ns);
+        write_counters(pass->runner);
+        htw__counter_add(&pass->runner->missed, missed);
+        htw__counter_add(&pass->runner->rearmed, 1);
+        wrote_counters(pass->runner);
+        atomic_store_explicit(&record->ident,
+                              htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA),
+                              memory_order_release);
+        htw__group_file(shard, record, extra, &wake);
+    } else {
+        htw__extra_detach(shard, record, extra != NULL, &ended);
+        if (repeats)
+            htw__credit_give(shard); /* others have given theirs back when they began */
+    }
+    htw__lock_give(&shard->lock);
+    if (wake)
+        htw__shard_wake(shard);
+    if (again)
+        return;
+    htw__ended_settle(scheduler, &ended);
+    conclude(pass, record);
+}
+
+static void run_one(struct pass *pass, struct htw__record *record) {
+    struct htw__shard *shard = pass->shard;
+    struct htw__runner *runner = pass->runner;
+    struct htw_scheduler *scheduler = shard->scheduler;
+    bool has_extra, repeats = false;
+    if (!begin(pass, record, &has_extra))
+        return;
+    struct htw_firing firing = { .scheduler = scheduler,
+                                 .handle = htw__handle_of(shard, record),
+                                 .deadline_ns = record->deadline_ns };
+    htw_callback *callback = record->callback;
+    void *arg = has_extra ? begin_extra(shard, record, &firing, &repeats) : record->arg;
+    /* The clock may have been set back since the timer was found due. */
+    firing.late_ns = pass->now_ns > firing.deadline_ns ? pass->now_ns - firing.deadline_ns : 0;
+    if (!repeats)
+        htw__credit_return(scheduler, 1);
+    write_counters(runner);
+    if (firing.late_ns > scheduler->late_threshold_ns)
+        htw__counter_add(&runner->late, 1);
+    htw__histogram_record(&runner->lateness, (uint64_t)firing.late_ns);
+    htw__counter_add(&runner->started, 1);
+    wrote_counters(runner);
+    pass->run.handle = firing.handle;
+
+    callback(arg, &firing);
+
+    int64_t end_ns = htw__now_ns(scheduler);
+    write_counters(runner);
+    htw__histogram_record(&runner->duration,
+                          end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
+    htw__counter_add(&runner->ended, 1);
+    wrote_counters(runner);
+    pass->now_ns = end_ns;
+    if (has_extra || (htw__ident_of(record) & HTW__REARM))
+        end_under_lock(pass, record);
+    else
+        conclude(pass, record);
+}
+
+static void free_ended(struct pass *pass) {
+    struct htw__shard *shard = pass->shard;
+    if (pass->ended_count == 0)
+        return;
+    htw__lock_take(&shard->lock);
+    for (uint32_t i = 0; i < pass->ended_count; i++)
+        htw__shard_free_record(shard, pass->ended[i]);
+    htw__shard_reclaim(shard);
+    bool dirty = htw__shard_is_dirty(shard);
+    htw__lock_give(&shard->lock);
+    if (dirty)
+        htw__expirer_plan_chore(htw__expirer_of(shard));
+}
+
+static struct htw__record *take_next(struct htw__batch *batch) {
+    uint32_t next = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed);
+    return next < batch->count ? batch->records[next] : NULL;
+}
+
+void htw__run_nothing(struct htw__batch *batch) {
+    struct htw__shard *shard = batch->shard;
+    struct htw__record *record;
+    htw__lock_take(&shard->lock);
+    while ((record = take_next(batch)) != NULL) {
+        record->next = shard->unrun;
+        shard->unrun = record;
+    }
+    htw__lock_give(&shard->lock);
+}
+
+void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch) {
+    struct htw_scheduler *scheduler = batch->shard->scheduler;
+    struct htw__record *record;
+    struct pass pass = {
+        .runner = runner,
+        .shard = batch->shard,
+        .run = { .scheduler = scheduler, .outer = htw__innermost_run },
+        .now_ns = htw__now_ns(scheduler),
+    };
+    htw__innermost_run = &pass.run;
+    while (!atomic_load_explicit(&scheduler->stopping, memory_order_relaxed) &&
+           (record = take_next(batch)) != NULL)
+        run_one(&pass, record);
+    htw__innermost_run = pass.run.outer;
+    free_ended(&pass);
+    htw__run_nothing(batch);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "cancel.h"
+#include "credit.h"
+#include "expirer.h"
+#include "group.h"
+#include "shard.h"
+#include "stop.h"
+
+#include <errno.h>
+
+/* When a timer falls due: its deadline, and the ticks that will do. */
+struct plan {
+    int64_t deadline_ns;
+    uint64_t earliest, latest;
+};
+
+/* Ticks that begin in [from, to]; if none does, the first one after it. */
+static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t from_ns,
+                                int64_t to_ns) {
+    struct plan plan = { from_ns, htw__tick_from(scheduler, from_ns), 0 };
+    plan.latest = to_ns == HTW_FOREVER ? HTW_NEVER : htw__tick_at(scheduler, to_ns);
+    if (plan.latest < plan.earliest)
+        plan.latest = plan.earliest;
+    return plan;
+}
+
+static struct plan plan_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {
+    uint64_t tick = htw__tick_from(scheduler, deadline_ns);
+    return (struct plan) { deadline_ns, tick, tick };
+}
+
+/* A delay that is over already is due at the shard's clock, not with the next tick. */
+static struct plan plan_after(const struct htw_scheduler *scheduler, int64_t delay_ns) {
+    int64_t now_ns = htw__now_ns(scheduler);
+    if (delay_ns <= 0)
+        return (struct plan) { now_ns, 0, 0 };
+    return plan_at(scheduler, htw__after_ns(now_ns, delay_ns));
+}
+
+/* What every schedule begins with. */
+static int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (callback == NULL)
+        return -EINVAL;
+    if (__builtin_expect(!atomic_load_explicit(&scheduler->threads_started, memory_order_acquire),
+                         false))
+        return htw__scheduler_start(scheduler, false);
+    return 0;
+}
+
+/* Lets a record begin its life in the wheel. Under the lock. */
+static int arm(struct htw__shard *shard, struct htw__record *record, const struct plan *plan,
+               unsigned flags, bool *ret_wake) {
+    record->deadline_ns = plan->deadline_ns;
+    record->timer = (struct htw_timer) { 0 };
+    int error = htw__shard_file(shard, record, plan->earliest, plan->latest, ret_wake);
+    if (error != 0)
+        return error;
+    if (plan->earliest != plan->latest && plan->earliest != HTW_NEVER)
+        record->deadline_ns =
+            htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed);
+    atomic_store_explicit(&record->ident, htw__ident_in(ident, HTW__PENDING, flags),
+                          memory_order_release);
+    htw__counter_add(&shard->scheduled, 1);
+    return 0;
+}
+
+static int arm_plain(struct htw__shard *shard, const struct plan *plan, htw_callback *callback,
+                     void *arg, htw_handle *ret_handle, bool *ret_wake) {
+    struct htw__record *record;
+    if (!htw__credit_take(shard)) {
+        htw__counter_add(&shard->refused, 1);
+        return shard->closed ? -ESHUTDOWN : -EAGAIN;
+    }
+    int error = htw__shard_take_record(shard, &record);
+    if (error == 0) {
+        record->callback = callback;
+        record->arg = arg;
+        error = arm(shard, record, plan, 0, ret_wake);
+        if (error != 0)
+            htw__shard_free_record(shard, record);
+    }
+    if (error != 0) {
+        htw__credit_give(shard);
+        return error;
+    }
+    *ret_handle = htw__handle_of(shard, record);
+    return 0;
+}
+
+static int schedule_plain(struct htw_scheduler *scheduler, const struct plan *plan,
+                          htw_callback *callback, void *arg, htw_handle *ret_handle) {
+    struct htw__shard *shard = htw__shard_here(scheduler);
+    htw_handle handle = 0;
+    bool wake = false;
+    htw__lock_take(&shard->lock);
+    int error = arm_plain(shard, plan, callback, arg, &handle, &wake);
+    /* Before the lock is given back: the callback may be the one who wants to know it. */
+    if (error == 0 && ret_handle != NULL)
+        *ret_handle = handle;
+    htw__lock_give(&shard->lock);
+    if (wake)
+        htw__shard_wake(shard);
+    return error;
+}
+
+int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
+                 void *arg, htw_handle *ret_handle) {
+    int error = prepare(scheduler, callback);
+    if (error != 0)
+        return error;
+    struct plan plan = plan_after(scheduler, delay_ns);
+    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+}
+
+int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
+                    void *arg, htw_handle *ret_handle) {
+    int error = prepare(scheduler, callback);
+    if (error != 0)
+        return error;
+    struct plan plan = plan_at(scheduler, deadline_ns);
+    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+}
+
+int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
+                        htw_callback *callback, void *arg, htw_handle *ret_handle) {
+    int error = prepare(scheduler, callback);
+    if (error == 0 && earliest_ns > latest_ns)
+        error = -EINVAL;
+    if (error != 0)
+        return error;
+    int64_t now_ns = htw__now_ns(scheduler);
+    struct plan plan = plan_between(scheduler, htw__after_ns(now_ns, earliest_ns),
+                                    htw__after_ns(now_ns, latest_ns));
+    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+}
+
+/* ---- with a second record */
+
+static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+    return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 && spec->repeat >= HTW_REPEAT_SKIP &&
+           spec->repeat <= HTW_REPEAT_AFTER && spec->key_size <= UINT32_MAX &&
+           (spec->group == NULL || spec->group->scheduler == scheduler);
+}
+
+static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+    bool has_range = spec->latest_ns > spec->when_ns;
+    if (!has_range)
+        return spec->absolute ? plan_at(scheduler, spec->when_ns)
+                              : plan_after(scheduler, spec->when_ns);
+    if (spec->absolute)
+        return plan_between(scheduler, spec->when_ns, spec->latest_ns);
+    int64_t now_ns = htw__now_ns(scheduler);
+    return plan_between(scheduler, htw__after_ns(now_ns, spec->when_ns),
+                        htw__after_ns(now_ns, spec->latest_ns));
+}
+
+/* What the lock of the shard is taken for. */
+struct order {
+    const struct htw_spec *spec;
+    struct htw__extra *extra;
+    struct plan plan;
+    htw_handle handle;
+    struct htw__ended replaced;
+    bool wake;
+};
+
+/* Ends the timer that has the key, in favour of the new one. */
+static int replace(struct htw__shard *shard, struct order *order, struct htw__record *old) {
+    if (old == NULL)
+        return 0;
+    bool replaced = htw__cancel_locked(shard, old, &order->replaced) == HTW_CANCELLED;
+    return replaced ? HTW_REPLACED : 0;
+}
+
+/* Whether a timer's place under max_pending becomes free when it is cancelled. */
+static bool yields_credit(const struct htw__record *record) {
+    enum htw__state state = htw__ident_state(htw__ident_of(record));
+    return state == HTW__PENDING || state == HTW__QUEUED;
+}
+
+static struct htw__record *holder_of_key(struct htw__shard *shard, const struct order *order) {
+    const struct htw_spec *spec = order->spec;
+    return spec->key == NULL ? NULL
+                             : htw__key_find(shard, spec->group, order->extra->key.hash, spec->key,
+                                             spec->key_size);
+}
+
+/* The order matters: nothing of the old timer may change before the new one is armed. */
+static int arm_extra(struct htw__shard *shard, struct order *order) {
+    const struct htw_spec *spec = order->spec;
+    struct htw__extra *extra = order->extra;
+    struct htw__record *record;
+    if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
+        return -ENOMEM;
+    bool has_credit = htw__credit_take(shard);
+    int error = htw__shard_take_record(shard, &record);
+    if (error != 0) {
+        if (has_credit)
+            htw__credit_give(shard);
+        return error;
+    }
+    /* From here on the lock is not given back. */
+    struct htw__record *old = holder_of_key(shard, order);
+    record->callback = spec->callback;
+    record->extra = extra;
+    if (old != NULL && spec->keep_existing)
+        error = -EEXIST;
+    else if (!has_credit && !(old != NULL && yields_credit(old)))
+        error = -EAGAIN;
+    else
+        error = arm(shard, record, &order->plan, HTW__EXTRA, &order->wake);
+    if (error != 0) {
+        htw__counter_add(&shard->refused, error == -EAGAIN);
+        htw__shard_free_record(shard, record);
+        if (has_credit)
+            htw__credit_give(shard);
+        return error;
+    }
+    int result = replace(shard, order, old);
+    if (!has_credit && shard->credit > 0)
+        shard->credit--; /* that of the old one */
+    extra->record = record;
+    htw__counter_add(&shard->extra_bytes, extra->bytes);
+    if (extra->group != NULL)
+        htw__group_join(extra->group, extra);
+    if (spec->key != NULL)
+        htw__extra_enter_key(shard, extra);
+    if (extra->group != NULL && extra->group->paused)
+        htw__group_file(shard, record, extra, &order->wake);
+    order->handle = htw__handle_of(shard, record);
+    return result;
+}
+
+static int schedule_extra(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                          htw_handle *ret_handle, void **ret_replaced) {
+    uint64_t hash = spec->key == NULL
+                        ? 0
+                        : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
+    struct htw__shard *shard = spec->key == NULL && spec->group == NULL
+                                   ? htw__shard_here(scheduler)
+                                   : htw__key_shard(scheduler, spec->group, hash);
+    struct order order = { .spec = spec, .plan = plan_of(scheduler, spec) };
+    order.extra = htw__extra_create(scheduler, spec, hash);
+    if (order.extra == NULL)
+        return -ENOMEM;
+    htw__lock_take(&shard->lock);
+    int result = arm_extra(shard, &order);
+    if (result >= 0 && ret_handle != NULL)
+        *ret_handle = order.handle;
+    htw__lock_give(&shard->lock);
+    if (order.wake)
+        htw__shard_wake(shard);
+    if (result < 0) {
+        htw__extra_destroy(scheduler, order.extra);
+    } else if (result == HTW_REPLACED) {
+        const struct htw__ended *ended = &order.replaced;
+        if (ret_replaced != NULL)
+            *ret_replaced = ended->extra->release == NULL ? ended->leftover.arg : NULL;
+        htw__ended_settle(scheduler, ended);
+    }
+    return result;
+}
+
+int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                      htw_handle *ret_handle, void **ret_replaced) {
+    int error = htw__scheduler_refusal(scheduler);
+    if (error == 0 && (spec == NULL || !spec_is_valid(scheduler, spec)))
+        error = -EINVAL;
+    if (error == 0)
+        error = prepare(scheduler, spec->callback);
+    if (error != 0)
+        return error;
+    if (spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL)
+        return schedule_extra(scheduler, spec, ret_handle, ret_replaced);
+    struct plan plan = plan_of(scheduler, spec);
+    return schedule_plain(scheduler, &plan, spec->callback, spec->arg, ret_handle);
+}
+
+int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns, int64_t period_ns,
+                       enum htw_repeat repeat, htw_callback *callback, void *arg,
+                       htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = callback;
+    spec.arg = arg;
+    spec.when_ns = first_ns;
+    spec.latest_ns = first_ns;
+    spec.period_ns = period_ns;
+    spec.repeat = repeat;
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (period_ns <= 0)
+        return -EINVAL;
+    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
+}

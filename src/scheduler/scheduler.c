@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "expirer.h"
+#include "run.h"
+#include "shard.h"
+#include "stop.h"
+#include "workers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LATE_THRESHOLD_DEFAULT_NS (10 * HTW_MILLISECOND)
+
+int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
+    if (scheduler == NULL)
+        return -EINVAL;
+    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
+}
+
+int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
+    return htw__scheduler_refusal(scheduler) == 0 ? htw__now_ns(scheduler) : 0;
+}
+
+/* ---- options */
+
+static bool is_in_range(int64_t value, int64_t low, int64_t high) {
+    return value >= low && value <= high;
+}
+
+static bool options_are_valid(const struct htw_scheduler_options *options) {
+    bool has_threads = !options->embedded && options->executor == NULL;
+    return options->struct_size == sizeof(*options) &&
+           (options->tick_ns == 0 ||
+            is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX)) &&
+           options->shards <= HTW_SHARDS_MAX && options->expirers <= HTW_EXPIRERS_MAX &&
+           options->workers <= HTW_WORKERS_MAX && (has_threads || options->workers == 0) &&
+           is_in_range((int64_t)options->clock, HTW_CLOCK_MONOTONIC, HTW_CLOCK_MANUAL) &&
+           !(options->embedded && options->start_threads) && options->timer_slack_ns >= 0 &&
+           options->late_threshold_ns >= 0 && options->manual_start_ns >= 0 &&
+           (options->index_bits == 0 || is_in_range(options->index_bits, 12, 32)) &&
+           (options->executor == NULL || options->executor->execute != NULL) &&
+           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+}
+
+static uint32_t bits_for(uint32_t count) {
+    return count <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(count - 1);
+}
+
+static uint32_t online_cpus(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > (long)HTW_SHARDS_MAX ? HTW_SHARDS_MAX : (uint32_t)count;
+}
+
+static void take_options(struct htw_scheduler *scheduler,
+                         const struct htw_scheduler_options *options) {
+    bool manual = options->clock == HTW_CLOCK_MANUAL;
+    scheduler->tick_ns = options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns;
+    scheduler->wheel_size = options->wheel_size;
+    scheduler->shard_count = options->shards == 0 ? online_cpus() : options->shards;
+    uint32_t expirers = manual || options->embedded || options->expirers == 0 ? 1
+                                                                              : options->expirers;
+    scheduler->expirer_count =
+        expirers < scheduler->shard_count ? expirers : scheduler->shard_count;
+    scheduler->worker_count = options->workers;
+    scheduler->clock = options->clock;
+    scheduler->embedded = options->embedded;
+    scheduler->max_pending = options->max_pending;
+    scheduler->timer_slack_ns = options->timer_slack_ns;
+    scheduler->late_threshold_ns =
+        options->late_threshold_ns == 0 ? LATE_THRESHOLD_DEFAULT_NS : options->late_threshold_ns;
+    uint32_t shard_bits = bits_for(scheduler->shard_count);
+    scheduler->index_bits = options->index_bits == 0 ? 32u - shard_bits : options->index_bits;
+    scheduler->generation_shift = scheduler->index_bits + shard_bits;
+    scheduler->has_executor = options->executor != NULL;
+    if (scheduler->has_executor)
+        scheduler->executor = *options->executor;
+    snprintf(scheduler->thread_name, sizeof(scheduler->thread_name), "%s",
+             options->thread_name == NULL ? "htw" : options->thread_name);
+    atomic_init(&scheduler->manual_ns, options->manual_start_ns);
+    atomic_init(&scheduler->credit, options->max_pending);
+    /* Keys may come from strangers: the seed must not be guessed from outside. */
+    int64_t noise[2] = { htw__clock_realtime_ns(), htw__clock_monotonic_ns() };
+    scheduler->key_seed = htw__key_hash(noise, sizeof(noise), (uint64_t)(uintptr_t)scheduler);
+}
+
+/* ---- birth */
+
+static int create_shards(struct htw_scheduler *scheduler) {
+    scheduler->shards = htw__allocate(&scheduler->allocator,
+                                      scheduler->shard_count * sizeof(*scheduler->shards));
+    if (scheduler->shards == NULL)
+        return -ENOMEM;
+    memset(scheduler->shards, 0, scheduler->shard_count * sizeof(*scheduler->shards));
+    uint64_t start = htw__tick_at(scheduler, htw__now_ns(scheduler));
+    int error = 0;
+    for (uint32_t i = 0; i < scheduler->shard_count && error == 0; i++)
+        error = htw__shard_init(&scheduler->shards[i], scheduler, i, start);
+    return error;
+}
+
+static int create_expirers(struct htw_scheduler *scheduler) {
+    scheduler->expirers = htw__allocate(&scheduler->allocator,
+                                        scheduler->expirer_count * sizeof(*scheduler->expirers));
+    if (scheduler->expirers == NULL)
+        return -ENOMEM;
+    memset(scheduler->expirers, 0, scheduler->expirer_count * sizeof(*scheduler->expirers));
+    int error = 0;
+    for (unsigned i = 0; i < scheduler->expirer_count && error == 0; i++)
+        error = htw__expirer_init(&scheduler->expirers[i], scheduler, i);
+    return error;
+}
+
+static int create_parts(struct htw_scheduler *scheduler) {
+    int error = htw__pool_init(scheduler);
+    if (error == 0)
+        error = create_shards(scheduler);
+    if (error == 0)
+        error = create_expirers(scheduler);
+    if (error != 0 || !scheduler->has_executor)
+        return error;
+    scheduler->guest = htw__runner_create(scheduler);
+    if (scheduler->guest == NULL)
+        return -ENOMEM;
+    scheduler->guest->shared = true;
+    return 0;
+}
+
+static void destroy_parts(struct htw_scheduler *scheduler) {
+    const struct htw_allocator allocator = scheduler->allocator;
+    htw__runner_destroy(scheduler, scheduler->guest);
+    for (unsigned i = 0; scheduler->expirers != NULL && i < scheduler->expirer_count; i++)
+        htw__expirer_fini(&scheduler->expirers[i]);
+    htw__release(&allocator, scheduler->expirers,
+                 scheduler->expirer_count * sizeof(*scheduler->expirers));
+    for (uint32_t i = 0; scheduler->shards != NULL && i < scheduler->shard_count; i++)
+        htw__shard_fini(&scheduler->shards[i]);
+    htw__release(&allocator, scheduler->shards,
+                 scheduler->shard_count * sizeof(*scheduler->shards));
+    htw__pool_fini(scheduler);
+    pthread_cond_destroy(&scheduler->wait.over);
+    pthread_mutex_destroy(&scheduler->wait.mutex);
+    pthread_cond_destroy(&scheduler->life.changed);
+    pthread_mutex_destroy(&scheduler->life.mutex);
+    htw__release(&allocator, scheduler, sizeof(*scheduler));
+}
+
+static bool needs_threads(const struct htw_scheduler *scheduler) {
+    return !scheduler->embedded &&
+           (scheduler->clock != HTW_CLOCK_MANUAL || scheduler->worker_count > 0);
+}
+
+int htw__scheduler_start(struct htw_scheduler *scheduler, bool all_workers) {
+    int error = 0;
+    pthread_mutex_lock(&scheduler->life.mutex);
+    if (scheduler->life.phase == HTW__ALIVE &&
+        !atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)) {
+        error = htw__pool_start(scheduler, all_workers);
+        while (error == 0 && scheduler->clock != HTW_CLOCK_MANUAL &&
+               scheduler->life.expirers_started < scheduler->expirer_count) {
+            error = htw__expirer_start(&scheduler->expirers[scheduler->life.expirers_started]);
+            if (error == 0)
+                scheduler->life.expirers_started++;
+        }
+        if (error == 0)
+            atomic_store_explicit(&scheduler->threads_started, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&scheduler->life.mutex);
+    return error;
+}
+
+int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
+                         const struct htw_scheduler_options *options) {
+    static const struct htw_scheduler_options defaults = HTW_SCHEDULER_OPTIONS_INIT;
+    if (options == NULL)
+        options = &defaults;
+    if (ret_scheduler == NULL || !options_are_valid(options))
+        return -EINVAL;
+    int error = htw__fork_watch();
+    if (error != 0)
+        return error;
+    const struct htw_allocator *allocator =
+        options->allocator == NULL ? &htw__default_allocator : options->allocator;
+    struct htw_scheduler *scheduler = htw__allocate(allocator, sizeof(*scheduler));
+    if (scheduler == NULL)
+        return -ENOMEM;
+    memset(scheduler, 0, sizeof(*scheduler));
+    scheduler->allocator = *allocator;
+    scheduler->born = htw__fork_count();
+    pthread_mutex_init(&scheduler->life.mutex, NULL);
+    pthread_cond_init(&scheduler->life.changed, NULL);
+    pthread_mutex_init(&scheduler->wait.mutex, NULL);
+    pthread_cond_init(&scheduler->wait.over, NULL);
+    take_options(scheduler, options);
+    error = create_parts(scheduler);
+    atomic_init(&scheduler->threads_started, !needs_threads(scheduler));
+    if (error == 0 && options->start_threads && needs_threads(scheduler))
+        error = htw__scheduler_start(scheduler, true);
+    if (error != 0) {
+        htw__scheduler_end_threads(scheduler);
+        destroy_parts(scheduler);
+        return error;
+    }
+    *ret_scheduler = scheduler;
+    return 0;
+}
+
+int htw_scheduler_destroy(struct htw_scheduler *scheduler) {
+    if (scheduler == NULL)
+        return 0;
+    int error = htw_scheduler_stop(scheduler, NULL, NULL);
+    if (error == 0)
+        destroy_parts(scheduler);
+    return error;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "shard.h"
+
+#include "credit.h"
+#include "expirer.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#define NO_INDEX HTW__SLAB_NONE
+
+struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
+    uint32_t count = scheduler->shard_count;
+    if (count == 1)
+        return scheduler->shards;
+    int cpu = sched_getcpu(); /* negative where the kernel does not tell */
+    uint32_t index = cpu < 0 ? 0 : (uint32_t)cpu;
+    return &scheduler->shards[index < count ? index : index % count];
+}
+
+static int create_wheel(const struct htw_scheduler *scheduler, uint64_t start,
+                        struct htw_wheel **ret_wheel) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.size = scheduler->wheel_size;
+    options.start = start;
+    options.allocator = &scheduler->allocator;
+    return htw_wheel_create(ret_wheel, &options);
+}
+
+int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
+                    uint64_t start_tick) {
+    *shard = (struct htw__shard) {
+        .scheduler = scheduler,
+        .index = index,
+        .reclaiming = NO_INDEX,
+    };
+    int error = create_wheel(scheduler, start_tick, &shard->wheel);
+    if (error != 0)
+        return error;
+    htw__lock_init(&shard->lock);
+    HTW__ANNOTATE_ATOMIC(&shard->wake_tick, sizeof(shard->wake_tick));
+    HTW__ANNOTATE_ATOMIC(&shard->claimed, sizeof(shard->claimed));
+    atomic_init(&shard->wake_tick, HTW_NEVER);
+    atomic_init(&shard->claimed, NO_INDEX);
+    htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
+                   64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
+                                                           : 32u);
+    htw__key_table_init(&shard->keys, &scheduler->allocator);
+    return 0;
+}
+
+void htw__shard_fini(struct htw__shard *shard) {
+    if (shard->wheel == NULL)
+        return;
+    /* What is claimed stands in the wheels still, which write to it as they go. */
+    htw_wheel_destroy(shard->wheel);
+    htw_wheel_destroy(shard->former);
+    htw__slab_fini(&shard->slab);
+    htw__key_table_fini(&shard->keys);
+    htw__lock_fini(&shard->lock);
+}
+
+/* ---- records */
+
+int htw__shard_take_record(struct htw__shard *shard, struct htw__record **ret_record) {
+    for (;;) {
+        if (shard->closed)
+            return -ESHUTDOWN;
+        struct htw__cell *cell = htw__slab_take(&shard->slab);
+        if (cell != NULL) {
+            *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+            return 0;
+        }
+        /* What was cancelled from elsewhere is used again before anything grows. */
+        if (htw__shard_reclaim(shard))
+            continue;
+        htw__lock_give(&shard->lock);
+        struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
+        htw__lock_take(&shard->lock);
+        if (page == NULL)
+            return -ENOMEM;
+        int error = htw__slab_add_page(&shard->slab, page);
+        if (error != 0) {
+            htw__slab_release_page(&shard->slab, page);
+            return error;
+        }
+    }
+}
+
+void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record) {
+    htw__slab_free(&shard->slab, &record->cell);
+}
+
+/* ---- the wheel */
+
+/* Whether a deadline is earlier than when the expirer is going to look. */
+static bool lower_wake_tick(struct htw__shard *shard, uint64_t tick) {
+    if (tick >= atomic_load_explicit(&shard->wake_tick, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
+    return true;
+}
+
+/* A timer that has not yet followed into the new wheel leaves the former one here. */
+static void leave_former(struct htw__shard *shard, struct htw__record *record) {
+    if (shard->former != NULL)
+        htw_wheel_cancel(shard->former, &record->timer);
+}
+
+int htw__shard_file(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                    uint64_t latest, bool *ret_wake) {
+    leave_former(shard, record);
+    int error = earliest == latest
+                    ? htw_wheel_schedule(shard->wheel, &record->timer, earliest)
+                    : htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
+    if (error != 0)
+        return error;
+    if (lower_wake_tick(shard, htw_timer_deadline(&record->timer)))
+        *ret_wake = true;
+    return 0;
+}
+
+void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake) {
+    uint64_t tick = htw__tick_from(shard->scheduler, record->deadline_ns);
+    if (htw__shard_file(shard, record, tick, tick, ret_wake) == 0)
+        return;
+    /* The lowest level is always there. htw__shard_collect() files it again then. */
+    tick = htw_wheel_now(shard->wheel) + 1;
+    int error = htw__shard_file(shard, record, tick, tick, ret_wake);
+    HTW__CHECK(error == 0);
+    (void)error;
+}
+
+void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {
+    if (!htw_wheel_cancel(shard->wheel, &record->timer))
+        leave_former(shard, record);
+}
+
+void htw__shard_wake(struct htw__shard *shard) {
+    htw__expirer_look_at(
+        htw__expirer_of(shard),
+        htw__tick_ns(shard->scheduler,
+                     atomic_load_explicit(&shard->wake_tick, memory_order_relaxed)));
+}
+
+/*
+ * The clock was set back. The wheel's cannot be, so all timers move to a new one that
+ * begins at the new time: a slice at a time, so that `former` and `wheel` are both
+ * in use for a while. If there is no memory for that, the old one stays; its timers come
+ * up at their time nevertheless, but what is armed for before its clock waits to be filed again
+ * (htw__shard_collect() hands nothing out that is not due).
+ */
+static bool follow_step_back(struct htw__shard *shard, uint64_t now_tick) {
+    if (shard->former == NULL) {
+        struct htw_wheel *wheel;
+        if (create_wheel(shard->scheduler, now_tick, &wheel) != 0)
+            return false;
+        if (htw_wheel_reserve(wheel, HTW_NEVER) != 0) {
+            htw_wheel_destroy(wheel);
+            return false;
+        }
+        shard->former = shard->wheel;
+        shard->wheel = wheel;
+    }
+    return true;
+}
+
+/* Whether there is more to move. */
+static bool move_from_former(struct htw__shard *shard) {
+    for (unsigned i = 0; i < HTW__SLICE; i++) {
+        struct htw_timer *timer = htw_wheel_drain(shard->former);
+        if (timer == NULL) {
+            htw_wheel_destroy(shard->former);
+            shard->former = NULL;
+            return false;
+        }
+        /* Cannot fail: the wheel has all its levels. */
+        int error = htw_wheel_schedule(shard->wheel, timer, htw_timer_deadline(timer));
+        HTW__CHECK(error == 0);
+        (void)error;
+    }
+    return true;
+}
+
+/* ---- expiry */
+
+/* Puts what has come due into the batch, unless it was claimed. */
+static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, size_t count,
+                    int64_t now_ns, struct htw__batch *batch) {
+    for (size_t i = 0; i < count; i++) {
+        struct htw__record *record = htw__record_of(timers[i]);
+        uint64_t ident = htw__ident_of(record);
+        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns) {
+            bool wake = false; /* the caller has yet to look at the wheel */
+            htw__shard_file_surely(shard, record, &wake);
+            continue;
+        }
+        if (htw__ident_state(ident) == HTW__PENDING &&
+            htw__ident_change(record, &ident,
+                              htw__ident_in(ident, HTW__QUEUED, ident & HTW__EXTRA)))
+            batch->records[batch->count++] = record;
+    }
+}
+
+/* Takes the lock once. Whether there may be more. */
+static bool collect_slice(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
+                          uint32_t max) {
+    uint64_t now_tick = htw__tick_at(shard->scheduler, now_ns);
+    struct htw_timer *timers[HTW__SLICE];
+    size_t count;
+    if (shard->former != NULL && move_from_former(shard))
+        return true;
+    if (now_tick < htw_wheel_now(shard->wheel) && follow_step_back(shard, now_tick))
+        return true;
+    int progress = htw_wheel_poll_batch(shard->wheel, now_tick, timers, max, HTW__SLICE, &count);
+    enqueue(shard, timers, count, now_ns, batch);
+    if (progress == HTW_MORE)
+        return true;
+    uint64_t next = htw_wheel_next(shard->wheel);
+    /* The step back could not be followed, for want of memory: try again soon. */
+    if (now_tick < htw_wheel_now(shard->wheel))
+        next = now_tick + 1;
+    atomic_store_explicit(&shard->wake_tick, next, memory_order_relaxed);
+    return false;
+}
+
+bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
+                        uint32_t max) {
+    batch->shard = shard;
+    batch->count = 0;
+    atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
+    htw__lock_take(&shard->lock);
+    bool more = collect_slice(shard, now_ns, batch, max);
+    htw__lock_give(&shard->lock);
+    return more;
+}
+
+/* ---- claimed records */
+
+uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record) {
+    uint32_t index = htw__slab_index(&shard->slab, &record->cell);
+    uint64_t top = atomic_load_explicit(&shard->claimed, memory_order_relaxed);
+    uint64_t pushed;
+    do {
+        record->next_claimed = (uint32_t)top;
+        pushed = ((top >> 32) + 1) << 32 | index;
+    } while (!atomic_compare_exchange_weak_explicit(&shard->claimed, &top, pushed,
+                                                    memory_order_release, memory_order_relaxed));
+    return (uint32_t)(pushed >> 32);
+}
+
+bool htw__shard_reclaim(struct htw__shard *shard) {
+    if (shard->reclaiming == NO_INDEX) {
+        if ((uint32_t)atomic_load_explicit(&shard->claimed, memory_order_relaxed) == NO_INDEX)
+            return false;
+        shard->reclaiming =
+            (uint32_t)atomic_exchange_explicit(&shard->claimed, NO_INDEX, memory_order_acquire);
+    }
+    for (unsigned i = 0; i < HTW__SLICE && shard->reclaiming != NO_INDEX; i++) {
+        struct htw__record *record = HTW_CONTAINER_OF(
+            htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
+        shard->reclaiming = record->next_claimed;
+        htw__shard_unfile(shard, record);
+        htw__shard_free_record(shard, record);
+    }
+    return true;
+}
+
+/* ---- cleaning up */
+
+/* How many pages are given back at a time. */
+#define PAGES 16u
+
+static unsigned remove_pages(struct htw__shard *shard, struct htw__cell **pages) {
+    unsigned count = 0;
+    htw__lock_take(&shard->lock);
+    while (count < PAGES && (pages[count] = htw__slab_remove_page(&shard->slab, 1)) != NULL)
+        count++;
+    htw__lock_give(&shard->lock);
+    return count;
+}
+
+/* Waits until nobody is left who could have found what was taken away before: see state.h. */
+static void wait_for_visitors(const struct htw_scheduler *scheduler) {
+    for (uint32_t i = 0; i < scheduler->shard_count; i++) {
+        htw__lock_take(&scheduler->shards[i].lock);
+        htw__lock_give(&scheduler->shards[i].lock);
+    }
+}
+
+void htw__shard_clean(struct htw__shard *shard) {
+    bool more;
+    do {
+        htw__lock_take(&shard->lock);
+        more = htw__shard_reclaim(shard);
+        htw__lock_give(&shard->lock);
+    } while (more);
+    struct htw__cell *pages[PAGES];
+    unsigned count;
+    while ((count = remove_pages(shard, pages)) > 0) {
+        wait_for_visitors(shard->scheduler);
+        for (unsigned i = 0; i < count; i++)
+            htw__slab_release_page(&shard->slab, pages[i]);
+    }
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - what a scheduler is made of, who may touch which part, and the life of a timer.
+ * For the files of src/scheduler/ only.
+ *
+ * A scheduler is divided into SHARDS: a wheel, the records of its timers, and a lock. A thread
+ * arms on the shard of the CPU on which it runs, so that the lock is nearly always free. An
+ * EXPIRER sleeps until the earliest deadline of its shards, takes what is due in batches
+ * of 64, and hands them to the WORKERS, or to whoever runs callbacks instead.
+ *
+ * A RECORD is a timer: 64 bytes, a cell of the shard's slab. What few timers need lies in a second
+ * one, struct htw__extra. Its `ident` holds generation and state in one word; a step
+ * from one state to the next is a compare-and-swap, so of two that would take the same step
+ * exactly one does:
+ *
+ *     free -> PENDING      armed; under the shard's lock
+ *     PENDING -> CLAIMED   cancelled by a thread of another shard, without the lock
+ *     PENDING -> QUEUED    taken from the wheel by the expirer; under the lock
+ *     PENDING -> DONE      cancelled under the lock
+ *     PENDING, QUEUED -> SEIZED   by stop, which hands it back
+ *     QUEUED -> RUNNING    by the runner, without the lock
+ *     QUEUED -> DONE       cancelled in time; under the lock
+ *     RUNNING -> PENDING   it repeats, or was rescheduled by its callback; under the lock
+ *     RUNNING -> DONE      by the runner
+ *     CLAIMED, DONE -> free  under the lock, when nothing refers to the record any more
+ *
+ * Only plain timers (without a second record) are claimed. A claimed one is gone for
+ * everybody, but its record still stands in the wheel: it is left on the shard's stack `claimed`,
+ * which whoever has the lock and needs records drains.
+ *
+ * WHY A RECORD CAN BE LOOKED AT WITHOUT ITS SHARD'S LOCK. Who claims holds the lock of
+ * his own shard meanwhile. Before a page of records is given back, the expirer takes and
+ * gives every lock of the scheduler once, one after the other: then nobody who found the page
+ * can still be looking at it.
+ *
+ * LOCKS, in the order in which they may be taken; at most one of each line at a time:
+ *     1. life.mutex       starting and stopping
+ *     2. wait.mutex       who waits for which callback
+ *     3. shard.lock       all of a shard but for what is said to be otherwise
+ *     4. pool.mutex, alarm.mutex, runner.lock   leaves
+ * No user code runs under any of them, but for the allocator.
+ */
+#ifndef HTW_SRC_SCHEDULER_STATE_H
+#define HTW_SRC_SCHEDULER_STATE_H
+
+#include "../alarm.h"
+#include "../check.h"
+#include "../clock.h"
+#include "../counter.h"
+#include "../fork.h"
+#include "../histogram.h"
+#include "../key_table.h"
+#include "../list.h"
+#include "../lock.h"
+#include "../slab.h"
+
+#include <htw/scheduler.h>
+#include <htw/wheel.h>
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+/* The most timers, or steps of demotion, for which a lock is held at a time; and a batch. */
+#define HTW__SLICE 64u
+
+enum htw__state {
+    HTW__FREE = 0,
+    HTW__PENDING = 1,
+    HTW__CLAIMED = 2,
+    HTW__QUEUED = 3,
+    HTW__RUNNING = 4,
+    HTW__DONE = 5,
+    HTW__SEIZED = 6,
+    HTW__STATE = 7 /* the bits of these */
+};
+
+/* Beside them, set and cleared under the shard's lock. */
+#define HTW__EXTRA 0x08u   /* `extra` instead of `arg` */
+#define HTW__REARM 0x10u   /* RUNNING: runs again at deadline_ns. QUEUED: is to go back there */
+#define HTW__CANCEL 0x20u  /* RUNNING: runs no more */
+#define HTW__AWAITED 0x40u /* RUNNING: somebody waits until it is over */
+
+struct htw__record {
+    union {
+        struct htw__cell cell;
+        struct {
+            union {
+                struct htw_timer timer;
+                struct { /* while it is in no wheel; must not reach to timer._where */
+                    struct htw__record *next;
+                    struct htw__shard *shard;
+                };
+            };
+            union {
+                htw_callback *callback;
+                uint32_t next_claimed; /* the index of the next on the stack */
+            };
+            union {
+                void *arg;
+                struct htw__extra *extra;
+            };
+            int64_t deadline_ns; /* PENDING while its group is paused: what remains */
+            _Atomic uint64_t ident;
+        };
+    };
+};
+_Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
+
+/* The second record. Guarded by the lock of the shard. */
+struct htw__extra {
+    void *arg;
+    htw_release_hook *release;
+    struct htw__record *record;
+    int64_t period_ns; /* 0: does not repeat */
+    uint64_t missed;   /* since the run before */
+    enum htw_repeat repeat;
+    bool paused; /* in the wheel without a deadline; the record has what remains */
+    bool keyed;  /* `key` is in a table */
+    struct htw_group *group;
+    struct htw__link in_group;
+    uint64_t swept; /* the last sweep over the group that has seen it */
+    struct htw__key_node key;
+    size_t bytes;                    /* of this, the key included */
+    unsigned char key_bytes[];
+};
+
+struct htw__shard {
+    alignas(64) struct htw__lock lock;
+    bool closed;                   /* stopped: nothing is armed any more */
+    _Atomic uint64_t wake_tick;    /* the expirer looks here by then. Written under the lock */
+    struct htw_wheel *wheel;
+    struct htw_wheel *former;      /* the clock was set back: timers move from here to `wheel` */
+    struct htw_scheduler *scheduler;
+    uint64_t credit;               /* timers that may be armed before asking the scheduler */
+    uint32_t reclaiming;           /* claimed records that were taken off the stack */
+    uint32_t index;
+    /* Counted by whoever has the lock; for claims: that of his own shard. */
+    struct htw__counter scheduled, cancelled, handed_back, moved, refused;
+    struct htw__slab slab;
+    struct htw__record *unrun;     /* stopped: taken by the expirer, but not run */
+    struct htw__counter extra_bytes;
+    struct htw__key_table keys;    /* the extras of keyed timers without a group */
+
+    /* The stack: the index of the topmost record (low 32 bits), and how many there are. */
+    alignas(64) _Atomic uint64_t claimed;
+};
+
+/* What a thread that runs callbacks counts. The threads of an executor share one. */
+struct htw__runner {
+    bool shared; /* `lock` must be held to write */
+    struct htw__lock lock;
+    struct htw__counter started, rearmed, ended, late, missed;
+    struct htw__histogram lateness, duration;
+};
+
+/* Timers of one shard that are due, on their way to a callback. */
+struct htw__batch {
+    struct htw__shard *shard;
+    struct htw__batch *link;
+    uint32_t count;
+    _Atomic uint32_t next; /* the first that nobody has begun with */
+    struct htw__record *records[HTW__SLICE];
+};
+
+struct htw__expirer {
+    alignas(64) struct htw__alarm alarm;
+    _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
+    _Atomic bool stop;
+    struct htw_scheduler *scheduler;
+    unsigned index;
+    pthread_t thread;
+    struct htw__runner *runner; /* when it runs callbacks itself */
+    struct htw__batch batch;    /* the same */
+    struct htw__counter wakeups, empty_wakeups;
+};
+
+struct htw__worker {
+    struct htw_scheduler *scheduler;
+    pthread_t thread;
+    struct htw__runner *runner;
+    /* Guarded by the pool's mutex: what it works on, and how far it was when last looked at. */
+    struct htw__batch *batch;
+    struct htw__batch *seen_batch;
+    uint32_t seen_next;
+};
+
+struct htw__pool {
+    pthread_mutex_t mutex;
+    pthread_cond_t work;    /* a batch is queued, or the end has come */
+    pthread_cond_t changed; /* a batch has come back */
+    struct htw__batch *first, *last;
+    struct htw__batch *spare; /* batches that nobody uses */
+    uint64_t outstanding;     /* batches queued or in work; with an executor, tasks */
+    unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
+    bool stop;
+};
+
+/* A call of cancel_wait that waits, or a callback that runs. In the thread that does. */
+struct htw__run {
+    struct htw_scheduler *scheduler;
+    htw_handle handle;
+    struct htw__run *outer; /* of the same thread */
+    htw_handle awaited;     /* 0: none. Guarded by wait.mutex, as is the next */
+    struct htw__run *next_waiting;
+};
+
+struct htw_scheduler {
+    /* Constant once created. */
+    struct htw__shard *shards;
+    uint32_t shard_count;
+    uint32_t index_bits, generation_shift;
+    unsigned born; /* htw__fork_count() then */
+    int64_t tick_ns;
+    enum htw_clock clock;
+    bool embedded;
+    bool has_executor;
+    uint32_t expirer_count, worker_count;
+    uint32_t wheel_size;
+    uint64_t max_pending;
+    int64_t timer_slack_ns, late_threshold_ns;
+    uint64_t key_seed;
+    struct htw__expirer *expirers;
+    struct htw__worker *workers;
+    struct htw__batch *batches;
+    uint32_t batch_count;
+    struct htw_executor executor;
+    struct htw_allocator allocator;
+    char thread_name[16];
+
+    _Atomic bool threads_started; /* or none is needed */
+    _Atomic bool stopping;        /* no callback starts any more */
+    _Atomic int64_t manual_ns;
+    alignas(64) _Atomic uint64_t credit; /* what is left of max_pending */
+    alignas(64) struct htw__pool pool;
+
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t changed;
+        enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
+        unsigned expirers_started;
+        bool driven; /* a thread is in process() or advance() */
+    } life;
+
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t over; /* an awaited callback is */
+        struct htw__run *waiting;
+    } wait;
+
+    struct htw__runner *guest; /* of the threads of an executor */
+};
+
+/* The innermost callback that this thread runs. */
+extern _Thread_local struct htw__run *htw__innermost_run __attribute__((tls_model("initial-exec")));
+
+static inline bool htw__is_child(const struct htw_scheduler *scheduler) {
+    return scheduler->born != htw__fork_count();
+}
+
+/* What every call begins with: 0, -EINVAL or -EOWNERDEAD. */
+int htw__scheduler_refusal(const struct htw_scheduler *scheduler);
+
+/* Whether this thread is in a callback, hook or executor of the scheduler. */
+static inline bool htw__is_inside(const struct htw_scheduler *scheduler) {
+    for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
+        if (run->scheduler == scheduler)
+            return true;
+    return false;
+}
+
+/* ---- time */
+
+static inline int64_t htw__now_ns(const struct htw_scheduler *scheduler) {
+    switch (scheduler->clock) {
+    case HTW_CLOCK_MONOTONIC:
+        return htw__clock_monotonic_ns();
+    case HTW_CLOCK_BOOTTIME:
+        return htw__clock_boottime_ns();
+    case HTW_CLOCK_REALTIME:
+        return htw__clock_realtime_ns();
+    case HTW_CLOCK_MANUAL:
+        break;
+    }
+    return atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
+}
+
+/* The last tick that has begun at an instant. */
+static inline uint64_t htw__tick_at(const struct htw_scheduler *scheduler, int64_t ns) {
+    return ns < 0 ? 0 : (uint64_t)ns / (uint64_t)scheduler->tick_ns;
+}
+
+/* The first tick that begins at or after an instant. */
+static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int64_t ns) {
+    if (ns == HTW_FOREVER)
+        return HTW_NEVER;
+    return ns <= 0 ? 0 : ((uint64_t)ns + (uint64_t)scheduler->tick_ns - 1) /
+                             (uint64_t)scheduler->tick_ns;
+}
+
+static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
+    return tick > (uint64_t)INT64_MAX / (uint64_t)scheduler->tick_ns
+               ? HTW_FOREVER
+               : (int64_t)(tick * (uint64_t)scheduler->tick_ns);
+}
+
+/* `now` and a delay, which may not leave the range. A negative delay is none. */
+static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
+    if (delay_ns <= 0)
+        return now;
+    return delay_ns > HTW_FOREVER - now ? HTW_FOREVER : now + delay_ns;
+}
+
+/* ---- records */
+
+static inline uint64_t htw__ident_of(const struct htw__record *record) {
+    return atomic_load_explicit(&record->ident, memory_order_acquire);
+}
+
+static inline bool htw__ident_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
+    return atomic_compare_exchange_strong_explicit(&record->ident, expected, to,
+                                                   memory_order_acq_rel, memory_order_acquire);
+}
+
+static inline enum htw__state htw__ident_state(uint64_t ident) {
+    return (enum htw__state)(ident & HTW__STATE);
+}
+
+/* The same record in another state, with all flags cleared but `flags`. */
+static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsigned flags) {
+    return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
+}
+
+static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
+    return HTW_CONTAINER_OF(timer, struct htw__record, timer);
+}
+
+/* ---- handles: generation, shard, index */
+
+static inline htw_handle htw__handle_of(const struct htw__shard *shard,
+                                        const struct htw__record *record) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed);
+    return (uint64_t)htw__ident_generation(ident) << scheduler->generation_shift |
+           (uint64_t)shard->index << scheduler->index_bits |
+           htw__slab_index(&shard->slab, &record->cell);
+}
+
+/* The shard of a handle; NULL when there is none of that number. */
+static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
+                                                   htw_handle handle) {
+    uint64_t index = (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >>
+                     scheduler->index_bits;
+    return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
+}
+
+/* The record that a handle names, with its ident; NULL when the handle is stale. Under the
+   lock of the shard, or as told above. */
+static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
+                                                     htw_handle handle, uint64_t *ret_ident) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint64_t index = handle & ((UINT64_C(1) << scheduler->index_bits) - 1);
+    struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)index);
+    if (cell == NULL)
+        return NULL;
+    struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    uint64_t ident = htw__ident_of(record);
+    if (htw__ident_generation(ident) != handle >> scheduler->generation_shift)
+        return NULL;
+    *ret_ident = ident;
+    return record;
+}
+
+/* The shard that a thread on this CPU arms on. */
+struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler);
+
+#endif /* HTW_SRC_SCHEDULER_STATE_H */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats.h"
+
+#include <errno.h>
+
+/* The n-th runner; NULL behind the last. `*ret_runner` may be NULL before that, too. */
+static bool runner_at(const struct htw_scheduler *scheduler, uint32_t n,
+                      struct htw__runner **ret_runner) {
+    if (n < scheduler->worker_count)
+        *ret_runner = scheduler->workers[n].runner;
+    else if (n < scheduler->worker_count + scheduler->expirer_count)
+        *ret_runner = scheduler->expirers[n - scheduler->worker_count].runner;
+    else
+        *ret_runner = scheduler->guest;
+    return n <= scheduler->worker_count + scheduler->expirer_count;
+}
+
+static void add_runner(struct htw_scheduler_stats *stats, const struct htw__runner *runner) {
+    /* What began is read last: the differences below are never negative then. */
+    uint64_t ended = htw__counter_read(&runner->ended);
+    uint64_t rearmed = htw__counter_read(&runner->rearmed);
+    uint64_t started = htw__counter_read(&runner->started);
+    stats->runs += started;
+    stats->running += started - ended;
+    stats->fired += started - rearmed;
+    stats->late += htw__counter_read(&runner->late);
+    stats->missed += htw__counter_read(&runner->missed);
+}
+
+/* `fired` counts those that run now, until stats are complete. */
+static void add_runners(const struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+    struct htw__runner *runner;
+    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
+        if (runner != NULL)
+            add_runner(stats, runner);
+}
+
+static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats) {
+    htw__lock_take(&shard->lock);
+    stats->scheduled += htw__counter_read(&shard->scheduled);
+    stats->cancelled += htw__counter_read(&shard->cancelled);
+    stats->handed_back += htw__counter_read(&shard->handed_back);
+    stats->refused += htw__counter_read(&shard->refused);
+    stats->moved += htw__counter_read(&shard->moved);
+    struct htw_wheel_stats wheel = HTW_WHEEL_STATS_INIT;
+    htw_wheel_stats(shard->wheel, &wheel);
+    stats->demoted += wheel.demoted;
+    stats->memory_bytes += wheel.memory_bytes + htw__slab_bytes(&shard->slab) +
+                           htw__counter_read(&shard->extra_bytes) +
+                           htw__key_table_memory(&shard->keys);
+    htw__lock_give(&shard->lock);
+}
+
+static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
+    uint64_t bytes = sizeof(*scheduler) + scheduler->shard_count * sizeof(*scheduler->shards) +
+                     scheduler->expirer_count * sizeof(*scheduler->expirers) +
+                     scheduler->worker_count * sizeof(*scheduler->workers) +
+                     scheduler->batch_count * sizeof(*scheduler->batches);
+    struct htw__runner *runner;
+    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
+        bytes += runner == NULL ? 0 : sizeof(*runner);
+    return bytes;
+}
+
+uint64_t htw_pending(const struct htw_scheduler *scheduler) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return 0;
+    struct htw_scheduler_stats stats = { 0 };
+    uint64_t scheduled = 0, gone = 0;
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        gone += htw__counter_read(&scheduler->shards[i].cancelled) +
+                htw__counter_read(&scheduler->shards[i].handed_back);
+    add_runners(scheduler, &stats);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
+    gone += stats.fired;
+    return scheduled > gone ? scheduled - gone : 0;
+}
+
+void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
+                       struct htw__histogram *lateness, struct htw__histogram *duration) {
+    *stats = (struct htw_scheduler_stats) HTW_SCHEDULER_STATS_INIT;
+    htw__histogram_init(lateness);
+    htw__histogram_init(duration);
+    add_runners(scheduler, stats);
+    struct htw__runner *runner;
+    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
+        if (runner != NULL) {
+            htw__histogram_merge(lateness, &runner->lateness);
+            htw__histogram_merge(duration, &runner->duration);
+        }
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        add_shard(&scheduler->shards[i], stats);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        stats->wakeups += htw__counter_read(&scheduler->expirers[i].wakeups);
+        stats->empty_wakeups += htw__counter_read(&scheduler->expirers[i].empty_wakeups);
+    }
+    uint64_t gone = stats->cancelled + stats->handed_back + stats->fired;
+    stats->pending = stats->scheduled > gone ? stats->scheduled - gone : 0;
+    stats->fired = stats->fired > stats->running ? stats->fired - stats->running : 0;
+    stats->memory_bytes += own_bytes(scheduler);
+}
+
+static void summarise(const struct htw__histogram *histogram, struct htw_distribution *into) {
+    *into = (struct htw_distribution) {
+        .count = htw__histogram_count(histogram),
+        .sum_ns = htw__histogram_sum(histogram),
+        .p50_ns = htw__histogram_percentile(histogram, 50),
+        .p90_ns = htw__histogram_percentile(histogram, 90),
+        .p99_ns = htw__histogram_percentile(histogram, 99),
+        .p999_ns = htw__histogram_percentile(histogram, 99.9),
+        .max_ns = htw__histogram_max(histogram),
+    };
+}
+
+int htw_scheduler_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (stats == NULL || stats->struct_size != sizeof(*stats))
+        return -EINVAL;
+    struct htw__histogram *histograms =
+        htw__allocate(&scheduler->allocator, 2 * sizeof(*histograms));
+    if (histograms == NULL)
+        return -ENOMEM;
+    htw__stats_gather(scheduler, stats, &histograms[0], &histograms[1]);
+    summarise(&histograms[0], &stats->lateness);
+    summarise(&histograms[1], &stats->callback);
+    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+    return 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stop.c - the end: threads first, then the timers that are left, each handed to the visitor.
+ *
+ * In order of deadline: the wheel gives them tick by tick; those of one tick are sorted, and
+ * merged with those that the wheel does not have in order, because their deadline is not their
+ * tick: taken but not run, paused, or never due.
+ */
+#include "stop.h"
+
+#include "expirer.h"
+#include "extra.h"
+#include "shard.h"
+#include "workers.h"
+
+#include <errno.h>
+
+/* A thread in process() or advance() leaves it as soon as it can. */
+static void wait_for_driver(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->life.mutex);
+    while (scheduler->life.driven)
+        pthread_cond_wait(&scheduler->life.changed, &scheduler->life.mutex);
+    pthread_mutex_unlock(&scheduler->life.mutex);
+}
+
+void htw__scheduler_end_threads(struct htw_scheduler *scheduler) {
+    atomic_store_explicit(&scheduler->stopping, true, memory_order_release);
+    htw__pool_stop(scheduler);
+    wait_for_driver(scheduler);
+    for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
+        htw__expirer_join(&scheduler->expirers[i]);
+    htw__pool_join(scheduler);
+}
+
+/* ---- lists of records, by `next` */
+
+static struct htw__record *merge(struct htw__record *a, struct htw__record *b) {
+    struct htw__record *first = NULL, **end = &first;
+    while (a != NULL && b != NULL) {
+        struct htw__record **earlier = b->deadline_ns < a->deadline_ns ? &b : &a;
+        *end = *earlier;
+        end = &(*end)->next;
+        *earlier = *end;
+    }
+    *end = a != NULL ? a : b;
+    return first;
+}
+
+/* Merge sort, from the bottom up: `sorted[i]` is a list of 2^i, or none. */
+static struct htw__record *sort(struct htw__record *list) {
+    struct htw__record *sorted[64] = { NULL };
+    while (list != NULL) {
+        struct htw__record *run = list;
+        list = list->next;
+        run->next = NULL;
+        unsigned i = 0;
+        for (; sorted[i] != NULL; i++) {
+            run = merge(sorted[i], run);
+            sorted[i] = NULL;
+        }
+        sorted[i] = run;
+    }
+    for (unsigned i = 0; i < 64; i++)
+        list = merge(sorted[i], list);
+    return list;
+}
+
+/* ---- what is left of a shard */
+
+/* Takes a record for stop, unless it was cancelled. It is in no wheel; under the lock. */
+static bool seize(struct htw__record *record) {
+    uint64_t ident = htw__ident_of(record);
+    do {
+        if (htw__ident_state(ident) != HTW__PENDING && htw__ident_state(ident) != HTW__QUEUED)
+            return false;
+    } while (!htw__ident_change(record, &ident,
+                                htw__ident_in(ident, HTW__SEIZED, ident & HTW__EXTRA)));
+    return true;
+}
+
+static void push(struct htw__record **list, struct htw__record *record) {
+    record->next = *list;
+    *list = record;
+}
+
+/* Those that were taken from the wheel and not run. */
+static void seize_unrun(struct htw__shard *shard, struct htw__record **list) {
+    htw__lock_take(&shard->lock);
+    while (shard->unrun != NULL) {
+        struct htw__record *record = shard->unrun;
+        shard->unrun = record->next;
+        if (seize(record))
+            push(list, record);
+        else
+            htw__shard_free_record(shard, record);
+    }
+    htw__lock_give(&shard->lock);
+}
+
+/* What the wheel gives tick by tick; `tick` is the one of which `same` are. */
+struct harvest {
+    struct htw__record *same;
+    uint64_t tick;
+    struct htw__record *first, **end; /* of all before, in order */
+    struct htw__record *others;       /* whose tick is not that of their deadline */
+};
+
+static void close_tick(struct harvest *harvest) {
+    *harvest->end = sort(harvest->same);
+    harvest->same = NULL;
+    while (*harvest->end != NULL)
+        harvest->end = &(*harvest->end)->next;
+}
+
+static void gather(struct htw__shard *shard, struct harvest *harvest, struct htw_timer *timer) {
+    struct htw__record *record = htw__record_of(timer);
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint64_t tick = htw_timer_deadline(timer);
+    if (!seize(record))
+        return; /* claimed: htw__shard_reclaim() frees it */
+    if (tick == HTW_NEVER || tick != htw__tick_from(scheduler, record->deadline_ns)) {
+        bool paused = htw__ident_of(record) & HTW__EXTRA && record->extra->paused;
+        if (paused) {
+            record->extra->paused = false;
+            record->deadline_ns =
+                htw__after_ns(htw__now_ns(scheduler), record->deadline_ns);
+        }
+        push(&harvest->others, record);
+        return;
+    }
+    if (tick != harvest->tick)
+        close_tick(harvest);
+    harvest->tick = tick;
+    push(&harvest->same, record);
+}
+
+/* A slice of a wheel: first what has a deadline, then the rest. Whether there is more. */
+static bool harvest_slice(struct htw__shard *shard, struct htw_wheel *wheel,
+                          struct harvest *harvest) {
+    struct htw_timer *timer = NULL;
+    htw__lock_take(&shard->lock);
+    for (unsigned i = 0; i < HTW__SLICE; i++) {
+        timer = htw_wheel_poll(wheel, HTW_NEVER);
+        if (timer == NULL)
+            timer = htw_wheel_drain(wheel);
+        if (timer == NULL)
+            break;
+        gather(shard, harvest, timer);
+    }
+    htw__lock_give(&shard->lock);
+    return timer != NULL;
+}
+
+/* All timers of a shard that are left, in order of deadline. */
+static struct htw__record *seize_all(struct htw__shard *shard) {
+    struct harvest harvest = { .first = NULL };
+    harvest.end = &harvest.first;
+    seize_unrun(shard, &harvest.others);
+    while (shard->former != NULL && harvest_slice(shard, shard->former, &harvest))
+        ;
+    close_tick(&harvest);
+    struct htw__record *former = harvest.first;
+    harvest.first = NULL;
+    harvest.end = &harvest.first;
+    while (harvest_slice(shard, shard->wheel, &harvest))
+        ;
+    close_tick(&harvest);
+    return merge(merge(former, harvest.first), sort(harvest.others));
+}
+
+static void hand_back(struct htw__shard *shard, struct htw__record *record,
+                      htw_leftover_visitor *visitor, void *context) {
+    struct htw__ended ended;
+    htw__lock_take(&shard->lock);
+    htw__extra_detach(shard, record, htw__ident_of(record) & HTW__EXTRA, &ended);
+    htw__counter_add(&shard->handed_back, 1);
+    record->timer = (struct htw_timer) { 0 };
+    htw__shard_free_record(shard, record);
+    htw__lock_give(&shard->lock);
+    if (visitor != NULL)
+        visitor(context, &ended.leftover);
+    htw__ended_settle(shard->scheduler, &ended);
+}
+
+static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor, void *context) {
+    struct htw__record *record = seize_all(shard);
+    while (record != NULL) {
+        struct htw__record *next = record->next;
+        hand_back(shard, record, visitor, context);
+        record = next;
+    }
+    htw__shard_clean(shard);
+}
+
+static void close_shard(struct htw__shard *shard) {
+    htw__lock_take(&shard->lock);
+    shard->closed = true;
+    htw__lock_give(&shard->lock);
+}
+
+/* Whether it is this call that has to stop the scheduler; otherwise another one has. */
+static bool begin(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->life.mutex);
+    bool first = scheduler->life.phase == HTW__ALIVE;
+    if (first)
+        scheduler->life.phase = HTW__STOPPING;
+    while (!first && scheduler->life.phase != HTW__STOPPED)
+        pthread_cond_wait(&scheduler->life.changed, &scheduler->life.mutex);
+    pthread_mutex_unlock(&scheduler->life.mutex);
+    return first;
+}
+
+static void end(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->life.mutex);
+    scheduler->life.phase = HTW__STOPPED;
+    pthread_cond_broadcast(&scheduler->life.changed);
+    pthread_mutex_unlock(&scheduler->life.mutex);
+}
+
+int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
+                       void *context) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (htw__is_inside(scheduler))
+        return -EDEADLK;
+    if (!begin(scheduler))
+        return 0;
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        close_shard(&scheduler->shards[i]);
+    htw__scheduler_end_threads(scheduler);
+    /* A visitor or hook that stops the scheduler again would wait for itself. */
+    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    htw__innermost_run = &run;
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        empty_shard(&scheduler->shards[i], visitor, context);
+    htw__innermost_run = run.outer;
+    end(scheduler);
+    return 0;
+}

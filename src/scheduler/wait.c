@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "wait.h"
+
+#include <errno.h>
+
+void htw__wait_over(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->wait.mutex);
+    pthread_cond_broadcast(&scheduler->wait.over);
+    pthread_mutex_unlock(&scheduler->wait.mutex);
+}
+
+/* Whether the callback of a timer runs still; if so, its end will be told. Under wait.mutex, so
+   that the telling cannot come before the waiting. */
+static bool is_running(struct htw__shard *shard, htw_handle handle) {
+    uint64_t ident;
+    htw__lock_take(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    bool running;
+    do
+        running = record != NULL && htw__ident_state(ident) == HTW__RUNNING;
+    while (running && !htw__ident_change(record, &ident, ident | HTW__AWAITED));
+    htw__lock_give(&shard->lock);
+    return running;
+}
+
+/* The handle for which the callback of another handle waits; 0: for none. */
+static htw_handle awaited_by(const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (const struct htw__run *run = scheduler->wait.waiting; run != NULL;
+         run = run->next_waiting)
+        if (run->handle == handle)
+            return run->awaited;
+    return 0;
+}
+
+/* Whether a callback that this thread is in would be waited for by itself, possibly through
+   others that wait. Under wait.mutex. */
+static bool would_deadlock(const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (htw_handle awaited = handle; awaited != 0; awaited = awaited_by(scheduler, awaited))
+        for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
+            if (run->scheduler == scheduler && run->handle == awaited)
+                return true;
+    return false;
+}
+
+/* Tells others that each callback of this scheduler that this thread is in waits. */
+static void start_waiting(struct htw_scheduler *scheduler, htw_handle handle) {
+    for (struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
+        if (run->scheduler == scheduler) {
+            run->awaited = handle;
+            run->next_waiting = scheduler->wait.waiting;
+            scheduler->wait.waiting = run;
+        }
+}
+
+static void stop_waiting(struct htw_scheduler *scheduler) {
+    for (struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer) {
+        struct htw__run **place = &scheduler->wait.waiting;
+        while (*place != NULL && *place != run)
+            place = &(*place)->next_waiting;
+        if (*place != NULL)
+            *place = run->next_waiting;
+        run->awaited = 0;
+    }
+}
+
+int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
+    int outcome = htw_cancel(scheduler, handle);
+    if (outcome != HTW_RUNNING)
+        return outcome;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    pthread_mutex_lock(&scheduler->wait.mutex);
+    if (would_deadlock(scheduler, handle)) {
+        outcome = -EDEADLK;
+    } else {
+        start_waiting(scheduler, handle);
+        while (is_running(shard, handle))
+            pthread_cond_wait(&scheduler->wait.over, &scheduler->wait.mutex);
+        stop_waiting(scheduler);
+    }
+    pthread_mutex_unlock(&scheduler->wait.mutex);
+    return outcome;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "workers.h"
+
+#include "run.h"
+#include "thread.h"
+
+#include <errno.h>
+
+/* Enough that expirers and workers need not wait for each other. */
+#define BATCHES_A_WORKER 4u
+
+/* How often who waits for the workers looks whether a callback keeps others waiting. */
+#define WATCH_PERIOD_NS HTW_MILLISECOND
+
+int htw__pool_init(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    *pool = (struct htw__pool) { 0 };
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (scheduler->worker_count == 0)
+        return 0;
+    scheduler->batch_count = BATCHES_A_WORKER * scheduler->worker_count + scheduler->expirer_count;
+    scheduler->batches = htw__allocate(&scheduler->allocator,
+                                       scheduler->batch_count * sizeof(*scheduler->batches));
+    scheduler->workers = htw__allocate(&scheduler->allocator,
+                                       scheduler->worker_count * sizeof(*scheduler->workers));
+    if (scheduler->batches == NULL || scheduler->workers == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < scheduler->batch_count; i++) {
+        struct htw__batch *batch = &scheduler->batches[i];
+        HTW__ANNOTATE_ATOMIC(&batch->next, sizeof(batch->next));
+        batch->link = pool->spare;
+        pool->spare = batch;
+    }
+    for (uint32_t i = 0; i < scheduler->worker_count; i++)
+        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
+    for (uint32_t i = 0; i < scheduler->worker_count; i++)
+        if ((scheduler->workers[i].runner = htw__runner_create(scheduler)) == NULL)
+            return -ENOMEM;
+    return 0;
+}
+
+void htw__pool_fini(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    for (uint32_t i = 0; scheduler->workers != NULL && i < scheduler->worker_count; i++)
+        htw__runner_destroy(scheduler, scheduler->workers[i].runner);
+    htw__release(&scheduler->allocator, scheduler->workers,
+                 scheduler->worker_count * sizeof(*scheduler->workers));
+    htw__release(&scheduler->allocator, scheduler->batches,
+                 scheduler->batch_count * sizeof(*scheduler->batches));
+    pthread_cond_destroy(&pool->changed);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->mutex);
+}
+
+/* ---- under the mutex */
+
+static struct htw__batch *take_spare(struct htw__pool *pool) {
+    struct htw__batch *batch = pool->spare;
+    if (batch != NULL)
+        pool->spare = batch->link;
+    return batch;
+}
+
+static void put_spare(struct htw__pool *pool, struct htw__batch *batch) {
+    batch->link = pool->spare;
+    pool->spare = batch;
+    if (pool->waiting > 0)
+        pthread_cond_broadcast(&pool->changed);
+}
+
+static struct htw__batch *take_first(struct htw__pool *pool) {
+    struct htw__batch *batch = pool->first;
+    pool->first = batch->link;
+    if (pool->first == NULL)
+        pool->last = NULL;
+    return batch;
+}
+
+static void append(struct htw__pool *pool, struct htw__batch *batch) {
+    batch->link = NULL;
+    if (pool->last == NULL)
+        pool->first = batch;
+    else
+        pool->last->link = batch;
+    pool->last = batch;
+    pool->outstanding++;
+}
+
+static void *work(void *arg);
+
+static int start_one(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    struct htw__worker *worker = &scheduler->workers[pool->started];
+    int error = htw__thread_start(&worker->thread, scheduler, "worker", pool->started, work, worker);
+    if (error == 0)
+        pool->started++;
+    return error;
+}
+
+/* Finds somebody for what is queued. If no thread can be started, those that there are will come
+   to it: there is at least one. */
+static void summon(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    if (pool->idle > 0)
+        pthread_cond_signal(&pool->work);
+    else if (pool->started < scheduler->worker_count && !pool->stop)
+        start_one(scheduler);
+}
+
+/* Moves what a worker has not begun with to a batch of its own, at the end of the queue. */
+static void split(struct htw_scheduler *scheduler, struct htw__batch *batch) {
+    struct htw__pool *pool = &scheduler->pool;
+    struct htw__batch *rest = take_spare(pool);
+    if (rest == NULL)
+        return;
+    uint32_t next = atomic_exchange_explicit(&batch->next, HTW__SLICE, memory_order_relaxed);
+    rest->shard = batch->shard;
+    rest->count = 0;
+    atomic_store_explicit(&rest->next, 0, memory_order_relaxed);
+    while (next < batch->count)
+        rest->records[rest->count++] = batch->records[next++];
+    if (rest->count == 0) {
+        put_spare(pool, rest);
+        return;
+    }
+    append(pool, rest);
+    summon(scheduler);
+}
+
+static void watch(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    for (unsigned i = 0; i < pool->started; i++) {
+        struct htw__worker *worker = &scheduler->workers[i];
+        struct htw__batch *batch = worker->batch;
+        if (batch == NULL)
+            continue;
+        uint32_t next = atomic_load_explicit(&batch->next, memory_order_relaxed);
+        bool stuck = batch == worker->seen_batch && next == worker->seen_next;
+        if (stuck && next < batch->count)
+            split(scheduler, batch);
+        worker->seen_batch = batch;
+        worker->seen_next = next;
+    }
+}
+
+/* Waits for a batch to come back, and keeps watch meanwhile. */
+static void wait_for_change(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    int64_t until_ns = htw__clock_monotonic_ns() + WATCH_PERIOD_NS;
+    struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
+    pool->waiting++;
+    if (scheduler->worker_count < 2)
+        pthread_cond_wait(&pool->changed, &pool->mutex);
+    else if (pthread_cond_timedwait(&pool->changed, &pool->mutex, &until) != 0)
+        watch(scheduler);
+    pool->waiting--;
+}
+
+
+/* ---- the threads */
+
+static void *work(void *arg) {
+    struct htw__worker *worker = arg;
+    struct htw__pool *pool = &worker->scheduler->pool;
+    pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (pool->first == NULL && !pool->stop) {
+            pool->idle++;
+            pthread_cond_wait(&pool->work, &pool->mutex);
+            pool->idle--;
+        }
+        if (pool->first == NULL)
+            break;
+        struct htw__batch *batch = take_first(pool);
+        worker->batch = batch;
+        pthread_mutex_unlock(&pool->mutex);
+        htw__run_batch(worker->runner, batch);
+        pthread_mutex_lock(&pool->mutex);
+        worker->batch = NULL;
+        pool->outstanding--;
+        put_spare(pool, batch);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+int htw__pool_start(struct htw_scheduler *scheduler, bool all) {
+    struct htw__pool *pool = &scheduler->pool;
+    unsigned target = all ? scheduler->worker_count : 1;
+    int error = 0;
+    if (scheduler->worker_count == 0)
+        return 0;
+    pthread_mutex_lock(&pool->mutex);
+    while (error == 0 && pool->started < target)
+        error = start_one(scheduler);
+    pthread_mutex_unlock(&pool->mutex);
+    return error;
+}
+
+struct htw__batch *htw__pool_obtain(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    struct htw__batch *batch;
+    pthread_mutex_lock(&pool->mutex);
+    while ((batch = take_spare(pool)) == NULL && !pool->stop)
+        wait_for_change(scheduler);
+    pthread_mutex_unlock(&pool->mutex);
+    return batch;
+}
+
+void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
+    struct htw__pool *pool = &scheduler->pool;
+    pthread_mutex_lock(&pool->mutex);
+    if (batch->count == 0) {
+        put_spare(pool, batch);
+    } else {
+        append(pool, batch);
+        summon(scheduler);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+bool htw__pool_is_busy(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    if (scheduler->worker_count < 2)
+        return false;
+    pthread_mutex_lock(&pool->mutex);
+    bool busy = pool->outstanding > 0;
+    pthread_mutex_unlock(&pool->mutex);
+    return busy;
+}
+
+void htw__pool_watch(struct htw_scheduler *scheduler) {
+    if (scheduler->worker_count < 2)
+        return;
+    pthread_mutex_lock(&scheduler->pool.mutex);
+    watch(scheduler);
+    pthread_mutex_unlock(&scheduler->pool.mutex);
+}
+
+bool htw__pool_wait_quiet(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->outstanding > 0 && !pool->stop)
+        wait_for_change(scheduler);
+    bool quiet = !pool->stop;
+    pthread_mutex_unlock(&pool->mutex);
+    return quiet;
+}
+
+void htw__pool_add_outstanding(struct htw_scheduler *scheduler, uint32_t count) {
+    pthread_mutex_lock(&scheduler->pool.mutex);
+    scheduler->pool.outstanding += count;
+    pthread_mutex_unlock(&scheduler->pool.mutex);
+}
+
+void htw__pool_end_outstanding(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    pthread_mutex_lock(&pool->mutex);
+    pool->outstanding--;
+    if (pool->waiting > 0)
+        pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void htw__pool_stop(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    pthread_mutex_lock(&pool->mutex);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void htw__pool_join(struct htw_scheduler *scheduler) {
+    struct htw__pool *pool = &scheduler->pool;
+    for (unsigned i = 0; i < pool->started; i++)
+        pthread_join(scheduler->workers[i].thread, NULL);
+    /* A batch may have been queued when all had ended. */
+    while (pool->first != NULL) {
+        struct htw__batch *batch = take_first(pool);
+        htw__run_nothing(batch);
+        put_spare(pool, batch);
+        pool->outstanding--;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->outstanding > 0)
+        wait_for_change(scheduler);
+    pthread_mutex_unlock(&pool->mutex);
+}

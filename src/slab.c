@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "slab.h"
+
+#include "annotate.h"
+#include "check.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct htw__cell) == 64, "a cell is a cache line");
+
+#define PAGE_BYTES (HTW__SLAB_PAGE_CELLS * sizeof(struct htw__cell))
+
+static size_t segment_pages(unsigned segment) {
+    return (size_t)1 << (HTW__SLAB_FIRST_BITS + segment);
+}
+
+static size_t segment_bytes(unsigned segment) {
+    return segment_pages(segment) * sizeof(struct htw__slab_page);
+}
+
+static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct htw__cell *cell) {
+    return htw__slab_page(
+        slab, htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed)));
+}
+
+static void push(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
+    page->previous = HTW__SLAB_NONE;
+    page->next = *list;
+    if (*list != HTW__SLAB_NONE)
+        htw__slab_page(slab, *list)->previous = page->number;
+    *list = page->number;
+}
+
+static void unlink_page(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
+    if (page->next != HTW__SLAB_NONE)
+        htw__slab_page(slab, page->next)->previous = page->previous;
+    if (page->previous != HTW__SLAB_NONE)
+        htw__slab_page(slab, page->previous)->next = page->next;
+    else
+        *list = page->next;
+}
+
+static uint32_t fresh_of(const struct htw__slab_page *page) {
+    return atomic_load_explicit(&page->fresh, memory_order_relaxed);
+}
+
+/* Whether it has a cell to give, and so is in one of the two lists. */
+static bool has_room(const struct htw__slab_page *page) {
+    return page->free != HTW__SLAB_NONE || fresh_of(page) < HTW__SLAB_PAGE_CELLS;
+}
+
+void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
+                    uint32_t index_bits, uint32_t generation_bits) {
+    *slab = (struct htw__slab) {
+        /* The very last index of 32 bits is HTW__SLAB_NONE. */
+        .page_limit = (1u << (index_bits - HTW__SLAB_PAGE_BITS)) - (index_bits == 32),
+        .generation_max = UINT32_MAX >> (32u - generation_bits),
+        .partial = HTW__SLAB_NONE,
+        .empty = HTW__SLAB_NONE,
+        .spent = HTW__SLAB_NONE,
+        .absent = HTW__SLAB_NONE,
+        .allocator = *allocator,
+    };
+}
+
+void htw__slab_fini(struct htw__slab *slab) {
+    for (uint32_t number = 0; number < slab->page_count; number++)
+        htw__release(&slab->allocator, atomic_load(&htw__slab_page(slab, number)->cells),
+                     PAGE_BYTES);
+    for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
+        htw__release(&slab->allocator, atomic_load(&slab->segments[i]), segment_bytes(i));
+}
+
+struct htw__cell *htw__slab_allocate_page(const struct htw__slab *slab) {
+    return htw__allocate(&slab->allocator, PAGE_BYTES);
+}
+
+void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cells) {
+    htw__release(&slab->allocator, cells, PAGE_BYTES);
+}
+
+static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page) {
+    uint32_t number = slab->page_count;
+    if (number == slab->page_limit)
+        return -ENOMEM;
+    struct htw__slab_page *page = htw__slab_page(slab, number);
+    if (page == NULL) {
+        unsigned segment = 0;
+        while (atomic_load_explicit(&slab->segments[segment], memory_order_relaxed) != NULL)
+            segment++;
+        page = htw__allocate(&slab->allocator, segment_bytes(segment));
+        if (page == NULL)
+            return -ENOMEM;
+        for (size_t i = 0; i < segment_pages(segment); i++) {
+            atomic_init(&page[i].cells, NULL);
+            atomic_init(&page[i].fresh, 0);
+        }
+        atomic_store_explicit(&slab->segments[segment], page, memory_order_release);
+    }
+    page->number = number;
+    page->floor = 1; /* so that no handle is 0 */
+    slab->page_count++;
+    *ret_page = page;
+    return 0;
+}
+
+int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
+    struct htw__slab_page *page;
+    if (slab->absent != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->absent);
+        slab->absent = page->next;
+    } else {
+        int error = create_entry(slab, &page);
+        if (error != 0)
+            return error;
+    }
+    page->used = 0;
+    page->retired = false;
+    page->free = HTW__SLAB_NONE;
+    page->highest = page->floor;
+    atomic_store_explicit(&page->fresh, 0, memory_order_relaxed);
+    atomic_store_explicit(&page->cells, cells, memory_order_release);
+    push(slab, &slab->empty, page);
+    slab->empty_count++;
+    slab->present_count++;
+    return 0;
+}
+
+struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) {
+    struct htw__slab_page *page;
+    if (slab->spent != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->spent);
+        unlink_page(slab, &slab->spent, page);
+    } else if (slab->empty_count > spare) {
+        page = htw__slab_page(slab, slab->empty);
+        unlink_page(slab, &slab->empty, page);
+        slab->empty_count--;
+    } else {
+        return NULL;
+    }
+    struct htw__cell *cells = atomic_load_explicit(&page->cells, memory_order_relaxed);
+    slab->present_count--;
+    atomic_store_explicit(&page->cells, NULL, memory_order_relaxed);
+    /* `highest` is that of a free cell: nobody has had it yet. */
+    page->floor = page->highest;
+    if (!page->retired) { /* otherwise it stays away for ever */
+        page->next = slab->absent;
+        slab->absent = page->number;
+    }
+    return cells;
+}
+
+static struct htw__cell *take_from(struct htw__slab_page *page) {
+    struct htw__cell *cells = atomic_load_explicit(&page->cells, memory_order_relaxed);
+    page->used++;
+    if (page->free != HTW__SLAB_NONE) {
+        struct htw__cell *cell = &cells[page->free];
+        page->free = (uint32_t)cell->content[0];
+        return cell;
+    }
+    uint32_t slot = fresh_of(page);
+    struct htw__cell *cell = &cells[slot];
+    memset(cell->content, 0, sizeof(cell->content));
+    HTW__ANNOTATE_ATOMIC(&cell->ident, sizeof(cell->ident));
+    atomic_store_explicit(
+        &cell->ident, (uint64_t)page->floor << 32 | (uint64_t)page->number << HTW__IDENT_STATE_BITS,
+        memory_order_relaxed);
+    atomic_store_explicit(&page->fresh, slot + 1, memory_order_release);
+    return cell;
+}
+
+struct htw__cell *htw__slab_take(struct htw__slab *slab) {
+    struct htw__slab_page *page;
+    if (__builtin_expect(slab->partial != HTW__SLAB_NONE, true)) {
+        page = htw__slab_page(slab, slab->partial);
+    } else if (slab->empty != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->empty);
+        unlink_page(slab, &slab->empty, page);
+        slab->empty_count--;
+        push(slab, &slab->partial, page);
+    } else {
+        return NULL;
+    }
+    struct htw__cell *cell = take_from(page);
+    if (!has_room(page))
+        unlink_page(slab, &slab->partial, page);
+    return cell;
+}
+
+/* Puts a page, one of whose cells was freed, where it belongs now. */
+static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
+    if (page->used == 0) {
+        if (had_room)
+            unlink_page(slab, &slab->partial, page);
+        if (!has_room(page)) {
+            push(slab, &slab->spent, page);
+            return;
+        }
+        push(slab, &slab->empty, page);
+        slab->empty_count++;
+    } else if (slab->partial != page->number && has_room(page)) {
+        /* To the front: the next cell taken is the one that is in the cache. */
+        if (had_room)
+            unlink_page(slab, &slab->partial, page);
+        push(slab, &slab->partial, page);
+    }
+}
+
+void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
+    struct htw__slab_page *page = page_of(slab, cell);
+    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
+    uint32_t generation = htw__ident_generation(ident);
+    bool had_room = has_room(page);
+    HTW__CHECK(page->used > 0);
+    page->used--;
+    if (generation < slab->generation_max) {
+        generation++;
+        cell->content[0] = page->free;
+        page->free = (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
+        if (page->highest < generation)
+            page->highest = generation;
+        atomic_store_explicit(&cell->ident,
+                              (uint64_t)generation << 32 | ((uint32_t)ident & ~HTW__IDENT_STATE),
+                              memory_order_relaxed);
+    } else { /* retired: no list leads to it */
+        page->retired = true;
+        atomic_store_explicit(&cell->ident, ident & ~HTW__IDENT_STATE, memory_order_relaxed);
+    }
+    refile(slab, page, had_room);
+}
+
+uint64_t htw__slab_bytes(const struct htw__slab *slab) {
+    uint64_t bytes = (uint64_t)slab->present_count * PAGE_BYTES;
+    for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
+        if (atomic_load_explicit(&slab->segments[i], memory_order_relaxed) != NULL)
+            bytes += segment_bytes(i);
+    return bytes;
+}
