@@ -17,7 +17,8 @@ LEAVES = {
     "heap": {"heap", "alloc", "check"},
     "bitmap": {"bitmap"},
     "clock": {"clock"},
-    "histogram": {"histogram", "check"},
+    "counter": {"counter"},
+    "histogram": {"histogram", "counter", "check"},
     "version": {"base"},
 }
 BUCKET = {"bucket", "list", "base"}
