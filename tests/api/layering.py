@@ -19,6 +19,7 @@ LEAVES = {
     "clock": {"clock"},
     "counter": {"counter"},
     "histogram": {"histogram", "counter", "check"},
+    "key_table": {"key_table", "alloc", "check"},
     "version": {"base"},
 }
 BUCKET = {"bucket", "list", "base"}
