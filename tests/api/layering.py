@@ -13,6 +13,7 @@ import sys
 LEAVES = {
     "check": {"check"},
     "alloc": {"alloc", "base"},
+    "backoff": {"backoff"},
     "list": {"list", "base"},
     "heap": {"heap", "alloc", "check"},
     "bitmap": {"bitmap"},
@@ -37,7 +38,8 @@ LAYERS = {
     "wheel_dump": WHEEL,
 }
 COMMAND = {"clock", "histogram", "check"}
-PUBLIC = {"base": set(), "wheel": {"base"}, "htw": {"base", "wheel"}}
+PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
+          "htw": {"base", "backoff", "wheel"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(htw/[^>]+)>)')
 
