@@ -4,6 +4,7 @@
 #define HTW_HTW_H
 
 #include <htw/base.h>
+#include <htw/backoff.h>
 #include <htw/wheel.h>
 
 #endif /* HTW_HTW_H */

@@ -17,9 +17,10 @@ done
 initialisers='#include <htw/htw.h>
 int main(void)
 {
+    struct htw_backoff_options backoff = HTW_BACKOFF_OPTIONS_INIT;
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    return options.struct_size == 0 || stats.struct_size == 0;
+    return backoff.struct_size == 0 || options.struct_size == 0 || stats.struct_size == 0;
 }'
 # shellcheck disable=SC2086
 printf '%s\n' "$initialisers" | cc -x c -std=c11 $warnings -I "$1" -fsyntax-only -

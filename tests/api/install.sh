@@ -15,6 +15,9 @@ cp "$1/examples/timeouts.c" "$work/program.c"
 cd "$work"
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 pkg-config --modversion htw
+# What htw needs to be built, nobody needs to use it.
+[ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||
+    { echo 'htw.pc requires other packages'; exit 1; }
 
 # shellcheck disable=SC2046 # words
 cc -std=c11 -o shared program.c $(pkg-config --cflags --libs htw)

@@ -13,11 +13,14 @@ import sys
 LEAVES = {
     "check": {"check"},
     "alloc": {"alloc", "base"},
+    "backoff": {"backoff"},
     "list": {"list", "base"},
     "heap": {"heap", "alloc", "check"},
     "bitmap": {"bitmap"},
     "clock": {"clock"},
-    "histogram": {"histogram", "check"},
+    "counter": {"counter"},
+    "histogram": {"histogram", "counter", "check"},
+    "key_table": {"key_table", "alloc", "check"},
     "version": {"base"},
 }
 BUCKET = {"bucket", "list", "base"}
@@ -35,7 +38,8 @@ LAYERS = {
     "wheel_dump": WHEEL,
 }
 COMMAND = {"clock", "histogram", "check"}
-PUBLIC = {"base": set(), "wheel": {"base"}, "htw": {"base", "wheel"}}
+PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
+          "htw": {"base", "backoff", "wheel"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(htw/[^>]+)>)')
 
