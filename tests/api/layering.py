@@ -13,6 +13,9 @@ import sys
 LEAVES = {
     "check": {"check"},
     "alloc": {"alloc", "base"},
+    "alloc_system": {"alloc"},
+    "alloc_jemalloc": {"alloc_jemalloc", "alloc"},
+    "annotate": set(),
     "list": {"list", "base"},
     "heap": {"heap", "alloc", "check"},
     "bitmap": {"bitmap"},
