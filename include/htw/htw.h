@@ -5,6 +5,7 @@
 
 #include <htw/base.h>
 #include <htw/backoff.h>
+#include <htw/scheduler.h>
 #include <htw/wheel.h>
 
 #endif /* HTW_HTW_H */

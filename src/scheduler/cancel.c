@@ -18,8 +18,7 @@ static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__rec
     do {
         if (htw__ident_state(ident) != HTW__RUNNING)
             return HTW_GONE; /* it has just ended */
-    } while (!htw__ident_change(record, &ident,
-                                (ident & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
+    } while (!htw__ident_change(record, &ident, (ident & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
     bool has_extra = ident & HTW__EXTRA;
     if ((ident & HTW__REARM) && !(has_extra && record->extra->period_ns > 0))
         htw__credit_give(shard); /* taken by the callback when it rescheduled itself */
@@ -145,8 +144,7 @@ static int refuse_key(const struct htw_scheduler *scheduler, const struct htw_gr
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    if (key == NULL || key_size > UINT32_MAX ||
-        (group != NULL && group->scheduler != scheduler))
+    if (key == NULL || key_size > UINT32_MAX || (group != NULL && group->scheduler != scheduler))
         return -EINVAL;
     return 0;
 }

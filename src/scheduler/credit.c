@@ -20,8 +20,7 @@ static uint64_t take_from_others(struct htw__shard *shard) {
     struct htw_scheduler *scheduler = shard->scheduler;
     uint64_t taken = 0;
     for (uint32_t i = 1; i < scheduler->shard_count && taken == 0; i++) {
-        struct htw__shard *other =
-            &scheduler->shards[(shard->index + i) % scheduler->shard_count];
+        struct htw__shard *other = &scheduler->shards[(shard->index + i) % scheduler->shard_count];
         htw__lock_take(&other->lock);
         taken = other->credit;
         other->credit = 0;

@@ -37,9 +37,9 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;
-    return has_alarm(scheduler) ? htw__alarm_init(&expirer->alarm, clock_ids[scheduler->clock],
-                                                  !scheduler->embedded)
-                                : 0;
+    return has_alarm(scheduler)
+               ? htw__alarm_init(&expirer->alarm, clock_ids[scheduler->clock], !scheduler->embedded)
+               : 0;
 }
 
 void htw__expirer_fini(struct htw__expirer *expirer) {
@@ -68,8 +68,7 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t next = HTW_NEVER;
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
-        uint64_t tick =
-            atomic_load_explicit(&scheduler->shards[i].wake_tick, memory_order_relaxed);
+        uint64_t tick = atomic_load_explicit(&scheduler->shards[i].wake_tick, memory_order_relaxed);
         if (tick < next)
             next = tick;
     }

@@ -24,7 +24,8 @@ static inline struct htw__expirer *htw__expirer_of(const struct htw__shard *shar
     return &scheduler->expirers[count == 1 ? 0 : shard->index % count];
 }
 
-/* Lets it look at its shards at an instant, unless it is going to do so earlier. No lock is held. */
+/* Lets it look at its shards at an instant, unless it is going to do so earlier. No lock is held.
+ */
 void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns);
 
 /* Lets it clean up soon. No lock is held. */

@@ -40,8 +40,8 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
     return group->keys;
 }
 
-void htw__group_file(struct htw__shard *shard, struct htw__record *record,
-                     struct htw__extra *extra, bool *ret_wake) {
+void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
+                     bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
         htw__shard_file_surely(shard, record, ret_wake);
         return;
@@ -117,8 +117,7 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
     return htw__cancel_locked(sweep->group->shard, record, ended) == HTW_CANCELLED;
 }
 
-static bool visit_pause(struct sweep *sweep, struct htw__record *record,
-                        struct htw__ended *ended) {
+static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
     uint64_t ident = htw__ident_of(record);
@@ -137,8 +136,7 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     if (!extra->paused)
         return false;
     extra->paused = false;
-    record->deadline_ns =
-        htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
+    record->deadline_ns = htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
     htw__shard_file_surely(sweep->group->shard, record, &sweep->wake);
     return false;
 }

@@ -9,11 +9,12 @@
 struct htw_group {
     struct htw_scheduler *scheduler;
     struct htw__shard *shard;
-    struct htw__link timers; /* htw__extra.in_group; those that the last sweep has seen at the end */
-    uint64_t count;          /* in `timers` */
-    uint64_t sweep;          /* counts cancels, pauses and resumes */
+    struct htw__link
+        timers;     /* htw__extra.in_group; those that the last sweep has seen at the end */
+    uint64_t count; /* in `timers` */
+    uint64_t sweep; /* counts cancels, pauses and resumes */
     bool paused;
-    bool abandoned; /* the user has destroyed it: it goes with its last timer */
+    bool abandoned;              /* the user has destroyed it: it goes with its last timer */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
 };
 
@@ -28,7 +29,7 @@ struct htw__key_table *htw__group_keys(struct htw_group *group);
  * Files a record that is due at deadline_ns, or if its group is paused, lets it wait there. Under
  * the lock of the shard; cannot fail. `extra` may be NULL.
  */
-void htw__group_file(struct htw__shard *shard, struct htw__record *record,
-                     struct htw__extra *extra, bool *ret_wake);
+void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
+                     bool *ret_wake);
 
 #endif /* HTW_SRC_SCHEDULER_GROUP_H */

@@ -164,7 +164,6 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
     htw__lock_give(&shard->lock);
     if (!known)
         return -ENOENT;
-    *ret_deadline_ns =
-        paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;
+    *ret_deadline_ns = paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;
     return 0;
 }

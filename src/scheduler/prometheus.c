@@ -35,12 +35,14 @@ static void write_histogram(FILE *stream, const char *name, const char *help,
         const char *text;
         uint64_t ns;
     } limits[] = {
-        { "1e-06", 1000 },         { "1e-05", 10000 },         { "0.0001", 100000 },
-        { "0.00025", 250000 },     { "0.0005", 500000 },       { "0.001", 1000000 },
-        { "0.0025", 2500000 },     { "0.005", 5000000 },       { "0.01", 10000000 },
-        { "0.025", 25000000 },     { "0.05", 50000000 },       { "0.1", 100000000 },
-        { "0.25", 250000000 },     { "0.5", 500000000 },       { "1", 1000000000 },
-        { "10", UINT64_C(10000000000) },
+        { "1e-06", 1000 },     { "1e-05", 10000 },
+        { "0.0001", 100000 },  { "0.00025", 250000 },
+        { "0.0005", 500000 },  { "0.001", 1000000 },
+        { "0.0025", 2500000 }, { "0.005", 5000000 },
+        { "0.01", 10000000 },  { "0.025", 25000000 },
+        { "0.05", 50000000 },  { "0.1", 100000000 },
+        { "0.25", 250000000 }, { "0.5", 500000000 },
+        { "1", 1000000000 },   { "10", UINT64_C(10000000000) },
     };
     fprintf(stream, "# HELP htw_%s %s\n# TYPE htw_%s histogram\n", name, help, name);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -58,11 +60,9 @@ static void write_all(FILE *stream, const struct htw_scheduler_stats *stats,
     write_counter(stream, "scheduled_total", "Timers scheduled.", stats->scheduled);
     write_counter(stream, "fired_total", "Timers that ended with a run.", stats->fired);
     write_counter(stream, "cancelled_total", "Timers cancelled before a run.", stats->cancelled);
-    write_counter(stream, "handed_back_total", "Timers handed back by stop.",
-                  stats->handed_back);
+    write_counter(stream, "handed_back_total", "Timers handed back by stop.", stats->handed_back);
     write_counter(stream, "runs_total", "Callbacks started.", stats->runs);
-    write_counter(stream, "late_total", "Callbacks started later than the threshold.",
-                  stats->late);
+    write_counter(stream, "late_total", "Callbacks started later than the threshold.", stats->late);
     write_counter(stream, "missed_periods_total", "Periods left out by repeating timers.",
                   stats->missed);
     write_counter(stream, "refused_total", "Timers refused for max_pending.", stats->refused);

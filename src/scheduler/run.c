@@ -78,8 +78,8 @@ static bool begin(struct pass *pass, struct htw__record *record, bool *ret_has_e
             put_back(pass->shard, record);
             return false;
         }
-    } while (!htw__ident_change(record, &ident,
-                                htw__ident_in(ident, HTW__RUNNING, ident & HTW__EXTRA)));
+    } while (
+        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__RUNNING, ident & HTW__EXTRA)));
     *ret_has_extra = ident & HTW__EXTRA;
     return true;
 }
@@ -121,9 +121,8 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     bool again = !(ident & HTW__CANCEL) && ((ident & HTW__REARM) || repeats);
     struct htw__ended ended = { .extra = NULL };
     if (again) {
-        uint64_t missed = ident & HTW__REARM
-                              ? 0
-                              : htw__repeat_plan(extra, &record->deadline_ns, pass->now_ns);
+        uint64_t missed =
+            ident & HTW__REARM ? 0 : htw__repeat_plan(extra, &record->deadline_ns, pass->now_ns);
         write_counters(pass->runner);
         htw__counter_add(&pass->runner->missed, missed);
         htw__counter_add(&pass->runner->rearmed, 1);

@@ -59,8 +59,7 @@ static int arm(struct htw__shard *shard, struct htw__record *record, const struc
     if (error != 0)
         return error;
     if (plan->earliest != plan->latest && plan->earliest != HTW_NEVER)
-        record->deadline_ns =
-            htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+        record->deadline_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
     uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed);
     atomic_store_explicit(&record->ident, htw__ident_in(ident, HTW__PENDING, flags),
                           memory_order_release);
@@ -141,8 +140,9 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 /* ---- with a second record */
 
 static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
-    return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 && spec->repeat >= HTW_REPEAT_SKIP &&
-           spec->repeat <= HTW_REPEAT_AFTER && spec->key_size <= UINT32_MAX &&
+    return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 &&
+           spec->repeat >= HTW_REPEAT_SKIP && spec->repeat <= HTW_REPEAT_AFTER &&
+           spec->key_size <= UINT32_MAX &&
            (spec->group == NULL || spec->group->scheduler == scheduler);
 }
 
@@ -237,9 +237,8 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
 
 static int schedule_extra(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                           htw_handle *ret_handle, void **ret_replaced) {
-    uint64_t hash = spec->key == NULL
-                        ? 0
-                        : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
+    uint64_t hash =
+        spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);

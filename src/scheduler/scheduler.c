@@ -58,8 +58,8 @@ static void take_options(struct htw_scheduler *scheduler,
     scheduler->tick_ns = options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns;
     scheduler->wheel_size = options->wheel_size;
     scheduler->shard_count = options->shards == 0 ? online_cpus() : options->shards;
-    uint32_t expirers = manual || options->embedded || options->expirers == 0 ? 1
-                                                                              : options->expirers;
+    uint32_t expirers =
+        manual || options->embedded || options->expirers == 0 ? 1 : options->expirers;
     scheduler->expirer_count =
         expirers < scheduler->shard_count ? expirers : scheduler->shard_count;
     scheduler->worker_count = options->workers;
@@ -87,8 +87,8 @@ static void take_options(struct htw_scheduler *scheduler,
 /* ---- birth */
 
 static int create_shards(struct htw_scheduler *scheduler) {
-    scheduler->shards = htw__allocate(&scheduler->allocator,
-                                      scheduler->shard_count * sizeof(*scheduler->shards));
+    scheduler->shards =
+        htw__allocate(&scheduler->allocator, scheduler->shard_count * sizeof(*scheduler->shards));
     if (scheduler->shards == NULL)
         return -ENOMEM;
     memset(scheduler->shards, 0, scheduler->shard_count * sizeof(*scheduler->shards));

@@ -121,26 +121,26 @@ struct htw__extra {
     struct htw__link in_group;
     uint64_t swept; /* the last sweep over the group that has seen it */
     struct htw__key_node key;
-    size_t bytes;                    /* of this, the key included */
+    size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
 };
 
 struct htw__shard {
     alignas(64) struct htw__lock lock;
-    bool closed;                   /* stopped: nothing is armed any more */
-    _Atomic uint64_t wake_tick;    /* the expirer looks here by then. Written under the lock */
+    bool closed;                /* stopped: nothing is armed any more */
+    _Atomic uint64_t wake_tick; /* the expirer looks here by then. Written under the lock */
     struct htw_wheel *wheel;
-    struct htw_wheel *former;      /* the clock was set back: timers move from here to `wheel` */
+    struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
     struct htw_scheduler *scheduler;
-    uint64_t credit;               /* timers that may be armed before asking the scheduler */
-    uint32_t reclaiming;           /* claimed records that were taken off the stack */
+    uint64_t credit;     /* timers that may be armed before asking the scheduler */
+    uint32_t reclaiming; /* claimed records that were taken off the stack */
     uint32_t index;
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     struct htw__slab slab;
-    struct htw__record *unrun;     /* stopped: taken by the expirer, but not run */
+    struct htw__record *unrun; /* stopped: taken by the expirer, but not run */
     struct htw__counter extra_bytes;
-    struct htw__key_table keys;    /* the extras of keyed timers without a group */
+    struct htw__key_table keys; /* the extras of keyed timers without a group */
 
     /* The stack: the index of the topmost record (low 32 bits), and how many there are. */
     alignas(64) _Atomic uint64_t claimed;
@@ -190,8 +190,8 @@ struct htw__pool {
     pthread_cond_t work;    /* a batch is queued, or the end has come */
     pthread_cond_t changed; /* a batch has come back */
     struct htw__batch *first, *last;
-    struct htw__batch *spare; /* batches that nobody uses */
-    uint64_t outstanding;     /* batches queued or in work; with an executor, tasks */
+    struct htw__batch *spare;        /* batches that nobody uses */
+    uint64_t outstanding;            /* batches queued or in work; with an executor, tasks */
     unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
     bool stop;
 };
@@ -294,8 +294,9 @@ static inline uint64_t htw__tick_at(const struct htw_scheduler *scheduler, int64
 static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int64_t ns) {
     if (ns == HTW_FOREVER)
         return HTW_NEVER;
-    return ns <= 0 ? 0 : ((uint64_t)ns + (uint64_t)scheduler->tick_ns - 1) /
-                             (uint64_t)scheduler->tick_ns;
+    return ns <= 0
+               ? 0
+               : ((uint64_t)ns + (uint64_t)scheduler->tick_ns - 1) / (uint64_t)scheduler->tick_ns;
 }
 
 static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
@@ -349,8 +350,8 @@ static inline htw_handle htw__handle_of(const struct htw__shard *shard,
 /* The shard of a handle; NULL when there is none of that number. */
 static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
                                                    htw_handle handle) {
-    uint64_t index = (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >>
-                     scheduler->index_bits;
+    uint64_t index =
+        (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >> scheduler->index_bits;
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 

@@ -79,7 +79,7 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler) {
 
 void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                        struct htw__histogram *lateness, struct htw__histogram *duration) {
-    *stats = (struct htw_scheduler_stats) HTW_SCHEDULER_STATS_INIT;
+    *stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
     htw__histogram_init(lateness);
     htw__histogram_init(duration);
     add_runners(scheduler, stats);

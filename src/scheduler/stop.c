@@ -73,8 +73,8 @@ static bool seize(struct htw__record *record) {
     do {
         if (htw__ident_state(ident) != HTW__PENDING && htw__ident_state(ident) != HTW__QUEUED)
             return false;
-    } while (!htw__ident_change(record, &ident,
-                                htw__ident_in(ident, HTW__SEIZED, ident & HTW__EXTRA)));
+    } while (
+        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__SEIZED, ident & HTW__EXTRA)));
     return true;
 }
 
@@ -122,8 +122,7 @@ static void gather(struct htw__shard *shard, struct harvest *harvest, struct htw
         bool paused = htw__ident_of(record) & HTW__EXTRA && record->extra->paused;
         if (paused) {
             record->extra->paused = false;
-            record->deadline_ns =
-                htw__after_ns(htw__now_ns(scheduler), record->deadline_ns);
+            record->deadline_ns = htw__after_ns(htw__now_ns(scheduler), record->deadline_ns);
         }
         push(&harvest->others, record);
         return;

@@ -25,8 +25,7 @@ static bool is_running(struct htw__shard *shard, htw_handle handle) {
 
 /* The handle for which the callback of another handle waits; 0: for none. */
 static htw_handle awaited_by(const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (const struct htw__run *run = scheduler->wait.waiting; run != NULL;
-         run = run->next_waiting)
+    for (const struct htw__run *run = scheduler->wait.waiting; run != NULL; run = run->next_waiting)
         if (run->handle == handle)
             return run->awaited;
     return 0;

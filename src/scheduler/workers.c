@@ -25,10 +25,10 @@ int htw__pool_init(struct htw_scheduler *scheduler) {
     if (scheduler->worker_count == 0)
         return 0;
     scheduler->batch_count = BATCHES_A_WORKER * scheduler->worker_count + scheduler->expirer_count;
-    scheduler->batches = htw__allocate(&scheduler->allocator,
-                                       scheduler->batch_count * sizeof(*scheduler->batches));
-    scheduler->workers = htw__allocate(&scheduler->allocator,
-                                       scheduler->worker_count * sizeof(*scheduler->workers));
+    scheduler->batches =
+        htw__allocate(&scheduler->allocator, scheduler->batch_count * sizeof(*scheduler->batches));
+    scheduler->workers =
+        htw__allocate(&scheduler->allocator, scheduler->worker_count * sizeof(*scheduler->workers));
     if (scheduler->batches == NULL || scheduler->workers == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
@@ -97,7 +97,8 @@ static void *work(void *arg);
 static int start_one(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     struct htw__worker *worker = &scheduler->workers[pool->started];
-    int error = htw__thread_start(&worker->thread, scheduler, "worker", pool->started, work, worker);
+    int error =
+        htw__thread_start(&worker->thread, scheduler, "worker", pool->started, work, worker);
     if (error == 0)
         pool->started++;
     return error;
@@ -161,7 +162,6 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
         watch(scheduler);
     pool->waiting--;
 }
-
 
 /* ---- the threads */
 

@@ -42,7 +42,8 @@ void htw__pool_end_outstanding(struct htw_scheduler *scheduler);
 /* Wakes everybody up who waits, since the scheduler is being stopped. */
 void htw__pool_stop(struct htw_scheduler *scheduler);
 
-/* Waits until all threads have ended, and the executor has given everything back; what they have not begun with is in the shards. */
+/* Waits until all threads have ended, and the executor has given everything back; what they have
+ * not begun with is in the shards. */
 void htw__pool_join(struct htw_scheduler *scheduler);
 
 #endif /* HTW_SRC_SCHEDULER_WORKERS_H */

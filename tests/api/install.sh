@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT
 # Installs to a fresh prefix and builds a program outside the tree with pkg-config alone,
 # against the shared and against the static library.
-# usage: install.sh SOURCE_ROOT
+# usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The compiler and flags of a sanitizer run must not leak in here.
 unset CFLAGS LDFLAGS
-meson setup "$work/build" "$1" --prefix "$work/prefix" --libdir lib -Dtests=false >"$work/log" ||
-    { cat "$work/log"; exit 1; }
+root=$1
+shift
+meson setup "$work/build" "$root" --prefix "$work/prefix" --libdir lib -Dtests=false "$@" \
+    >"$work/log" || { cat "$work/log"; exit 1; }
 meson install -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-cp "$1/examples/timeouts.c" "$work/program.c"
+cp "$root/examples/timeouts.c" "$work/program.c"
 cd "$work"
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 pkg-config --modversion htw
@@ -25,7 +27,11 @@ LD_LIBRARY_PATH="$work/prefix/lib" ./shared >shared.out
 ldd ./shared | grep -q libhtw || { echo 'not linked to the shared library'; exit 1; }
 
 # shellcheck disable=SC2046
-cc -std=c11 -o static program.c $(pkg-config --cflags htw) "$work/prefix/lib/libhtw.a"
+cc -std=c11 -o static program.c $(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
+if ldd ./static | grep libhtw; then
+    echo 'not linked to the static library'
+    exit 1
+fi
 ./static >static.out
 cmp shared.out static.out
 cat static.out

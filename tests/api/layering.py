@@ -14,10 +14,17 @@ LEAVES = {
     "check": {"check"},
     "alloc": {"alloc", "base"},
     "backoff": {"backoff"},
+    "alloc_system": {"alloc"},
+    "alloc_jemalloc": {"alloc_jemalloc", "alloc"},
+    "annotate": set(),
     "list": {"list", "base"},
     "heap": {"heap", "alloc", "check"},
     "bitmap": {"bitmap"},
     "clock": {"clock"},
+    "alarm": {"alarm"},
+    "fork": {"fork"},
+    "lock": {"lock", "annotate"},
+    "slab": {"slab", "alloc", "annotate", "check"},
     "counter": {"counter"},
     "histogram": {"histogram", "counter", "check"},
     "key_table": {"key_table", "alloc", "check"},
@@ -37,9 +44,12 @@ LAYERS = {
     "wheel_inspect": WHEEL,
     "wheel_dump": WHEEL,
 }
+# A file of the scheduler may include the others, the leaves, and public headers.
+SCHEDULER = {"alarm", "alloc", "annotate", "check", "clock", "counter", "fork", "histogram",
+             "key_table", "list", "lock", "slab"}
 COMMAND = {"clock", "histogram", "check"}
 PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
-          "htw": {"base", "backoff", "wheel"}}
+          "scheduler": {"wheel"}, "htw": {"base", "backoff", "scheduler", "wheel"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(htw/[^>]+)>)')
 
@@ -64,6 +74,12 @@ def breaches(root):
         for number, name, stem in includes(path):
             if stem not in LAYERS[path.stem]:
                 yield f"{path}:{number}: {path.stem} may not include {name}"
+    own = {path.stem for path in (root / "src/scheduler").glob("*.h")}
+    for path in sorted((root / "src/scheduler").glob("*.[ch]")):
+        for number, name, stem in includes(path):
+            if not (name.startswith("htw/") or name.startswith("../") and stem in SCHEDULER
+                    or stem in own):
+                yield f"{path}:{number}: the scheduler may not include {name}"
     own = {path.stem for path in (root / "src/cmd").glob("*.h")}
     for path in sorted((root / "src/cmd").glob("*.[ch]")):
         for number, name, stem in includes(path):
