@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** A binary heap behind a lock, with one thread; cancelled timers leave it at once. */
+final class JdkPeer extends Peer {
+    private final ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(1, threadFactory());
+
+    JdkPeer() {
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    @Override
+    Object schedule(Task task, long delayNs) {
+        return executor.schedule((Runnable) task, delayNs, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    void cancel(Object handle) {
+        ((Future<?>) handle).cancel(false);
+    }
+
+    @Override
+    long pending() {
+        return executor.getQueue().size();
+    }
+}

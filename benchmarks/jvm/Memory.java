@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+/** What a pending timer takes, when there are a million. */
+final class Memory implements Workload {
+    private static final int TIMERS = 1_000_000;
+    private static final long HOUR_NS = 3_600_000_000_000L;
+    /** Until then even a tick of 100 ms has moved all of them from Netty's queue to its wheel. */
+    private static final long SETTLE_MS = 3000;
+
+    @Override
+    public void run(Options options, Peer peer, Report report) throws InterruptedException {
+        Delays delays = new Delays(1, HOUR_NS, 2 * HOUR_NS);
+        Task shared = new NoTask();
+        peer.schedule(shared, delays.nextNs()); // the peer's thread and what it needs exist now
+        long before = Machine.liveBytes();
+        for (int i = 0; i < TIMERS; i++)
+            peer.schedule(shared, delays.nextNs());
+        Thread.sleep(SETTLE_MS);
+        long shareTask = Machine.liveBytes();
+        for (int i = 0; i < TIMERS; i++)
+            peer.schedule(new ArgumentTask(shared), delays.nextNs());
+        Thread.sleep(SETTLE_MS);
+        long ownTask = Machine.liveBytes();
+        report.line("bytes_per_timer_shared_task", (double) (shareTask - before) / TIMERS);
+        report.line("bytes_per_timer", (double) (ownTask - shareTask) / TIMERS);
+    }
+
+    /** A callback with an argument of its own, as the C side has one in every timer. */
+    private static final class ArgumentTask extends Task {
+        private final Object argument;
+
+        ArgumentTask(Object argument) {
+            this.argument = argument;
+        }
+
+        @Override
+        public void run() {
+            argument.hashCode();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+import java.util.Locale;
+
+/** Prints results to stdout, a JSON object a line, a line a metric; units are in the names. */
+final class Report {
+    private final String run;
+
+    Report(Options options) {
+        run = String.format(Locale.ROOT, "{\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d,",
+            options.workload, options.peer, options.producers);
+    }
+
+    void line(String metric, long value) {
+        print(metric, Long.toString(value));
+    }
+
+    void line(String metric, double value) {
+        print(metric, String.format(Locale.ROOT, "%.6g", value));
+    }
+
+    /** The percentiles of a histogram of nanoseconds, in microseconds. */
+    void percentiles(String what, Histogram histogram) {
+        line(what + "_p50_us", histogram.quantileNs(0.5) / 1e3);
+        line(what + "_p99_us", histogram.quantileNs(0.99) / 1e3);
+        line(what + "_p99.9_us", histogram.quantileNs(0.999) / 1e3);
+        line(what + "_max_us", histogram.maxNs() / 1e3);
+    }
+
+    private void print(String metric, String value) {
+        System.out.println(run + "\"metric\":\"" + metric + "\",\"value\":" + value + "}");
+    }
+}

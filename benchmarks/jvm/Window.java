@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+
+import java.util.function.LongSupplier;
+
+/**
+ * The measured time of a workload whose threads never stop: what they had done, and what the
+ * process had cost, is read when it begins and when it ends.
+ */
+final class Window {
+    private static final long SAMPLE_NS = 10_000_000;
+
+    /** Sleeps through the warm-up and the measured time, then reports pairs. */
+    static void measurePairs(Options options, Peer peer, Report report, LongSupplier pairs) {
+        Clock.sleepUntil(System.nanoTime() + Clock.nanoseconds(options.warmup));
+        long pairsBefore = pairs.getAsLong();
+        long cpuBefore = Machine.cpuNs();
+        long start = System.nanoTime();
+        long end = start + Clock.nanoseconds(options.seconds);
+        long pendingMax = 0;
+        for (long next = start; next < end; next += SAMPLE_NS) {
+            Clock.sleepUntil(next);
+            pendingMax = Math.max(pendingMax, peer.pending());
+        }
+        Clock.sleepUntil(end);
+        double seconds = (System.nanoTime() - start) / 1e9;
+        long cpuNs = Machine.cpuNs() - cpuBefore;
+        long done = pairs.getAsLong() - pairsBefore;
+        report.line("pairs_per_s", done / seconds);
+        report.line("cpu_ns_per_pair", (double) cpuNs / done);
+        report.line("pending_max", pendingMax);
+    }
+
+    private Window() {
+    }
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+
+interface Workload {
+    void run(Options options, Peer peer, Report report) throws Exception;
+}
