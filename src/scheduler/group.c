@@ -51,7 +51,7 @@ void htw__group_file(struct htw__shard *shard, struct htw__record *record, struc
         record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
     extra->paused = true;
     bool wake = false; /* it is not going to be due */
-    int error = htw__shard_file(shard, record, HTW_NEVER, HTW_NEVER, &wake);
+    int error = htw__shard_file(shard, record, HTW_NEVER, &wake);
     HTW__CHECK(error == 0); /* no deadline needs no level */
     (void)error;
 }
