@@ -128,8 +128,7 @@ static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t 
     if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
         return htw__slab_take_rare(slab, ret_index);
     uint32_t slot = page->free;
-    struct htw__cell *cell =
-        &atomic_load_explicit(&page->cells, memory_order_relaxed)[slot];
+    struct htw__cell *cell = &atomic_load_explicit(&page->cells, memory_order_relaxed)[slot];
     uint32_t next = (uint32_t)cell->content[0];
     if (__builtin_expect(next == HTW__SLAB_NONE &&
                              atomic_load_explicit(&page->fresh, memory_order_relaxed) ==

@@ -33,7 +33,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
     HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
-    HTW__ANNOTATE_ATOMIC(&expirer->stop, sizeof(expirer->stop));
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;
@@ -78,7 +77,7 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
 /* ---- serving */
 
 static bool is_stopping(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+    return atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
 }
 
 /* A batch for what is due; NULL when the scheduler is being stopped. */
@@ -159,7 +158,7 @@ static void *expire(void *arg) {
     struct htw__expirer *expirer = arg;
     struct htw_scheduler *scheduler = expirer->scheduler;
     int64_t cleaned_ns = 0;
-    while (!atomic_load_explicit(&expirer->stop, memory_order_acquire)) {
+    while (!is_stopping(scheduler)) {
         int64_t now_ns = htw__now_ns(scheduler);
         /* From here on, who arms something that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->alarm);
@@ -171,7 +170,7 @@ static void *expire(void *arg) {
             cleaned_ns = now_ns;
         }
         if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&
-            !atomic_load_explicit(&expirer->stop, memory_order_acquire))
+            !is_stopping(scheduler))
             sleep_until_next(expirer, now_ns);
     }
     return NULL;
@@ -183,7 +182,6 @@ int htw__expirer_start(struct htw__expirer *expirer) {
 }
 
 void htw__expirer_join(struct htw__expirer *expirer) {
-    atomic_store_explicit(&expirer->stop, true, memory_order_release);
     htw__alarm_set(&expirer->alarm, 0);
     pthread_join(expirer->thread, NULL);
 }

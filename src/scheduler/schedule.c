@@ -62,8 +62,8 @@ static inline int file(struct htw__shard *shard, struct htw__record *record, str
 }
 
 /* Lets a record that has been filed begin its life, and gives it a name. Under the lock. */
-static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record,
-                               uint32_t index, unsigned flags) {
+static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                               unsigned flags) {
     uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed) |
                      (unsigned)HTW__PENDING | flags; /* the state was 0 */
     atomic_store_explicit(&record->ident, ident, memory_order_release);
@@ -94,9 +94,10 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     return error;
 }
 
-static inline __attribute__((always_inline)) int
-schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               void *arg, htw_handle *ret_handle) {
+static inline __attribute__((always_inline)) int schedule_plain(struct htw_scheduler *scheduler,
+                                                                struct plan plan,
+                                                                htw_callback *callback, void *arg,
+                                                                htw_handle *ret_handle) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
     bool wake = false;

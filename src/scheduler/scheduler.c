@@ -49,8 +49,8 @@ static uint32_t online_cpus(void) {
 static void take_options(struct htw_scheduler *scheduler,
                          const struct htw_scheduler_options *options) {
     bool manual = options->clock == HTW_CLOCK_MANUAL;
-    scheduler->tick = htw__divisor_of(
-        (uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
+    scheduler->tick =
+        htw__divisor_of((uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
     scheduler->wheel_size = options->wheel_size;
     scheduler->shard_count = options->shards == 0 ? online_cpus() : options->shards;
     uint32_t expirers =

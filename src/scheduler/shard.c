@@ -72,8 +72,8 @@ int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_re
 
 /* ---- the wheel */
 
-int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record,
-                           uint64_t earliest, uint64_t latest, bool *ret_wake) {
+int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                           uint64_t latest, bool *ret_wake) {
     htw__shard_leave_former(shard, record);
     int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
     if (error == 0)

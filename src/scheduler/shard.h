@@ -44,8 +44,8 @@ static inline void htw__shard_leave_former(struct htw__shard *shard, struct htw_
 /* Whether the expirer must be told of a deadline: it is earlier than when it is going to look. */
 static inline void htw__shard_lower_wake_tick(struct htw__shard *shard, uint64_t tick,
                                               bool *ret_wake) {
-    if (__builtin_expect(
-            tick < atomic_load_explicit(&shard->wake_tick, memory_order_relaxed), false)) {
+    if (__builtin_expect(tick < atomic_load_explicit(&shard->wake_tick, memory_order_relaxed),
+                         false)) {
         atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
         *ret_wake = true;
     }
@@ -71,8 +71,8 @@ static inline int htw__shard_file(struct htw__shard *shard, struct htw__record *
 }
 
 /* The same, for a tick in a range. */
-int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record,
-                           uint64_t earliest, uint64_t latest, bool *ret_wake);
+int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                           uint64_t latest, bool *ret_wake);
 
 /* The same for the record's deadline_ns, and cannot fail: if the wheel cannot grow, it is filed
    for as late as is possible, and filed again then. */

@@ -169,7 +169,6 @@ struct htw__batch {
 struct htw__expirer {
     alignas(64) struct htw__alarm alarm;
     _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
-    _Atomic bool stop;
     struct htw_scheduler *scheduler;
     unsigned index;
     pthread_t thread;
@@ -213,7 +212,7 @@ struct htw_scheduler {
     struct htw__shard *shards;
     uint32_t shard_count;
     uint32_t index_bits, index_mask, shard_mask, generation_shift;
-    unsigned born; /* htw__fork_count() then */
+    unsigned born;            /* htw__fork_count() then */
     struct htw__divisor tick; /* its length in nanoseconds */
     enum htw_clock clock;
     bool embedded;
@@ -369,8 +368,7 @@ static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *s
 static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
                                                      htw_handle handle, uint64_t *ret_ident) {
     const struct htw_scheduler *scheduler = shard->scheduler;
-    struct htw__cell *cell =
-        htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
+    struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
     if (cell == NULL)
         return NULL;
     struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
