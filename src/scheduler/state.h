@@ -358,8 +358,7 @@ static inline htw_handle htw__handle_of(const struct htw__shard *shard,
 /* The shard of a handle; NULL when there is none of that number. */
 static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
                                                    htw_handle handle) {
-    uint64_t index =
-        (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >> scheduler->index_bits;
+    uint32_t index = (uint32_t)(handle >> scheduler->index_bits) & scheduler->shard_mask;
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 

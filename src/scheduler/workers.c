@@ -79,6 +79,7 @@ static struct htw__batch *take_first(struct htw__pool *pool) {
     pool->first = batch->link;
     if (pool->first == NULL)
         pool->last = NULL;
+    pool->queued--;
     return batch;
 }
 
@@ -89,6 +90,7 @@ static void append(struct htw__pool *pool, struct htw__batch *batch) {
     else
         pool->last->link = batch;
     pool->last = batch;
+    pool->queued++;
     pool->outstanding++;
 }
 
@@ -104,14 +106,14 @@ static int start_one(struct htw_scheduler *scheduler) {
     return error;
 }
 
-/* Finds somebody for what is queued. If no thread can be started, those that there are will come
-   to it: there is at least one. */
+/* Finds somebody for what is queued. Who was called and is not awake yet counts as idle. If no
+   thread can be started, those that there are will come to it: there is at least one. */
 static void summon(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    if (pool->idle > 0)
-        pthread_cond_signal(&pool->work);
-    else if (pool->started < scheduler->worker_count && !pool->stop)
+    if (pool->queued > pool->idle && pool->started < scheduler->worker_count && !pool->stop)
         start_one(scheduler);
+    else
+        pthread_cond_signal(&pool->work);
 }
 
 /* Moves what a worker has not begun with to a batch of its own, at the end of the queue. */
@@ -148,6 +150,8 @@ static void watch(struct htw_scheduler *scheduler) {
         worker->seen_batch = batch;
         worker->seen_next = next;
     }
+    if (pool->first != NULL)
+        summon(scheduler);
 }
 
 /* Waits for a batch to come back, and keeps watch meanwhile. */
