@@ -135,6 +135,8 @@ static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t 
                                  HTW__SLAB_PAGE_CELLS,
                          false)) /* its last one */
         return htw__slab_take_rare(slab, ret_index);
+    /* Whoever freed it may have been another processor: have it here by the next call. */
+    __builtin_prefetch(cell - slot + (next & (HTW__SLAB_PAGE_CELLS - 1)), 1);
     page->free = next;
     page->used++;
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;

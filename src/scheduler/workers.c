@@ -224,7 +224,10 @@ void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch)
         put_spare(pool, batch);
     } else {
         append(pool, batch);
-        summon(scheduler);
+        /* A worker that is awake is about to come for the first that waits: to wake another up
+           costs more than most batches. If it does not come, watch() notices. */
+        if (pool->queued > 1 || pool->started == pool->idle)
+            summon(scheduler);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
