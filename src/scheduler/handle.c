@@ -118,7 +118,8 @@ int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t p
     htw__lock_take(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &ident);
     enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
-    if (state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) {
+    bool ends = state == HTW__RUNNING && (ident & HTW__CANCEL); /* it has no next run */
+    if ((state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) && !ends) {
         bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
         if (repeats)
             record->extra->period_ns = period_ns;
