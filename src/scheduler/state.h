@@ -335,6 +335,15 @@ static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsi
     return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
 }
 
+/* Without the lock, against a change under it: see begin() in run.c. */
+static inline int64_t htw__deadline_peek(const struct htw__record *record) {
+    return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
+}
+
+static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
+}
+
 static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw__record, timer);
 }
