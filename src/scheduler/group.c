@@ -43,6 +43,8 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
                      bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
+        if (extra != NULL)
+            extra->paused = false; /* being resumed, and moved before its turn came */
         htw__shard_file_surely(shard, record, ret_wake);
         return;
     }
