@@ -122,7 +122,7 @@ struct htw__extra {
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
     struct htw__link in_group;
-    uint64_t swept; /* the last sweep over the group that has seen it */
+    uint64_t joined; /* how many sweeps over the group had begun before it joined */
     struct htw__key_node key;
     size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
