@@ -193,6 +193,7 @@ struct htw__pool {
     pthread_cond_t changed; /* a batch has come back */
     struct htw__batch *first, *last;
     struct htw__batch *spare;        /* batches that nobody uses */
+    uint32_t queued;                 /* batches that nobody has taken */
     uint64_t outstanding;            /* batches queued or in work; with an executor, tasks */
     unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
     bool stop;

@@ -79,6 +79,7 @@ static struct htw__batch *take_first(struct htw__pool *pool) {
     pool->first = batch->link;
     if (pool->first == NULL)
         pool->last = NULL;
+    pool->queued--;
     return batch;
 }
 
@@ -89,6 +90,7 @@ static void append(struct htw__pool *pool, struct htw__batch *batch) {
     else
         pool->last->link = batch;
     pool->last = batch;
+    pool->queued++;
     pool->outstanding++;
 }
 
@@ -104,13 +106,14 @@ static int start_one(struct htw_scheduler *scheduler) {
     return error;
 }
 
-/* Finds somebody for what is queued. If no thread can be started, those that there are will come
-   to it: there is at least one. */
+/* Finds somebody for what is queued. Threads that are idle may have been summoned for another batch
+   already, and not be awake yet: so there must be one for each. If no thread can be started,
+   those that there are will come to it: there is at least one. */
 static void summon(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     if (pool->idle > 0)
         pthread_cond_signal(&pool->work);
-    else if (pool->started < scheduler->worker_count && !pool->stop)
+    if (pool->idle < pool->queued && pool->started < scheduler->worker_count && !pool->stop)
         start_one(scheduler);
 }
 
