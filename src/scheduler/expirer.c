@@ -55,9 +55,10 @@ void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns) {
 }
 
 void htw__expirer_plan_chore(struct htw__expirer *expirer) {
-    if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+    /* Not a load: if it is true still, the expirer must see what there is to do when it sets it to
+       false. */
+    if (atomic_exchange_explicit(&expirer->chore, true, memory_order_acq_rel))
         return;
-    atomic_store_explicit(&expirer->chore, true, memory_order_relaxed);
     if (has_alarm(expirer->scheduler))
         htw__alarm_set(&expirer->alarm,
                        htw__after_ns(htw__now_ns(expirer->scheduler), CHORE_DELAY_NS));
@@ -133,7 +134,7 @@ void htw__expirer_clean(struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         return;
-    atomic_store_explicit(&expirer->chore, false, memory_order_relaxed);
+    atomic_exchange_explicit(&expirer->chore, false, memory_order_acq_rel);
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count)
         htw__shard_clean(&scheduler->shards[i]);
 }

@@ -146,7 +146,9 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
     for (size_t i = 0; i < count; i++) {
         struct htw__record *record = htw__record_of(timers[i]);
         uint64_t ident = htw__ident_of(record);
-        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns) {
+        /* What was armed with no delay after `now_ns` was read is due as well. */
+        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns &&
+            record->deadline_ns > htw__now_ns(shard->scheduler)) {
             bool wake = false; /* the caller has yet to look at the wheel */
             htw__shard_file_surely(shard, record, &wake);
             continue;

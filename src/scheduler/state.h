@@ -122,7 +122,7 @@ struct htw__extra {
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
     struct htw__link in_group;
-    uint64_t swept; /* the last sweep over the group that has seen it */
+    uint64_t joined; /* how many sweeps over the group had begun before it joined */
     struct htw__key_node key;
     size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
@@ -193,7 +193,7 @@ struct htw__pool {
     pthread_cond_t changed; /* a batch has come back */
     struct htw__batch *first, *last;
     struct htw__batch *spare;        /* batches that nobody uses */
-    unsigned queued;                 /* batches from `first` on */
+    uint32_t queued;                 /* batches that nobody has taken */
     uint64_t outstanding;            /* batches queued or in work; with an executor, tasks */
     unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
     bool stop;
@@ -334,6 +334,15 @@ static inline enum htw__state htw__ident_state(uint64_t ident) {
 /* The same record in another state, with all flags cleared but `flags`. */
 static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsigned flags) {
     return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
+}
+
+/* Without the lock, against a change under it: see begin() in run.c. */
+static inline int64_t htw__deadline_peek(const struct htw__record *record) {
+    return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
+}
+
+static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 }
 
 static inline struct htw__record *htw__record_of(struct htw_timer *timer) {

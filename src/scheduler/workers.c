@@ -106,14 +106,15 @@ static int start_one(struct htw_scheduler *scheduler) {
     return error;
 }
 
-/* Finds somebody for what is queued. Who was called and is not awake yet counts as idle. If no
-   thread can be started, those that there are will come to it: there is at least one. */
+/* Finds somebody for what is queued. Threads that are idle may have been summoned for another batch
+   already, and not be awake yet: so there must be one for each. If no thread can be started,
+   those that there are will come to it: there is at least one. */
 static void summon(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    if (pool->queued > pool->idle && pool->started < scheduler->worker_count && !pool->stop)
-        start_one(scheduler);
-    else
+    if (pool->idle > 0)
         pthread_cond_signal(&pool->work);
+    if (pool->idle < pool->queued && pool->started < scheduler->worker_count && !pool->stop)
+        start_one(scheduler);
 }
 
 /* Moves what a worker has not begun with to a batch of its own, at the end of the queue. */
