@@ -71,7 +71,7 @@ static int arm_plain(struct htw__shard *shard, const struct plan *plan, htw_call
                      void *arg, htw_handle *ret_handle, bool *ret_wake) {
     struct htw__record *record;
     if (!htw__credit_take(shard)) {
-        htw__counter_add(&shard->refused, 1);
+        htw__counter_add(&shard->refused, !shard->closed);
         return shard->closed ? -ESHUTDOWN : -EAGAIN;
     }
     int error = htw__shard_take_record(shard, &record);
