@@ -189,6 +189,9 @@ static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor,
         hand_back(shard, record, visitor, context);
         record = next;
     }
+    htw__lock_take(&shard->lock);
+    atomic_store_explicit(&shard->wake_tick, HTW_NEVER, memory_order_relaxed);
+    htw__lock_give(&shard->lock);
     htw__shard_clean(shard);
 }
 
