@@ -69,10 +69,19 @@ void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, boo
     htw__counter_set(&shard->extra_bytes, htw__counter_read(&shard->extra_bytes) - extra->bytes);
 }
 
+/* Whoever ended the timer is still in a call of the library: a hook that stopped the scheduler
+   would take it away from under him. */
+static void call_hook(struct htw_scheduler *scheduler, const struct htw__extra *extra) {
+    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    htw__innermost_run = &run;
+    extra->release(extra->arg);
+    htw__innermost_run = run.outer;
+}
+
 void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
     if (ended->extra == NULL)
         return;
     if (ended->extra->release != NULL)
-        ended->extra->release(ended->extra->arg);
+        call_hook(scheduler, ended->extra);
     htw__extra_destroy(scheduler, ended->extra);
 }

@@ -164,8 +164,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     firing.handle = htw__handle_of(shard, record);
     htw_callback *callback = record->callback;
     void *arg = has_extra ? begin_extra(shard, record, &firing, &repeats) : record->arg;
-    /* The clock may have been set back since the timer was found due. */
-    firing.late_ns = pass->now_ns > firing.deadline_ns ? pass->now_ns - firing.deadline_ns : 0;
+    firing.late_ns = htw__late_ns(pass->now_ns, firing.deadline_ns);
     if (!repeats)
         htw__credit_return(scheduler, 1);
     write_counters(runner);

@@ -311,9 +311,19 @@ static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64
 
 /* `now` and a delay, which may not leave the range. A negative delay is none. */
 static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
+    int64_t sum;
     if (delay_ns <= 0)
         return now;
-    return delay_ns > HTW_FOREVER - now ? HTW_FOREVER : now + delay_ns;
+    return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_FOREVER : sum;
+}
+
+/* How late it is; the deadline may lie before all time. */
+static inline int64_t htw__late_ns(int64_t now, int64_t deadline_ns) {
+    int64_t late;
+    /* The clock may have been set back since the timer was found due. */
+    if (deadline_ns >= now)
+        return 0;
+    return __builtin_sub_overflow(now, deadline_ns, &late) ? INT64_MAX : late;
 }
 
 /* ---- records */
