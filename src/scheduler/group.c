@@ -8,8 +8,8 @@
 #include <errno.h>
 
 void htw__group_join(struct htw_group *group, struct htw__extra *extra) {
-    extra->swept = group->sweep;
-    htw__ring_push_back(&group->timers, &extra->in_group);
+    extra->in_group.extra = extra;
+    htw__ring_push_back(&group->timers, &extra->in_group.link);
     group->count++;
 }
 
@@ -22,12 +22,16 @@ static void release_group(struct htw_group *group) {
     htw__release(allocator, group, sizeof(*group));
 }
 
+static void release_if_over(struct htw_group *group) {
+    if (group->abandoned && group->count == 0 && group->sweeps == 0)
+        release_group(group);
+}
+
 void htw__group_leave(struct htw_group *group, struct htw__extra *extra) {
-    htw__link_unlink(&extra->in_group);
+    htw__link_unlink(&extra->in_group.link);
     group->count--;
     extra->group = NULL;
-    if (group->abandoned && group->count == 0)
-        release_group(group);
+    release_if_over(group);
 }
 
 struct htw__key_table *htw__group_keys(struct htw_group *group) {
@@ -43,6 +47,9 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
                      bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
+        /* It may be one that a resume under way has yet to come to. */
+        if (extra != NULL)
+            extra->paused = false;
         htw__shard_file_surely(shard, record, ret_wake);
         return;
     }
@@ -77,11 +84,14 @@ static int refuse(const struct htw_group *group) {
     return group == NULL ? -EINVAL : htw__scheduler_refusal(group->scheduler);
 }
 
-/* ---- sweeps: visits to all timers of a group, a slice at a time */
-
+/*
+ * Sweeps: visits to all timers of a group, a slice at a time. Between two slices other sweeps
+ * may pass over the same timers. So each puts two marks of its own into the list: `place` goes
+ * from timer to timer, up to `end`, behind which stand those that join meanwhile.
+ */
 struct sweep {
     struct htw_group *group;
-    uint64_t number;
+    struct htw__member place, end;
     /* Called for each timer, under the lock. Cancels it if `ended` is not NULL, and then tells
        whether it did. */
     bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended);
@@ -90,23 +100,34 @@ struct sweep {
     bool wake;
 };
 
+/* Under the lock. */
 static void start(struct sweep *sweep) {
-    sweep->number = ++sweep->group->sweep;
+    sweep->group->sweeps++;
+    htw__ring_push_front(&sweep->group->timers, &sweep->place.link);
+    htw__ring_push_back(&sweep->group->timers, &sweep->end.link);
 }
 
-/* Whether there is more. Under the lock. */
+/* The group may be gone afterwards. */
+static void finish(struct sweep *sweep) {
+    htw__link_unlink(&sweep->place.link);
+    htw__link_unlink(&sweep->end.link);
+    sweep->group->sweeps--;
+    release_if_over(sweep->group);
+}
+
+/* Whether there is more; if not, the group may be gone. Under the lock. */
 static bool sweep_slice(struct sweep *sweep) {
-    struct htw_group *group = sweep->group;
     sweep->ended_count = 0;
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = group->timers._next;
-        struct htw__extra *extra = HTW_CONTAINER_OF(link, struct htw__extra, in_group);
-        if (link == &group->timers || extra->swept >= sweep->number)
+        struct htw__link *link = sweep->place.link._next;
+        if (link == &sweep->end.link) {
+            finish(sweep);
             return false;
-        extra->swept = sweep->number;
-        htw__link_unlink(link);
-        htw__ring_push_back(&group->timers, link);
-        if (sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
+        }
+        htw__link_unlink(&sweep->place.link);
+        htw__link_insert(&link->_next, &sweep->place.link);
+        struct htw__extra *extra = HTW_CONTAINER_OF(link, struct htw__member, link)->extra;
+        if (extra != NULL && sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
             sweep->ended_count++;
     }
     return true;
@@ -133,7 +154,8 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     (void)ended;
     struct htw__extra *extra = record->extra;
-    if (!extra->paused)
+    /* Paused again meanwhile: then the later of the two holds. */
+    if (!extra->paused || sweep->group->paused)
         return false;
     extra->paused = false;
     record->deadline_ns = htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
@@ -141,11 +163,12 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static void settle(struct sweep *sweep, htw_leftover_visitor *visitor, void *context) {
+static void settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                   htw_leftover_visitor *visitor, void *context) {
     for (uint32_t i = 0; i < sweep->ended_count; i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].leftover);
-        htw__ended_settle(sweep->group->scheduler, &sweep->ended[i]);
+        htw__ended_settle(scheduler, &sweep->ended[i]);
     }
 }
 
@@ -164,7 +187,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
         dirty = htw__shard_is_dirty(shard);
         htw__lock_give(&shard->lock);
         cancelled += sweep.ended_count;
-        settle(&sweep, visitor, context);
+        settle(shard->scheduler, &sweep, visitor, context);
         if (more)
             htw__lock_take(&shard->lock);
     }
@@ -212,8 +235,7 @@ void htw_group_destroy(struct htw_group *group) {
     set_paused(group, false);
     htw__lock_take(&shard->lock);
     group->abandoned = true;
-    if (group->count == 0)
-        release_group(group);
+    release_if_over(group);
     htw__lock_give(&shard->lock);
 }
 

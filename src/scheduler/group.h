@@ -9,12 +9,11 @@
 struct htw_group {
     struct htw_scheduler *scheduler;
     struct htw__shard *shard;
-    struct htw__link
-        timers;     /* htw__extra.in_group; those that the last sweep has seen at the end */
-    uint64_t count; /* in `timers` */
-    uint64_t sweep; /* counts cancels, pauses and resumes */
+    struct htw__link timers; /* of struct htw__member, and the marks of the sweeps among them */
+    uint64_t count;          /* timers in `timers` */
+    unsigned sweeps;         /* that are under way: cancels, pauses and resumes */
     bool paused;
-    bool abandoned;              /* the user has destroyed it: it goes with its last timer */
+    bool abandoned; /* the user has destroyed it: it goes with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
 };
 
