@@ -135,6 +135,11 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__extra_detach(shard, record, extra != NULL, &ended);
         if (repeats)
             htw__credit_give(shard); /* others have given theirs back when they began */
+        /* From here on nothing can be changed any more, and the second record is this thread's. */
+        atomic_store_explicit(
+            &record->ident,
+            htw__ident_in(ident, HTW__RUNNING, HTW__CANCEL | (unsigned)(ident & HTW__AWAITED)),
+            memory_order_release);
     }
     htw__lock_give(&shard->lock);
     if (wake)
