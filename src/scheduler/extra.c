@@ -72,7 +72,12 @@ void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, boo
 void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
     if (ended->extra == NULL)
         return;
-    if (ended->extra->release != NULL)
+    if (ended->extra->release != NULL) {
+        /* So that a hook that stops the scheduler does not wait for this thread. */
+        struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+        htw__innermost_run = &run;
         ended->extra->release(ended->extra->arg);
+        htw__innermost_run = run.outer;
+    }
     htw__extra_destroy(scheduler, ended->extra);
 }
