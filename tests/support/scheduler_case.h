@@ -27,13 +27,13 @@ struct probe {
     char name; /* a lower-case letter */
     htw_handle handle;
     unsigned runs, releases, visits;
-    bool early;              /* it ran before its deadline, ever */
-    int64_t ran_ns;          /* the clock when it last ran */
-    struct htw_firing last;  /* what it was told then */
-    int64_t leftover_ns;     /* the deadline that a visitor was told */
+    bool early;                              /* it ran before its deadline, ever */
+    int64_t ran_ns;                          /* the clock when it last ran */
+    struct htw_firing last;                  /* what it was told then */
+    int64_t leftover_ns;                     /* the deadline that a visitor was told */
     unsigned (*during)(struct probe *probe); /* called when it runs, after the log */
-    unsigned answer;         /* what that returned */
-    void *context;           /* for `during` */
+    unsigned answer;                         /* what that returned */
+    void *context;                           /* for `during` */
     void (*on_release)(struct probe *probe);
 };
 

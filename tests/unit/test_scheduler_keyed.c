@@ -464,7 +464,8 @@ static void keyed_by_the_hundred_thousand_are_each_found(void **state) {
     free(runs);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_case_setup, scheduler_case_teardown)
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, scheduler_case_setup, scheduler_case_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
