@@ -137,12 +137,14 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__group_file(shard, record, extra, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
-        /* Until it is DONE others find it running, but must not look for its second record, nor
-           move it. Nobody changes the flags of a running one but under the lock. */
-        uint64_t last = (ident & ~(uint64_t)(HTW__EXTRA | HTW__REARM)) | HTW__CANCEL;
-        atomic_store_explicit(&record->ident, last, memory_order_release);
         if (repeats)
             htw__credit_give(shard); /* others have given theirs back when they began */
+        /* Until it is DONE others find it running, but must not look for its second record, which
+           is this thread's now, nor move it. */
+        atomic_store_explicit(
+            &record->ident,
+            htw__ident_in(ident, HTW__RUNNING, HTW__CANCEL | (unsigned)(ident & HTW__AWAITED)),
+            memory_order_release);
     }
     htw__lock_give(&shard->lock);
     if (wake)

@@ -110,6 +110,12 @@ struct htw__record {
 };
 _Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
 
+/* A place in the list of a group. */
+struct htw__member {
+    struct htw__link link;
+    struct htw__extra *extra; /* NULL: no timer, but a mark of a sweep */
+};
+
 /* The second record. Guarded by the lock of the shard. */
 struct htw__extra {
     void *arg;
@@ -121,8 +127,7 @@ struct htw__extra {
     bool paused; /* in the wheel without a deadline; the record has what remains */
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
-    struct htw__link in_group;
-    uint64_t joined; /* how many sweeps over the group had begun before it joined */
+    struct htw__member in_group;
     struct htw__key_node key;
     size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
