@@ -170,44 +170,48 @@ static struct htw__cell *take_from(struct htw__slab_page *page) {
     return cell;
 }
 
-struct htw__cell *htw__slab_take(struct htw__slab *slab) {
-    struct htw__slab_page *page;
-    if (__builtin_expect(slab->partial != HTW__SLAB_NONE, true)) {
-        page = htw__slab_page(slab, slab->partial);
-    } else if (slab->empty != HTW__SLAB_NONE) {
+/* After each change to the list of pages with room. */
+static void set_current(struct htw__slab *slab) {
+    slab->current =
+        slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
+}
+
+struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index) {
+    struct htw__slab_page *page = slab->current;
+    if (page == NULL && slab->empty != HTW__SLAB_NONE) {
         page = htw__slab_page(slab, slab->empty);
         unlink_page(slab, &slab->empty, page);
         slab->empty_count--;
         push(slab, &slab->partial, page);
-    } else {
-        return NULL;
     }
+    if (page == NULL)
+        return NULL;
     struct htw__cell *cell = take_from(page);
     if (!has_room(page))
         unlink_page(slab, &slab->partial, page);
+    set_current(slab);
+    *ret_index = page->number << HTW__SLAB_PAGE_BITS |
+                 (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
     return cell;
 }
 
 /* Puts a page, one of whose cells was freed, where it belongs now. */
 static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
-    if (page->used == 0) {
-        if (had_room)
-            unlink_page(slab, &slab->partial, page);
-        if (!has_room(page)) {
-            push(slab, &slab->spent, page);
-            return;
-        }
+    if (had_room)
+        unlink_page(slab, &slab->partial, page);
+    if (page->used == 0 && has_room(page)) {
         push(slab, &slab->empty, page);
         slab->empty_count++;
-    } else if (slab->partial != page->number && has_room(page)) {
+    } else if (page->used == 0) {
+        push(slab, &slab->spent, page);
+    } else if (has_room(page)) {
         /* To the front: the next cell taken is the one that is in the cache. */
-        if (had_room)
-            unlink_page(slab, &slab->partial, page);
         push(slab, &slab->partial, page);
     }
+    set_current(slab);
 }
 
-void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
+void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = page_of(slab, cell);
     uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
     uint32_t generation = htw__ident_generation(ident);

@@ -54,6 +54,7 @@ struct htw__slab_page {
 };
 
 struct htw__slab {
+    struct htw__slab_page *current; /* the first of `partial`; NULL if there is none */
     struct htw__slab_page *_Atomic segments[HTW__SLAB_SEGMENTS];
     uint32_t page_count;     /* entries of the directory that were ever used */
     uint32_t page_limit;     /* how many there may be */
@@ -88,13 +89,6 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells);
    them; NULL if there are no more. */
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare);
 
-/* A free cell, whose state is 0 until the owner sets it; NULL: add a page. Its content is
-   zero only if it is fresh, or as its last owner left it, but for content[0]. */
-struct htw__cell *htw__slab_take(struct htw__slab *slab);
-
-/* Takes a cell back. */
-void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell);
-
 /* Memory that the slab holds. */
 uint64_t htw__slab_bytes(const struct htw__slab *slab);
 
@@ -121,6 +115,54 @@ static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struc
     const struct htw__slab_page *page = htw__slab_page(slab, number);
     const struct htw__cell *first = atomic_load_explicit(&page->cells, memory_order_relaxed);
     return number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - first);
+}
+
+/* The parts of the two functions below that are not common. */
+struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index);
+void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell);
+
+/* A free cell, whose state is 0 until the owner sets it, and its index; NULL: add a page. Its
+   content is as its last owner left it, but for content[0]; at first it is zero. */
+static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t *ret_index) {
+    struct htw__slab_page *page = slab->current;
+    if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
+        return htw__slab_take_rare(slab, ret_index);
+    uint32_t slot = page->free;
+    struct htw__cell *cell = &atomic_load_explicit(&page->cells, memory_order_relaxed)[slot];
+    uint32_t next = (uint32_t)cell->content[0];
+    if (__builtin_expect(next == HTW__SLAB_NONE &&
+                             atomic_load_explicit(&page->fresh, memory_order_relaxed) ==
+                                 HTW__SLAB_PAGE_CELLS,
+                         false)) /* its last one */
+        return htw__slab_take_rare(slab, ret_index);
+    /* Whoever freed it may have been another processor: have it here by the next call. */
+    __builtin_prefetch(cell - slot + (next & (HTW__SLAB_PAGE_CELLS - 1)), 1);
+    page->free = next;
+    page->used++;
+    *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;
+    return cell;
+}
+
+/* Takes a cell back. */
+static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
+    struct htw__slab_page *page = slab->current;
+    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
+    uint32_t generation = htw__ident_generation(ident);
+    if (__builtin_expect(page == NULL || page->number != htw__ident_page(ident) ||
+                             page->used == 1 || generation == slab->generation_max,
+                         false)) {
+        htw__slab_free_rare(slab, cell);
+        return;
+    }
+    generation++;
+    page->used--;
+    cell->content[0] = page->free;
+    page->free = (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
+    if (page->highest < generation)
+        page->highest = generation;
+    atomic_store_explicit(&cell->ident,
+                          (uint64_t)generation << 32 | ((uint32_t)ident & ~HTW__IDENT_STATE),
+                          memory_order_relaxed);
 }
 
 /* The cell of an index, whoever has it now; NULL where there is none. */

@@ -49,15 +49,28 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
 }
 
 /* Cleans up soon, if this is needed. Not under the lock. */
-static void tidy(struct htw__shard *shard, bool dirty) {
+static inline void tidy(struct htw__shard *shard, bool dirty) {
     if (dirty)
         htw__expirer_plan_chore(htw__expirer_of(shard));
 }
 
-static int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
+/* What nearly all cancels are: of a plain timer in the wheel. Under the lock. */
+static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
+                                uint64_t ident) {
+    if ((ident & HTW__IDENT_STATE) != HTW__PENDING ||
+        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__DONE, 0)))
+        return false;
+    htw__counter_add(&shard->cancelled, 1);
+    htw__credit_give(shard);
+    htw__shard_unfile(shard, record);
+    htw__shard_free_record(shard, record);
+    return true;
+}
+
+/* The rest, under the lock, which is given back. */
+static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
+                                                 struct htw__record *record) {
     struct htw__ended ended;
-    uint64_t ident;
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
     bool dirty = htw__shard_is_dirty(shard);
@@ -66,6 +79,17 @@ static int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
         htw__ended_settle(shard->scheduler, &ended);
     tidy(shard, dirty);
     return (int)outcome;
+}
+
+static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
+    uint64_t ident;
+    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    if (record == NULL || !cancel_plain(shard, record, ident))
+        return cancel_rare(shard, record);
+    bool dirty = htw__shard_is_dirty(shard);
+    htw__lock_give(&shard->lock);
+    tidy(shard, dirty);
+    return HTW_CANCELLED;
 }
 
 /* The record is this thread's now, but has yet to be taken out of the wheel. */

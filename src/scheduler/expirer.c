@@ -33,7 +33,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
     HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
-    HTW__ANNOTATE_ATOMIC(&expirer->stop, sizeof(expirer->stop));
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;
@@ -56,9 +55,10 @@ void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns) {
 }
 
 void htw__expirer_plan_chore(struct htw__expirer *expirer) {
-    if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+    /* Not a load: if it is true still, the expirer must see what there is to do when it sets it to
+       false. */
+    if (atomic_exchange_explicit(&expirer->chore, true, memory_order_acq_rel))
         return;
-    atomic_store_explicit(&expirer->chore, true, memory_order_relaxed);
     if (has_alarm(expirer->scheduler))
         htw__alarm_set(&expirer->alarm,
                        htw__after_ns(htw__now_ns(expirer->scheduler), CHORE_DELAY_NS));
@@ -78,7 +78,7 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
 /* ---- serving */
 
 static bool is_stopping(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+    return atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
 }
 
 /* A batch for what is due; NULL when the scheduler is being stopped. */
@@ -134,7 +134,7 @@ void htw__expirer_clean(struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         return;
-    atomic_store_explicit(&expirer->chore, false, memory_order_relaxed);
+    atomic_exchange_explicit(&expirer->chore, false, memory_order_acq_rel);
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count)
         htw__shard_clean(&scheduler->shards[i]);
 }
@@ -159,7 +159,7 @@ static void *expire(void *arg) {
     struct htw__expirer *expirer = arg;
     struct htw_scheduler *scheduler = expirer->scheduler;
     int64_t cleaned_ns = 0;
-    while (!atomic_load_explicit(&expirer->stop, memory_order_acquire)) {
+    while (!is_stopping(scheduler)) {
         int64_t now_ns = htw__now_ns(scheduler);
         /* From here on, who arms something that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->alarm);
@@ -171,7 +171,7 @@ static void *expire(void *arg) {
             cleaned_ns = now_ns;
         }
         if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&
-            !atomic_load_explicit(&expirer->stop, memory_order_acquire))
+            !is_stopping(scheduler))
             sleep_until_next(expirer, now_ns);
     }
     return NULL;
@@ -183,7 +183,6 @@ int htw__expirer_start(struct htw__expirer *expirer) {
 }
 
 void htw__expirer_join(struct htw__expirer *expirer) {
-    atomic_store_explicit(&expirer->stop, true, memory_order_release);
     htw__alarm_set(&expirer->alarm, 0);
     pthread_join(expirer->thread, NULL);
 }

@@ -15,7 +15,7 @@ void htw__expirer_fini(struct htw__expirer *expirer);
 
 int htw__expirer_start(struct htw__expirer *expirer);
 
-/* Ends the thread, once it has left the batch that it is at. */
+/* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 
 static inline struct htw__expirer *htw__expirer_of(const struct htw__shard *shard) {

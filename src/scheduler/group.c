@@ -8,7 +8,7 @@
 #include <errno.h>
 
 void htw__group_join(struct htw_group *group, struct htw__extra *extra) {
-    extra->swept = group->sweep;
+    extra->joined = group->sweep_count;
     htw__ring_push_back(&group->timers, &extra->in_group);
     group->count++;
 }
@@ -43,6 +43,8 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
                      bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
+        if (extra != NULL)
+            extra->paused = false; /* being resumed, and moved before its turn came */
         htw__shard_file_surely(shard, record, ret_wake);
         return;
     }
@@ -51,7 +53,7 @@ void htw__group_file(struct htw__shard *shard, struct htw__record *record, struc
         record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
     extra->paused = true;
     bool wake = false; /* it is not going to be due */
-    int error = htw__shard_file(shard, record, HTW_NEVER, HTW_NEVER, &wake);
+    int error = htw__shard_file(shard, record, HTW_NEVER, &wake);
     HTW__CHECK(error == 0); /* no deadline needs no level */
     (void)error;
 }
@@ -77,47 +79,76 @@ static int refuse(const struct htw_group *group) {
     return group == NULL ? -EINVAL : htw__scheduler_refusal(group->scheduler);
 }
 
-/* ---- sweeps: visits to all timers of a group, a slice at a time */
+/*
+ * ---- sweeps: visits to all timers of a group, a slice at a time. There may be several at once.
+ * None changes the order of the timers, which is that in which they joined: so each sees every one
+ * that was there when it began, and knows by its number where those begin that were not.
+ */
 
-struct sweep {
+struct htw__sweep {
     struct htw_group *group;
+    struct htw__sweep *next;
+    struct htw__link cursor; /* among the timers, behind those that were visited */
     uint64_t number;
     /* Called for each timer, under the lock. Cancels it if `ended` is not NULL, and then tells
        whether it did. */
-    bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended);
+    bool (*visit)(struct htw__sweep *sweep, struct htw__record *record, struct htw__ended *ended);
     struct htw__ended ended[HTW__SLICE];
     uint32_t ended_count;
     bool wake;
 };
 
-static void start(struct sweep *sweep) {
-    sweep->number = ++sweep->group->sweep;
+static void start(struct htw__sweep *sweep) {
+    struct htw_group *group = sweep->group;
+    sweep->number = ++group->sweep_count;
+    sweep->next = group->sweeps;
+    group->sweeps = sweep;
+    htw__ring_push_front(&group->timers, &sweep->cursor);
 }
 
-/* Whether there is more. Under the lock. */
-static bool sweep_slice(struct sweep *sweep) {
+static void finish(struct htw__sweep *sweep) {
+    struct htw__sweep **place = &sweep->group->sweeps;
+    while (*place != sweep)
+        place = &(*place)->next;
+    *place = sweep->next;
+    htw__link_unlink(&sweep->cursor);
+}
+
+static bool is_cursor(const struct htw_group *group, const struct htw__link *link) {
+    for (const struct htw__sweep *sweep = group->sweeps; sweep != NULL; sweep = sweep->next)
+        if (link == &sweep->cursor)
+            return true;
+    return false;
+}
+
+/* Whether there is more; if not, it is finished. Under the lock. */
+static bool sweep_slice(struct htw__sweep *sweep) {
     struct htw_group *group = sweep->group;
     sweep->ended_count = 0;
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = group->timers._next;
-        struct htw__extra *extra = HTW_CONTAINER_OF(link, struct htw__extra, in_group);
-        if (link == &group->timers || extra->swept >= sweep->number)
+        struct htw__link *link = sweep->cursor._next;
+        bool is_timer = link != &group->timers && !is_cursor(group, link);
+        struct htw__extra *extra =
+            is_timer ? HTW_CONTAINER_OF(link, struct htw__extra, in_group) : NULL;
+        if (link == &group->timers || (is_timer && extra->joined >= sweep->number)) {
+            finish(sweep);
             return false;
-        extra->swept = sweep->number;
-        htw__link_unlink(link);
-        htw__ring_push_back(&group->timers, link);
-        if (sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
+        }
+        htw__link_unlink(&sweep->cursor);
+        htw__link_insert(&link->_next, &sweep->cursor);
+        if (is_timer && sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
             sweep->ended_count++;
     }
     return true;
 }
 
-static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
+static bool visit_cancel(struct htw__sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     return htw__cancel_locked(sweep->group->shard, record, ended) == HTW_CANCELLED;
 }
 
-static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
+static bool visit_pause(struct htw__sweep *sweep, struct htw__record *record,
+                        struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
     uint64_t ident = htw__ident_of(record);
@@ -129,11 +160,11 @@ static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct 
     return false;
 }
 
-static bool visit_resume(struct sweep *sweep, struct htw__record *record,
+static bool visit_resume(struct htw__sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     (void)ended;
     struct htw__extra *extra = record->extra;
-    if (!extra->paused)
+    if (!extra->paused || sweep->group->paused) /* paused again meanwhile */
         return false;
     extra->paused = false;
     record->deadline_ns = htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
@@ -141,7 +172,7 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static void settle(struct sweep *sweep, htw_leftover_visitor *visitor, void *context) {
+static void settle(struct htw__sweep *sweep, htw_leftover_visitor *visitor, void *context) {
     for (uint32_t i = 0; i < sweep->ended_count; i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].leftover);
@@ -154,7 +185,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
     if (refusal != 0)
         return refusal;
     struct htw__shard *shard = group->shard;
-    struct sweep sweep = { .group = group, .visit = visit_cancel };
+    struct htw__sweep sweep = { .group = group, .visit = visit_cancel };
     int64_t cancelled = 0;
     bool more = true, dirty = false;
     htw__lock_take(&shard->lock);
@@ -176,7 +207,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
 /* Pauses or resumes. The lock is taken and given back. */
 static void set_paused(struct htw_group *group, bool paused) {
     struct htw__shard *shard = group->shard;
-    struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
+    struct htw__sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
     bool more = true;
     htw__lock_take(&shard->lock);
     start(&sweep);

@@ -9,10 +9,10 @@
 struct htw_group {
     struct htw_scheduler *scheduler;
     struct htw__shard *shard;
-    struct htw__link
-        timers;     /* htw__extra.in_group; those that the last sweep has seen at the end */
-    uint64_t count; /* in `timers` */
-    uint64_t sweep; /* counts cancels, pauses and resumes */
+    struct htw__link timers;   /* htw__extra.in_group, as they joined; and cursors of sweeps */
+    uint64_t count;            /* in `timers`, without the cursors */
+    uint64_t sweep_count;      /* cancels, pauses and resumes that have begun */
+    struct htw__sweep *sweeps; /* those that are under way */
     bool paused;
     bool abandoned;              /* the user has destroyed it: it goes with its last timer */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */

@@ -16,7 +16,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
         htw__group_file(shard, record, extra, ret_wake);
         return HTW_MOVED;
     }
-    int error = htw__shard_file(shard, record, tick, tick, ret_wake);
+    int error = htw__shard_file(shard, record, tick, ret_wake);
     if (error != 0)
         return error;
     record->deadline_ns = deadline_ns;
@@ -49,16 +49,10 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
             return HTW_RUNNING;
         }
     }
-    int64_t planned_ns = record->deadline_ns;
-    record->deadline_ns = deadline_ns;
-    uint64_t rearmed = ident | HTW__REARM;
-    while (!htw__ident_change(record, &ident, rearmed)) {
-        if (htw__ident_state(ident) != (running ? HTW__RUNNING : HTW__QUEUED)) {
-            record->deadline_ns = planned_ns; /* its callback has started, or ended, just now */
+    while (!htw__ident_change(record, &ident, ident | HTW__REARM))
+        if (htw__ident_state(ident) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
             return htw__ident_state(ident) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
-        }
-        rearmed = ident | HTW__REARM;
-    }
+    htw__deadline_change(record, deadline_ns); /* whoever sees the flag waits for the lock */
     return HTW_MOVED;
 }
 
@@ -118,7 +112,8 @@ int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t p
     htw__lock_take(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &ident);
     enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
-    if (state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) {
+    bool ends = state == HTW__RUNNING && (ident & HTW__CANCEL); /* it has no next run */
+    if ((state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) && !ends) {
         bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
         if (repeats)
             record->extra->period_ns = period_ns;

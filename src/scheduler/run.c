@@ -66,10 +66,14 @@ static void put_back(struct htw__shard *shard, struct htw__record *record) {
         htw__shard_wake(shard);
 }
 
-/* Whether it is this thread's to run. */
-static bool begin(struct pass *pass, struct htw__record *record, bool *ret_has_extra) {
+/* Whether it is this thread's to run. The deadline is read before the step to RUNNING: after it, a
+   timer that repeats may be given the one of its next run. Who moves a queued one says so in
+   `ident` first, so that what was read is right if the step succeeds. */
+static bool begin(struct pass *pass, struct htw__record *record, int64_t *ret_deadline_ns,
+                  bool *ret_has_extra) {
     uint64_t ident = htw__ident_of(record);
     do {
+        *ret_deadline_ns = htw__deadline_peek(record);
         if (htw__ident_state(ident) != HTW__QUEUED) { /* cancelled */
             pass->ended[pass->ended_count++] = record;
             return false;
@@ -133,6 +137,10 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__group_file(shard, record, extra, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
+        /* Until it is DONE others find it running, but must not look for its second record, nor
+           move it. Nobody changes the flags of a running one but under the lock. */
+        uint64_t last = (ident & ~(uint64_t)(HTW__EXTRA | HTW__REARM)) | HTW__CANCEL;
+        atomic_store_explicit(&record->ident, last, memory_order_release);
         if (repeats)
             htw__credit_give(shard); /* others have given theirs back when they began */
     }
@@ -149,12 +157,11 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     struct htw__shard *shard = pass->shard;
     struct htw__runner *runner = pass->runner;
     struct htw_scheduler *scheduler = shard->scheduler;
+    struct htw_firing firing = { .scheduler = scheduler };
     bool has_extra, repeats = false;
-    if (!begin(pass, record, &has_extra))
+    if (!begin(pass, record, &firing.deadline_ns, &has_extra))
         return;
-    struct htw_firing firing = { .scheduler = scheduler,
-                                 .handle = htw__handle_of(shard, record),
-                                 .deadline_ns = record->deadline_ns };
+    firing.handle = htw__handle_of(shard, record);
     htw_callback *callback = record->callback;
     void *arg = has_extra ? begin_extra(shard, record, &firing, &repeats) : record->arg;
     /* The clock may have been set back since the timer was found due. */

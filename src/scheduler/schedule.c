@@ -38,7 +38,7 @@ static struct plan plan_after(const struct htw_scheduler *scheduler, int64_t del
 }
 
 /* What every schedule begins with. */
-static int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
+static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
@@ -50,50 +50,56 @@ static int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
     return 0;
 }
 
-/* Lets a record begin its life in the wheel. Under the lock. */
-static int arm(struct htw__shard *shard, struct htw__record *record, const struct plan *plan,
-               unsigned flags, bool *ret_wake) {
-    record->deadline_ns = plan->deadline_ns;
-    record->timer = (struct htw_timer) { 0 };
-    int error = htw__shard_file(shard, record, plan->earliest, plan->latest, ret_wake);
-    if (error != 0)
-        return error;
-    if (plan->earliest != plan->latest && plan->earliest != HTW_NEVER)
-        record->deadline_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
-    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed);
-    atomic_store_explicit(&record->ident, htw__ident_in(ident, HTW__PENDING, flags),
-                          memory_order_release);
-    htw__counter_add(&shard->scheduled, 1);
-    return 0;
+/* Files a record, which is new, for a tick of the plan. Under the lock. */
+static inline int file(struct htw__shard *shard, struct htw__record *record, struct plan plan,
+                       bool *ret_wake) {
+    record->deadline_ns = plan.deadline_ns;
+    if (__builtin_expect(plan.earliest == plan.latest, true))
+        return htw__shard_file_new(shard, record, plan.earliest, ret_wake);
+    int error = htw__shard_file_within(shard, record, plan.earliest, plan.latest, ret_wake);
+    record->deadline_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+    return error;
 }
 
-static int arm_plain(struct htw__shard *shard, const struct plan *plan, htw_callback *callback,
-                     void *arg, htw_handle *ret_handle, bool *ret_wake) {
+/* Lets a record that has been filed begin its life, and gives it a name. Under the lock. */
+static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                               unsigned flags) {
+    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed) |
+                     (unsigned)HTW__PENDING | flags; /* the state was 0 */
+    atomic_store_explicit(&record->ident, ident, memory_order_release);
+    htw__counter_add(&shard->scheduled, 1);
+    return htw__handle_at(shard, ident, index);
+}
+
+static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
+                            void *arg, htw_handle *ret_handle, bool *ret_wake) {
     struct htw__record *record;
+    uint32_t index;
     if (!htw__credit_take(shard)) {
         htw__counter_add(&shard->refused, 1);
         return shard->closed ? -ESHUTDOWN : -EAGAIN;
     }
-    int error = htw__shard_take_record(shard, &record);
-    if (error == 0) {
+    int error = htw__shard_take_record(shard, &record, &index);
+    if (__builtin_expect(error == 0, true)) {
         record->callback = callback;
         record->arg = arg;
-        error = arm(shard, record, plan, 0, ret_wake);
-        if (error != 0)
-            htw__shard_free_record(shard, record);
+        error = file(shard, record, plan, ret_wake);
+        if (__builtin_expect(error == 0, true)) {
+            *ret_handle = begin(shard, record, index, 0);
+            return 0;
+        }
+        htw__shard_free_record(shard, record);
     }
-    if (error != 0) {
-        htw__credit_give(shard);
-        return error;
-    }
-    *ret_handle = htw__handle_of(shard, record);
-    return 0;
+    htw__credit_give(shard);
+    return error;
 }
 
-static int schedule_plain(struct htw_scheduler *scheduler, const struct plan *plan,
-                          htw_callback *callback, void *arg, htw_handle *ret_handle) {
+static inline __attribute__((always_inline)) int schedule_plain(struct htw_scheduler *scheduler,
+                                                                struct plan plan,
+                                                                htw_callback *callback, void *arg,
+                                                                htw_handle *ret_handle) {
     struct htw__shard *shard = htw__shard_here(scheduler);
-    htw_handle handle = 0;
+    htw_handle handle;
     bool wake = false;
     htw__lock_take(&shard->lock);
     int error = arm_plain(shard, plan, callback, arg, &handle, &wake);
@@ -101,9 +107,24 @@ static int schedule_plain(struct htw_scheduler *scheduler, const struct plan *pl
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
     htw__lock_give(&shard->lock);
-    if (wake)
+    if (__builtin_expect(wake, false))
         htw__shard_wake(shard);
     return error;
+}
+
+/* The range is a tick: what nearly all timers are. */
+static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
+                                                   int64_t deadline_ns, uint64_t tick,
+                                                   htw_callback *callback, void *arg,
+                                                   htw_handle *ret_handle) {
+    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, arg,
+                          ret_handle);
+}
+
+static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
+                                                    struct plan plan, htw_callback *callback,
+                                                    void *arg, htw_handle *ret_handle) {
+    return schedule_plain(scheduler, plan, callback, arg, ret_handle);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -112,7 +133,7 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
     if (error != 0)
         return error;
     struct plan plan = plan_after(scheduler, delay_ns);
-    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+    return schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle);
 }
 
 int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
@@ -120,8 +141,8 @@ int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_ca
     int error = prepare(scheduler, callback);
     if (error != 0)
         return error;
-    struct plan plan = plan_at(scheduler, deadline_ns);
-    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+    return schedule_tick(scheduler, deadline_ns, htw__tick_from(scheduler, deadline_ns), callback,
+                         arg, ret_handle);
 }
 
 int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
@@ -134,7 +155,7 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
     int64_t now_ns = htw__now_ns(scheduler);
     struct plan plan = plan_between(scheduler, htw__after_ns(now_ns, earliest_ns),
                                     htw__after_ns(now_ns, latest_ns));
-    return schedule_plain(scheduler, &plan, callback, arg, ret_handle);
+    return schedule_range(scheduler, plan, callback, arg, ret_handle);
 }
 
 /* ---- with a second record */
@@ -176,10 +197,14 @@ static int replace(struct htw__shard *shard, struct order *order, struct htw__re
     return replaced ? HTW_REPLACED : 0;
 }
 
-/* Whether a timer's place under max_pending becomes free when it is cancelled. */
-static bool yields_credit(const struct htw__record *record) {
-    enum htw__state state = htw__ident_state(htw__ident_of(record));
-    return state == HTW__PENDING || state == HTW__QUEUED;
+/* Whether a timer's place under max_pending becomes free when it is cancelled. It stays so while
+   the lock is held: one that is queued is to be put back, for which its runner needs the lock. */
+static bool secure_credit(struct htw__record *record) {
+    uint64_t ident = htw__ident_of(record);
+    while (htw__ident_state(ident) == HTW__QUEUED)
+        if (htw__ident_change(record, &ident, ident | HTW__REARM))
+            return true;
+    return htw__ident_state(ident) == HTW__PENDING;
 }
 
 static struct htw__record *holder_of_key(struct htw__shard *shard, const struct order *order) {
@@ -194,10 +219,11 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     const struct htw_spec *spec = order->spec;
     struct htw__extra *extra = order->extra;
     struct htw__record *record;
+    uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
         return -ENOMEM;
     bool has_credit = htw__credit_take(shard);
-    int error = htw__shard_take_record(shard, &record);
+    int error = htw__shard_take_record(shard, &record, &index);
     if (error != 0) {
         if (has_credit)
             htw__credit_give(shard);
@@ -209,10 +235,10 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     record->extra = extra;
     if (old != NULL && spec->keep_existing)
         error = -EEXIST;
-    else if (!has_credit && !(old != NULL && yields_credit(old)))
+    else if (!has_credit && !(old != NULL && secure_credit(old)))
         error = -EAGAIN;
     else
-        error = arm(shard, record, &order->plan, HTW__EXTRA, &order->wake);
+        error = file(shard, record, order->plan, &order->wake);
     if (error != 0) {
         htw__counter_add(&shard->refused, error == -EAGAIN);
         htw__shard_free_record(shard, record);
@@ -220,6 +246,7 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
             htw__credit_give(shard);
         return error;
     }
+    order->handle = begin(shard, record, index, HTW__EXTRA);
     int result = replace(shard, order, old);
     if (!has_credit && shard->credit > 0)
         shard->credit--; /* that of the old one */
@@ -231,7 +258,6 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
         htw__extra_enter_key(shard, extra);
     if (extra->group != NULL && extra->group->paused)
         htw__group_file(shard, record, extra, &order->wake);
-    order->handle = htw__handle_of(shard, record);
     return result;
 }
 
@@ -275,8 +301,8 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
         return error;
     if (spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL)
         return schedule_extra(scheduler, spec, ret_handle, ret_replaced);
-    struct plan plan = plan_of(scheduler, spec);
-    return schedule_plain(scheduler, &plan, spec->callback, spec->arg, ret_handle);
+    return schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg,
+                          ret_handle);
 }
 
 int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns, int64_t period_ns,

@@ -12,12 +12,6 @@
 
 #define LATE_THRESHOLD_DEFAULT_NS (10 * HTW_MILLISECOND)
 
-int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
-    if (scheduler == NULL)
-        return -EINVAL;
-    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
-}
-
 int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
     return htw__scheduler_refusal(scheduler) == 0 ? htw__now_ns(scheduler) : 0;
 }
@@ -55,7 +49,8 @@ static uint32_t online_cpus(void) {
 static void take_options(struct htw_scheduler *scheduler,
                          const struct htw_scheduler_options *options) {
     bool manual = options->clock == HTW_CLOCK_MANUAL;
-    scheduler->tick_ns = options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns;
+    scheduler->tick =
+        htw__divisor_of((uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
     scheduler->wheel_size = options->wheel_size;
     scheduler->shard_count = options->shards == 0 ? online_cpus() : options->shards;
     uint32_t expirers =
@@ -71,6 +66,8 @@ static void take_options(struct htw_scheduler *scheduler,
         options->late_threshold_ns == 0 ? LATE_THRESHOLD_DEFAULT_NS : options->late_threshold_ns;
     uint32_t shard_bits = bits_for(scheduler->shard_count);
     scheduler->index_bits = options->index_bits == 0 ? 32u - shard_bits : options->index_bits;
+    scheduler->index_mask = UINT32_MAX >> (32u - scheduler->index_bits);
+    scheduler->shard_mask = (1u << shard_bits) - 1;
     scheduler->generation_shift = scheduler->index_bits + shard_bits;
     scheduler->has_executor = options->executor != NULL;
     if (scheduler->has_executor)

@@ -5,18 +5,8 @@
 #include "expirer.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #define NO_INDEX HTW__SLAB_NONE
-
-struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
-    uint32_t count = scheduler->shard_count;
-    if (count == 1)
-        return scheduler->shards;
-    int cpu = sched_getcpu(); /* negative where the kernel does not tell */
-    uint32_t index = cpu < 0 ? 0 : (uint32_t)cpu;
-    return &scheduler->shards[index < count ? index : index % count];
-}
 
 static int create_wheel(const struct htw_scheduler *scheduler, uint64_t start,
                         struct htw_wheel **ret_wheel) {
@@ -62,78 +52,44 @@ void htw__shard_fini(struct htw__shard *shard) {
 
 /* ---- records */
 
-int htw__shard_take_record(struct htw__shard *shard, struct htw__record **ret_record) {
-    for (;;) {
-        if (shard->closed)
-            return -ESHUTDOWN;
-        struct htw__cell *cell = htw__slab_take(&shard->slab);
-        if (cell != NULL) {
-            *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
-            return 0;
-        }
-        /* What was cancelled from elsewhere is used again before anything grows. */
-        if (htw__shard_reclaim(shard))
-            continue;
+int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_record,
+                           uint32_t *ret_index) {
+    /* What was cancelled from elsewhere is used again before anything grows. */
+    while (!htw__shard_reclaim(shard)) {
         htw__lock_give(&shard->lock);
         struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
         htw__lock_take(&shard->lock);
         if (page == NULL)
             return -ENOMEM;
         int error = htw__slab_add_page(&shard->slab, page);
-        if (error != 0) {
-            htw__slab_release_page(&shard->slab, page);
-            return error;
-        }
+        if (error == 0)
+            break;
+        htw__slab_release_page(&shard->slab, page);
+        return error;
     }
-}
-
-void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record) {
-    htw__slab_free(&shard->slab, &record->cell);
+    return htw__shard_take_record(shard, ret_record, ret_index);
 }
 
 /* ---- the wheel */
 
-/* Whether a deadline is earlier than when the expirer is going to look. */
-static bool lower_wake_tick(struct htw__shard *shard, uint64_t tick) {
-    if (tick >= atomic_load_explicit(&shard->wake_tick, memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-    return true;
-}
-
-/* A timer that has not yet followed into the new wheel leaves the former one here. */
-static void leave_former(struct htw__shard *shard, struct htw__record *record) {
-    if (shard->former != NULL)
-        htw_wheel_cancel(shard->former, &record->timer);
-}
-
-int htw__shard_file(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
-                    uint64_t latest, bool *ret_wake) {
-    leave_former(shard, record);
-    int error = earliest == latest
-                    ? htw_wheel_schedule(shard->wheel, &record->timer, earliest)
-                    : htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
-    if (error != 0)
-        return error;
-    if (lower_wake_tick(shard, htw_timer_deadline(&record->timer)))
-        *ret_wake = true;
-    return 0;
+int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                           uint64_t latest, bool *ret_wake) {
+    htw__shard_leave_former(shard, record);
+    int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
+    if (error == 0)
+        htw__shard_lower_wake_tick(shard, htw_timer_deadline(&record->timer), ret_wake);
+    return error;
 }
 
 void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake) {
     uint64_t tick = htw__tick_from(shard->scheduler, record->deadline_ns);
-    if (htw__shard_file(shard, record, tick, tick, ret_wake) == 0)
+    if (htw__shard_file(shard, record, tick, ret_wake) == 0)
         return;
     /* The lowest level is always there. htw__shard_collect() files it again then. */
     tick = htw_wheel_now(shard->wheel) + 1;
-    int error = htw__shard_file(shard, record, tick, tick, ret_wake);
+    int error = htw__shard_file(shard, record, tick, ret_wake);
     HTW__CHECK(error == 0);
     (void)error;
-}
-
-void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {
-    if (!htw_wheel_cancel(shard->wheel, &record->timer))
-        leave_former(shard, record);
 }
 
 void htw__shard_wake(struct htw__shard *shard) {
@@ -190,7 +146,9 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
     for (size_t i = 0; i < count; i++) {
         struct htw__record *record = htw__record_of(timers[i]);
         uint64_t ident = htw__ident_of(record);
-        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns) {
+        /* What was armed with no delay after `now_ns` was read is due as well. */
+        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns &&
+            record->deadline_ns > htw__now_ns(shard->scheduler)) {
             bool wake = false; /* the caller has yet to look at the wheel */
             htw__shard_file_surely(shard, record, &wake);
             continue;

@@ -11,29 +11,78 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
 /* Nobody is in a call any more. */
 void htw__shard_fini(struct htw__shard *shard);
 
+/* What htw__shard_take_record() does when there is no free record at hand. */
+int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_record,
+                           uint32_t *ret_index);
+
 /*
- * A free record, PENDING from htw__shard_arm() on. Under the lock, which is given back and taken
- * again where memory has to be allocated. -ESHUTDOWN, -ENOMEM; the lock is held in any case.
+ * A free record and its index. Under the lock, which is given back and taken again where
+ * memory has to be allocated. -ESHUTDOWN, -ENOMEM; the lock is held in any case.
  */
-int htw__shard_take_record(struct htw__shard *shard, struct htw__record **ret_record);
+static inline int htw__shard_take_record(struct htw__shard *shard, struct htw__record **ret_record,
+                                         uint32_t *ret_index) {
+    if (__builtin_expect(shard->closed, false))
+        return -ESHUTDOWN;
+    struct htw__cell *cell = htw__slab_take(&shard->slab, ret_index);
+    if (__builtin_expect(cell == NULL, false))
+        return htw__shard_make_record(shard, ret_record, ret_index);
+    *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    return 0;
+}
 
 /* Under the lock: the record is DONE, or was never armed. */
-void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record);
+static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record) {
+    htw__slab_free(&shard->slab, &record->cell);
+}
+
+/* A timer that has not yet followed into a new wheel leaves the former one here. */
+static inline void htw__shard_leave_former(struct htw__shard *shard, struct htw__record *record) {
+    if (__builtin_expect(shard->former != NULL, false))
+        htw_wheel_cancel(shard->former, &record->timer);
+}
+
+/* Whether the expirer must be told of a deadline: it is earlier than when it is going to look. */
+static inline void htw__shard_lower_wake_tick(struct htw__shard *shard, uint64_t tick,
+                                              bool *ret_wake) {
+    if (__builtin_expect(tick < atomic_load_explicit(&shard->wake_tick, memory_order_relaxed),
+                         false)) {
+        atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
+        *ret_wake = true;
+    }
+}
 
 /*
- * Puts a record into the wheel, or moves it there, for a tick in [earliest, latest]. Under
- * the lock. -ENOMEM: nothing has changed. Otherwise `*ret_wake` becomes true if the expirer must be
- * told with htw__shard_wake(), once the lock is given back.
+ * Puts a record into the wheel, or moves it there. Under the lock. -ENOMEM: nothing has changed.
+ * Otherwise `*ret_wake` becomes true if the expirer must be told with htw__shard_wake(), once
+ * the lock is given back. A new one is in no wheel yet.
  */
-int htw__shard_file(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
-                    uint64_t latest, bool *ret_wake);
+static inline int htw__shard_file_new(struct htw__shard *shard, struct htw__record *record,
+                                      uint64_t tick, bool *ret_wake) {
+    int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
+    if (__builtin_expect(error == 0, true))
+        htw__shard_lower_wake_tick(shard, tick, ret_wake);
+    return error;
+}
+
+static inline int htw__shard_file(struct htw__shard *shard, struct htw__record *record,
+                                  uint64_t tick, bool *ret_wake) {
+    htw__shard_leave_former(shard, record);
+    return htw__shard_file_new(shard, record, tick, ret_wake);
+}
+
+/* The same, for a tick in a range. */
+int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                           uint64_t latest, bool *ret_wake);
 
 /* The same for the record's deadline_ns, and cannot fail: if the wheel cannot grow, it is filed
    for as late as is possible, and filed again then. */
 void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake);
 
 /* Takes a record out of the wheel. Under the lock. */
-void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record);
+static inline void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {
+    if (__builtin_expect(!htw_wheel_cancel(shard->wheel, &record->timer), false))
+        htw__shard_leave_former(shard, record);
+}
 
 /* Sees to it that the expirer looks in time. Not under the lock. */
 void htw__shard_wake(struct htw__shard *shard);

@@ -47,6 +47,8 @@
 #include "../check.h"
 #include "../clock.h"
 #include "../counter.h"
+#include "../cpu.h"
+#include "../divisor.h"
 #include "../fork.h"
 #include "../histogram.h"
 #include "../key_table.h"
@@ -57,6 +59,7 @@
 #include <htw/scheduler.h>
 #include <htw/wheel.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -119,7 +122,7 @@ struct htw__extra {
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
     struct htw__link in_group;
-    uint64_t swept; /* the last sweep over the group that has seen it */
+    uint64_t joined; /* how many sweeps over the group had begun before it joined */
     struct htw__key_node key;
     size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
@@ -166,7 +169,6 @@ struct htw__batch {
 struct htw__expirer {
     alignas(64) struct htw__alarm alarm;
     _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
-    _Atomic bool stop;
     struct htw_scheduler *scheduler;
     unsigned index;
     pthread_t thread;
@@ -191,6 +193,7 @@ struct htw__pool {
     pthread_cond_t changed; /* a batch has come back */
     struct htw__batch *first, *last;
     struct htw__batch *spare;        /* batches that nobody uses */
+    uint32_t queued;                 /* batches that nobody has taken */
     uint64_t outstanding;            /* batches queued or in work; with an executor, tasks */
     unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
     bool stop;
@@ -209,9 +212,9 @@ struct htw_scheduler {
     /* Constant once created. */
     struct htw__shard *shards;
     uint32_t shard_count;
-    uint32_t index_bits, generation_shift;
-    unsigned born; /* htw__fork_count() then */
-    int64_t tick_ns;
+    uint32_t index_bits, index_mask, shard_mask, generation_shift;
+    unsigned born;            /* htw__fork_count() then */
+    struct htw__divisor tick; /* its length in nanoseconds */
     enum htw_clock clock;
     bool embedded;
     bool has_executor;
@@ -259,7 +262,11 @@ static inline bool htw__is_child(const struct htw_scheduler *scheduler) {
 }
 
 /* What every call begins with: 0, -EINVAL or -EOWNERDEAD. */
-int htw__scheduler_refusal(const struct htw_scheduler *scheduler);
+static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
+    if (__builtin_expect(scheduler == NULL, false))
+        return -EINVAL;
+    return __builtin_expect(htw__is_child(scheduler), false) ? -EOWNERDEAD : 0;
+}
 
 /* Whether this thread is in a callback, hook or executor of the scheduler. */
 static inline bool htw__is_inside(const struct htw_scheduler *scheduler) {
@@ -287,22 +294,19 @@ static inline int64_t htw__now_ns(const struct htw_scheduler *scheduler) {
 
 /* The last tick that has begun at an instant. */
 static inline uint64_t htw__tick_at(const struct htw_scheduler *scheduler, int64_t ns) {
-    return ns < 0 ? 0 : (uint64_t)ns / (uint64_t)scheduler->tick_ns;
+    return ns < 0 ? 0 : htw__divide((uint64_t)ns, &scheduler->tick);
 }
 
 /* The first tick that begins at or after an instant. */
 static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int64_t ns) {
     if (ns == HTW_FOREVER)
         return HTW_NEVER;
-    return ns <= 0
-               ? 0
-               : ((uint64_t)ns + (uint64_t)scheduler->tick_ns - 1) / (uint64_t)scheduler->tick_ns;
+    return ns <= 0 ? 0 : htw__divide_up((uint64_t)ns, &scheduler->tick);
 }
 
 static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
-    return tick > (uint64_t)INT64_MAX / (uint64_t)scheduler->tick_ns
-               ? HTW_FOREVER
-               : (int64_t)(tick * (uint64_t)scheduler->tick_ns);
+    htw__uint128 ns = (htw__uint128)tick * scheduler->tick.value;
+    return ns > INT64_MAX ? HTW_FOREVER : (int64_t)ns;
 }
 
 /* `now` and a delay, which may not leave the range. A negative delay is none. */
@@ -332,26 +336,39 @@ static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsi
     return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
 }
 
+/* Without the lock, against a change under it: see begin() in run.c. */
+static inline int64_t htw__deadline_peek(const struct htw__record *record) {
+    return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
+}
+
+static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
+}
+
 static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw__record, timer);
 }
 
 /* ---- handles: generation, shard, index */
 
+/* Of a record of which these are known. */
+static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t ident,
+                                        uint32_t index) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    return (uint64_t)htw__ident_generation(ident) << scheduler->generation_shift |
+           (uint64_t)shard->index << scheduler->index_bits | index;
+}
+
 static inline htw_handle htw__handle_of(const struct htw__shard *shard,
                                         const struct htw__record *record) {
-    const struct htw_scheduler *scheduler = shard->scheduler;
-    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed);
-    return (uint64_t)htw__ident_generation(ident) << scheduler->generation_shift |
-           (uint64_t)shard->index << scheduler->index_bits |
-           htw__slab_index(&shard->slab, &record->cell);
+    return htw__handle_at(shard, atomic_load_explicit(&record->ident, memory_order_relaxed),
+                          htw__slab_index(&shard->slab, &record->cell));
 }
 
 /* The shard of a handle; NULL when there is none of that number. */
 static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
                                                    htw_handle handle) {
-    uint64_t index =
-        (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >> scheduler->index_bits;
+    uint32_t index = (uint32_t)(handle >> scheduler->index_bits) & scheduler->shard_mask;
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 
@@ -360,8 +377,7 @@ static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *s
 static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
                                                      htw_handle handle, uint64_t *ret_ident) {
     const struct htw_scheduler *scheduler = shard->scheduler;
-    uint64_t index = handle & ((UINT64_C(1) << scheduler->index_bits) - 1);
-    struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)index);
+    struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
     if (cell == NULL)
         return NULL;
     struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
@@ -373,6 +389,10 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
 }
 
 /* The shard that a thread on this CPU arms on. */
-struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler);
+static inline struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
+    uint32_t cpu = htw__cpu();
+    uint32_t count = scheduler->shard_count;
+    return &scheduler->shards[cpu < count ? cpu : cpu % count];
+}
 
 #endif /* HTW_SRC_SCHEDULER_STATE_H */

@@ -79,6 +79,7 @@ static struct htw__batch *take_first(struct htw__pool *pool) {
     pool->first = batch->link;
     if (pool->first == NULL)
         pool->last = NULL;
+    pool->queued--;
     return batch;
 }
 
@@ -89,6 +90,7 @@ static void append(struct htw__pool *pool, struct htw__batch *batch) {
     else
         pool->last->link = batch;
     pool->last = batch;
+    pool->queued++;
     pool->outstanding++;
 }
 
@@ -104,13 +106,14 @@ static int start_one(struct htw_scheduler *scheduler) {
     return error;
 }
 
-/* Finds somebody for what is queued. If no thread can be started, those that there are will come
-   to it: there is at least one. */
+/* Finds somebody for what is queued. Threads that are idle may have been summoned for another batch
+   already, and not be awake yet: so there must be one for each. If no thread can be started,
+   those that there are will come to it: there is at least one. */
 static void summon(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     if (pool->idle > 0)
         pthread_cond_signal(&pool->work);
-    else if (pool->started < scheduler->worker_count && !pool->stop)
+    if (pool->idle < pool->queued && pool->started < scheduler->worker_count && !pool->stop)
         start_one(scheduler);
 }
 
@@ -148,6 +151,8 @@ static void watch(struct htw_scheduler *scheduler) {
         worker->seen_batch = batch;
         worker->seen_next = next;
     }
+    if (pool->first != NULL)
+        summon(scheduler);
 }
 
 /* Waits for a batch to come back, and keeps watch meanwhile. */
@@ -220,7 +225,10 @@ void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch)
         put_spare(pool, batch);
     } else {
         append(pool, batch);
-        summon(scheduler);
+        /* A worker that is awake is about to come for the first that waits: to wake another up
+           costs more than most batches. If it does not come, watch() notices. */
+        if (pool->queued > 1 || pool->started == pool->idle)
+            summon(scheduler);
     }
     pthread_mutex_unlock(&pool->mutex);
 }

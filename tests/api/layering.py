@@ -22,6 +22,8 @@ LEAVES = {
     "bitmap": {"bitmap"},
     "clock": {"clock"},
     "alarm": {"alarm"},
+    "cpu": set(),
+    "divisor": set(),
     "fork": {"fork"},
     "lock": {"lock", "annotate"},
     "slab": {"slab", "alloc", "annotate", "check"},
@@ -45,8 +47,8 @@ LAYERS = {
     "wheel_dump": WHEEL,
 }
 # A file of the scheduler may include the others, the leaves, and public headers.
-SCHEDULER = {"alarm", "alloc", "annotate", "check", "clock", "counter", "fork", "histogram",
-             "key_table", "list", "lock", "slab"}
+SCHEDULER = {"alarm", "alloc", "annotate", "check", "clock", "counter", "cpu", "divisor",
+             "fork", "histogram", "key_table", "list", "lock", "slab"}
 COMMAND = {"clock", "histogram", "check"}
 PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
           "scheduler": {"wheel"}, "htw": {"base", "backoff", "scheduler", "wheel"}}
