@@ -176,6 +176,7 @@ struct htw__expirer {
     _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
     struct htw_scheduler *scheduler;
     unsigned index;
+    uint32_t turn; /* the one of its shards with which it begins */
     pthread_t thread;
     struct htw__runner *runner; /* when it runs callbacks itself */
     struct htw__batch batch;    /* the same */
