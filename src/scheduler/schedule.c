@@ -71,8 +71,10 @@ static int arm_plain(struct htw__shard *shard, const struct plan *plan, htw_call
                      void *arg, htw_handle *ret_handle, bool *ret_wake) {
     struct htw__record *record;
     if (!htw__credit_take(shard)) {
+        if (shard->closed)
+            return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
-        return shard->closed ? -ESHUTDOWN : -EAGAIN;
+        return -EAGAIN;
     }
     int error = htw__shard_take_record(shard, &record);
     if (error == 0) {
