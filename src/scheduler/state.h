@@ -137,6 +137,7 @@ struct htw__shard {
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
     struct htw_scheduler *scheduler;
+    uint64_t demoted;    /* by the wheels that are no more */
     uint64_t credit;     /* timers that may be armed before asking the scheduler */
     uint32_t reclaiming; /* claimed records that were taken off the stack */
     uint32_t index;
