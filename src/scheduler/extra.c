@@ -38,13 +38,22 @@ static struct htw__key_table *table_of(struct htw__shard *shard, const struct ht
 }
 
 void htw__extra_enter_key(struct htw__shard *shard, struct htw__extra *extra) {
-    htw__key_table_insert(table_of(shard, extra), &extra->key);
+    struct htw__key_table *table = table_of(shard, extra);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_insert(table, &extra->key);
+    if (extra->group != NULL) /* the table of the shard is asked when it has to be known */
+        htw__counter_add(&shard->extra_bytes, htw__key_table_memory(table) - before);
     extra->keyed = true;
 }
 
 void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra) {
-    if (extra->keyed)
-        htw__key_table_remove(table_of(shard, extra), &extra->key);
+    if (!extra->keyed)
+        return;
+    struct htw__key_table *table = table_of(shard, extra);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_remove(table, &extra->key);
+    if (extra->group != NULL)
+        htw__counter_add(&shard->extra_bytes, htw__key_table_memory(table) - before);
     extra->keyed = false;
 }
 

@@ -13,9 +13,15 @@ void htw__group_join(struct htw_group *group, struct htw__extra *extra) {
     group->count++;
 }
 
+static void add_bytes(struct htw_group *group, size_t bytes) {
+    htw__counter_add(&group->shard->extra_bytes, bytes);
+}
+
 static void release_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->scheduler->allocator;
+    add_bytes(group, 0 - sizeof(*group));
     if (group->keys != NULL) {
+        add_bytes(group, 0 - sizeof(*group->keys));
         htw__key_table_fini(group->keys);
         htw__release(allocator, group->keys, sizeof(*group->keys));
     }
@@ -38,8 +44,10 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
     if (group->keys == NULL) {
         const struct htw_allocator *allocator = &group->scheduler->allocator;
         group->keys = htw__allocate(allocator, sizeof(*group->keys));
-        if (group->keys != NULL)
+        if (group->keys != NULL) {
             htw__key_table_init(group->keys, allocator);
+            add_bytes(group, sizeof(*group->keys));
+        }
     }
     return group->keys;
 }
@@ -76,6 +84,9 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .scheduler = scheduler, .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->timers);
+    htw__lock_take(&group->shard->lock);
+    add_bytes(group, sizeof(*group));
+    htw__lock_give(&group->shard->lock);
     *ret_group = group;
     return 0;
 }

@@ -140,6 +140,7 @@ struct htw__shard {
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
     struct htw_scheduler *scheduler;
+    uint64_t demoted;    /* by the wheels that are no more */
     uint64_t credit;     /* timers that may be armed before asking the scheduler */
     uint32_t reclaiming; /* claimed records that were taken off the stack */
     uint32_t index;
@@ -147,7 +148,7 @@ struct htw__shard {
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     struct htw__slab slab;
     struct htw__record *unrun; /* stopped: taken by the expirer, but not run */
-    struct htw__counter extra_bytes;
+    struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
     struct htw__key_table keys; /* the extras of keyed timers without a group */
 
     /* The stack: the index of the topmost record (low 32 bits), and how many there are. */

@@ -29,6 +29,9 @@ int htw__pool_init(struct htw_scheduler *scheduler) {
         htw__allocate(&scheduler->allocator, scheduler->batch_count * sizeof(*scheduler->batches));
     scheduler->workers =
         htw__allocate(&scheduler->allocator, scheduler->worker_count * sizeof(*scheduler->workers));
+    /* First of all, since htw__pool_fini() looks at them. */
+    for (uint32_t i = 0; scheduler->workers != NULL && i < scheduler->worker_count; i++)
+        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
     if (scheduler->batches == NULL || scheduler->workers == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
@@ -37,8 +40,6 @@ int htw__pool_init(struct htw_scheduler *scheduler) {
         batch->link = pool->spare;
         pool->spare = batch;
     }
-    for (uint32_t i = 0; i < scheduler->worker_count; i++)
-        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
     for (uint32_t i = 0; i < scheduler->worker_count; i++)
         if ((scheduler->workers[i].runner = htw__runner_create(scheduler)) == NULL)
             return -ENOMEM;

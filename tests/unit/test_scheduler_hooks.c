@@ -292,6 +292,7 @@ static void hook_that_stops_the_scheduler_is_told_edeadlk(void **state) {
     probe_schedule_spec(&a, &spec);
     assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
     assert_int_equal(after_cancel, -EDEADLK);
+    a.on_release = NULL;
     probe_schedule_spec(&a, &spec); /* it lives */
     assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
 }
