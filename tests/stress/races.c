@@ -37,6 +37,8 @@ static void expired(void *arg, const struct htw_firing *firing) {
 
 static void cancel(unsigned i) {
     htw_handle handle = atomic_load(&race.handles[i]);
+    if (handle == 0) /* none was armed yet */
+        return;
     int result =
         race.waits ? htw_cancel_wait(race.scheduler, handle) : htw_cancel(race.scheduler, handle);
     CHECK(result == HTW_CANCELLED || result == HTW_RUNNING || result == HTW_GONE);

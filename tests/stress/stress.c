@@ -185,9 +185,14 @@ void stress_check_firing(const struct htw_firing *firing) {
     CHECK(firing->handle != 0);
 }
 
-struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler) {
+struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     CHECK_EQUAL(htw_scheduler_stats(scheduler, &stats), 0);
+    return stats;
+}
+
+struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler) {
+    struct htw_scheduler_stats stats = stress_stats(scheduler);
     CHECK_EQUAL(stats.scheduled, stats.fired + stats.cancelled + stats.handed_back + stats.pending);
     CHECK_EQUAL(stats.pending, htw_pending(scheduler));
     CHECK_EQUAL(stats.lateness.count, stats.runs);

@@ -105,6 +105,8 @@ struct htw_scheduler *stress_create(const struct htw_scheduler_options *options)
 /* Checks what a callback is told. */
 void stress_check_firing(const struct htw_firing *firing);
 
+struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler);
+
 /* Checks that the counters add up, when all is quiet; and returns them. */
 struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler);
 
