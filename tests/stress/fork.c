@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes are forked off while timers are armed, cancelled and run, so that a child may inherit
+ * any lock of the scheduler taken. In the child every call must answer at once that the scheduler
+ * is not its own, and a scheduler of its own must work; the parent goes on as if nothing had
+ * happened.
+ */
+#include "stress.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS 4u
+
+struct scene {
+    struct htw_scheduler *scheduler;
+    struct htw_group *group;
+    _Atomic bool over;
+    _Atomic uint64_t forks;
+};
+
+static struct scene scene;
+
+/* Tells the parent which line was the first to fail. */
+#define EXPECT(condition)                                                     \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
+            dprintf(2, "%s:%d: child: %s\n", __FILE__, __LINE__, #condition); \
+            _exit(1);                                                         \
+        }                                                                     \
+    } while (false)
+
+static void nothing(void *arg, const struct htw_firing *firing) {
+    stress_check_firing(firing);
+    if (arg != NULL)
+        atomic_fetch_add((_Atomic uint64_t *)arg, 1);
+}
+
+static void expect_inert_timers(struct htw_scheduler *scheduler) {
+    htw_handle handle = 1;
+    int64_t deadline_ns;
+    uint64_t key = 1;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = nothing;
+    EXPECT(htw_schedule(scheduler, 0, nothing, NULL, &handle) == -EOWNERDEAD);
+    EXPECT(htw_schedule_at(scheduler, 0, nothing, NULL, &handle) == -EOWNERDEAD);
+    EXPECT(htw_schedule_within(scheduler, 0, 1, nothing, NULL, &handle) == -EOWNERDEAD);
+    EXPECT(htw_schedule_every(scheduler, 0, 1, HTW_REPEAT_SKIP, nothing, NULL, &handle) ==
+           -EOWNERDEAD);
+    EXPECT(htw_schedule_spec(scheduler, &spec, &handle, NULL) == -EOWNERDEAD);
+    EXPECT(handle == 1);
+    EXPECT(htw_cancel(scheduler, handle) == -EOWNERDEAD);
+    EXPECT(htw_cancel_wait(scheduler, handle) == -EOWNERDEAD);
+    EXPECT(htw_cancel_key(scheduler, NULL, &key, sizeof(key), NULL) == -EOWNERDEAD);
+    EXPECT(htw_find_key(scheduler, NULL, &key, sizeof(key)) == 0);
+    EXPECT(htw_reschedule(scheduler, handle, 0) == -EOWNERDEAD);
+    EXPECT(htw_reschedule_at(scheduler, handle, 0) == -EOWNERDEAD);
+    EXPECT(htw_set_period(scheduler, handle, 1) == -EOWNERDEAD);
+    EXPECT(!htw_is_pending(scheduler, handle));
+    EXPECT(htw_deadline(scheduler, handle, &deadline_ns) == -EOWNERDEAD);
+    EXPECT(htw_pending(scheduler) == 0);
+}
+
+static void expect_inert(struct htw_scheduler *scheduler) {
+    struct htw_group *group;
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    expect_inert_timers(scheduler);
+    EXPECT(htw_group_create(scheduler, &group) == -EOWNERDEAD);
+    EXPECT(htw_group_cancel(scene.group, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_group_pause(scene.group) == -EOWNERDEAD);
+    EXPECT(htw_group_resume(scene.group) == -EOWNERDEAD);
+    EXPECT(htw_group_count(scene.group) == 0);
+    htw_group_destroy(scene.group);
+    EXPECT(htw_scheduler_now(scheduler) == 0);
+    EXPECT(htw_scheduler_fd(scheduler) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_next(scheduler) <= HTW_FOREVER);
+    EXPECT(htw_scheduler_process(scheduler, 0, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_advance(scheduler, 0) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_set_time(scheduler, 0) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_stats(scheduler, &stats) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_prometheus(scheduler, stderr) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_stop(scheduler, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_destroy(scheduler) == -EOWNERDEAD);
+}
+
+/* Not under ThreadSanitizer, where a child of a process with threads must not start any. */
+static void expect_own_scheduler(void) {
+#ifndef __SANITIZE_THREAD__
+    struct htw_scheduler *own;
+    _Atomic uint64_t count = 0;
+    EXPECT(htw_scheduler_create(&own, NULL) == 0);
+    EXPECT(htw_schedule(own, HTW_MILLISECOND, nothing, &count, NULL) == 0);
+    stress_await(&count, 1);
+    EXPECT(htw_scheduler_destroy(own) == 0);
+#endif
+}
+
+static void fork_one(void) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(60); /* if it hangs */
+        expect_inert(scene.scheduler);
+        expect_own_scheduler();
+        _exit(0);
+    }
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+    atomic_fetch_add(&scene.forks, 1);
+}
+
+static void fork_inside(void *arg, const struct htw_firing *firing) {
+    nothing(NULL, firing);
+    fork_one();
+    atomic_store((_Atomic bool *)arg, true);
+}
+
+static void use(struct random_source *random) {
+    uint64_t key = random_below(random, 4);
+    htw_handle handle;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = nothing;
+    spec.when_ns = (int64_t)random_below(random, (uint64_t)HTW_MILLISECOND);
+    spec.key = &key;
+    spec.key_size = sizeof(key);
+    spec.group = key % 2 == 0 ? scene.group : NULL;
+    CHECK(htw_schedule_spec(scene.scheduler, &spec, NULL, NULL) >= 0);
+    CHECK_EQUAL(htw_schedule(scene.scheduler, spec.when_ns, nothing, NULL, &handle), 0);
+    CHECK(htw_cancel_wait(scene.scheduler, handle) >= 0);
+}
+
+static void work(struct stress_thread *thread) {
+    _Atomic bool forked = true;
+    HTW__ANNOTATE_ATOMIC(&forked, sizeof(forked));
+    while (thread->index == 0 && stress_goes_on()) {
+        fork_one();
+        if (atomic_exchange(&forked, false))
+            CHECK_EQUAL(htw_schedule(scene.scheduler, 0, fork_inside, (void *)&forked, NULL), 0);
+    }
+    while (thread->index == 0 && !atomic_load(&forked))
+        stress_sleep_ns(HTW_MILLISECOND);
+    if (thread->index == 0)
+        atomic_store(&scene.over, true);
+    while (!atomic_load(&scene.over))
+        use(&thread->random);
+}
+
+static void part(uint32_t workers) {
+    stress_part("fork: %u workers", workers);
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.workers = workers;
+    options.shards = 2;
+    scene = (struct scene) { .scheduler = stress_create(&options) };
+    CHECK_EQUAL(htw_group_create(scene.scheduler, &scene.group), 0);
+    stress_run(THREADS, work, NULL);
+    CHECK(scene.forks > 0);
+    htw_group_destroy(scene.group);
+    CHECK_EQUAL(htw_scheduler_stop(scene.scheduler, NULL, NULL), 0);
+    stress_check_stats(scene.scheduler);
+    CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);
+}
+
+int main(int argc, char **argv) {
+    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
+    stress_begin(argc, argv, 2);
+    part(0);
+    part(2);
+    return 0;
+}
