@@ -101,5 +101,6 @@ static void run(const struct options *options) {
 const struct workload workload_memory = {
     .name = "memory",
     .timers = 1000000,
+    .quick_timers = 200000,
     .run = run,
 };

@@ -9,7 +9,7 @@
 
 #define NAME "htw-bench-scheduler"
 
-enum { WORKLOAD = 1, PEER, PRODUCERS, WORKERS, SECONDS, WARMUP, TIMERS, QUICK, HELP };
+enum { WORKLOAD = 1, PEER, PRODUCERS, WORKERS, SECONDS, WARMUP, TIMERS, LAG, QUICK, HELP };
 
 static const struct option known[] = {
     { "workload", required_argument, NULL, WORKLOAD },
@@ -19,6 +19,7 @@ static const struct option known[] = {
     { "seconds", required_argument, NULL, SECONDS },
     { "warmup", required_argument, NULL, WARMUP },
     { "timers", required_argument, NULL, TIMERS },
+    { "lag", required_argument, NULL, LAG },
     { "quick", no_argument, NULL, QUICK },
     { "help", no_argument, NULL, HELP },
     { NULL, 0, NULL, 0 },
@@ -33,8 +34,8 @@ static void help(FILE *stream) {
           "  --seconds   measured time (threads, foreign 5; headline, lateness 10; idle 20)\n"
           "  --warmup    seconds before it (2)\n"
           "  --timers    of stall and memory (1000000)\n"
-          "  --quick     a fifth of the measured time and half of the warm-up, a tenth of the\n"
-          "              timers of memory\n"
+          "  --lag       of threads: how many timers of a producer are pending (1000)\n"
+          "  --quick     a fifth of the measured time and half of the warm-up\n"
           "peers:\n",
           stream);
     for (size_t i = 0; peers[i] != NULL; i++)
@@ -91,6 +92,9 @@ static bool set(struct options *options, int option) {
     case TIMERS:
         options->timers = (uint64_t)number(optarg, 1000, 100e6, true);
         break;
+    case LAG:
+        options->lag = (int)number(optarg, 1, 1e6, true);
+        break;
     case QUICK:
         return true;
     case HELP:
@@ -102,6 +106,17 @@ static bool set(struct options *options, int option) {
     return false;
 }
 
+/* What differs from the peer's own choices, or from the JVM's workload, shows in the name. */
+static void name_peer(struct options *options) {
+    char workers[16] = "", lag[16] = "";
+    if (options->workers >= 0)
+        snprintf(workers, sizeof(workers), "-w%d", options->workers);
+    if (options->lag > 0)
+        snprintf(lag, sizeof(lag), "-lag%d", options->lag);
+    snprintf(options->peer_name, sizeof(options->peer_name), "%s%s%s", options->peer->name, workers,
+             lag);
+}
+
 static void complete(struct options *options, bool quick) {
     if (options->workload == NULL || options->peer == NULL)
         wrong("--workload and --peer are needed", "--help lists them");
@@ -111,17 +126,15 @@ static void complete(struct options *options, bool quick) {
         wrong("has no workers", options->peer->name);
     if (options->timers != 0 && options->workload->timers == 0)
         wrong("does not heed --timers", options->workload->name);
+    if (options->lag != 0 && !options->workload->has_lag)
+        wrong("does not heed --lag", options->workload->name);
     if (options->seconds == 0)
         options->seconds = options->workload->seconds / (quick ? 5 : 1);
     if (options->warmup == 0)
         options->warmup = quick ? 1 : 2;
     if (options->timers == 0)
-        options->timers = options->workload->timers;
-    if (options->workers < 0)
-        snprintf(options->peer_name, sizeof(options->peer_name), "%s", options->peer->name);
-    else
-        snprintf(options->peer_name, sizeof(options->peer_name), "%s-w%d", options->peer->name,
-                 options->workers);
+        options->timers = quick ? options->workload->quick_timers : options->workload->timers;
+    name_peer(options);
 }
 
 void options_parse(struct options *options, int argc, char **argv) {

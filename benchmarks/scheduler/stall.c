@@ -99,5 +99,6 @@ static void run(const struct options *options) {
 const struct workload workload_stall = {
     .name = "stall",
     .timers = 1000000,
+    .quick_timers = 1000000,
     .run = run,
 };

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define LAG 1000
+#define LAG 1000 /* unless told otherwise */
 
 struct producer {
     alignas(64) _Atomic uint64_t pairs; /* written by the producer */
@@ -15,42 +15,44 @@ struct producer {
     struct delays delays;
     pthread_t thread;
     uint64_t scheduled, cancelled;
-    uint64_t handles[LAG];
+    unsigned lag;
+    uint64_t *handles;
 };
 
 static struct producer *producers;
 static int producer_count;
 static atomic_bool stopping;
 
-static void fill(struct producer *producer) {
-    for (int i = 0; i < LAG; i++)
-        peer_schedule(producer->peer, clock_now_ns(), delays_next_ns(&producer->delays),
-                      stray_fired, NULL, &producer->handles[i]);
-    producer->scheduled += LAG;
+static void schedule(struct producer *producer, int64_t now_ns, unsigned i) {
+    peer_schedule(producer->peer, now_ns, delays_next_ns(&producer->delays), stray_fired, NULL,
+                  &producer->handles[i]);
 }
 
 static void lap(struct producer *producer) {
     const struct peer *peer = producer->peer;
+    unsigned lag = producer->lag;
     int64_t now_ns = clock_now_ns();
     unsigned cancelled = 0;
-    for (int i = 0; i < LAG; i++) {
+    for (unsigned i = 0; i < lag; i++) {
         uint64_t oldest = producer->handles[i];
-        peer_schedule(peer, now_ns, delays_next_ns(&producer->delays), stray_fired, NULL,
-                      &producer->handles[i]);
+        schedule(producer, now_ns, i);
         cancelled += peer->cancel(oldest);
     }
-    producer->scheduled += LAG;
+    producer->scheduled += lag;
     producer->cancelled += cancelled;
 }
 
 static void *produce(void *context) {
     struct producer *producer = context;
-    fill(producer);
+    for (unsigned i = 0; i < producer->lag; i++)
+        schedule(producer, clock_now_ns(), i);
+    producer->scheduled = producer->lag;
     while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
         lap(producer);
-        atomic_store_explicit(&producer->pairs, producer->pairs + LAG, memory_order_relaxed);
+        atomic_store_explicit(&producer->pairs, producer->pairs + producer->lag,
+                              memory_order_relaxed);
     }
-    for (int i = 0; i < LAG; i++)
+    for (unsigned i = 0; i < producer->lag; i++)
         producer->cancelled += producer->peer->cancel(producer->handles[i]);
     return NULL;
 }
@@ -62,17 +64,26 @@ static uint64_t pairs(void) {
     return sum;
 }
 
+static void start_producer(const struct options *options, int number) {
+    struct producer *producer = &producers[number];
+    unsigned lag = options->lag > 0 ? (unsigned)options->lag : LAG;
+    *producer = (struct producer) { .peer = options->peer,
+                                    .lag = lag,
+                                    .handles = malloc(lag * sizeof(*producer->handles)) };
+    if (producer->handles == NULL)
+        report_out_of_memory();
+    delays_init(&producer->delays, (uint64_t)number, HTW_SECOND, 30 * HTW_SECOND);
+    producer->thread = thread_start(produce, producer);
+}
+
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     producer_count = options->producers;
     producers = aligned_alloc(64, sizeof(*producers) * (size_t)producer_count);
     if (producers == NULL)
         report_out_of_memory();
-    for (int i = 0; i < producer_count; i++) {
-        producers[i] = (struct producer) { .peer = options->peer };
-        delays_init(&producers[i].delays, (uint64_t)i, HTW_SECOND, 30 * HTW_SECOND);
-        producers[i].thread = thread_start(produce, &producers[i]);
-    }
+    for (int i = 0; i < producer_count; i++)
+        start_producer(options, i);
     window_measure_pairs(options, pairs);
     atomic_store(&stopping, true);
     uint64_t scheduled = 0, cancelled = 0;
@@ -87,6 +98,7 @@ static void run(const struct options *options) {
 const struct workload workload_threads = {
     .name = "threads",
     .many_producers = true,
+    .has_lag = true,
     .seconds = 5,
     .run = run,
 };

@@ -11,8 +11,10 @@ struct options;
 struct workload {
     const char *name;
     bool many_producers;
+    bool has_lag;
     double seconds;  /* of measured time, unless told otherwise */
     uint64_t timers; /* the same; 0: does not heed them */
+    uint64_t quick_timers;
     /* Starts the peer, and prints what came of it. */
     void (*run)(const struct options *options);
 };
