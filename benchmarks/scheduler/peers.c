@@ -6,17 +6,18 @@
 #include <string.h>
 
 extern const struct peer peer_htw, peer_htw_absolute, peer_htw_100us, peer_heap_cond;
-extern const struct peer peer_libuv, peer_libevent;
+extern const struct peer peer_at_once, peer_libuv, peer_libevent;
 
 const struct peer *const peers[] = {
-    &peer_htw,      &peer_htw_absolute, &peer_htw_100us, &peer_heap_cond,
+    &peer_htw,       &peer_htw_absolute,
+    &peer_htw_100us, &peer_heap_cond,
 #ifdef BENCH_WITH_LIBUV
     &peer_libuv,
 #endif
 #ifdef BENCH_WITH_LIBEVENT
     &peer_libevent,
 #endif
-    NULL,
+    &peer_at_once,   NULL,
 };
 
 const struct peer *peer_named(const char *name) {

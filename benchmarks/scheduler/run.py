@@ -66,8 +66,8 @@ def plan_pair(c_peers):
 
 def plan(quick, rounds, c_peers, jvm_peers):
     """Lists of runs; those of idle, that take nothing, are done at once."""
-    plain = [peer for peer in c_peers if peer not in ("htw-absolute", "htw-100us")]
-    sharing = [peer for peer in c_peers if peer != "htw-100us"]
+    plain = [peer for peer in c_peers if peer not in ("htw-absolute", "htw-100us", "at-once")]
+    sharing = ["htw", "htw-absolute", *plain[1:]]
     inline = ["--workers", "0"]
     many_rounds = rounds or (1 if quick else 2)
     for _ in range(many_rounds):
@@ -79,7 +79,7 @@ def plan(quick, rounds, c_peers, jvm_peers):
         yield [*(Run("lateness", peer, 1, arguments) for peer in ("htw", "htw-100us")
                  for arguments in ([], inline)),
                Run("lateness", "htw", 1, ["--workers", "1"]),
-               *(Run("lateness", peer) for peer in plain[1:] + jvm_peers)]
+               *(Run("lateness", peer) for peer in plain[1:] + ["at-once"] + jvm_peers)]
         yield [Run("stall", "htw"), Run("stall", "htw", 1, inline),
                *(Run("stall", peer) for peer in plain[1:] + jvm_peers)]
         yield [Run("idle", peer) for peer in plain + jvm_peers]
