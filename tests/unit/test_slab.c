@@ -39,12 +39,20 @@ static int add_page(void) {
     return error;
 }
 
+/* A cell, if there is one without adding a page. */
+static struct htw__cell *take_at_hand(void) {
+    uint32_t index;
+    struct htw__cell *cell = htw__slab_take(&slab, &index);
+    assert_true(cell == NULL || index == htw__slab_index(&slab, cell));
+    return cell;
+}
+
 /* A cell in use; adds a page at need. */
 static struct htw__cell *take(void) {
-    struct htw__cell *cell = htw__slab_take(&slab);
+    struct htw__cell *cell = take_at_hand();
     if (cell == NULL) {
         assert_int_equal(add_page(), 0);
-        cell = htw__slab_take(&slab);
+        cell = take_at_hand();
     }
     assert_non_null(cell);
     assert_int_equal(cell->ident & HTW__IDENT_STATE, 0);
@@ -76,7 +84,7 @@ static struct htw__cell *find(struct name name) {
 static void slab_without_pages_gives_nothing(void **state) {
     (void)state;
     begin(20, 32);
-    assert_null(htw__slab_take(&slab));
+    assert_null(take_at_hand());
     assert_null(htw__slab_remove_page(&slab, 0));
     assert_int_equal(htw__slab_bytes(&slab), 0);
     for (uint64_t index = 0; index <= UINT32_MAX; index = index * 3 + 1)
@@ -120,9 +128,9 @@ static void slab_that_is_full_refuses_another_page(void **state) {
     begin(HTW__SLAB_PAGE_BITS + 2, 32);
     for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
         assert_int_equal(name_of(take()).index, i);
-    assert_null(htw__slab_take(&slab));
+    assert_null(take_at_hand());
     assert_int_equal(add_page(), -ENOMEM);
-    assert_null(htw__slab_take(&slab));
+    assert_null(take_at_hand());
     htw__slab_free(&slab, htw__slab_find(&slab, 5000));
     assert_int_equal(name_of(take()).index, 5000);
     end();
@@ -161,7 +169,7 @@ static void slab_cell_whose_generations_are_used_up_is_retired(void **state) {
     assert_null(find((struct name) { index, UINT16_MAX }));
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
         assert_true(name_of(take()).index != index);
-    assert_null(htw__slab_take(&slab));
+    assert_null(take_at_hand());
     end();
 }
 
@@ -225,7 +233,7 @@ static void slab_page_of_retired_cells_is_given_back(void **state) {
     }
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++)
         htw__slab_free(&slab, cells[i]);
-    assert_null(htw__slab_take(&slab));
+    assert_null(take_at_hand());
     assert_true(remove_page(5)); /* of no use to anybody: not one of the spare ones */
     assert_int_equal(add_page(), -ENOMEM);
     assert_null(htw__slab_find(&slab, 0));
@@ -247,7 +255,7 @@ struct history {
 };
 
 static void step_take(struct history *history) {
-    struct htw__cell *cell = htw__slab_take(&slab);
+    struct htw__cell *cell = take_at_hand();
     if (cell == NULL) {
         if (random_one_in(&history->random, 2))
             failing_allocator_fail(&memory, 1, false);
@@ -344,7 +352,7 @@ static void slab_refused_memory_is_as_before(void **state) {
         begin(20, 32);
         failing_allocator_fail(&memory, nth, true);
         assert_int_equal(add_page(), -ENOMEM);
-        assert_null(htw__slab_take(&slab));
+        assert_null(take_at_hand());
         assert_int_equal(htw__slab_bytes(&slab), 0);
         assert_int_equal(memory.live_blocks, 0);
         failing_allocator_relent(&memory);
