@@ -155,7 +155,7 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
         htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
     if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, CHORE_DELAY_NS));
-    if (htw__pool_is_busy(scheduler))
+    if (htw__pool_needs_watch(scheduler))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, WATCH_PERIOD_NS));
     htw__alarm_disarm(&expirer->alarm);
     htw__alarm_wait(&expirer->alarm);

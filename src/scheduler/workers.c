@@ -234,14 +234,22 @@ void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-bool htw__pool_is_busy(struct htw_scheduler *scheduler) {
+/* Whether a worker has begun with a batch and not with the last of it. */
+static bool has_rest(const struct htw__worker *worker) {
+    const struct htw__batch *batch = worker->batch;
+    return batch != NULL && atomic_load_explicit(&batch->next, memory_order_relaxed) < batch->count;
+}
+
+bool htw__pool_needs_watch(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     if (scheduler->worker_count < 2)
         return false;
     pthread_mutex_lock(&pool->mutex);
-    bool busy = pool->outstanding > 0;
+    bool needed = pool->first != NULL;
+    for (unsigned i = 0; i < pool->started && !needed; i++)
+        needed = has_rest(&scheduler->workers[i]);
     pthread_mutex_unlock(&pool->mutex);
-    return busy;
+    return needed;
 }
 
 void htw__pool_watch(struct htw_scheduler *scheduler) {
