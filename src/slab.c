@@ -62,6 +62,7 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         .absent = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
+    HTW__ANNOTATE_ATOMIC(slab->segments, sizeof(slab->segments));
 }
 
 void htw__slab_fini(struct htw__slab *slab) {
@@ -95,6 +96,8 @@ static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page
         for (size_t i = 0; i < segment_pages(segment); i++) {
             atomic_init(&page[i].cells, NULL);
             atomic_init(&page[i].fresh, 0);
+            HTW__ANNOTATE_ATOMIC(&page[i].cells, sizeof(page[i].cells));
+            HTW__ANNOTATE_ATOMIC(&page[i].fresh, sizeof(page[i].fresh));
         }
         atomic_store_explicit(&slab->segments[segment], page, memory_order_release);
     }
@@ -172,8 +175,7 @@ static struct htw__cell *take_from(struct htw__slab_page *page) {
 
 /* After each change to the list of pages with room. */
 static void set_current(struct htw__slab *slab) {
-    slab->current =
-        slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
+    slab->current = slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
 }
 
 struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index) {
