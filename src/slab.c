@@ -62,6 +62,7 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         .absent = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
+    HTW__ANNOTATE_ATOMIC(slab->segments, sizeof(slab->segments));
 }
 
 void htw__slab_fini(struct htw__slab *slab) {
@@ -95,6 +96,8 @@ static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page
         for (size_t i = 0; i < segment_pages(segment); i++) {
             atomic_init(&page[i].cells, NULL);
             atomic_init(&page[i].fresh, 0);
+            HTW__ANNOTATE_ATOMIC(&page[i].cells, sizeof(page[i].cells));
+            HTW__ANNOTATE_ATOMIC(&page[i].fresh, sizeof(page[i].fresh));
         }
         atomic_store_explicit(&slab->segments[segment], page, memory_order_release);
     }

@@ -33,6 +33,7 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
     HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
+    HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;

@@ -131,7 +131,7 @@ bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return false;
-    uint64_t ident;
+    uint64_t ident = 0;
     htw__lock_take(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &ident);
     enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);

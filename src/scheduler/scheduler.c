@@ -181,6 +181,14 @@ int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
     if (scheduler == NULL)
         return -ENOMEM;
     memset(scheduler, 0, sizeof(*scheduler));
+    HTW__ANNOTATE_ATOMIC(&scheduler->threads_started, sizeof(scheduler->threads_started));
+    HTW__ANNOTATE_ATOMIC(&scheduler->stopping, sizeof(scheduler->stopping));
+    HTW__ANNOTATE_ATOMIC(&scheduler->manual_ns, sizeof(scheduler->manual_ns));
+    HTW__ANNOTATE_ATOMIC(&scheduler->credit, sizeof(scheduler->credit));
+    /* To helgrind a mutex is free before its owner has written to it for the last time. */
+    HTW__ANNOTATE_ATOMIC(&scheduler->pool.mutex, sizeof(scheduler->pool.mutex));
+    HTW__ANNOTATE_ATOMIC(&scheduler->life.mutex, sizeof(scheduler->life.mutex));
+    HTW__ANNOTATE_ATOMIC(&scheduler->wait.mutex, sizeof(scheduler->wait.mutex));
     scheduler->allocator = *allocator;
     scheduler->born = htw__fork_count();
     pthread_mutex_init(&scheduler->life.mutex, NULL);

@@ -30,6 +30,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     htw__lock_init(&shard->lock);
     HTW__ANNOTATE_ATOMIC(&shard->wake_tick, sizeof(shard->wake_tick));
     HTW__ANNOTATE_ATOMIC(&shard->claimed, sizeof(shard->claimed));
+    HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER);
     atomic_init(&shard->claimed, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
@@ -205,6 +206,7 @@ uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *
     do {
         record->next_claimed = (uint32_t)top;
         pushed = ((top >> 32) + 1) << 32 | index;
+        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->claimed);
     } while (!atomic_compare_exchange_weak_explicit(&shard->claimed, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
     return (uint32_t)(pushed >> 32);
@@ -216,6 +218,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
             return false;
         shard->reclaiming =
             (uint32_t)atomic_exchange_explicit(&shard->claimed, NO_INDEX, memory_order_acquire);
+        HTW__ANNOTATE_HAPPENS_AFTER(&shard->claimed);
     }
     for (unsigned i = 0; i < HTW__SLICE && shard->reclaiming != NO_INDEX; i++) {
         struct htw__record *record = HTW_CONTAINER_OF(

@@ -340,8 +340,11 @@ static inline uint64_t htw__ident_of(const struct htw__record *record) {
 }
 
 static inline bool htw__ident_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
-    return atomic_compare_exchange_strong_explicit(&record->ident, expected, to,
-                                                   memory_order_acq_rel, memory_order_acquire);
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->ident);
+    bool changed = atomic_compare_exchange_strong_explicit(
+        &record->ident, expected, to, memory_order_acq_rel, memory_order_acquire);
+    HTW__ANNOTATE_HAPPENS_AFTER(&record->ident);
+    return changed;
 }
 
 static inline enum htw__state htw__ident_state(uint64_t ident) {
@@ -359,6 +362,7 @@ static inline int64_t htw__deadline_peek(const struct htw__record *record) {
 }
 
 static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    HTW__ANNOTATE_ATOMIC(&record->deadline_ns, sizeof(record->deadline_ns));
     __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 }
 

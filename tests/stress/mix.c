@@ -150,7 +150,6 @@ static void part(uint32_t workers, uint32_t shards, uint32_t expirers) {
     CHECK_EQUAL(stats.scheduled, mix.scheduled);
     CHECK_EQUAL(stats.cancelled, mix.cancelled);
     CHECK(stats.moved >= mix.moved); /* callbacks move themselves, too */
-    CHECK(stats.fired > 0 && stats.cancelled > 0 && stats.moved > 0);
 }
 
 int main(int argc, char **argv) {

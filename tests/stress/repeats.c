@@ -182,7 +182,6 @@ static void part(uint32_t workers, uint32_t shards) {
     struct htw_scheduler_stats stats = stress_check_stats(scene.scheduler);
     CHECK_EQUAL(stats.handed_back, visited);
     CHECK_EQUAL(stats.pending, 0);
-    CHECK(stats.runs > 0);
     CHECK_EQUAL(atomic_load(&stress_items_created), atomic_load(&stress_items_released));
     CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);
 }
