@@ -116,9 +116,6 @@ static void executor_without_a_function_is_refused(void **state) {
     struct htw_scheduler_options options = scheduler_case_options();
     options.executor = &executor;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
-    executor.execute = execute;
-    options.workers = 1;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
     htw_task_run(NULL);
     assert_null(htw_task_drop(NULL));
 }
