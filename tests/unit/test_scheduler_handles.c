@@ -120,46 +120,6 @@ static void scheduler_without_an_index_left_answers_nomem(void **state) {
     scheduler_close(&f);
 }
 
-/* With 1024 shards and 32 bits of index a generation has 22. */
-#define GENERATIONS ((1u << 22) - 1)
-
-/* What has used up its generations is retired: its last handle stays stale. */
-static void scheduler_record_without_a_generation_left_is_retired(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = HTW_SHARDS_MAX;
-    options.index_bits = 32;
-    scheduler_open(&f, &options, 1);
-    htw_handle first = 0, handle = 0, before;
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
-    spec.arg = &f.probes[0];
-    spec.when_ns = MS;
-    spec.key = "always the same shard";
-    spec.key_size = 3;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &first, NULL), 0);
-    assert_int_equal(htw_cancel(f.scheduler, first), HTW_CANCELLED);
-    bool retired = false;
-    for (uint64_t i = 0; i < GENERATIONS + 10u && !retired; i++) {
-        before = handle;
-        if (htw_schedule_spec(f.scheduler, &spec, &handle, NULL) != 0 ||
-            htw_cancel(f.scheduler, handle) != HTW_CANCELLED)
-            fail();
-        retired = (uint32_t)handle != (uint32_t)first; /* the index */
-    }
-    assert_true(retired);
-    assert_int_equal(before >> 42, GENERATIONS);
-    assert_int_equal((uint32_t)before, (uint32_t)first);
-    arm(&f, 0, MS);
-    assert_names_nothing(&f, first);
-    assert_names_nothing(&f, before);
-    assert_names_nothing(&f, handle);
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
-}
-
 static int compare(const void *a, const void *b) {
     const htw_handle *left = a, *right = b;
     return *left < *right ? -1 : *left > *right;
@@ -267,7 +227,6 @@ int main(void) {
         cmocka_unit_test(scheduler_forged_handle_names_nothing),
         cmocka_unit_test(scheduler_handle_of_the_future_names_nothing),
         cmocka_unit_test(scheduler_without_an_index_left_answers_nomem),
-        cmocka_unit_test(scheduler_record_without_a_generation_left_is_retired),
         cmocka_unit_test(scheduler_handles_stay_unique_when_memory_comes_and_goes),
         cmocka_unit_test(scheduler_question_tells_of_pending),
         cmocka_unit_test(scheduler_question_in_a_callback_does_not_count_what_runs),
