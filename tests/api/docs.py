@@ -34,11 +34,15 @@ for document in documents:
         if not (document.parent / target).exists():
             errors.append(f"{document}: no such file: {target}")
 
-tests = "".join(path.read_text() for path in (root / "tests/unit").glob("*.c"))
-named = re.findall(r"`(wheel_\w+|test_\w+)`", (root / "docs/guarantees.md").read_text())
+tests = "".join(path.read_text() for path in (root / "tests").glob("*/test_*.c"))
+guarantees = (root / "docs/guarantees.md").read_text()
+named = re.findall(r"`([a-z]+(?:_[a-z0-9]+){3,})`", guarantees)
 for name in named:
-    if f"cmocka_unit_test({name})" not in tests:
+    if f"static void {name}(void **" not in tests:
         errors.append(f"docs/guarantees.md: no such test: {name}")
+for name in re.findall(r"`(test_\w+\.c)`", guarantees):
+    if not (root / "tests/unit" / name).exists():
+        errors.append(f"docs/guarantees.md: no such file: tests/unit/{name}")
 if not named:
     errors.append("docs/guarantees.md names no tests")
 
