@@ -34,6 +34,8 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
     *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
     HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
     HTW__ANNOTATE_ATOMIC(&expirer->stop, sizeof(expirer->stop));
+    HTW__ANNOTATE_ATOMIC(&expirer->wakeups, sizeof(expirer->wakeups));
+    HTW__ANNOTATE_ATOMIC(&expirer->empty_wakeups, sizeof(expirer->empty_wakeups));
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;
