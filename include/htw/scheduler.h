@@ -37,7 +37,7 @@
  *
  * Every function that takes a scheduler answers -EINVAL for NULL, and -EOWNERDEAD in a child
  * after fork, where the scheduler of the parent is inert (functions that return no int
- * answer false, 0 or nothing). A child may create a scheduler of its own.
+ * answer false, 0, HTW_FOREVER or nothing). A child may create a scheduler of its own.
  */
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H
@@ -175,7 +175,8 @@ struct htw_scheduler_options {
     /** Start all threads at once, in htw_scheduler_create(); otherwise with the first timer. */
     bool start_threads;
     /** The most timers that may be pending at once: queued, paused and waiting between two
-        periods, but not running. 0 means no limit. */
+        periods, but not running (one that repeats keeps its place while it runs). 0 means no
+        limit. */
     uint64_t max_pending;
     /** How much longer than to the earliest deadline an expirer may sleep, so that it serves
         several at once; at least 0. */
@@ -230,7 +231,7 @@ HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
  * paused and never-due ones included, shard by shard, in order of deadline.
  *
  * @param visitor may be NULL: then arguments without a release hook are nobody's.
- * @return 0; -EDEADLK from a callback or hook of this scheduler. A second call
+ * @return 0; -EDEADLK from a callback, hook or visitor of this scheduler. A second call
  *         waits until the first is over, and finds nothing.
  *
  * Afterwards scheduling answers -ESHUTDOWN, and every handle is stale. Blocks.
@@ -440,14 +441,15 @@ HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
  * When the timer falls due.
  *
  * @param ret_deadline_ns the deadline, not rounded; for a paused timer as if it were resumed
- *                        now; while a callback runs, the one that it was planned for.
+ *                        now; while its callback runs, the one that this run was planned for, or
+ *                        that it has been given since.
  * @return 0; -ENOENT when the handle is stale; -EINVAL.
  */
 HTW_API int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle,
                          int64_t *ret_deadline_ns);
 
-/** How many timers are pending, as `max_pending` counts them. Exact when nobody else
-    is in a call. O(shards + threads). */
+/** How many timers are pending: not those that run now, whether or not they repeat. Exact when
+   nobody else is in a call. O(shards + threads). */
 HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 
 /* ------------------------------------------------------------------ groups */
@@ -504,7 +506,8 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
 
 /**
  * When htw_scheduler_process() has something to do: an instant of the clock, not
- * later than the earliest deadline rounded up to a tick; HTW_FOREVER: nothing is pending.
+ * later than the earliest deadline rounded up to a tick, and earlier at times where a timer has
+ * been cancelled or moved; HTW_FOREVER: nothing has a deadline.
  */
 HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
 
@@ -514,8 +517,8 @@ HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
  * @param budget    the most callbacks to run; 0: all that are due now.
  * @param ret_count how many were run (or handed over); may be NULL.
  * @return HTW_DONE; HTW_MORE when the budget was spent (htw/wheel.h; the file descriptor is
- *         readable still); -ENOTSUP unless embedded; -EBUSY while another thread is in it; -EDEADLK
- *         from a callback; -ESHUTDOWN.
+ *         readable still); -ENOTSUP as htw_scheduler_fd(); -EBUSY while another thread is in it;
+ * -EDEADLK from a callback; -ESHUTDOWN.
  */
 HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget,
                                   size_t *ret_count);
@@ -541,7 +544,7 @@ HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta
 
 /**
  * Sets a HTW_CLOCK_MANUAL scheduler to a time, as somebody would set the wall clock: in one
- * step, forward or back. Forward, all that has become due runs, in order of deadline within a
+ * step, forward or back. Forward, all that has become due runs, in order of ticks within a
  * shard; back, nothing runs that is not due at the new time. @return as htw_scheduler_advance().
  */
 HTW_API int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);

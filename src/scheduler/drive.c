@@ -65,7 +65,10 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
     htw__expirer_clean(expirer);
     uint64_t next = htw__expirer_next_tick(expirer);
-    htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
+    if (next <= htw__tick_at(scheduler, now_ns)) /* the budget is spent */
+        htw__alarm_set(&expirer->alarm, now_ns);
+    else
+        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
     htw__alarm_disarm(&expirer->alarm);
     htw__drive_end(scheduler);
     if (ret_count != NULL)

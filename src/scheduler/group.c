@@ -176,11 +176,15 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
 
 static void settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
                    htw_leftover_visitor *visitor, void *context) {
+    /* So that a visitor that stops the scheduler does not take it away from under this thread. */
+    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    htw__innermost_run = &run;
     for (uint32_t i = 0; i < sweep->ended_count; i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].leftover);
         htw__ended_settle(scheduler, &sweep->ended[i]);
     }
+    htw__innermost_run = run.outer;
 }
 
 int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor, void *context) {

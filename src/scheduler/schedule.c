@@ -18,9 +18,20 @@ struct plan {
 static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t from_ns,
                                 int64_t to_ns) {
     struct plan plan = { from_ns, htw__tick_from(scheduler, from_ns), 0 };
-    plan.latest = to_ns == HTW_FOREVER ? HTW_NEVER : htw__tick_at(scheduler, to_ns);
+    plan.latest = htw__tick_at(scheduler, to_ns);
     if (plan.latest < plan.earliest)
         plan.latest = plan.earliest;
+    return plan;
+}
+
+/* The same for delays. If the first is over already, the tick that it is now will do. */
+static struct plan plan_within(const struct htw_scheduler *scheduler, int64_t earliest_ns,
+                               int64_t latest_ns) {
+    int64_t now_ns = htw__now_ns(scheduler);
+    struct plan plan = plan_between(scheduler, htw__after_ns(now_ns, earliest_ns),
+                                    htw__after_ns(now_ns, latest_ns));
+    if (earliest_ns <= 0)
+        plan.earliest = htw__tick_at(scheduler, now_ns);
     return plan;
 }
 
@@ -57,7 +68,9 @@ static inline int file(struct htw__shard *shard, struct htw__record *record, str
     if (__builtin_expect(plan.earliest == plan.latest, true))
         return htw__shard_file_new(shard, record, plan.earliest, ret_wake);
     int error = htw__shard_file_within(shard, record, plan.earliest, plan.latest, ret_wake);
-    record->deadline_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+    int64_t chosen_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+    if (record->deadline_ns < chosen_ns)
+        record->deadline_ns = chosen_ns;
     return error;
 }
 
@@ -154,10 +167,8 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
         error = -EINVAL;
     if (error != 0)
         return error;
-    int64_t now_ns = htw__now_ns(scheduler);
-    struct plan plan = plan_between(scheduler, htw__after_ns(now_ns, earliest_ns),
-                                    htw__after_ns(now_ns, latest_ns));
-    return schedule_range(scheduler, plan, callback, arg, ret_handle);
+    return schedule_range(scheduler, plan_within(scheduler, earliest_ns, latest_ns), callback, arg,
+                          ret_handle);
 }
 
 /* ---- with a second record */
@@ -174,11 +185,8 @@ static struct plan plan_of(const struct htw_scheduler *scheduler, const struct h
     if (!has_range)
         return spec->absolute ? plan_at(scheduler, spec->when_ns)
                               : plan_after(scheduler, spec->when_ns);
-    if (spec->absolute)
-        return plan_between(scheduler, spec->when_ns, spec->latest_ns);
-    int64_t now_ns = htw__now_ns(scheduler);
-    return plan_between(scheduler, htw__after_ns(now_ns, spec->when_ns),
-                        htw__after_ns(now_ns, spec->latest_ns));
+    return spec->absolute ? plan_between(scheduler, spec->when_ns, spec->latest_ns)
+                          : plan_within(scheduler, spec->when_ns, spec->latest_ns);
 }
 
 /* What the lock of the shard is taken for. */
