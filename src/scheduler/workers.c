@@ -185,6 +185,9 @@ static void *work(void *arg) {
             break;
         struct htw__batch *batch = take_first(pool);
         worker->batch = batch;
+        /* Of two batches that came before this thread woke up, both have summoned it. */
+        if (pool->first != NULL)
+            summon(worker->scheduler);
         pthread_mutex_unlock(&pool->mutex);
         htw__run_batch(worker->runner, batch);
         pthread_mutex_lock(&pool->mutex);

@@ -33,8 +33,6 @@ static void wait_for(_Atomic int *value, int least) {
 struct slow {
     _Atomic int stage; /* 1: the callback has begun; 2: it may end; 3: it has; 4: and the hook */
     _Atomic int waiting;
-    int result;
-    int seen; /* the stage when cancel_wait returned */
     struct htw_scheduler *scheduler;
     htw_handle handle;
 };
@@ -54,11 +52,18 @@ static void release_slowly(void *arg) {
     atomic_store(&slow->stage, 4);
 }
 
+struct waiter {
+    struct slow *slow;
+    int result;
+    int seen; /* the stage when cancel_wait returned */
+};
+
 static void *cancel_and_wait(void *arg) {
-    struct slow *slow = arg;
+    struct waiter *waiter = arg;
+    struct slow *slow = waiter->slow;
     atomic_fetch_add(&slow->waiting, 1);
-    slow->result = htw_cancel_wait(slow->scheduler, slow->handle);
-    slow->seen = atomic_load(&slow->stage);
+    waiter->result = htw_cancel_wait(slow->scheduler, slow->handle);
+    waiter->seen = atomic_load(&slow->stage);
     return NULL;
 }
 
@@ -71,15 +76,16 @@ static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
     spec.release = hooked ? release_slowly : NULL;
     assert_int_equal(htw_schedule_spec(slow.scheduler, &spec, &slow.handle, NULL), 0);
     wait_for(&slow.stage, 1);
-    pthread_t waiter;
-    assert_int_equal(pthread_create(&waiter, NULL, cancel_and_wait, &slow), 0);
+    struct waiter waiter = { .slow = &slow };
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
     wait_for(&slow.waiting, 1);
     for (int i = 0; i < 1000; i++)
         sched_yield(); /* likely, the waiter waits now; it must be right either way */
     atomic_store(&slow.stage, 2);
-    pthread_join(waiter, NULL);
-    assert_int_equal(slow.seen, last_stage);
-    assert_int_equal(slow.result, HTW_RUNNING);
+    pthread_join(thread, NULL);
+    assert_int_equal(waiter.seen, last_stage);
+    assert_int_equal(waiter.result, HTW_RUNNING);
     assert_int_equal(htw_cancel(slow.scheduler, slow.handle), HTW_GONE);
     assert_int_equal(htw_cancel_wait(slow.scheduler, slow.handle), HTW_GONE);
     assert_int_equal(htw_pending(slow.scheduler), 0);
@@ -104,16 +110,20 @@ static void cancel_wait_ends_a_repeating_timer(void **state) {
 static void cancel_wait_from_several_threads_returns_in_all(void **state) {
     (void)state;
     struct slow slow = { .scheduler = create(1) };
-    pthread_t waiters[4];
+    pthread_t threads[4];
+    struct waiter waiters[4];
     assert_int_equal(htw_schedule(slow.scheduler, 0, run_slowly, &slow, &slow.handle), 0);
     wait_for(&slow.stage, 1);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&waiters[i], NULL, cancel_and_wait, &slow), 0);
+    for (int i = 0; i < 4; i++) {
+        waiters[i] = (struct waiter) { .slow = &slow };
+        assert_int_equal(pthread_create(&threads[i], NULL, cancel_and_wait, &waiters[i]), 0);
+    }
     wait_for(&slow.waiting, 4);
     atomic_store(&slow.stage, 2);
-    for (int i = 0; i < 4; i++)
-        pthread_join(waiters[i], NULL);
-    assert_int_equal(slow.seen, 3);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(waiters[i].seen, 3);
+    }
     destroy(slow.scheduler);
 }
 
