@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instructions.c - the main workloads on htw's wheel alone, for a simulator that counts
- * instructions. Times wobble with the machine; this count does not. What is counted is the
- * function measured() and all that it calls (instructions.py).
+ * instructions.c - the main workloads on htw's wheel alone, and pairs of the scheduler, for a
+ * simulator that counts instructions. Times wobble with the machine; this count does not. What is
+ * counted is the function measured() and all that it calls (instructions.py).
  *
  * usage: htw-instructions WORKLOAD TIMERS     prints for how many operations
  */
@@ -25,6 +25,8 @@ struct state {
     struct htw_timer *timers;
     size_t count;
     struct random random;
+    struct htw_scheduler *scheduler;
+    htw_handle *handles;
 };
 
 static void arm(struct state *state, size_t i, uint64_t deadline) {
@@ -87,6 +89,57 @@ static size_t drain_long(struct state *state) {
     return expired;
 }
 
+static void never_due(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+    abort();
+}
+
+/* The next of the delays, of which none falls due before all is over, even in a simulator. */
+static int64_t draw_delay_ns(struct state *state) {
+    return HTW_SECOND *
+           (int64_t)(3600 + random_scale(random_low(random_draw(&state->random)), 3600));
+}
+
+/* One shard and no threads, so that the count does not depend on where a thread runs. */
+static void prepare_pair(struct state *state) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.workers = 0;
+    options.embedded = true;
+    options.shards = 1;
+    if (htw_scheduler_create(&state->scheduler, &options) != 0)
+        abort();
+    for (size_t i = 0; i < state->count; i++)
+        if (htw_schedule(state->scheduler, draw_delay_ns(state), never_due, NULL,
+                         &state->handles[i]) != 0)
+            abort();
+}
+
+static size_t pair(struct state *state) {
+    for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
+        htw_handle handle = state->handles[oldest];
+        if (htw_schedule(state->scheduler, draw_delay_ns(state), never_due, NULL,
+                         &state->handles[oldest]) != 0 ||
+            htw_cancel(state->scheduler, handle) != HTW_CANCELLED)
+            abort();
+        oldest = oldest + 1 == state->count ? 0 : oldest + 1;
+    }
+    return PAIRS;
+}
+
+static size_t pair_absolute(struct state *state) {
+    int64_t now_ns = htw_scheduler_now(state->scheduler);
+    for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
+        htw_handle handle = state->handles[oldest];
+        if (htw_schedule_at(state->scheduler, now_ns + draw_delay_ns(state), never_due, NULL,
+                            &state->handles[oldest]) != 0 ||
+            htw_cancel(state->scheduler, handle) != HTW_CANCELLED)
+            abort();
+        oldest = oldest + 1 == state->count ? 0 : oldest + 1;
+    }
+    return PAIRS;
+}
+
 static const struct workload {
     const char *name;
     void (*prepare)(struct state *state);
@@ -95,6 +148,8 @@ static const struct workload {
     { "churn", prepare_churn, churn },
     { "expire", prepare_expire, expire },
     { "long", prepare_long, drain_long },
+    { "scheduler-pair", prepare_pair, pair },
+    { "scheduler-pair-absolute", prepare_pair, pair_absolute },
 };
 
 static __attribute__((noinline)) size_t measured(const struct workload *workload,
@@ -113,18 +168,24 @@ int main(int argc, char **argv) {
     const struct workload *workload = argc == 3 ? find_workload(argv[1]) : NULL;
     struct state state = { .count = workload == NULL ? 0 : strtoul(argv[2], NULL, 10) };
     if (state.count == 0) {
-        fprintf(stderr, "usage: htw-instructions churn|expire|long TIMERS\n");
+        fprintf(stderr, "usage: htw-instructions WORKLOAD TIMERS; workloads:\n");
+        for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++)
+            fprintf(stderr, "  %s\n", workloads[i].name);
         return 2;
     }
     random_init(&state.random, 1);
     state.timers = calloc(state.count, sizeof(*state.timers));
-    if (state.timers == NULL || htw_wheel_create(&state.wheel, NULL) != 0) {
+    state.handles = calloc(state.count, sizeof(*state.handles));
+    if (state.timers == NULL || state.handles == NULL ||
+        htw_wheel_create(&state.wheel, NULL) != 0) {
         fprintf(stderr, "htw-instructions: no memory\n");
         return 1;
     }
     workload->prepare(&state);
     printf("%zu\n", measured(workload, &state));
     htw_wheel_destroy(state.wheel);
+    htw_scheduler_destroy(state.scheduler);
+    free(state.handles);
     free(state.timers);
     return 0;
 }

@@ -216,20 +216,12 @@ static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had
 void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = page_of(slab, cell);
     uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
-    uint32_t generation = htw__ident_generation(ident);
     bool had_room = has_room(page);
     HTW__CHECK(page->used > 0);
-    page->used--;
-    if (generation < slab->generation_max) {
-        generation++;
-        cell->content[0] = page->free;
-        page->free = (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
-        if (page->highest < generation)
-            page->highest = generation;
-        atomic_store_explicit(&cell->ident,
-                              (uint64_t)generation << 32 | ((uint32_t)ident & ~HTW__IDENT_STATE),
-                              memory_order_relaxed);
+    if (htw__ident_generation(ident) < slab->generation_max) {
+        htw__slab_rename(page, cell, ident);
     } else { /* retired: no list leads to it */
+        page->used--;
         page->retired = true;
         atomic_store_explicit(&cell->ident, ident & ~HTW__IDENT_STATE, memory_order_relaxed);
     }

@@ -135,24 +135,18 @@ static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t 
                                  HTW__SLAB_PAGE_CELLS,
                          false)) /* its last one */
         return htw__slab_take_rare(slab, ret_index);
+    /* Whoever freed it may have been another processor: have it here by the next call. */
+    __builtin_prefetch(cell - slot + (next & (HTW__SLAB_PAGE_CELLS - 1)), 1);
     page->free = next;
     page->used++;
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;
     return cell;
 }
 
-/* Takes a cell back. */
-static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
-    struct htw__slab_page *page = slab->current;
-    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
-    uint32_t generation = htw__ident_generation(ident);
-    if (__builtin_expect(page == NULL || page->number != htw__ident_page(ident) ||
-                             page->used == 1 || generation == slab->generation_max,
-                         false)) {
-        htw__slab_free_rare(slab, cell);
-        return;
-    }
-    generation++;
+/* Puts a cell of a page on the page's list of free ones, under a new name. */
+static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cell *cell,
+                                    uint64_t ident) {
+    uint32_t generation = htw__ident_generation(ident) + 1;
     page->used--;
     cell->content[0] = page->free;
     page->free = (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
@@ -161,6 +155,19 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
     atomic_store_explicit(&cell->ident,
                           (uint64_t)generation << 32 | ((uint32_t)ident & ~HTW__IDENT_STATE),
                           memory_order_relaxed);
+}
+
+/* Takes a cell back. */
+static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
+    struct htw__slab_page *page = slab->current;
+    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
+    if (__builtin_expect(page == NULL || page->number != htw__ident_page(ident) ||
+                             page->used == 1 ||
+                             htw__ident_generation(ident) == slab->generation_max,
+                         false))
+        htw__slab_free_rare(slab, cell);
+    else
+        htw__slab_rename(page, cell, ident);
 }
 
 /* The cell of an index, whoever has it now; NULL where there is none. */

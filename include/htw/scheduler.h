@@ -28,7 +28,10 @@
  * is given it, or when a task is dropped; the callback's from the moment that it runs. With a
  * release hook it is the library's until the hook has run, which it does exactly once,
  * after which the library does not know of it: results then only say whether the
- * callback will run. The hook runs in the thread that ended the timer: the one
+ * callback will run. A callback that repeats, or reschedules itself, cannot tell that the run
+ * that it is in is the last because somebody cancels it meanwhile: then `arg` is that of
+ * whoever has cancelled, once htw_cancel_wait() has returned. So cancel such timers with
+ * htw_cancel_wait(), or give them a hook. The hook runs in the thread that ended the timer: the one
  * that ran the callback (right after it), that cancelled it, replaced its key, stopped the
  * scheduler (after the visitor), or dropped its task.
  *
@@ -159,12 +162,14 @@ struct htw_scheduler_options {
         HTW_EXPIRERS_MAX, and to the number of shards; 0 means 1. */
     uint32_t expirers;
     /** Threads that run callbacks, up to HTW_WORKERS_MAX, each started when it is first
-        needed. 0: the expirers run them, and a slow callback delays all that follow. */
+        needed. 0: the expirers run them, and a slow callback delays all that follow. Without
+        meaning if `embedded` is set or there is an `executor`. */
     uint32_t workers;
     enum htw_clock clock;
     /**
      * No threads: your event loop polls htw_scheduler_fd() or sleeps until
-     * htw_scheduler_next(), and then calls htw_scheduler_process(). `workers` must be 0.
+     * htw_scheduler_next(), and then calls htw_scheduler_process(). One shard will do then,
+     * unless many threads schedule.
      */
     bool embedded;
     /** Start all threads at once, in htw_scheduler_create(); otherwise with the first timer. */
@@ -187,7 +192,7 @@ struct htw_scheduler_options {
     /** Threads are named "NAME-expirer-0", "NAME-worker-2", cut to the 15 characters of Linux
         at the end of NAME; NULL means "htw". */
     const char *thread_name;
-    /** NULL: the library's workers. If given, `workers` must be 0. The struct is copied. */
+    /** NULL: the library's workers. The struct is copied. */
     const struct htw_executor *executor;
     /** Where memory comes from; NULL means the default. Must be thread-safe. It may be called
         with a lock of the library held. */
@@ -234,8 +239,9 @@ HTW_API int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_vis
                                void *context);
 
 /**
- * Stops the scheduler (with no visitor) unless it was stopped, and gives everything back; NULL
- * is allowed. Nobody else may be in a call on it, and groups must not be used afterwards.
+ * Stops the scheduler unless it was stopped, with no visitor (so arguments without a hook are
+ * nobody's), and gives everything back; NULL is allowed. Nobody else may be in a call on it, and
+ * groups must not be used afterwards.
  *
  * @return 0; -EDEADLK as htw_scheduler_stop(); -EOWNERDEAD after fork: then its memory
  *         is left alone.
@@ -355,7 +361,7 @@ struct htw_spec {
  *         or the group is another scheduler's. If the timer that has the key is running, it is
  *         not replaced: it merely loses the key, and if it repeats, this run is the last.
  *
- * Cost: allocates a second record (some 128 bytes and the key) when it repeats, has a key,
+ * Cost: allocates a second record (some 130 bytes and the key) when it repeats, has a key,
  * a group, or a release hook. Keyed and grouped timers live in the shard of their key or group.
  */
 HTW_API int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
@@ -403,11 +409,13 @@ HTW_API htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_grou
 /**
  * Gives a timer a new deadline, `delay_ns` from now; the handle stays.
  *
- * @return HTW_MOVED; HTW_RUNNING: too late, nothing has changed; HTW_GONE; -ESHUTDOWN; -ENOMEM:
- *         nothing has changed. A timer that waits in a paused group has this delay when it is
- *         resumed. In its own callback a timer may be rescheduled, whether it repeats or not: it
- *         runs once more at that time. A repeating timer that runs elsewhere is moved, too:
- *         this is about its next run. Later runs count from there.
+ * @return HTW_MOVED; HTW_RUNNING: too late, nothing has changed (in its own callback: it was
+ *         cancelled meanwhile); HTW_GONE; -ESHUTDOWN; -ENOMEM, and -EAGAIN in the callback of a
+ *         timer that does not repeat where max_pending is reached: nothing has changed. A timer
+ * that waits in a paused group has this delay when it is resumed. In its own callback a timer may
+ * be rescheduled, whether it repeats or not: it runs once more at that time (without its key, if it
+ * had one and does not repeat). A repeating timer that runs elsewhere is moved, too: this is about
+ * its next run. Later runs count from there.
  *
  * Cost: O(1); takes the lock of the timer's shard. To a later deadline it is nearly free.
  */

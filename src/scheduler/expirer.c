@@ -118,13 +118,19 @@ static size_t serve_shard(struct htw__expirer *expirer, struct htw__shard *shard
 size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t budget) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t now_tick = htw__tick_at(scheduler, now_ns);
+    uint32_t step = scheduler->expirer_count;
+    uint32_t own = (scheduler->shard_count - expirer->index + step - 1) / step;
+    uint32_t visited = 0;
     size_t served = 0;
-    for (uint32_t i = expirer->index; i < scheduler->shard_count && served < budget;
-         i += scheduler->expirer_count) {
-        struct htw__shard *shard = &scheduler->shards[i];
+    for (; visited < own && served < budget; visited++) {
+        uint32_t nth = (expirer->turn + visited) % own;
+        struct htw__shard *shard = &scheduler->shards[expirer->index + nth * step];
         if (atomic_load_explicit(&shard->wake_tick, memory_order_relaxed) <= now_tick)
             served += serve_shard(expirer, shard, now_ns, budget - served);
     }
+    /* A shard that always has something due would otherwise take every budget for itself. */
+    if (served == budget)
+        expirer->turn = (expirer->turn + visited) % own;
     htw__counter_add(&expirer->wakeups, 1);
     if (served == 0)
         htw__counter_add(&expirer->empty_wakeups, 1);
@@ -150,7 +156,7 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
         htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
     if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, CHORE_DELAY_NS));
-    if (htw__pool_is_busy(scheduler))
+    if (htw__pool_needs_watch(scheduler))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, WATCH_PERIOD_NS));
     htw__alarm_disarm(&expirer->alarm);
     htw__alarm_wait(&expirer->alarm);

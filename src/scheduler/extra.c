@@ -38,13 +38,22 @@ static struct htw__key_table *table_of(struct htw__shard *shard, const struct ht
 }
 
 void htw__extra_enter_key(struct htw__shard *shard, struct htw__extra *extra) {
-    htw__key_table_insert(table_of(shard, extra), &extra->key);
+    struct htw__key_table *table = table_of(shard, extra);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_insert(table, &extra->key);
+    if (extra->group != NULL) /* the table of the shard is asked when it has to be known */
+        htw__counter_add(&shard->extra_bytes, htw__key_table_memory(table) - before);
     extra->keyed = true;
 }
 
 void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra) {
-    if (extra->keyed)
-        htw__key_table_remove(table_of(shard, extra), &extra->key);
+    if (!extra->keyed)
+        return;
+    struct htw__key_table *table = table_of(shard, extra);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_remove(table, &extra->key);
+    if (extra->group != NULL)
+        htw__counter_add(&shard->extra_bytes, htw__key_table_memory(table) - before);
     extra->keyed = false;
 }
 
@@ -69,10 +78,19 @@ void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, boo
     htw__counter_set(&shard->extra_bytes, htw__counter_read(&shard->extra_bytes) - extra->bytes);
 }
 
+/* Whoever ended the timer is still in a call of the library: a hook that stopped the scheduler
+   would take it away from under him. */
+static void call_hook(struct htw_scheduler *scheduler, const struct htw__extra *extra) {
+    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    htw__innermost_run = &run;
+    extra->release(extra->arg);
+    htw__innermost_run = run.outer;
+}
+
 void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
     if (ended->extra == NULL)
         return;
     if (ended->extra->release != NULL)
-        ended->extra->release(ended->extra->arg);
+        call_hook(scheduler, ended->extra);
     htw__extra_destroy(scheduler, ended->extra);
 }

@@ -8,34 +8,46 @@
 #include <errno.h>
 
 void htw__group_join(struct htw_group *group, struct htw__extra *extra) {
-    extra->joined = group->sweep_count;
-    htw__ring_push_back(&group->timers, &extra->in_group);
+    extra->in_group.extra = extra;
+    htw__ring_push_back(&group->timers, &extra->in_group.link);
     group->count++;
+}
+
+static void add_bytes(struct htw_group *group, size_t bytes) {
+    htw__counter_add(&group->shard->extra_bytes, bytes);
 }
 
 static void release_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->scheduler->allocator;
+    add_bytes(group, 0 - sizeof(*group));
     if (group->keys != NULL) {
+        add_bytes(group, 0 - sizeof(*group->keys));
         htw__key_table_fini(group->keys);
         htw__release(allocator, group->keys, sizeof(*group->keys));
     }
     htw__release(allocator, group, sizeof(*group));
 }
 
+static void release_if_over(struct htw_group *group) {
+    if (group->abandoned && group->count == 0 && group->sweeps == 0)
+        release_group(group);
+}
+
 void htw__group_leave(struct htw_group *group, struct htw__extra *extra) {
-    htw__link_unlink(&extra->in_group);
+    htw__link_unlink(&extra->in_group.link);
     group->count--;
     extra->group = NULL;
-    if (group->abandoned && group->count == 0)
-        release_group(group);
+    release_if_over(group);
 }
 
 struct htw__key_table *htw__group_keys(struct htw_group *group) {
     if (group->keys == NULL) {
         const struct htw_allocator *allocator = &group->scheduler->allocator;
         group->keys = htw__allocate(allocator, sizeof(*group->keys));
-        if (group->keys != NULL)
+        if (group->keys != NULL) {
             htw__key_table_init(group->keys, allocator);
+            add_bytes(group, sizeof(*group->keys));
+        }
     }
     return group->keys;
 }
@@ -43,8 +55,9 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
                      bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
+        /* It may be one that a resume under way has yet to come to. */
         if (extra != NULL)
-            extra->paused = false; /* being resumed, and moved before its turn came */
+            extra->paused = false;
         htw__shard_file_surely(shard, record, ret_wake);
         return;
     }
@@ -71,6 +84,9 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .scheduler = scheduler, .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->timers);
+    htw__lock_take(&group->shard->lock);
+    add_bytes(group, sizeof(*group));
+    htw__lock_give(&group->shard->lock);
     *ret_group = group;
     return 0;
 }
@@ -80,75 +96,60 @@ static int refuse(const struct htw_group *group) {
 }
 
 /*
- * ---- sweeps: visits to all timers of a group, a slice at a time. There may be several at once.
- * None changes the order of the timers, which is that in which they joined: so each sees every one
- * that was there when it began, and knows by its number where those begin that were not.
+ * Sweeps: visits to all timers of a group, a slice at a time. Between two slices other sweeps
+ * may pass over the same timers. So each puts two marks of its own into the list: `place` goes
+ * from timer to timer, up to `end`, behind which stand those that join meanwhile.
  */
-
-struct htw__sweep {
+struct sweep {
     struct htw_group *group;
-    struct htw__sweep *next;
-    struct htw__link cursor; /* among the timers, behind those that were visited */
-    uint64_t number;
+    struct htw__member place, end;
     /* Called for each timer, under the lock. Cancels it if `ended` is not NULL, and then tells
        whether it did. */
-    bool (*visit)(struct htw__sweep *sweep, struct htw__record *record, struct htw__ended *ended);
+    bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended);
     struct htw__ended ended[HTW__SLICE];
     uint32_t ended_count;
     bool wake;
 };
 
-static void start(struct htw__sweep *sweep) {
-    struct htw_group *group = sweep->group;
-    sweep->number = ++group->sweep_count;
-    sweep->next = group->sweeps;
-    group->sweeps = sweep;
-    htw__ring_push_front(&group->timers, &sweep->cursor);
+/* Under the lock. */
+static void start(struct sweep *sweep) {
+    sweep->group->sweeps++;
+    htw__ring_push_front(&sweep->group->timers, &sweep->place.link);
+    htw__ring_push_back(&sweep->group->timers, &sweep->end.link);
 }
 
-static void finish(struct htw__sweep *sweep) {
-    struct htw__sweep **place = &sweep->group->sweeps;
-    while (*place != sweep)
-        place = &(*place)->next;
-    *place = sweep->next;
-    htw__link_unlink(&sweep->cursor);
+/* The group may be gone afterwards. */
+static void finish(struct sweep *sweep) {
+    htw__link_unlink(&sweep->place.link);
+    htw__link_unlink(&sweep->end.link);
+    sweep->group->sweeps--;
+    release_if_over(sweep->group);
 }
 
-static bool is_cursor(const struct htw_group *group, const struct htw__link *link) {
-    for (const struct htw__sweep *sweep = group->sweeps; sweep != NULL; sweep = sweep->next)
-        if (link == &sweep->cursor)
-            return true;
-    return false;
-}
-
-/* Whether there is more; if not, it is finished. Under the lock. */
-static bool sweep_slice(struct htw__sweep *sweep) {
-    struct htw_group *group = sweep->group;
+/* Whether there is more; if not, the group may be gone. Under the lock. */
+static bool sweep_slice(struct sweep *sweep) {
     sweep->ended_count = 0;
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = sweep->cursor._next;
-        bool is_timer = link != &group->timers && !is_cursor(group, link);
-        struct htw__extra *extra =
-            is_timer ? HTW_CONTAINER_OF(link, struct htw__extra, in_group) : NULL;
-        if (link == &group->timers || (is_timer && extra->joined >= sweep->number)) {
+        struct htw__link *link = sweep->place.link._next;
+        if (link == &sweep->end.link) {
             finish(sweep);
             return false;
         }
-        htw__link_unlink(&sweep->cursor);
-        htw__link_insert(&link->_next, &sweep->cursor);
-        if (is_timer && sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
+        htw__link_unlink(&sweep->place.link);
+        htw__link_insert(&link->_next, &sweep->place.link);
+        struct htw__extra *extra = HTW_CONTAINER_OF(link, struct htw__member, link)->extra;
+        if (extra != NULL && sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
             sweep->ended_count++;
     }
     return true;
 }
 
-static bool visit_cancel(struct htw__sweep *sweep, struct htw__record *record,
+static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     return htw__cancel_locked(sweep->group->shard, record, ended) == HTW_CANCELLED;
 }
 
-static bool visit_pause(struct htw__sweep *sweep, struct htw__record *record,
-                        struct htw__ended *ended) {
+static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
     uint64_t ident = htw__ident_of(record);
@@ -160,11 +161,12 @@ static bool visit_pause(struct htw__sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static bool visit_resume(struct htw__sweep *sweep, struct htw__record *record,
+static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     (void)ended;
     struct htw__extra *extra = record->extra;
-    if (!extra->paused || sweep->group->paused) /* paused again meanwhile */
+    /* Paused again meanwhile: then the later of the two holds. */
+    if (!extra->paused || sweep->group->paused)
         return false;
     extra->paused = false;
     record->deadline_ns = htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
@@ -172,11 +174,12 @@ static bool visit_resume(struct htw__sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static void settle(struct htw__sweep *sweep, htw_leftover_visitor *visitor, void *context) {
+static void settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                   htw_leftover_visitor *visitor, void *context) {
     for (uint32_t i = 0; i < sweep->ended_count; i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].leftover);
-        htw__ended_settle(sweep->group->scheduler, &sweep->ended[i]);
+        htw__ended_settle(scheduler, &sweep->ended[i]);
     }
 }
 
@@ -185,7 +188,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
     if (refusal != 0)
         return refusal;
     struct htw__shard *shard = group->shard;
-    struct htw__sweep sweep = { .group = group, .visit = visit_cancel };
+    struct sweep sweep = { .group = group, .visit = visit_cancel };
     int64_t cancelled = 0;
     bool more = true, dirty = false;
     htw__lock_take(&shard->lock);
@@ -195,7 +198,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
         dirty = htw__shard_is_dirty(shard);
         htw__lock_give(&shard->lock);
         cancelled += sweep.ended_count;
-        settle(&sweep, visitor, context);
+        settle(shard->scheduler, &sweep, visitor, context);
         if (more)
             htw__lock_take(&shard->lock);
     }
@@ -207,7 +210,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
 /* Pauses or resumes. The lock is taken and given back. */
 static void set_paused(struct htw_group *group, bool paused) {
     struct htw__shard *shard = group->shard;
-    struct htw__sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
+    struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
     bool more = true;
     htw__lock_take(&shard->lock);
     start(&sweep);
@@ -243,8 +246,7 @@ void htw_group_destroy(struct htw_group *group) {
     set_paused(group, false);
     htw__lock_take(&shard->lock);
     group->abandoned = true;
-    if (group->count == 0)
-        release_group(group);
+    release_if_over(group);
     htw__lock_give(&shard->lock);
 }
 

@@ -9,12 +9,11 @@
 struct htw_group {
     struct htw_scheduler *scheduler;
     struct htw__shard *shard;
-    struct htw__link timers;   /* htw__extra.in_group, as they joined; and cursors of sweeps */
-    uint64_t count;            /* in `timers`, without the cursors */
-    uint64_t sweep_count;      /* cancels, pauses and resumes that have begun */
-    struct htw__sweep *sweeps; /* those that are under way */
+    struct htw__link timers; /* of struct htw__member, and the marks of the sweeps among them */
+    uint64_t count;          /* timers in `timers` */
+    unsigned sweeps;         /* that are under way: cancels, pauses and resumes */
     bool paused;
-    bool abandoned;              /* the user has destroyed it: it goes with its last timer */
+    bool abandoned; /* the user has destroyed it: it goes with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
 };
 

@@ -50,7 +50,10 @@ static void write_histogram(FILE *stream, const char *name, const char *help,
                 count_up_to(histogram, limits[i].ns));
     fprintf(stream, "htw_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name,
             htw__histogram_count(histogram));
-    fprintf(stream, "htw_%s_sum %.9f\n", name, (double)htw__histogram_sum(histogram) / 1e9);
+    /* Not as a floating-point number, whose point depends on the locale. */
+    uint64_t sum_ns = htw__histogram_sum(histogram);
+    fprintf(stream, "htw_%s_sum %" PRIu64 ".%09" PRIu64 "\n", name, sum_ns / 1000000000,
+            sum_ns % 1000000000);
     fprintf(stream, "htw_%s_count %" PRIu64 "\n", name, htw__histogram_count(histogram));
 }
 

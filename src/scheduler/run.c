@@ -138,12 +138,14 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__group_file(shard, record, extra, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
-        /* Until it is DONE others find it running, but must not look for its second record, nor
-           move it. Nobody changes the flags of a running one but under the lock. */
-        uint64_t last = (ident & ~(uint64_t)(HTW__EXTRA | HTW__REARM)) | HTW__CANCEL;
-        atomic_store_explicit(&record->ident, last, memory_order_release);
         if (repeats)
             htw__credit_give(shard); /* others have given theirs back when they began */
+        /* Until it is DONE others find it running, but must not look for its second record, which
+           is this thread's now, nor move it. */
+        atomic_store_explicit(
+            &record->ident,
+            htw__ident_in(ident, HTW__RUNNING, HTW__CANCEL | (unsigned)(ident & HTW__AWAITED)),
+            memory_order_release);
     }
     htw__lock_give(&shard->lock);
     if (wake)
@@ -165,8 +167,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     firing.handle = htw__handle_of(shard, record);
     htw_callback *callback = record->callback;
     void *arg = has_extra ? begin_extra(shard, record, &firing, &repeats) : record->arg;
-    /* The clock may have been set back since the timer was found due. */
-    firing.late_ns = pass->now_ns > firing.deadline_ns ? pass->now_ns - firing.deadline_ns : 0;
+    firing.late_ns = htw__late_ns(pass->now_ns, firing.deadline_ns);
     if (!repeats)
         htw__credit_return(scheduler, 1);
     write_counters(runner);

@@ -76,8 +76,10 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     struct htw__record *record;
     uint32_t index;
     if (!htw__credit_take(shard)) {
+        if (shard->closed)
+            return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
-        return shard->closed ? -ESHUTDOWN : -EAGAIN;
+        return -EAGAIN;
     }
     int error = htw__shard_take_record(shard, &record, &index);
     if (__builtin_expect(error == 0, true)) {

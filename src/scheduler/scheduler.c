@@ -23,12 +23,11 @@ static bool is_in_range(int64_t value, int64_t low, int64_t high) {
 }
 
 static bool options_are_valid(const struct htw_scheduler_options *options) {
-    bool has_threads = !options->embedded && options->executor == NULL;
     return options->struct_size == sizeof(*options) &&
            (options->tick_ns == 0 ||
             is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX)) &&
            options->shards <= HTW_SHARDS_MAX && options->expirers <= HTW_EXPIRERS_MAX &&
-           options->workers <= HTW_WORKERS_MAX && (has_threads || options->workers == 0) &&
+           options->workers <= HTW_WORKERS_MAX &&
            is_in_range((int64_t)options->clock, HTW_CLOCK_MONOTONIC, HTW_CLOCK_MANUAL) &&
            !(options->embedded && options->start_threads) && options->timer_slack_ns >= 0 &&
            options->late_threshold_ns >= 0 && options->manual_start_ns >= 0 &&
@@ -57,7 +56,7 @@ static void take_options(struct htw_scheduler *scheduler,
         manual || options->embedded || options->expirers == 0 ? 1 : options->expirers;
     scheduler->expirer_count =
         expirers < scheduler->shard_count ? expirers : scheduler->shard_count;
-    scheduler->worker_count = options->workers;
+    scheduler->worker_count = options->embedded || options->executor != NULL ? 0 : options->workers;
     scheduler->clock = options->clock;
     scheduler->embedded = options->embedded;
     scheduler->max_pending = options->max_pending;

@@ -127,6 +127,9 @@ static bool move_from_former(struct htw__shard *shard) {
     for (unsigned i = 0; i < HTW__SLICE; i++) {
         struct htw_timer *timer = htw_wheel_drain(shard->former);
         if (timer == NULL) {
+            struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+            htw_wheel_stats(shard->former, &stats);
+            shard->demoted += stats.demoted;
             htw_wheel_destroy(shard->former);
             shard->former = NULL;
             return false;

@@ -110,6 +110,12 @@ struct htw__record {
 };
 _Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
 
+/* A place in the list of a group. */
+struct htw__member {
+    struct htw__link link;
+    struct htw__extra *extra; /* NULL: no timer, but a mark of a sweep */
+};
+
 /* The second record. Guarded by the lock of the shard. */
 struct htw__extra {
     void *arg;
@@ -121,8 +127,7 @@ struct htw__extra {
     bool paused; /* in the wheel without a deadline; the record has what remains */
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
-    struct htw__link in_group;
-    uint64_t joined; /* how many sweeps over the group had begun before it joined */
+    struct htw__member in_group;
     struct htw__key_node key;
     size_t bytes; /* of this, the key included */
     unsigned char key_bytes[];
@@ -135,15 +140,16 @@ struct htw__shard {
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
     struct htw_scheduler *scheduler;
+    uint64_t demoted;    /* by the wheels that are no more */
     uint64_t credit;     /* timers that may be armed before asking the scheduler */
     uint32_t reclaiming; /* claimed records that were taken off the stack */
     uint32_t index;
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     struct htw__slab slab;
-    struct htw__record *unrun; /* stopped: taken by the expirer, but not run */
-    struct htw__counter extra_bytes;
-    struct htw__key_table keys; /* the extras of keyed timers without a group */
+    struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
+    struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
+    struct htw__key_table keys;      /* the extras of keyed timers without a group */
 
     /* The stack: the index of the topmost record (low 32 bits), and how many there are. */
     alignas(64) _Atomic uint64_t claimed;
@@ -171,6 +177,7 @@ struct htw__expirer {
     _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
     struct htw_scheduler *scheduler;
     unsigned index;
+    uint32_t turn; /* the one of its shards with which it begins */
     pthread_t thread;
     struct htw__runner *runner; /* when it runs callbacks itself */
     struct htw__batch batch;    /* the same */
@@ -311,9 +318,19 @@ static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64
 
 /* `now` and a delay, which may not leave the range. A negative delay is none. */
 static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
+    int64_t sum;
     if (delay_ns <= 0)
         return now;
-    return delay_ns > HTW_FOREVER - now ? HTW_FOREVER : now + delay_ns;
+    return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_FOREVER : sum;
+}
+
+/* How late it is; the deadline may lie before all time. */
+static inline int64_t htw__late_ns(int64_t now, int64_t deadline_ns) {
+    int64_t late;
+    /* The clock may have been set back since the timer was found due. */
+    if (deadline_ns >= now)
+        return 0;
+    return __builtin_sub_overflow(now, deadline_ns, &late) ? INT64_MAX : late;
 }
 
 /* ---- records */
@@ -372,8 +389,7 @@ static inline htw_handle htw__handle_of(const struct htw__shard *shard,
 /* The shard of a handle; NULL when there is none of that number. */
 static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
                                                    htw_handle handle) {
-    uint64_t index =
-        (handle & ((UINT64_C(1) << scheduler->generation_shift) - 1)) >> scheduler->index_bits;
+    uint32_t index = (uint32_t)(handle >> scheduler->index_bits) & scheduler->shard_mask;
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 

@@ -35,6 +35,15 @@ static void add_runners(const struct htw_scheduler *scheduler, struct htw_schedu
             add_runner(stats, runner);
 }
 
+static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel *wheel) {
+    struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
+    if (wheel == NULL)
+        return;
+    htw_wheel_stats(wheel, &own);
+    stats->demoted += own.demoted;
+    stats->memory_bytes += own.memory_bytes;
+}
+
 static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats) {
     htw__lock_take(&shard->lock);
     stats->scheduled += htw__counter_read(&shard->scheduled);
@@ -42,11 +51,10 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
     stats->handed_back += htw__counter_read(&shard->handed_back);
     stats->refused += htw__counter_read(&shard->refused);
     stats->moved += htw__counter_read(&shard->moved);
-    struct htw_wheel_stats wheel = HTW_WHEEL_STATS_INIT;
-    htw_wheel_stats(shard->wheel, &wheel);
-    stats->demoted += wheel.demoted;
-    stats->memory_bytes += wheel.memory_bytes + htw__slab_bytes(&shard->slab) +
-                           htw__counter_read(&shard->extra_bytes) +
+    stats->demoted += shard->demoted;
+    add_wheel(stats, shard->wheel);
+    add_wheel(stats, shard->former);
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) + htw__counter_read(&shard->extra_bytes) +
                            htw__key_table_memory(&shard->keys);
     htw__lock_give(&shard->lock);
 }

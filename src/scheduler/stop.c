@@ -4,7 +4,7 @@
  *
  * In order of deadline: the wheel gives them tick by tick; those of one tick are sorted, and
  * merged with those that the wheel does not have in order, because their deadline is not their
- * tick: taken but not run, paused, or never due.
+ * tick: taken but not run, paused, or never due; or because they were overdue when armed.
  */
 #include "stop.h"
 
@@ -102,7 +102,7 @@ struct harvest {
     struct htw__record *same;
     uint64_t tick;
     struct htw__record *first, **end; /* of all before, in order */
-    struct htw__record *others;       /* whose tick is not that of their deadline */
+    struct htw__record *others;       /* whose tick is not that of their deadline, or was over */
 };
 
 static void close_tick(struct harvest *harvest) {
@@ -118,7 +118,8 @@ static void gather(struct htw__shard *shard, struct harvest *harvest, struct htw
     uint64_t tick = htw_timer_deadline(timer);
     if (!seize(record))
         return; /* claimed: htw__shard_reclaim() frees it */
-    if (tick == HTW_NEVER || tick != htw__tick_from(scheduler, record->deadline_ns)) {
+    if (tick == HTW_NEVER || tick < harvest->tick ||
+        tick != htw__tick_from(scheduler, record->deadline_ns)) {
         bool paused = htw__ident_of(record) & HTW__EXTRA && record->extra->paused;
         if (paused) {
             record->extra->paused = false;
@@ -188,6 +189,9 @@ static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor,
         hand_back(shard, record, visitor, context);
         record = next;
     }
+    htw__lock_take(&shard->lock);
+    atomic_store_explicit(&shard->wake_tick, HTW_NEVER, memory_order_relaxed);
+    htw__lock_give(&shard->lock);
     htw__shard_clean(shard);
 }
 

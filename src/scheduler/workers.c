@@ -29,6 +29,9 @@ int htw__pool_init(struct htw_scheduler *scheduler) {
         htw__allocate(&scheduler->allocator, scheduler->batch_count * sizeof(*scheduler->batches));
     scheduler->workers =
         htw__allocate(&scheduler->allocator, scheduler->worker_count * sizeof(*scheduler->workers));
+    /* First of all, since htw__pool_fini() looks at them. */
+    for (uint32_t i = 0; scheduler->workers != NULL && i < scheduler->worker_count; i++)
+        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
     if (scheduler->batches == NULL || scheduler->workers == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
@@ -37,8 +40,6 @@ int htw__pool_init(struct htw_scheduler *scheduler) {
         batch->link = pool->spare;
         pool->spare = batch;
     }
-    for (uint32_t i = 0; i < scheduler->worker_count; i++)
-        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
     for (uint32_t i = 0; i < scheduler->worker_count; i++)
         if ((scheduler->workers[i].runner = htw__runner_create(scheduler)) == NULL)
             return -ENOMEM;
@@ -151,6 +152,8 @@ static void watch(struct htw_scheduler *scheduler) {
         worker->seen_batch = batch;
         worker->seen_next = next;
     }
+    if (pool->first != NULL)
+        summon(scheduler);
 }
 
 /* Waits for a batch to come back, and keeps watch meanwhile. */
@@ -223,19 +226,30 @@ void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch)
         put_spare(pool, batch);
     } else {
         append(pool, batch);
-        summon(scheduler);
+        /* A worker that is awake is about to come for the first that waits: to wake another up
+           costs more than most batches. If it does not come, watch() notices. */
+        if (pool->queued > 1 || pool->started == pool->idle)
+            summon(scheduler);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
 
-bool htw__pool_is_busy(struct htw_scheduler *scheduler) {
+/* Whether a worker has begun with a batch and not with the last of it. */
+static bool has_rest(const struct htw__worker *worker) {
+    const struct htw__batch *batch = worker->batch;
+    return batch != NULL && atomic_load_explicit(&batch->next, memory_order_relaxed) < batch->count;
+}
+
+bool htw__pool_needs_watch(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     if (scheduler->worker_count < 2)
         return false;
     pthread_mutex_lock(&pool->mutex);
-    bool busy = pool->outstanding > 0;
+    bool needed = pool->first != NULL;
+    for (unsigned i = 0; i < pool->started && !needed; i++)
+        needed = has_rest(&scheduler->workers[i]);
     pthread_mutex_unlock(&pool->mutex);
-    return busy;
+    return needed;
 }
 
 void htw__pool_watch(struct htw_scheduler *scheduler) {

@@ -6,7 +6,7 @@
  * are in use, expirers wait, and what is due waits in the wheel, where it can be cancelled
  * for the price of unlinking. The threads are started as they are needed. A callback
  * that takes long holds up what is left of its batch only until the expirer looks (every
- * millisecond while anybody works): then the rest goes to another worker.
+ * millisecond while there is such a rest): then it goes to another worker.
  */
 #ifndef HTW_SRC_SCHEDULER_WORKERS_H
 #define HTW_SRC_SCHEDULER_WORKERS_H
@@ -27,7 +27,7 @@ struct htw__batch *htw__pool_obtain(struct htw_scheduler *scheduler);
 void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch);
 
 /* Whether somebody may be kept waiting by a callback that takes long. */
-bool htw__pool_is_busy(struct htw_scheduler *scheduler);
+bool htw__pool_needs_watch(struct htw_scheduler *scheduler);
 
 /* Gives the rest of a batch that does not get on to another worker. */
 void htw__pool_watch(struct htw_scheduler *scheduler);

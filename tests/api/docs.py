@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the documents say of the tree is so: the program that the README shows is
-examples/timeouts.c (which is built and run), links lead somewhere, and each test that
-docs/guarantees.md names exists.
+"""What the documents say of the tree is so: the programs that the README shows stand in examples/
+(which are built and run), the page of the examples lists each, links lead somewhere, what
+docs/scheduler.md calls by name is declared, and each test that docs/guarantees.md names exists.
 
 usage: docs.py ROOT
 """
@@ -14,11 +14,21 @@ import sys
 root = pathlib.Path(sys.argv[1])
 errors = []
 
+examples = {path.name: path.read_text() for path in (root / "examples").glob("*.c")}
 shown = re.findall(r"```c\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
-if len(shown) != 1 or shown[0] not in (root / "examples/timeouts.c").read_text():
-    errors.append("README.md must show one C program, and it must stand in examples/timeouts.c")
+if not shown or not all(any(program in text for text in examples.values()) for program in shown):
+    errors.append("README.md must show C programs, and only such as stand in examples/")
+listed = (root / "examples/README.md").read_text()
+errors += [f"examples/README.md does not list {name}" for name in examples if f"({name})" not in listed]
 
-documents = [root / "README.md", root / "CHANGELOG.md", *(root / "docs").glob("*.md")]
+headers = "".join(path.read_text() for path in (root / "include/htw").glob("*.h"))
+for document in ["docs/scheduler.md", "examples/README.md"]:
+    for name in set(re.findall(r"\b(?:htw|HTW)_\w+", (root / document).read_text())):
+        if not re.search(rf"\b{name}\b", headers):
+            errors.append(f"{document}: not in the headers: {name}")
+
+documents = [root / "README.md", root / "CHANGELOG.md", root / "examples/README.md",
+             *(root / "docs").glob("*.md")]
 for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
         if not (document.parent / target).exists():

@@ -13,28 +13,44 @@ shift
 meson setup "$work/build" "$root" --prefix "$work/prefix" --libdir lib -Dtests=false "$@" \
     >"$work/log" || { cat "$work/log"; exit 1; }
 meson install -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-cp "$root/examples/timeouts.c" "$work/program.c"
 cd "$work"
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 pkg-config --modversion htw
 # What htw needs to be built, nobody needs to use it.
 [ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||
     { echo 'htw.pc requires other packages'; exit 1; }
+# The scheduler's threads, where these are not part of libc (glibc before 2.34).
+case " $(pkg-config --static --libs htw) " in
+*' -pthread '* | *' -lpthread '*) ;;
+*) echo 'htw.pc forgets the threads'; exit 1 ;;
+esac
 
-# shellcheck disable=SC2046 # words
-cc -std=c11 -o shared program.c $(pkg-config --cflags --libs htw)
-LD_LIBRARY_PATH="$work/prefix/lib" ./shared >shared.out
-ldd ./shared | grep -q libhtw || { echo 'not linked to the shared library'; exit 1; }
+# The program of the wheel, and that of the scheduler.
+for name in timeouts scheduler_hello; do
+    # The program is written in C11 without GNU's extensions.
+    # shellcheck disable=SC2046 # words
+    cc -std=c11 -o "$name.shared" "$root/examples/$name.c" $(pkg-config --cflags --libs htw)
+    LD_LIBRARY_PATH="$work/prefix/lib" "./$name.shared" >shared.out
+    ldd "./$name.shared" | grep -q libhtw ||
+        { echo "$name is not linked to the shared library"; exit 1; }
 
+    # shellcheck disable=SC2046
+    cc -std=c11 -o "$name.static" "$root/examples/$name.c" \
+        $(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
+    if ldd "./$name.static" | grep libhtw; then
+        echo "$name is not linked to the static library"
+        exit 1
+    fi
+    "./$name.static" >static.out
+    cmp shared.out static.out
+    cat static.out
+done
+
+# With no shared library at all, which is where a library of threads that is missing shows.
 # shellcheck disable=SC2046
-cc -std=c11 -o static program.c $(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
-if ldd ./static | grep libhtw; then
-    echo 'not linked to the static library'
-    exit 1
-fi
-./static >static.out
-cmp shared.out static.out
-cat static.out
+cc -std=c11 -static -o hello "$root/examples/scheduler_hello.c" \
+    $(pkg-config --static --cflags --libs htw)
+./hello | cmp - static.out
 
 # The command installs and runs too.
 test "$(LD_LIBRARY_PATH="$work/prefix/lib" "$work/prefix/bin/htw" --version | head -n 1)" = \

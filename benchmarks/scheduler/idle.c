@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* idle.c - one timer, an hour away: what does waiting for it cost? */
+#include "clock.h"
+#include "firing.h"
+#include "machine.h"
+#include "options.h"
+#include "report.h"
+
+static void run(const struct options *options) {
+    options->peer->start(options->workers);
+    peer_schedule(options->peer, clock_now_ns(), 3600 * HTW_SECOND, stray_fired, NULL, NULL);
+    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    struct thread_counts main_before, timer_before, main_after, timer_after;
+    machine_threads(&main_before, &timer_before);
+    clock_sleep_until(clock_now_ns() + clock_ns(options->seconds));
+    machine_threads(&main_after, &timer_after);
+
+    uint64_t wakeups = timer_after.switches - timer_before.switches;
+    int64_t cpu_ns = timer_after.cpu_ns - timer_before.cpu_ns;
+    report_number("measured_s", options->seconds);
+    report_count("wakeups_timer_thread", wakeups);
+    report_count("wakeups_process", wakeups + main_after.switches - main_before.switches);
+    report_number("cpu_ms_timer_thread", (double)cpu_ns / 1e6);
+    report_number("cpu_ms_process",
+                  (double)(cpu_ns + main_after.cpu_ns - main_before.cpu_ns) / 1e6);
+    if (options->peer->pending() != 1)
+        report_failure("the timer is not pending any more");
+}
+
+const struct workload workload_idle = {
+    .name = "idle",
+    .seconds = 20,
+    .run = run,
+};

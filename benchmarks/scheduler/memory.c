@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - what a pending timer takes, when there are a million; and what is left of ten
+ * million when they have gone: fired in the first wave, cancelled in the second.
+ */
+#include "clock.h"
+#include "delays.h"
+#include "firing.h"
+#include "machine.h"
+#include "options.h"
+#include "report.h"
+
+#include <stdlib.h>
+
+#define WAVE 10              /* so many times the timers */
+#define SETTLE_NS 1000000000 /* memory must be back by then */
+#define AHEAD_NS 4000000000  /* the first wave begins to fire after that */
+#define PATIENCE_SECONDS 120
+
+static uint64_t *handles;
+
+/* What the peer needs for its first timer exists afterwards. */
+static void use_once(const struct peer *peer) {
+    firing_schedule(&firing_warmup, peer, HTW_MILLISECOND);
+    if (!firing_await(&firing_warmup, 1, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
+        report_failure("a timer did not fire");
+    clock_sleep_until(clock_now_ns() + SETTLE_NS / 10);
+}
+
+static void schedule(const struct peer *peer, uint64_t timers) {
+    struct delays delays;
+    delays_init(&delays, 1, 3600 * HTW_SECOND, 7200 * HTW_SECOND);
+    for (uint64_t i = 0; i < timers; i++)
+        peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_fired, NULL,
+                      &handles[i]);
+}
+
+static void cancel(const struct peer *peer, uint64_t timers) {
+    for (uint64_t i = 0; i < timers; i++)
+        if (!peer->cancel(handles[i]))
+            report_failure("a timer that was pending could not be cancelled");
+}
+
+static void report_left(const char *metric, uint64_t before, uint64_t peak) {
+    clock_sleep_until(clock_now_ns() + SETTLE_NS);
+    uint64_t after = machine_resident_bytes();
+    report_number(metric, 100 * ((double)after - (double)before) / ((double)peak - (double)before));
+}
+
+static void wave_of_fired(const struct options *options, uint64_t before) {
+    uint64_t timers = WAVE * options->timers;
+    struct delays delays;
+    delays_init(&delays, 2, 0, HTW_SECOND);
+    int64_t due_ns = clock_now_ns() + AHEAD_NS;
+    for (uint64_t i = 0; i < timers; i++)
+        firing_schedule(&firing_measured, options->peer,
+                        due_ns + delays_next_ns(&delays) - clock_now_ns());
+    uint64_t peak = machine_resident_bytes();
+    report_count("pending_at_peak", options->peer->pending());
+    report_number("bytes_per_timer_at_peak", ((double)peak - (double)before) / (double)timers);
+    if (!firing_await(&firing_measured, timers, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
+        report_failure("%llu timers did not fire",
+                       (unsigned long long)(timers - firing_count(&firing_measured)));
+    report_left("memory_left_percent", before, peak);
+    firing_check(&firing_measured, timers);
+}
+
+static void wave_of_cancelled(const struct options *options, uint64_t before) {
+    uint64_t timers = WAVE * options->timers;
+    schedule(options->peer, timers);
+    uint64_t peak = machine_resident_bytes();
+    cancel(options->peer, timers);
+    report_left("memory_left_cancelled_percent", before, peak);
+}
+
+static void run(const struct options *options) {
+    const struct peer *peer = options->peer;
+    size_t size = WAVE * options->timers * sizeof(*handles);
+    handles = malloc(size);
+    if (handles == NULL)
+        report_out_of_memory();
+    for (uint64_t i = 0; i < WAVE * options->timers; i++)
+        handles[i] = UINT64_MAX; /* resident from now on */
+    uint64_t without = machine_resident_bytes();
+    peer->start(options->workers);
+    use_once(peer);
+    uint64_t before = machine_resident_bytes();
+    report_count("fixed_bytes", before - without);
+
+    schedule(peer, options->timers);
+    uint64_t full = machine_resident_bytes();
+    report_number("bytes_per_timer", ((double)full - (double)before) / (double)options->timers);
+    cancel(peer, options->timers);
+
+    wave_of_fired(options, before);
+    wave_of_cancelled(options, before);
+    if (peer->pending() != 0 || stray_count() != 0)
+        report_failure("timers are left that were cancelled");
+}
+
+const struct workload workload_memory = {
+    .name = "memory",
+    .timers = 1000000,
+    .quick_timers = 200000,
+    .run = run,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* peer_htw.c - htw's scheduler, with its defaults but for what the variants' names say. */
+#include "peer.h"
+#include "report.h"
+
+#include <string.h>
+
+static struct htw_scheduler *scheduler;
+
+static void start(int workers, int64_t tick_ns) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.tick_ns = tick_ns;
+    if (workers >= 0)
+        options.workers = (uint32_t)workers;
+    int error = htw_scheduler_create(&scheduler, &options);
+    if (error != 0)
+        report_failure("htw_scheduler_create: %s", strerror(-error));
+}
+
+static void start_1ms(int workers) {
+    start(workers, HTW_MILLISECOND);
+}
+
+static void start_100us(int workers) {
+    start(workers, 100 * HTW_MICROSECOND);
+}
+
+static int schedule(int64_t now_ns, int64_t delay_ns, htw_callback *callback, void *arg,
+                    uint64_t *ret_handle) {
+    (void)now_ns;
+    return htw_schedule(scheduler, delay_ns, callback, arg, ret_handle);
+}
+
+static int schedule_absolute(int64_t now_ns, int64_t delay_ns, htw_callback *callback, void *arg,
+                             uint64_t *ret_handle) {
+    return htw_schedule_at(scheduler, now_ns + delay_ns, callback, arg, ret_handle);
+}
+
+static bool cancel(uint64_t handle) {
+    return htw_cancel(scheduler, handle) == HTW_CANCELLED;
+}
+
+static uint64_t pending(void) {
+    return htw_pending(scheduler);
+}
+
+static uint64_t memory_bytes(void) {
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    return htw_scheduler_stats(scheduler, &stats) == 0 ? stats.memory_bytes : 0;
+}
+
+const struct peer peer_htw = {
+    .name = "htw",
+    .about = "htw_schedule(), tick 1 ms",
+    .has_workers = true,
+    .start = start_1ms,
+    .schedule = schedule,
+    .cancel = cancel,
+    .pending = pending,
+    .memory_bytes = memory_bytes,
+};
+
+const struct peer peer_htw_absolute = {
+    .name = "htw-absolute",
+    .about = "htw_schedule_at(), tick 1 ms",
+    .has_workers = true,
+    .start = start_1ms,
+    .schedule = schedule_absolute,
+    .cancel = cancel,
+    .pending = pending,
+    .memory_bytes = memory_bytes,
+};
+
+const struct peer peer_htw_100us = {
+    .name = "htw-100us",
+    .about = "htw_schedule(), tick 100 us",
+    .has_workers = true,
+    .start = start_100us,
+    .schedule = schedule,
+    .cancel = cancel,
+    .pending = pending,
+    .memory_bytes = memory_bytes,
+};

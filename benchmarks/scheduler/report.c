@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static char run[160];
+
+void report_init(const struct options *options) {
+    snprintf(run, sizeof(run), "{\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d,",
+             options->workload->name, options->peer_name, options->producers);
+}
+
+void report_count(const char *metric, uint64_t value) {
+    printf("%s\"metric\":\"%s\",\"value\":%llu}\n", run, metric, (unsigned long long)value);
+}
+
+void report_number(const char *metric, double value) {
+    printf("%s\"metric\":\"%s\",\"value\":%.6g}\n", run, metric, value);
+}
+
+static void percentile(const char *what, const char *name, int64_t ns) {
+    char metric[80];
+    snprintf(metric, sizeof(metric), "%s_%s_us", what, name);
+    report_number(metric, (double)ns / 1e3);
+}
+
+void report_percentiles(const char *what, const struct histogram *histogram) {
+    percentile(what, "p50", histogram_quantile_ns(histogram, 0.5));
+    percentile(what, "p99", histogram_quantile_ns(histogram, 0.99));
+    percentile(what, "p99.9", histogram_quantile_ns(histogram, 0.999));
+    percentile(what, "max", histogram->max_ns);
+}
+
+void report_out_of_memory(void) {
+    report_count("out_of_memory", 1);
+    fflush(stdout);
+    _exit(0);
+}
+
+void report_failure(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "htw-bench-scheduler: %s", run);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    _exit(1); /* without waiting for threads that may hang */
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - each producer schedules a timer and cancels the one that it scheduled 1000 before. */
+#include "delays.h"
+#include "firing.h"
+#include "thread.h"
+#include "window.h"
+
+#include <stdlib.h>
+
+#define LAG 1000 /* unless told otherwise */
+
+struct producer {
+    alignas(64) _Atomic uint64_t pairs; /* written by the producer */
+    const struct peer *peer;
+    struct delays delays;
+    pthread_t thread;
+    uint64_t scheduled, cancelled;
+    unsigned lag;
+    uint64_t *handles;
+};
+
+static struct producer *producers;
+static int producer_count;
+static atomic_bool stopping;
+
+static void schedule(struct producer *producer, int64_t now_ns, unsigned i) {
+    peer_schedule(producer->peer, now_ns, delays_next_ns(&producer->delays), stray_fired, NULL,
+                  &producer->handles[i]);
+}
+
+static void lap(struct producer *producer) {
+    const struct peer *peer = producer->peer;
+    unsigned lag = producer->lag;
+    int64_t now_ns = clock_now_ns();
+    unsigned cancelled = 0;
+    for (unsigned i = 0; i < lag; i++) {
+        uint64_t oldest = producer->handles[i];
+        schedule(producer, now_ns, i);
+        cancelled += peer->cancel(oldest);
+    }
+    producer->scheduled += lag;
+    producer->cancelled += cancelled;
+}
+
+static void *produce(void *context) {
+    struct producer *producer = context;
+    for (unsigned i = 0; i < producer->lag; i++)
+        schedule(producer, clock_now_ns(), i);
+    producer->scheduled = producer->lag;
+    while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
+        lap(producer);
+        atomic_store_explicit(&producer->pairs, producer->pairs + producer->lag,
+                              memory_order_relaxed);
+    }
+    for (unsigned i = 0; i < producer->lag; i++)
+        producer->cancelled += producer->peer->cancel(producer->handles[i]);
+    return NULL;
+}
+
+static uint64_t pairs(void) {
+    uint64_t sum = 0;
+    for (int i = 0; i < producer_count; i++)
+        sum += atomic_load_explicit(&producers[i].pairs, memory_order_relaxed);
+    return sum;
+}
+
+static void start_producer(const struct options *options, int number) {
+    struct producer *producer = &producers[number];
+    unsigned lag = options->lag > 0 ? (unsigned)options->lag : LAG;
+    *producer = (struct producer) { .peer = options->peer,
+                                    .lag = lag,
+                                    .handles = malloc(lag * sizeof(*producer->handles)) };
+    if (producer->handles == NULL)
+        report_out_of_memory();
+    delays_init(&producer->delays, (uint64_t)number, HTW_SECOND, 30 * HTW_SECOND);
+    producer->thread = thread_start(produce, producer);
+}
+
+static void run(const struct options *options) {
+    options->peer->start(options->workers);
+    producer_count = options->producers;
+    producers = aligned_alloc(64, sizeof(*producers) * (size_t)producer_count);
+    if (producers == NULL)
+        report_out_of_memory();
+    for (int i = 0; i < producer_count; i++)
+        start_producer(options, i);
+    window_measure_pairs(options, pairs);
+    atomic_store(&stopping, true);
+    uint64_t scheduled = 0, cancelled = 0;
+    for (int i = 0; i < producer_count; i++) {
+        pthread_join(producers[i].thread, NULL);
+        scheduled += producers[i].scheduled;
+        cancelled += producers[i].cancelled;
+    }
+    window_check(options, scheduled, cancelled);
+}
+
+const struct workload workload_threads = {
+    .name = "threads",
+    .many_producers = true,
+    .has_lag = true,
+    .seconds = 5,
+    .run = run,
+};

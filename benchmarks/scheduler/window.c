@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "window.h"
+
+#include "clock.h"
+#include "firing.h"
+#include "machine.h"
+#include "report.h"
+
+#define SAMPLE_NS 10000000
+#define MEMORY_SAMPLE 10 /* less often: to be asked for its memory costs htw 50 us */
+#define PATIENCE_NS 5000000000
+
+struct peaks {
+    uint64_t pending;
+    uint64_t memory_bytes;
+};
+
+static void sample(const struct peer *peer, unsigned number, struct peaks *peaks) {
+    uint64_t pending = peer->pending();
+    if (pending > peaks->pending)
+        peaks->pending = pending;
+    if (peer->memory_bytes == NULL || number % MEMORY_SAMPLE != 0)
+        return;
+    uint64_t bytes = peer->memory_bytes();
+    if (bytes > peaks->memory_bytes)
+        peaks->memory_bytes = bytes;
+}
+
+void window_measure_pairs(const struct options *options, window_pairs *pairs) {
+    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    uint64_t pairs_before = pairs();
+    int64_t cpu_before_ns = machine_cpu_ns();
+    int64_t start_ns = clock_now_ns();
+    int64_t end_ns = start_ns + clock_ns(options->seconds);
+    struct peaks peaks = { 0 };
+    unsigned number = 0;
+    for (int64_t next_ns = start_ns; next_ns < end_ns; next_ns += SAMPLE_NS) {
+        clock_sleep_until(next_ns);
+        sample(options->peer, number++, &peaks);
+    }
+    clock_sleep_until(end_ns);
+    /* On a machine that is busy enough, a short time may pass without a lap. */
+    while (pairs() == pairs_before && clock_now_ns() < end_ns + PATIENCE_NS)
+        clock_sleep_until(clock_now_ns() + SAMPLE_NS);
+    double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
+    int64_t cpu_ns = machine_cpu_ns() - cpu_before_ns;
+    uint64_t done = pairs() - pairs_before;
+    if (done == 0)
+        report_failure("no pair was done in the measured time");
+    report_number("pairs_per_s", (double)done / seconds);
+    report_number("cpu_ns_per_pair", (double)cpu_ns / (double)done);
+    report_count("pending_max", peaks.pending);
+    if (options->peer->memory_bytes != NULL)
+        report_count("memory_bytes_max", peaks.memory_bytes);
+}
+
+void window_check(const struct options *options, uint64_t scheduled, uint64_t cancelled) {
+    int64_t deadline_ns = clock_now_ns() + PATIENCE_NS;
+    while (cancelled + stray_count() != scheduled || options->peer->pending() != 0) {
+        if (clock_now_ns() >= deadline_ns)
+            report_failure("of %llu timers %llu were cancelled, %llu fired, %llu are pending",
+                           (unsigned long long)scheduled, (unsigned long long)cancelled,
+                           (unsigned long long)stray_count(),
+                           (unsigned long long)options->peer->pending());
+        clock_sleep_until(clock_now_ns() + SAMPLE_NS);
+    }
+}

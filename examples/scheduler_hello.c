@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The smallest program with a scheduler: one timer runs, one is cancelled, one is left over. */
+#include <htw/scheduler.h>
+
+#include <semaphore.h>
+#include <stdio.h>
+
+static sem_t greeted;
+
+static void greet(void *arg, const struct htw_firing *firing) { /* in a thread of the scheduler */
+    (void)firing; /* it also tells how late it is, and its own handle */
+    printf("hello, %s\n", (const char *)arg);
+    sem_post(&greeted);
+}
+
+static void not_greeted(void *context, const struct htw_leftover *leftover) {
+    printf("no time for %s\n", (const char *)leftover->arg);
+    ++*(int *)context;
+}
+
+int main(void) {
+    struct htw_scheduler *scheduler;
+    htw_handle handle;
+    int left = 0;
+    if (sem_init(&greeted, 0, 0) != 0 || htw_scheduler_create(&scheduler, NULL) != 0 ||
+        htw_schedule(scheduler, 50 * HTW_MILLISECOND, greet, "world", NULL) != 0 ||
+        htw_schedule(scheduler, 60 * HTW_SECOND, greet, "stranger", &handle) != 0 ||
+        htw_schedule(scheduler, 3600 * HTW_SECOND, greet, "sleeper", NULL) != 0)
+        return 1;
+    bool cancelled = htw_cancel(scheduler, handle) == HTW_CANCELLED; /* it will not run */
+    sem_wait(&greeted);
+    htw_scheduler_stop(scheduler, not_greeted, &left); /* gives back what is left */
+    htw_scheduler_destroy(scheduler);
+    return cancelled && left == 1 ? 0 : 1;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads and timers that the system refuses: the calls are linked to those below
+   (-Wl,--wrap), which fail when told to. */
+#include "../support/failing_allocator.h"
+#include "../unit/unit.h"
+
+#include <htw/scheduler.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*main)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*main)(void *), void *arg);
+int __real_timerfd_create(int clock, int flags);
+int __wrap_timerfd_create(int clock, int flags);
+
+/* How many calls succeed before one fails; negative: all do. */
+static _Atomic int threads_left = -1, timers_left = -1;
+static _Atomic int threads_refused;
+static int timer_error;
+
+/* Whether this call is one that fails; from then on all do, until the number is set anew. */
+static bool refuses(_Atomic int *left) {
+    int value = atomic_load(left);
+    while (value > 0 && !atomic_compare_exchange_weak(left, &value, value - 1))
+        ;
+    return value == 0;
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*main)(void *), void *arg) {
+    if (!refuses(&threads_left))
+        return __real_pthread_create(thread, attributes, main, arg);
+    atomic_fetch_add(&threads_refused, 1);
+    return EAGAIN;
+}
+
+int __wrap_timerfd_create(int clock, int flags) {
+    if (!refuses(&timers_left))
+        return __real_timerfd_create(clock, flags);
+    errno = timer_error;
+    return -1;
+}
+
+static int relent(void **state) {
+    (void)state;
+    atomic_store(&threads_left, -1);
+    atomic_store(&timers_left, -1);
+    atomic_store(&threads_refused, 0);
+    return 0;
+}
+
+static unsigned entries_of(const char *path) {
+    DIR *folder = opendir(path);
+    unsigned count = 0;
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* A thread that was joined may be listed for a moment still. */
+static void assert_no_thread_is_left(void) {
+    while (entries_of("/proc/self/task") > 3) /* this one, ".", ".." */
+        sched_yield();
+}
+
+static struct htw_scheduler_options options_of(uint32_t expirers, uint32_t workers) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.shards = 4;
+    options.expirers = expirers;
+    options.workers = workers;
+    return options;
+}
+
+static void count_run(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+static void wait_for(_Atomic int *value, int least) {
+    while (atomic_load(value) < least)
+        sched_yield();
+}
+
+static void create_that_lacks_a_thread_answers_enomem(void **state) {
+    (void)state;
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    struct htw_scheduler_options options = options_of(2, 3);
+    options.start_threads = true;
+    options.allocator = &memory.allocator;
+    unsigned files = entries_of("/proc/self/fd");
+    for (int left = 0; left < 5; left++) {
+        struct htw_scheduler *scheduler = NULL;
+        atomic_store(&threads_left, left);
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), -ENOMEM);
+        assert_null(scheduler);
+        assert_null(memory.error);
+        assert_int_equal(memory.live_blocks, 0);
+        assert_int_equal(entries_of("/proc/self/fd"), files);
+        assert_no_thread_is_left();
+    }
+    struct htw_scheduler *scheduler;
+    atomic_store(&threads_left, 5);
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    failing_allocator_fini(&memory);
+}
+
+static int schedule(struct htw_scheduler *scheduler, _Atomic int *runs, htw_handle *ret_handle) {
+    return htw_schedule(scheduler, 0, count_run, runs, ret_handle);
+}
+
+/* Each attempt starts what it can; the next one tries the rest. */
+static void first_schedule_that_lacks_a_thread_answers_enomem(void **state) {
+    (void)state;
+    for (int left = 0; left < 3; left++) {
+        struct htw_scheduler *scheduler;
+        struct htw_scheduler_options options = options_of(2, 3);
+        _Atomic int runs = 0;
+        htw_handle handle = 77;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        atomic_store(&threads_left, left); /* it takes two expirers and a worker */
+        assert_int_equal(schedule(scheduler, &runs, &handle), -ENOMEM);
+        assert_int_equal(handle, 77);
+        atomic_store(&threads_left, 0);
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = count_run;
+        spec.arg = &runs;
+        spec.key = "key";
+        spec.key_size = 3;
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), -ENOMEM);
+        assert_int_equal(htw_pending(scheduler), 0);
+        atomic_store(&threads_left, -1);
+        assert_int_equal(schedule(scheduler, &runs, &handle), 0);
+        wait_for(&runs, 1);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        assert_int_equal(atomic_load(&runs), 1);
+        assert_no_thread_is_left();
+    }
+}
+
+static void destroy_after_threads_were_refused_ends_those_that_started(void **state) {
+    (void)state;
+    for (int left = 0; left < 3; left++) {
+        struct htw_scheduler *scheduler;
+        struct htw_scheduler_options options = options_of(2, 3);
+        _Atomic int runs = 0;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        atomic_store(&threads_left, left);
+        assert_int_equal(schedule(scheduler, &runs, NULL), -ENOMEM);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        assert_no_thread_is_left();
+        relent(NULL);
+    }
+}
+
+struct gate {
+    _Atomic int entered, open;
+};
+
+static void pass_gate(void *arg, const struct htw_firing *firing) {
+    struct gate *gate = arg;
+    (void)firing;
+    atomic_fetch_add(&gate->entered, 1);
+    wait_for(&gate->open, 1);
+}
+
+/* The one worker that there is has to do. */
+static void later_worker_that_is_refused_is_done_without(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = options_of(1, 4);
+    struct gate gate = { 0, 0 };
+    _Atomic int runs = 0;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    atomic_store(&threads_left, 2);
+    assert_int_equal(htw_schedule(scheduler, 0, pass_gate, &gate, NULL), 0);
+    wait_for(&gate.entered, 1);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    wait_for(&threads_refused, 1); /* a second worker was wanted, and more than once */
+    atomic_store(&gate.open, 1);
+    wait_for(&runs, 500);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    assert_int_equal(atomic_load(&runs), 500);
+    assert_no_thread_is_left();
+}
+
+static void later_worker_is_started_when_there_is_room_again(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = options_of(1, 2);
+    struct gate gate = { 0, 0 };
+    _Atomic int runs = 0;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    atomic_store(&threads_left, 2);
+    assert_int_equal(htw_schedule(scheduler, 0, pass_gate, &gate, NULL), 0);
+    wait_for(&gate.entered, 1);
+    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    wait_for(&threads_refused, 1);
+    atomic_store(&threads_left, -1);
+    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    wait_for(&runs, 2); /* by the second worker: the first is at the gate */
+    assert_int_equal(atomic_load(&gate.open), 0);
+    atomic_store(&gate.open, 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+static void create_that_lacks_a_timer_answers_why(void **state) {
+    (void)state;
+    static const int errors[] = { EMFILE, ENFILE, ENOMEM };
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    unsigned files = entries_of("/proc/self/fd");
+    for (int i = 0; i < 3; i++)
+        for (int left = 0; left < 3; left++) {
+            struct htw_scheduler *scheduler = NULL;
+            struct htw_scheduler_options options = options_of(3, 1);
+            options.allocator = &memory.allocator;
+            options.start_threads = left == 1;
+            timer_error = errors[i];
+            atomic_store(&timers_left, left);
+            assert_int_equal(htw_scheduler_create(&scheduler, &options), -errors[i]);
+            assert_null(scheduler);
+            assert_null(memory.error);
+            assert_int_equal(memory.live_blocks, 0);
+            assert_int_equal(entries_of("/proc/self/fd"), files);
+        }
+    assert_no_thread_is_left();
+    failing_allocator_fini(&memory);
+}
+
+static void create_on_the_manual_clock_needs_no_timer(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = options_of(1, 0);
+    options.clock = HTW_CLOCK_MANUAL;
+    atomic_store(&timers_left, 0);
+    atomic_store(&threads_left, 0);
+    _Atomic int runs = 0;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    assert_int_equal(htw_scheduler_advance(scheduler, 0), 0);
+    assert_int_equal(atomic_load(&runs), 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, relent, relent)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(create_that_lacks_a_thread_answers_enomem),
+        CASE(first_schedule_that_lacks_a_thread_answers_enomem),
+        CASE(destroy_after_threads_were_refused_ends_those_that_started),
+        CASE(later_worker_that_is_refused_is_done_without),
+        CASE(later_worker_is_started_when_there_is_room_again),
+        CASE(create_that_lacks_a_timer_answers_why),
+        CASE(create_on_the_manual_clock_needs_no_timer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
