@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """End-to-end tests of htw-bench-scheduler: test_scheduler.py PROGRAM
 
-Each workload in its quickest form, with each peer. Nothing depends on how fast that is.
+Each workload in its quickest form, with each peer. Nothing depends on how fast that is: on a busy
+machine the short times may pass with hardly anything pending.
 """
 import concurrent.futures
 import contextlib
@@ -65,7 +66,7 @@ def check(workload, peer, lines):
         assert (line["workload"], line["peer"]) == (workload, peer), where
         assert isinstance(line["value"], (int, float)), where
     assert figures.get("early", 0) == 0, where
-    for metric in PAIRS & set(figures):
+    for metric in {"pairs_per_s", "cpu_ns_per_pair"} & set(figures):
         assert figures[metric] > 0, where
     assert figures.get("pending_at_peak", 1) > 0, where
 
