@@ -144,9 +144,9 @@ struct htw__shard {
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     struct htw__slab slab;
-    struct htw__record *unrun; /* stopped: taken by the expirer, but not run */
+    struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
     struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
-    struct htw__key_table keys; /* the extras of keyed timers without a group */
+    struct htw__key_table keys;      /* the extras of keyed timers without a group */
 
     /* The stack: the index of the topmost record (low 32 bits), and how many there are. */
     alignas(64) _Atomic uint64_t claimed;
