@@ -15,8 +15,31 @@ static size_t segment_pages(unsigned segment) {
     return (size_t)1 << (HTW__SLAB_FIRST_BITS + segment);
 }
 
+/* Of one block: the views, and then the pages. */
 static size_t segment_bytes(unsigned segment) {
-    return segment_pages(segment) * sizeof(struct htw__slab_page);
+    return segment_pages(segment) * (sizeof(struct htw__slab_view) + sizeof(struct htw__slab_page));
+}
+
+static struct htw__slab_view *segment_views(const struct htw__slab *slab, unsigned segment) {
+    return atomic_load_explicit(&slab->views[segment], memory_order_relaxed);
+}
+
+static struct htw__slab_view *view_of(const struct htw__slab *slab,
+                                      const struct htw__slab_page *page) {
+    struct htw__slab_place place = htw__slab_place_of(page->number);
+    return &segment_views(slab, place.segment)[place.offset];
+}
+
+static void set_fresh(const struct htw__slab *slab, struct htw__slab_page *page, uint32_t fresh) {
+    page->fresh = fresh;
+    atomic_store_explicit(&view_of(slab, page)->fresh, fresh, memory_order_release);
+}
+
+/* After its cells that are fresh have been told, and not before. */
+static void set_cells(const struct htw__slab *slab, struct htw__slab_page *page,
+                      struct htw__cell *cells) {
+    page->cells = cells;
+    atomic_store_explicit(&view_of(slab, page)->cells, cells, memory_order_release);
 }
 
 static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct htw__cell *cell) {
@@ -41,13 +64,9 @@ static void unlink_page(struct htw__slab *slab, uint32_t *list, struct htw__slab
         *list = page->next;
 }
 
-static uint32_t fresh_of(const struct htw__slab_page *page) {
-    return atomic_load_explicit(&page->fresh, memory_order_relaxed);
-}
-
 /* Whether it has a cell to give, and so is in one of the two lists. */
 static bool has_room(const struct htw__slab_page *page) {
-    return page->free != HTW__SLAB_NONE || fresh_of(page) < HTW__SLAB_PAGE_CELLS;
+    return page->free != HTW__SLAB_NONE || page->fresh < HTW__SLAB_PAGE_CELLS;
 }
 
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
@@ -62,15 +81,14 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         .absent = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
-    HTW__ANNOTATE_ATOMIC(slab->segments, sizeof(slab->segments));
+    HTW__ANNOTATE_ATOMIC(slab->views, sizeof(slab->views));
 }
 
 void htw__slab_fini(struct htw__slab *slab) {
     for (uint32_t number = 0; number < slab->page_count; number++)
-        htw__release(&slab->allocator, atomic_load(&htw__slab_page(slab, number)->cells),
-                     PAGE_BYTES);
+        htw__release(&slab->allocator, htw__slab_page(slab, number)->cells, PAGE_BYTES);
     for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
-        htw__release(&slab->allocator, atomic_load(&slab->segments[i]), segment_bytes(i));
+        htw__release(&slab->allocator, segment_views(slab, i), segment_bytes(i));
 }
 
 struct htw__cell *htw__slab_allocate_page(const struct htw__slab *slab) {
@@ -81,26 +99,32 @@ void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cell
     htw__release(&slab->allocator, cells, PAGE_BYTES);
 }
 
+static int create_segment(struct htw__slab *slab, unsigned segment) {
+    struct htw__slab_view *views = htw__allocate(&slab->allocator, segment_bytes(segment));
+    if (views == NULL)
+        return -ENOMEM;
+    size_t count = segment_pages(segment);
+    HTW__ANNOTATE_ATOMIC(views, count * sizeof(*views));
+    for (size_t i = 0; i < count; i++) {
+        atomic_init(&views[i].cells, NULL);
+        atomic_init(&views[i].fresh, 0);
+    }
+    slab->pages[segment] = (struct htw__slab_page *)(void *)(views + count);
+    atomic_store_explicit(&slab->views[segment], views, memory_order_release);
+    return 0;
+}
+
 static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page) {
     uint32_t number = slab->page_count;
     if (number == slab->page_limit)
         return -ENOMEM;
-    struct htw__slab_page *page = htw__slab_page(slab, number);
-    if (page == NULL) {
-        unsigned segment = 0;
-        while (atomic_load_explicit(&slab->segments[segment], memory_order_relaxed) != NULL)
-            segment++;
-        page = htw__allocate(&slab->allocator, segment_bytes(segment));
-        if (page == NULL)
-            return -ENOMEM;
-        for (size_t i = 0; i < segment_pages(segment); i++) {
-            atomic_init(&page[i].cells, NULL);
-            atomic_init(&page[i].fresh, 0);
-            HTW__ANNOTATE_ATOMIC(&page[i].cells, sizeof(page[i].cells));
-            HTW__ANNOTATE_ATOMIC(&page[i].fresh, sizeof(page[i].fresh));
-        }
-        atomic_store_explicit(&slab->segments[segment], page, memory_order_release);
+    struct htw__slab_place place = htw__slab_place_of(number);
+    if (place.offset == 0) {
+        int error = create_segment(slab, place.segment);
+        if (error != 0)
+            return error;
     }
+    struct htw__slab_page *page = &slab->pages[place.segment][place.offset];
     page->number = number;
     page->floor = 1; /* so that no handle is 0 */
     slab->page_count++;
@@ -122,8 +146,8 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
     page->retired = false;
     page->free = HTW__SLAB_NONE;
     page->highest = page->floor;
-    atomic_store_explicit(&page->fresh, 0, memory_order_relaxed);
-    atomic_store_explicit(&page->cells, cells, memory_order_release);
+    set_fresh(slab, page, 0);
+    set_cells(slab, page, cells);
     push(slab, &slab->empty, page);
     slab->empty_count++;
     slab->present_count++;
@@ -142,9 +166,9 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     } else {
         return NULL;
     }
-    struct htw__cell *cells = atomic_load_explicit(&page->cells, memory_order_relaxed);
+    struct htw__cell *cells = page->cells;
     slab->present_count--;
-    atomic_store_explicit(&page->cells, NULL, memory_order_relaxed);
+    set_cells(slab, page, NULL);
     /* `highest` is that of a free cell: nobody has had it yet. */
     page->floor = page->highest;
     if (!page->retired) { /* otherwise it stays away for ever */
@@ -154,22 +178,21 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     return cells;
 }
 
-static struct htw__cell *take_from(struct htw__slab_page *page) {
-    struct htw__cell *cells = atomic_load_explicit(&page->cells, memory_order_relaxed);
+static struct htw__cell *take_from(const struct htw__slab *slab, struct htw__slab_page *page) {
     page->used++;
     if (page->free != HTW__SLAB_NONE) {
-        struct htw__cell *cell = &cells[page->free];
+        struct htw__cell *cell = &page->cells[page->free];
         page->free = (uint32_t)cell->content[0];
         return cell;
     }
-    uint32_t slot = fresh_of(page);
-    struct htw__cell *cell = &cells[slot];
+    uint32_t slot = page->fresh;
+    struct htw__cell *cell = &page->cells[slot];
     memset(cell->content, 0, sizeof(cell->content));
     HTW__ANNOTATE_ATOMIC(&cell->ident, sizeof(cell->ident));
     atomic_store_explicit(
         &cell->ident, (uint64_t)page->floor << 32 | (uint64_t)page->number << HTW__IDENT_STATE_BITS,
         memory_order_relaxed);
-    atomic_store_explicit(&page->fresh, slot + 1, memory_order_release);
+    set_fresh(slab, page, slot + 1);
     return cell;
 }
 
@@ -188,12 +211,11 @@ struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_inde
     }
     if (page == NULL)
         return NULL;
-    struct htw__cell *cell = take_from(page);
+    struct htw__cell *cell = take_from(slab, page);
     if (!has_room(page))
         unlink_page(slab, &slab->partial, page);
     set_current(slab);
-    *ret_index = page->number << HTW__SLAB_PAGE_BITS |
-                 (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
+    *ret_index = page->number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - page->cells);
     return cell;
 }
 
@@ -231,7 +253,7 @@ void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
 uint64_t htw__slab_bytes(const struct htw__slab *slab) {
     uint64_t bytes = (uint64_t)slab->present_count * PAGE_BYTES;
     for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
-        if (atomic_load_explicit(&slab->segments[i], memory_order_relaxed) != NULL)
+        if (segment_views(slab, i) != NULL)
             bytes += segment_bytes(i);
     return bytes;
 }

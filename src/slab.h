@@ -17,6 +17,7 @@
 
 #include "alloc.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,21 +42,28 @@ struct htw__cell {
 #define HTW__IDENT_STATE_BITS 12u
 #define HTW__IDENT_STATE ((UINT64_C(1) << HTW__IDENT_STATE_BITS) - 1)
 
-struct htw__slab_page {
+/* What of a page is looked at without the lock: on cache lines that rarely change. */
+struct htw__slab_view {
     struct htw__cell *_Atomic cells; /* NULL: given back, or never there */
     _Atomic uint32_t fresh;          /* cells from here on were never used in this life */
-    uint32_t used;                   /* cells in use */
-    uint32_t free;                   /* the free cell that is used next; its content[0] leads on */
-    uint32_t floor;                  /* the generation with which fresh cells begin */
-    uint32_t highest;                /* the highest generation of any cell freed in this life */
+};
+
+struct htw__slab_page {
+    struct htw__cell *cells; /* as in the view, and so is `fresh` */
+    uint32_t fresh;
+    uint32_t used;    /* cells in use */
+    uint32_t free;    /* the free cell that is used next; its content[0] leads on */
+    uint32_t floor;   /* the generation with which fresh cells begin */
+    uint32_t highest; /* the highest generation of any cell freed in this life */
     uint32_t number;
-    bool retired;            /* a cell of it is, and so is the entry when the page goes */
     uint32_t next, previous; /* in the list that it is in; only `next` where it is absent */
+    bool retired;            /* a cell of it is, and so is the entry when the page goes */
 };
 
 struct htw__slab {
-    struct htw__slab_page *current; /* the first of `partial`; NULL if there is none */
-    struct htw__slab_page *_Atomic segments[HTW__SLAB_SEGMENTS];
+    alignas(64) struct htw__slab_view *_Atomic views[HTW__SLAB_SEGMENTS];
+    alignas(64) struct htw__slab_page *current; /* the first of `partial`; NULL: there is none */
+    struct htw__slab_page *pages[HTW__SLAB_SEGMENTS];
     uint32_t page_count;     /* entries of the directory that were ever used */
     uint32_t page_limit;     /* how many there may be */
     uint32_t generation_max; /* the last that a handle can hold */
@@ -100,20 +108,32 @@ static inline uint32_t htw__ident_page(uint64_t ident) {
     return (uint32_t)ident >> HTW__IDENT_STATE_BITS;
 }
 
-/* The entry of a page of the directory; NULL where the directory does not reach. */
-static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab, uint32_t number) {
+/* Where a page stands in the directory. */
+struct htw__slab_place {
+    unsigned segment;
+    uint32_t offset;
+};
+
+static inline struct htw__slab_place htw__slab_place_of(uint32_t number) {
     uint32_t shifted = number + (1u << HTW__SLAB_FIRST_BITS);
     unsigned bit = 31u - (unsigned)__builtin_clz(shifted);
-    struct htw__slab_page *segment =
-        atomic_load_explicit(&slab->segments[bit - HTW__SLAB_FIRST_BITS], memory_order_acquire);
-    return segment == NULL ? NULL : &segment[shifted - (1u << bit)];
+    return (struct htw__slab_place) { bit - HTW__SLAB_FIRST_BITS, shifted - (1u << bit) };
 }
 
-/* The number of a cell that is in use. */
+/* The entry of a page that was there once. */
+static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab, uint32_t number) {
+    struct htw__slab_place place = htw__slab_place_of(number);
+    return &slab->pages[place.segment][place.offset];
+}
+
+/* The number of a cell that is in use. Under the lock. */
 static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struct htw__cell *cell) {
     uint32_t number = htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed));
-    const struct htw__slab_page *page = htw__slab_page(slab, number);
-    const struct htw__cell *first = atomic_load_explicit(&page->cells, memory_order_relaxed);
+    struct htw__slab_place place = htw__slab_place_of(number);
+    const struct htw__slab_view *views =
+        atomic_load_explicit(&slab->views[place.segment], memory_order_relaxed);
+    const struct htw__cell *first =
+        atomic_load_explicit(&views[place.offset].cells, memory_order_relaxed);
     return number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - first);
 }
 
@@ -128,15 +148,12 @@ static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t 
     if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
         return htw__slab_take_rare(slab, ret_index);
     uint32_t slot = page->free;
-    struct htw__cell *cell = &atomic_load_explicit(&page->cells, memory_order_relaxed)[slot];
+    struct htw__cell *cell = &page->cells[slot];
     uint32_t next = (uint32_t)cell->content[0];
-    if (__builtin_expect(next == HTW__SLAB_NONE &&
-                             atomic_load_explicit(&page->fresh, memory_order_relaxed) ==
-                                 HTW__SLAB_PAGE_CELLS,
-                         false)) /* its last one */
+    if (__builtin_expect(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS, false))
         return htw__slab_take_rare(slab, ret_index);
     /* Whoever freed it may have been another processor: have it here by the next call. */
-    __builtin_prefetch(cell - slot + (next & (HTW__SLAB_PAGE_CELLS - 1)), 1);
+    __builtin_prefetch(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)], 1);
     page->free = next;
     page->used++;
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;
@@ -149,7 +166,7 @@ static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cel
     uint32_t generation = htw__ident_generation(ident) + 1;
     page->used--;
     cell->content[0] = page->free;
-    page->free = (uint32_t)(cell - atomic_load_explicit(&page->cells, memory_order_relaxed));
+    page->free = (uint32_t)(cell - page->cells);
     if (page->highest < generation)
         page->highest = generation;
     atomic_store_explicit(&cell->ident,
@@ -173,12 +190,15 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
 /* The cell of an index, whoever has it now; NULL where there is none. */
 static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uint32_t index) {
     uint32_t slot = index & (HTW__SLAB_PAGE_CELLS - 1);
-    const struct htw__slab_page *page = htw__slab_page(slab, index >> HTW__SLAB_PAGE_BITS);
-    if (page == NULL)
+    struct htw__slab_place place = htw__slab_place_of(index >> HTW__SLAB_PAGE_BITS);
+    const struct htw__slab_view *views =
+        atomic_load_explicit(&slab->views[place.segment], memory_order_acquire);
+    if (views == NULL)
         return NULL;
-    struct htw__cell *cells = atomic_load_explicit(&page->cells, memory_order_acquire);
+    const struct htw__slab_view *view = &views[place.offset];
+    struct htw__cell *cells = atomic_load_explicit(&view->cells, memory_order_acquire);
     /* A cell that is not initialised may hold anything. */
-    if (cells == NULL || slot >= atomic_load_explicit(&page->fresh, memory_order_acquire))
+    if (cells == NULL || slot >= atomic_load_explicit(&view->fresh, memory_order_acquire))
         return NULL;
     return &cells[slot];
 }

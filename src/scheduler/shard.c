@@ -199,8 +199,8 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
 
 /* ---- claimed records */
 
-uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record) {
-    uint32_t index = htw__slab_index(&shard->slab, &record->cell);
+uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record,
+                                  uint32_t index) {
     uint64_t top = atomic_load_explicit(&shard->claimed, memory_order_relaxed);
     uint64_t pushed;
     do {
@@ -224,6 +224,9 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
         struct htw__record *record = HTW_CONTAINER_OF(
             htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
         shard->reclaiming = record->next_claimed;
+        /* Another processor had it last: to wait for one after the other would take the most of
+           the time. NULL is fine. */
+        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_claimed), 1);
         htw__shard_unfile(shard, record);
         htw__shard_free_record(shard, record);
     }

@@ -95,9 +95,10 @@ void htw__shard_wake(struct htw__shard *shard);
 bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
                         uint32_t max);
 
-/* Leaves a record, which the caller has claimed, for others to free. Returns how many
-   are left there. Not under the lock of this shard. */
-uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record);
+/* Leaves a record, which the caller has claimed and knows the index of, for others to free. Returns
+   how many are left there. Not under the lock of this shard. */
+uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record,
+                                  uint32_t index);
 
 /* Frees up to HTW__SLICE claimed records. Under the lock. Whether there was any. */
 bool htw__shard_reclaim(struct htw__shard *shard);

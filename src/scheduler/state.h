@@ -67,6 +67,9 @@
 /* The most timers, or steps of demotion, for which a lock is held at a time; and a batch. */
 #define HTW__SLICE 64u
 
+/* How far ahead a claimed record is fetched into the cache before it is freed. */
+#define HTW__CLAIMS_AHEAD 8u
+
 enum htw__state {
     HTW__FREE = 0,
     HTW__PENDING = 1,
@@ -97,7 +100,10 @@ struct htw__record {
             };
             union {
                 htw_callback *callback;
-                uint32_t next_claimed; /* the index of the next on the stack */
+                struct {                    /* CLAIMED: */
+                    uint32_t next_claimed;  /* the index of the next on the stack */
+                    uint32_t later_claimed; /* probably one some places further on */
+                };
             };
             union {
                 void *arg;
@@ -133,20 +139,24 @@ struct htw__extra {
     unsigned char key_bytes[];
 };
 
+/* What other processors look at stands apart from what its own keeps changing: this, the views of
+   the slab, and `claimed` begin cache lines of their own. */
 struct htw__shard {
+    alignas(64) struct htw_scheduler *scheduler;
+    uint32_t index;
+    struct htw__slab slab;
     alignas(64) struct htw__lock lock;
     bool closed;                /* stopped: nothing is armed any more */
+    uint32_t reclaiming;        /* claimed records that were taken off the stack */
     _Atomic uint64_t wake_tick; /* the expirer looks here by then. Written under the lock */
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
-    struct htw_scheduler *scheduler;
-    uint64_t demoted;    /* by the wheels that are no more */
-    uint64_t credit;     /* timers that may be armed before asking the scheduler */
-    uint32_t reclaiming; /* claimed records that were taken off the stack */
-    uint32_t index;
+    uint64_t credit;          /* timers that may be armed before asking the scheduler */
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
-    struct htw__slab slab;
+    /* What was claimed last by those who arm here, in turn; the next in turn. */
+    uint32_t recent[HTW__CLAIMS_AHEAD], recent_next;
+    uint64_t demoted;                /* by the wheels that are no more */
     struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
     struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
     struct htw__key_table keys;      /* the extras of keyed timers without a group */
