@@ -126,7 +126,7 @@ static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab
     return &slab->pages[place.segment][place.offset];
 }
 
-/* The number of a cell that is in use. Under the lock. */
+/* The number of a cell that is in use. */
 static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struct htw__cell *cell) {
     uint32_t number = htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed));
     struct htw__slab_place place = htw__slab_place_of(number);

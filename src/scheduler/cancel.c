@@ -8,10 +8,6 @@
 
 #include <errno.h>
 
-/* How many claimed records may be left to an owner that does not come for them, before those
-   who claim more have to free them. */
-#define CLAIMED_MAX 16384u
-
 /* Lets this run be the last. Who runs it sees to the rest. */
 static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__record *record,
                                        uint64_t ident) {
@@ -92,22 +88,10 @@ static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
     return HTW_CANCELLED;
 }
 
-/* The record is this thread's now, but has yet to be taken out of the wheel. */
-static void leave(struct htw__shard *home, struct htw__record *record, uint32_t index) {
-    uint32_t left = htw__shard_leave_claimed(home, record, index);
-    if (left == 1) {
-        htw__expirer_plan_chore(htw__expirer_of(home));
-    } else if (left > CLAIMED_MAX) {
-        htw__lock_take(&home->lock);
-        htw__shard_reclaim(home);
-        htw__lock_give(&home->lock);
-    }
-}
-
 /* Remembers a claim, and gives back the one some places before it: a hint for who will free
    them, one after the other. Under the lock. */
 static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
-    uint32_t *place = &here->recent[here->recent_next++ % HTW__CLAIMS_AHEAD];
+    uint32_t *place = &here->recent[here->recent_next++ % HTW__LEFT_AHEAD];
     uint32_t before = *place;
     *place = index;
     return before;
@@ -125,14 +109,15 @@ static bool cancel_afar(struct htw__shard *here, struct htw__shard *home, htw_ha
     struct htw__record *record = htw__handle_record(home, handle, &ident);
     bool claimed = record != NULL && (ident & HTW__IDENT_STATE) == HTW__PENDING &&
                    htw__ident_change(record, &ident, htw__ident_in(ident, HTW__CLAIMED, 0));
+    uint32_t later = 0;
     if (claimed) {
         htw__counter_add(&here->cancelled, 1);
         htw__credit_give(here);
-        record->later_claimed = swap_recent(here, index);
+        later = swap_recent(here, index);
     }
     htw__lock_give(&here->lock);
-    if (claimed)
-        leave(home, record, index);
+    if (claimed) /* nobody else frees it, but it has yet to be taken out of the wheel */
+        htw__shard_leave(home, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
     return claimed || record == NULL;
 }

@@ -137,13 +137,31 @@ size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t b
     return served;
 }
 
+/* Whether what is left to a shard's owner is as good as gone: since the last time he has armed as
+   many timers, and he takes from there before anything grows. To do it for him would only
+   take the records from his processor's cache. */
+static bool owner_will_come(struct htw__shard *shard) {
+    uint64_t left = atomic_load_explicit(&shard->left, memory_order_relaxed) >> 32;
+    uint64_t scheduled = htw__counter_read(&shard->scheduled);
+    uint64_t since = scheduled - shard->scheduled_before;
+    shard->scheduled_before = scheduled;
+    return left > 0 && since > left;
+}
+
 void htw__expirer_clean(struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
+    bool again = false;
     if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         return;
     atomic_exchange_explicit(&expirer->chore, false, memory_order_acq_rel);
-    for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count)
-        htw__shard_clean(&scheduler->shards[i]);
+    for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
+        if (owner_will_come(&scheduler->shards[i]))
+            again = true;
+        else
+            htw__shard_clean(&scheduler->shards[i]);
+    }
+    if (again)
+        htw__expirer_plan_chore(expirer);
 }
 
 /* ---- the thread */

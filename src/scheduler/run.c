@@ -193,14 +193,21 @@ static void run_one(struct pass *pass, struct htw__record *record) {
         conclude(pass, record);
 }
 
+/* From so many on it pays to leave records to whoever arms next: he fetches them ahead, and what he
+   works on is not taken from his processor's cache. For a few that is not worth a chore. */
+#define LEAVE_MIN 16u
+
 static void free_ended(struct pass *pass) {
     struct htw__shard *shard = pass->shard;
+    if (pass->ended_count >= LEAVE_MIN) {
+        htw__shard_leave_all(shard, pass->ended, pass->ended_count);
+        return;
+    }
     if (pass->ended_count == 0)
         return;
     htw__lock_take(&shard->lock);
     for (uint32_t i = 0; i < pass->ended_count; i++)
         htw__shard_free_record(shard, pass->ended[i]);
-    htw__shard_reclaim(shard);
     bool dirty = htw__shard_is_dirty(shard);
     htw__lock_give(&shard->lock);
     if (dirty)

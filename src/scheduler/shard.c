@@ -29,10 +29,10 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
         return error;
     htw__lock_init(&shard->lock);
     HTW__ANNOTATE_ATOMIC(&shard->wake_tick, sizeof(shard->wake_tick));
-    HTW__ANNOTATE_ATOMIC(&shard->claimed, sizeof(shard->claimed));
+    HTW__ANNOTATE_ATOMIC(&shard->left, sizeof(shard->left));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER);
-    atomic_init(&shard->claimed, NO_INDEX);
+    atomic_init(&shard->left, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
                                                            : 32u);
@@ -197,36 +197,57 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
     return more;
 }
 
-/* ---- claimed records */
+/* ---- records that are left to others */
 
-uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record,
-                                  uint32_t index) {
-    uint64_t top = atomic_load_explicit(&shard->claimed, memory_order_relaxed);
+/* Puts a chain of records on the stack; `last` is to lead to what is there. */
+static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *last,
+                  uint32_t count) {
+    uint64_t top = atomic_load_explicit(&shard->left, memory_order_relaxed);
     uint64_t pushed;
     do {
-        record->next_claimed = (uint32_t)top;
-        pushed = ((top >> 32) + 1) << 32 | index;
-        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->claimed);
-    } while (!atomic_compare_exchange_weak_explicit(&shard->claimed, &top, pushed,
+        last->next_left = (uint32_t)top;
+        pushed = ((top >> 32) + count) << 32 | first;
+    } while (!atomic_compare_exchange_weak_explicit(&shard->left, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
-    return (uint32_t)(pushed >> 32);
+    if ((uint32_t)top == NO_INDEX) /* in case that the owner does not come for them */
+        htw__expirer_plan_chore(htw__expirer_of(shard));
+}
+
+void htw__shard_leave(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                      uint32_t later) {
+    record->later_left = later;
+    leave(shard, index, record, 1);
+}
+
+void htw__shard_leave_all(struct htw__shard *shard, struct htw__record *const *records,
+                          uint32_t count) {
+    uint32_t indices[HTW__SLICE + HTW__LEFT_AHEAD];
+    for (uint32_t i = 0; i < count; i++)
+        indices[i] = htw__slab_index(&shard->slab, &records[i]->cell);
+    for (uint32_t i = count; i < count + HTW__LEFT_AHEAD; i++)
+        indices[i] = indices[count - 1];
+    for (uint32_t i = 0; i < count; i++) {
+        records[i]->next_left = indices[i + 1];
+        records[i]->later_left = indices[i + HTW__LEFT_AHEAD];
+    }
+    leave(shard, indices[0], records[count - 1], count);
 }
 
 bool htw__shard_reclaim(struct htw__shard *shard) {
     if (shard->reclaiming == NO_INDEX) {
-        if ((uint32_t)atomic_load_explicit(&shard->claimed, memory_order_relaxed) == NO_INDEX)
+        if ((uint32_t)atomic_load_explicit(&shard->left, memory_order_relaxed) == NO_INDEX)
             return false;
         shard->reclaiming =
-            (uint32_t)atomic_exchange_explicit(&shard->claimed, NO_INDEX, memory_order_acquire);
-        HTW__ANNOTATE_HAPPENS_AFTER(&shard->claimed);
+            (uint32_t)atomic_exchange_explicit(&shard->left, NO_INDEX, memory_order_acquire);
+        HTW__ANNOTATE_HAPPENS_AFTER(&shard->left);
     }
     for (unsigned i = 0; i < HTW__SLICE && shard->reclaiming != NO_INDEX; i++) {
         struct htw__record *record = HTW_CONTAINER_OF(
             htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
-        shard->reclaiming = record->next_claimed;
+        shard->reclaiming = record->next_left;
         /* Another processor had it last: to wait for one after the other would take the most of
            the time. NULL is fine. */
-        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_claimed), 1);
+        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_left), 1);
         htw__shard_unfile(shard, record);
         htw__shard_free_record(shard, record);
     }

@@ -95,12 +95,17 @@ void htw__shard_wake(struct htw__shard *shard);
 bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
                         uint32_t max);
 
-/* Leaves a record, which the caller has claimed and knows the index of, for others to free. Returns
-   how many are left there. Not under the lock of this shard. */
-uint32_t htw__shard_leave_claimed(struct htw__shard *shard, struct htw__record *record,
-                                  uint32_t index);
+/* Leaves a record, which the caller has claimed and knows the index of, for others to free. `later`
+   is the index of one that was left before, if possible some places before: only a hint. Not
+   under the lock of this shard. */
+void htw__shard_leave(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                      uint32_t later);
 
-/* Frees up to HTW__SLICE claimed records. Under the lock. Whether there was any. */
+/* Leaves up to HTW__SLICE records that are DONE. The same. */
+void htw__shard_leave_all(struct htw__shard *shard, struct htw__record *const *records,
+                          uint32_t count);
+
+/* Frees up to HTW__SLICE records that were left. Under the lock. Whether there was any. */
 bool htw__shard_reclaim(struct htw__shard *shard);
 
 /* Frees all that is claimed, and gives pages back that are not needed. Takes and gives

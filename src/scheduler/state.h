@@ -25,8 +25,8 @@
  *     CLAIMED, DONE -> free  under the lock, when nothing refers to the record any more
  *
  * Only plain timers (without a second record) are claimed. A claimed one is gone for
- * everybody, but its record still stands in the wheel: it is left on the shard's stack `claimed`,
- * which whoever has the lock and needs records drains.
+ * everybody, but its record still stands in the wheel: it is left on the shard's stack `left`,
+ * which whoever has the lock and needs records drains. Those that have run may be left there, too.
  *
  * WHY A RECORD CAN BE LOOKED AT WITHOUT ITS SHARD'S LOCK. Who claims holds the lock of
  * his own shard meanwhile. Before a page of records is given back, the expirer takes and
@@ -67,8 +67,8 @@
 /* The most timers, or steps of demotion, for which a lock is held at a time; and a batch. */
 #define HTW__SLICE 64u
 
-/* How far ahead a claimed record is fetched into the cache before it is freed. */
-#define HTW__CLAIMS_AHEAD 8u
+/* How far ahead a record that was left is fetched into the cache before it is freed. */
+#define HTW__LEFT_AHEAD 8u
 
 enum htw__state {
     HTW__FREE = 0,
@@ -100,9 +100,9 @@ struct htw__record {
             };
             union {
                 htw_callback *callback;
-                struct {                    /* CLAIMED: */
-                    uint32_t next_claimed;  /* the index of the next on the stack */
-                    uint32_t later_claimed; /* probably one some places further on */
+                struct {                 /* left for others to free: */
+                    uint32_t next_left;  /* the index of the next on the stack */
+                    uint32_t later_left; /* probably one some places further on */
                 };
             };
             union {
@@ -140,14 +140,14 @@ struct htw__extra {
 };
 
 /* What other processors look at stands apart from what its own keeps changing: this, the views of
-   the slab, and `claimed` begin cache lines of their own. */
+   the slab, and `left` begin cache lines of their own. */
 struct htw__shard {
     alignas(64) struct htw_scheduler *scheduler;
     uint32_t index;
     struct htw__slab slab;
     alignas(64) struct htw__lock lock;
     bool closed;                /* stopped: nothing is armed any more */
-    uint32_t reclaiming;        /* claimed records that were taken off the stack */
+    uint32_t reclaiming;        /* those that were taken off the stack `left` */
     _Atomic uint64_t wake_tick; /* the expirer looks here by then. Written under the lock */
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
@@ -155,14 +155,16 @@ struct htw__shard {
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     /* What was claimed last by those who arm here, in turn; the next in turn. */
-    uint32_t recent[HTW__CLAIMS_AHEAD], recent_next;
+    uint32_t recent[HTW__LEFT_AHEAD], recent_next;
+    uint64_t scheduled_before;       /* when the expirer last cleaned up; that alone touches it */
     uint64_t demoted;                /* by the wheels that are no more */
     struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
     struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
     struct htw__key_table keys;      /* the extras of keyed timers without a group */
 
-    /* The stack: the index of the topmost record (low 32 bits), and how many there are. */
-    alignas(64) _Atomic uint64_t claimed;
+    /* The stack of records left by others to be freed: the index of the topmost (low 32 bits), and
+       how many there are. */
+    alignas(64) _Atomic uint64_t left;
 };
 
 /* What a thread that runs callbacks counts. The threads of an executor share one. */
