@@ -63,7 +63,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     htw__alarm_clear(&expirer->alarm);
     htw__alarm_reset(&expirer->alarm);
     size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
-    htw__expirer_clean(expirer);
+    htw__expirer_clean(expirer, true);
     uint64_t next = htw__expirer_next_tick(expirer);
     if (next <= htw__tick_at(scheduler, now_ns)) /* the budget is spent */
         htw__alarm_set(&expirer->alarm, now_ns);
@@ -104,7 +104,7 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
 }
 
 static void end_manual(struct htw_scheduler *scheduler) {
-    htw__expirer_clean(&scheduler->expirers[0]);
+    htw__expirer_clean(&scheduler->expirers[0], true);
     htw__drive_end(scheduler);
 }
 

@@ -148,14 +148,14 @@ static bool owner_will_come(struct htw__shard *shard) {
     return left > 0 && since > left;
 }
 
-void htw__expirer_clean(struct htw__expirer *expirer) {
+void htw__expirer_clean(struct htw__expirer *expirer, bool wholly) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     bool again = false;
     if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
         return;
     atomic_exchange_explicit(&expirer->chore, false, memory_order_acq_rel);
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
-        if (owner_will_come(&scheduler->shards[i]))
+        if (owner_will_come(&scheduler->shards[i]) && !wholly)
             again = true;
         else
             htw__shard_clean(&scheduler->shards[i]);
@@ -192,7 +192,7 @@ static void *expire(void *arg) {
         htw__pool_watch(scheduler);
         now_ns = htw__now_ns(scheduler);
         if (now_ns - cleaned_ns >= CHORE_DELAY_NS || now_ns < cleaned_ns) {
-            htw__expirer_clean(expirer);
+            htw__expirer_clean(expirer, false);
             cleaned_ns = now_ns;
         }
         if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&

@@ -41,7 +41,8 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
  */
 size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t budget);
 
-/* Cleans up, if that was planned. */
-void htw__expirer_clean(struct htw__expirer *expirer);
+/* Cleans up, if that was planned; if not `wholly`, then but for what others are going to do anyway,
+   and with another time planned. */
+void htw__expirer_clean(struct htw__expirer *expirer, bool wholly);
 
 #endif /* HTW_SRC_SCHEDULER_EXPIRER_H */

@@ -47,7 +47,7 @@ struct pass {
     struct htw__record *ended[HTW__SLICE];
 };
 
-/* It was rescheduled, or its group paused, when it was due already. */
+/* It was cancelled, rescheduled, or its group paused, when it was due already. */
 static void put_back(struct htw__shard *shard, struct htw__record *record) {
     bool wake = false;
     htw__lock_take(&shard->lock);
@@ -60,7 +60,8 @@ static void put_back(struct htw__shard *shard, struct htw__record *record) {
                               memory_order_release);
         htw__group_file(shard, record, extra, &wake);
     } else {
-        htw__shard_free_record(shard, record); /* cancelled after all */
+        /* Cancelled. Who did that may still look at the record, under the lock. */
+        htw__shard_free_record(shard, record);
     }
     htw__lock_give(&shard->lock);
     if (wake)
@@ -75,11 +76,7 @@ static bool begin(struct pass *pass, struct htw__record *record, int64_t *ret_de
     uint64_t ident = htw__ident_of(record);
     do {
         *ret_deadline_ns = htw__deadline_peek(record);
-        if (htw__ident_state(ident) != HTW__QUEUED) { /* cancelled */
-            pass->ended[pass->ended_count++] = record;
-            return false;
-        }
-        if (ident & HTW__REARM) {
+        if (htw__ident_state(ident) != HTW__QUEUED || (ident & HTW__REARM)) {
             put_back(pass->shard, record);
             return false;
         }
