@@ -55,9 +55,7 @@ static void put_back(struct htw__shard *shard, struct htw__record *record) {
     bool queued = htw__ident_state(ident) == HTW__QUEUED;
     if (queued) { /* nobody else changes that state but under the lock */
         struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
-        atomic_store_explicit(&record->ident,
-                              htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA),
-                              memory_order_release);
+        htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
         htw__group_file(shard, record, extra, &wake);
     } else {
         /* Cancelled. Who did that may still look at the record, under the lock. */
@@ -129,9 +127,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__counter_add(&pass->runner->missed, missed);
         htw__counter_add(&pass->runner->rearmed, 1);
         wrote_counters(pass->runner);
-        atomic_store_explicit(&record->ident,
-                              htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA),
-                              memory_order_release);
+        htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
         htw__group_file(shard, record, extra, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
@@ -139,10 +135,8 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
             htw__credit_give(shard); /* others have given theirs back when they began */
         /* Until it is DONE others find it running, but must not look for its second record, which
            is this thread's now, nor move it. */
-        atomic_store_explicit(
-            &record->ident,
-            htw__ident_in(ident, HTW__RUNNING, HTW__CANCEL | (unsigned)(ident & HTW__AWAITED)),
-            memory_order_release);
+        htw__ident_set(record, htw__ident_in(ident, HTW__RUNNING,
+                                             HTW__CANCEL | (unsigned)(ident & HTW__AWAITED)));
     }
     htw__lock_give(&shard->lock);
     if (wake)

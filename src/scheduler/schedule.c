@@ -79,7 +79,7 @@ static inline htw_handle begin(struct htw__shard *shard, struct htw__record *rec
                                unsigned flags) {
     uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed) |
                      (unsigned)HTW__PENDING | flags; /* the state was 0 */
-    atomic_store_explicit(&record->ident, ident, memory_order_release);
+    htw__ident_set(record, ident);
     htw__counter_add(&shard->scheduled, 1);
     return htw__handle_at(shard, ident, index);
 }

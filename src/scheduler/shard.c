@@ -206,6 +206,7 @@ static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *
     uint64_t pushed;
     do {
         last->next_left = (uint32_t)top;
+        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->left);
         pushed = ((top >> 32) + count) << 32 | first;
     } while (!atomic_compare_exchange_weak_explicit(&shard->left, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));

@@ -359,6 +359,12 @@ static inline bool htw__ident_change(struct htw__record *record, uint64_t *expec
     return changed;
 }
 
+/* Where nobody else can take a step: under the lock, or by the only one who knows of it. */
+static inline void htw__ident_set(struct htw__record *record, uint64_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->ident);
+    atomic_store_explicit(&record->ident, to, memory_order_release);
+}
+
 static inline enum htw__state htw__ident_state(uint64_t ident) {
     return (enum htw__state)(ident & HTW__STATE);
 }
