@@ -47,7 +47,6 @@
 #include "../check.h"
 #include "../clock.h"
 #include "../counter.h"
-#include "../cpu.h"
 #include "../divisor.h"
 #include "../fork.h"
 #include "../histogram.h"
@@ -61,6 +60,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -429,7 +429,7 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
 
 /* The shard that a thread on this CPU arms on. */
 static inline struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
-    uint32_t cpu = htw__cpu();
+    uint32_t cpu = (uint32_t)sched_getcpu(); /* a load; any number if the kernel does not tell */
     uint32_t count = scheduler->shard_count;
     return &scheduler->shards[cpu < count ? cpu : cpu % count];
 }

@@ -22,7 +22,6 @@ LEAVES = {
     "bitmap": {"bitmap"},
     "clock": {"clock"},
     "alarm": {"alarm"},
-    "cpu": set(),
     "divisor": set(),
     "fork": {"fork"},
     "lock": {"lock", "annotate"},
@@ -47,7 +46,7 @@ LAYERS = {
     "wheel_dump": WHEEL,
 }
 # A file of the scheduler may include the others, the leaves, and public headers.
-SCHEDULER = {"alarm", "alloc", "annotate", "check", "clock", "counter", "cpu", "divisor",
+SCHEDULER = {"alarm", "alloc", "annotate", "check", "clock", "counter", "divisor",
              "fork", "histogram", "key_table", "list", "lock", "slab"}
 COMMAND = {"clock", "histogram", "check"}
 PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
