@@ -175,8 +175,9 @@ struct htw_scheduler_options {
     /** Start all threads at once, in htw_scheduler_create(); otherwise with the first timer. */
     bool start_threads;
     /** The most timers that may be pending at once: queued, paused and waiting between two
-        periods, but not running (one that repeats keeps its place while it runs). 0 means no
-        limit. */
+        periods, but not running (one that repeats keeps its place while it runs). Never
+        exceeded; while other threads end timers, a call may be refused a little below it. 0 means
+        no limit. */
     uint64_t max_pending;
     /** How much longer than to the earliest deadline an expirer may sleep, so that it serves
         several at once; at least 0. */
@@ -386,7 +387,8 @@ HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
  *
  * @return as htw_cancel(), where HTW_RUNNING means: it was running, and has ended; -EDEADLK
  *         when it would wait for itself: from inside that very callback, or in a ring of
- *         callbacks each of which waits for the next. (Then the timer is cancelled all the same.)
+ *         callbacks each of which waits for the next (of one scheduler: a ring over two is
+ *         not noticed). The timer is cancelled all the same.
  *
  * May block for as long as the callback runs.
  */

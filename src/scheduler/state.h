@@ -214,6 +214,7 @@ struct htw__pool {
     struct htw__batch *spare;        /* batches that nobody uses */
     uint32_t queued;                 /* batches that nobody has taken */
     uint64_t outstanding;            /* batches queued or in work; with an executor, tasks */
+    int64_t watched_ns;              /* when somebody last looked for callbacks that take long */
     unsigned started, idle, waiting; /* threads; idle ones; those who wait for `changed` */
     bool stop;
 };

@@ -140,6 +140,10 @@ static void split(struct htw_scheduler *scheduler, struct htw__batch *batch) {
 
 static void watch(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (now_ns < pool->watched_ns + WATCH_PERIOD_NS)
+        return;
+    pool->watched_ns = now_ns;
     for (unsigned i = 0; i < pool->started; i++) {
         struct htw__worker *worker = &scheduler->workers[i];
         struct htw__batch *batch = worker->batch;
@@ -156,16 +160,19 @@ static void watch(struct htw_scheduler *scheduler) {
         summon(scheduler);
 }
 
-/* Waits for a batch to come back, and keeps watch meanwhile. */
+/* Waits for a batch to come back, and keeps watch meanwhile, also where they come back all the
+   time, but for one. */
 static void wait_for_change(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    int64_t until_ns = htw__clock_monotonic_ns() + WATCH_PERIOD_NS;
-    struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
     pool->waiting++;
-    if (scheduler->worker_count < 2)
+    if (scheduler->worker_count < 2) {
         pthread_cond_wait(&pool->changed, &pool->mutex);
-    else if (pthread_cond_timedwait(&pool->changed, &pool->mutex, &until) != 0)
+    } else {
+        int64_t until_ns = htw__clock_monotonic_ns() + WATCH_PERIOD_NS;
+        struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
+        pthread_cond_timedwait(&pool->changed, &pool->mutex, &until);
         watch(scheduler);
+    }
     pool->waiting--;
 }
 
