@@ -218,8 +218,8 @@ struct htw_scheduler_options {
  * @return 0; -EINVAL when an option is out of its range or contradicts another; -ENOMEM when
  *         memory or a thread is lacking; -EMFILE, -ENFILE: no file descriptor for a timer.
  *
- * The threads block all signals. Memory: some 15 KiB a shard, and 64 bytes a timer in
- * blocks of 256 KiB.
+ * The threads block all signals. Memory: some 15 KiB a shard, 60 KiB for each thread that may
+ * run callbacks, and 64 bytes a timer in blocks of 256 KiB.
  */
 HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
                                  const struct htw_scheduler_options *options);
