@@ -9,7 +9,7 @@
  *
  * The directory consists of segments that double in size and never move. So htw__slab_find()
  * needs no lock; but what it returns may be taken away with its page unless the caller
- * prevents that (scheduler/shard.h tells how). All else is done under the owner's lock,
+ * prevents that (scheduler/state.h tells how). All else is done under the owner's lock,
  * but for the two functions that allocate and release pages, so that this is done outside it.
  */
 #ifndef HTW_SRC_SLAB_H

@@ -63,16 +63,19 @@ static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *re
     return true;
 }
 
-/* The rest, under the lock, which is given back. */
+/* The rest, under the lock, which is given back. `record` may be NULL; `ret_arg`, too. */
 static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
-                                                 struct htw__record *record) {
+                                                 struct htw__record *record, void **ret_arg) {
     struct htw__ended ended;
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
     bool dirty = htw__shard_is_dirty(shard);
     htw__lock_give(&shard->lock);
-    if (outcome == HTW_CANCELLED)
+    if (outcome == HTW_CANCELLED) {
+        if (ret_arg != NULL)
+            *ret_arg = htw__ended_arg(&ended);
         htw__ended_settle(shard->scheduler, &ended);
+    }
     tidy(shard, dirty);
     return (int)outcome;
 }
@@ -81,7 +84,7 @@ static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
     uint64_t ident;
     struct htw__record *record = htw__handle_record(shard, handle, &ident);
     if (record == NULL || !cancel_plain(shard, record, ident))
-        return cancel_rare(shard, record);
+        return cancel_rare(shard, record, NULL);
     bool dirty = htw__shard_is_dirty(shard);
     htw__lock_give(&shard->lock);
     tidy(shard, dirty);
@@ -176,20 +179,8 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
     struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
-    struct htw__ended ended;
     htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
-    enum htw_outcome outcome =
-        record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
-    bool dirty = htw__shard_is_dirty(shard);
-    htw__lock_give(&shard->lock);
-    if (outcome == HTW_CANCELLED) {
-        if (ret_arg != NULL)
-            *ret_arg = ended.extra->release == NULL ? ended.leftover.arg : NULL;
-        htw__ended_settle(scheduler, &ended);
-    }
-    tidy(shard, dirty);
-    return (int)outcome;
+    return cancel_rare(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg);
 }
 
 htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,

@@ -65,7 +65,8 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
     htw__expirer_clean(expirer, true);
     uint64_t next = htw__expirer_next_tick(expirer);
-    if (next <= htw__tick_at(scheduler, now_ns)) /* the budget is spent */
+    bool more = next <= htw__tick_at(scheduler, now_ns); /* the budget is spent */
+    if (more)
         htw__alarm_set(&expirer->alarm, now_ns);
     else
         htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
@@ -73,7 +74,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     htw__drive_end(scheduler);
     if (ret_count != NULL)
         *ret_count = count;
-    return budget != 0 && next <= htw__tick_at(scheduler, now_ns) ? HTW_MORE : HTW_DONE;
+    return budget != 0 && more ? HTW_MORE : HTW_DONE;
 }
 
 /* ---- manual time */

@@ -61,8 +61,7 @@ void *htw_task_drop(struct htw_task *task) {
     htw__lock_give(&shard->lock);
     void *arg = NULL;
     if (outcome == HTW_CANCELLED) {
-        bool has_hook = ended.extra != NULL && ended.extra->release != NULL;
-        arg = has_hook ? NULL : ended.leftover.arg;
+        arg = htw__ended_arg(&ended);
         htw__ended_settle(scheduler, &ended);
     }
     htw__pool_end_outstanding(scheduler);

@@ -26,6 +26,12 @@ struct htw__ended {
 void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, bool has_extra,
                        struct htw__ended *ret_ended);
 
+/* The argument, if it is to be given back; NULL: it is its release hook's. Before it is settled. */
+static inline void *htw__ended_arg(const struct htw__ended *ended) {
+    bool has_hook = ended->extra != NULL && ended->extra->release != NULL;
+    return has_hook ? NULL : ended->leftover.arg;
+}
+
 /* Calls the release hook, if there is one, and frees the second record. No lock is held. */
 void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended);
 

@@ -294,7 +294,7 @@ static int schedule_extra(struct htw_scheduler *scheduler, const struct htw_spec
     } else if (result == HTW_REPLACED) {
         const struct htw__ended *ended = &order.replaced;
         if (ret_replaced != NULL)
-            *ret_replaced = ended->extra->release == NULL ? ended->leftover.arg : NULL;
+            *ret_replaced = htw__ended_arg(ended);
         htw__ended_settle(scheduler, ended);
     }
     return result;

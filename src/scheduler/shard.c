@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shard.h"
 
-#include "credit.h"
 #include "expirer.h"
 
 #include <errno.h>
@@ -56,17 +55,17 @@ void htw__shard_fini(struct htw__shard *shard) {
 int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_record,
                            uint32_t *ret_index) {
     /* What was cancelled from elsewhere is used again before anything grows. */
-    while (!htw__shard_reclaim(shard)) {
+    if (!htw__shard_reclaim(shard)) {
         htw__lock_give(&shard->lock);
         struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
         htw__lock_take(&shard->lock);
         if (page == NULL)
             return -ENOMEM;
         int error = htw__slab_add_page(&shard->slab, page);
-        if (error == 0)
-            break;
-        htw__slab_release_page(&shard->slab, page);
-        return error;
+        if (error != 0) {
+            htw__slab_release_page(&shard->slab, page);
+            return error;
+        }
     }
     return htw__shard_take_record(shard, ret_record, ret_index);
 }
