@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * htw/purgatory.h - requests that wait until an event allows them to be answered, or until
+ * their time is up: a fetch that waits for data, a produce that waits for replicas, a client
+ * blocked on a list.
+ *
+ *     struct fetch { struct htw_request request; struct client *client; ... };
+ *
+ *     static bool is_ready(void *context, struct htw_request *request) { ... }
+ *     static void answer(void *context, struct htw_request *request, enum htw_reason reason) { ...
+ * } static void release(void *context, struct htw_request *request) { free(...); }
+ *
+ *     htw_purgatory_try_complete_else_watch(purgatory, &fetch->request, keys, 2, 500 *
+ * HTW_MILLISECOND);
+ *     ...
+ *     htw_purgatory_check(purgatory, "orders-3", 8);      // something has come in there
+ *
+ * A request stands on one or more keys (bytes) and has a timeout. Each ends exactly once,
+ * for one of four reasons (enum htw_reason). When it ends it is unlinked at once from all of its
+ * keys and from the scheduler: nothing that has ended is retained, and a key on which nobody
+ * waits takes no memory.
+ *
+ * The hooks. `try_complete` is asked whether the request can be completed now; it may take what
+ * the request waits for, since a request whose `try_complete` has returned true always ends with
+ * HTW_REASON_COMPLETED. It is asked before the request is watched, again when it stands on all
+ * keys (so that no event is missed), and then whenever one of its keys is checked. `on_complete`
+ * is called exactly once, with the reason. `release` is the last call for a request, after
+ * on_complete: nothing of the library refers to it any more, and from inside that call on it may
+ * be freed, or be put in a purgatory again. Threads other than the one that is in `release`
+ * learn nothing of the request after `on_complete`.
+ *
+ * In which threads. Hooks run in the thread that calls a function of this header, and, when a
+ * request expires and for htw_purgatory_check_later(), wherever the scheduler runs callbacks. Two
+ * threads are never in hooks of one request at the same time. An event that comes while a thread
+ * is in a request's `try_complete` is not lost, and nobody waits: it marks the request, and that
+ * thread asks `try_complete` again. (An event that a request's own `try_complete` causes makes it
+ * asked again once, not for ever.)
+ *
+ * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
+ * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
+ * htw/scheduler.h, on any key and any request, their own included. A lock of the user's that is
+ * held around a call and taken again in a hook must be recursive, and the user's own locks need
+ * an order of their own; whoever holds locks that hooks take calls htw_purgatory_check_later(). A
+ * chain of hooks each of which checks a key for the next one grows the stack; check_later does not.
+ *
+ * Thread-safety: any thread may call any function at any time, hooks included, except where one
+ * says otherwise. None blocks, but for a spin lock held for a bounded number of steps, except
+ * htw_purgatory_destroy(). Errors are negative; a NULL that is not allowed and a purgatory of
+ * another process (after fork) answer -EINVAL and -EOWNERDEAD, or false, 0 or nothing.
+ *
+ * As Kafka's DelayedOperationPurgatory; differs: completed requests are unlinked at once instead of
+ * by a purge, no lock is held while hooks run, and one event may complete a given number.
+ */
+#ifndef HTW_PURGATORY_H
+#define HTW_PURGATORY_H
+
+#include <htw/scheduler.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where requests wait; opaque. */
+struct htw_purgatory;
+
+/** A value that only grows, and the requests that wait until it has reached theirs; opaque. */
+struct htw_threshold;
+
+/** How a request has ended. */
+enum htw_reason {
+    HTW_REASON_COMPLETED =
+        0, /**< `try_complete` said so, or htw_request_complete(), or a threshold */
+    HTW_REASON_EXPIRED = 1,   /**< its timeout is over */
+    HTW_REASON_CANCELLED = 2, /**< htw_purgatory_cancel_key() */
+    HTW_REASON_CLOSED = 3     /**< htw_purgatory_close(), or htw_threshold_destroy() */
+};
+
+/** What has become of a request in the call that submitted it. */
+enum htw_submission {
+    HTW_WATCHED = 0, /**< it waits; by now it may have ended in another thread */
+    HTW_FINISHED = 1 /**< it has ended within the call, in this thread */
+};
+
+/** A key: `size` bytes (0 to UINT32_MAX) at `bytes`, which may be NULL for none. */
+struct htw_key {
+    const void *bytes;
+    size_t size;
+};
+
+/** Private: a request on a key. */
+struct htw__watch {
+    struct htw__link _link;
+    struct htw_request *_request;
+    struct htw__watched_key *_key;
+};
+
+/** Private: how many keys a request holds in itself. */
+#define HTW__REQUEST_WATCHES 2
+
+/**
+ * A request; to be embedded in the user's own. All members are private. Zeroed, it is ready to be
+ * submitted; so it is again from `release` on. Between submission and release it must neither
+ * move nor be touched. 104 bytes with 64-bit pointers.
+ */
+struct htw_request {
+    uint32_t _state;
+    uint32_t _shard;
+    uint32_t _count;
+    uint32_t _flags;
+    htw_handle _timer;
+    struct htw_purgatory *_purgatory;
+    struct htw__watch *_more;
+    union {
+        struct htw__watch _watches[HTW__REQUEST_WATCHES];
+        struct {
+            struct htw_timer _waiting;
+            struct htw_threshold *_threshold;
+        } _on_threshold;
+    } _place;
+};
+
+/** Makes a request ready to be submitted, as zeroing it does. NULL is ignored. */
+HTW_API void htw_request_init(struct htw_request *request);
+
+/** Whether the request has been submitted and its `release` has not been called yet. */
+HTW_API bool htw_request_is_pending(const struct htw_request *request);
+
+/** Takes a request on its way out; see htw_purgatory_cancel_key() and htw_purgatory_close(). */
+typedef void htw_request_visitor(void *context, struct htw_request *request);
+
+/** The limits of the options. */
+#define HTW_PURGATORY_SHARDS_MAX 65536u
+
+/** How to create a purgatory. Start from HTW_PURGATORY_OPTIONS_INIT, and set `on_complete`. */
+struct htw_purgatory_options {
+    /** sizeof(struct htw_purgatory_options); set by the initialiser. */
+    size_t struct_size;
+    /** Whether the request can be completed now. NULL: never by an event, only by
+        htw_request_complete() and thresholds. */
+    bool (*try_complete)(void *context, struct htw_request *request);
+    /** The request has ended. Not NULL. */
+    void (*on_complete)(void *context, struct htw_request *request, enum htw_reason reason);
+    /** The request is the user's again. May be NULL: then `on_complete` may not free or submit
+        it, and how the user learns that it is free again is the user's affair. */
+    void (*release)(void *context, struct htw_request *request);
+    /** Handed to the hooks as it is. */
+    void *context;
+    /** Parts with a lock of their own into which the keys are divided: a power of two up to
+        HTW_PURGATORY_SHARDS_MAX; 0 means 64. Each takes some 600 bytes. */
+    uint32_t shards;
+    /** Where memory comes from; NULL means the default. Must be thread-safe. It may be called
+        with a lock of the library held. */
+    const struct htw_allocator *allocator;
+};
+
+#define HTW_PURGATORY_OPTIONS_INIT \
+    { sizeof(struct htw_purgatory_options), NULL, NULL, NULL, NULL, 0, NULL }
+
+/* ------------------------------------------------------------------ life and death */
+
+/**
+ * Creates a purgatory.
+ *
+ * @param ret_purgatory where it goes; the caller destroys it.
+ * @param scheduler     keeps the timeouts, and runs the hooks of requests that expire. It must
+ *                      outlive the purgatory, and should not be stopped before it is closed:
+ *                      a stopped scheduler expires nothing, and its visitor is given timers of
+ *                      the library's, to be ignored. It may serve others, too.
+ * @param options       how. Not kept.
+ * @return 0; -EINVAL; -ENOMEM; -EOWNERDEAD for a scheduler of another process.
+ */
+HTW_API int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
+                                 struct htw_scheduler *scheduler,
+                                 const struct htw_purgatory_options *options);
+
+/**
+ * Ends all requests with HTW_REASON_CLOSED, and lets no other in: from now on they are answered
+ * with -ESHUTDOWN.
+ *
+ * @param visitor called for each request that this call ends, before its `on_complete`; may
+ *                be NULL. A request in whose hook another thread is (or that a hook up the stack
+ *                belongs to) is marked, and ended by that thread when the hook returns, without a
+ *                visitor.
+ * @return how many this call has ended, thresholds included; -EINVAL; -EOWNERDEAD. A second call
+ *         finds those that were not in reach of the first.
+ *
+ * Does not wait. Cost: O(requests), in bounded slices.
+ */
+HTW_API int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor *visitor,
+                                    void *context);
+
+/**
+ * Closes the purgatory unless it was closed, waits until the last hook that runs in a thread of the
+ * scheduler has returned, and gives everything back; NULL is allowed. Nobody else may be in a call
+ * on it. Its thresholds must have been destroyed.
+ *
+ * @return 0; -EDEADLK from a hook or visitor of this purgatory, -EBUSY while it has thresholds:
+ *         then it has not even been closed; -EOWNERDEAD after fork: then its memory is left alone.
+ */
+HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
+
+/* ------------------------------------------------------------------ requests */
+
+/**
+ * Completes a request if that is possible now; else lets it wait on keys, with a timeout.
+ *
+ * Asks `try_complete`; if it says no, puts the request on each of the keys, asks once more, and
+ * arms the timeout. Events on its keys, the end of its timeout and all else may end it from then on
+ * in any thread, even before this call returns.
+ *
+ * @param keys       copied. Duplicates count once.
+ * @param key_count  at least 1, at most UINT32_MAX.
+ * @param timeout_ns from now; 0 or less: it expires at once, but not inside this call;
+ *                   HTW_FOREVER: never. Never early (htw_schedule()).
+ * @return HTW_WATCHED; HTW_FINISHED: on_complete and release have been called;
+ *         -EINVAL also for no keys; -EBUSY: the request is submitted already; -ESHUTDOWN: the
+ *         purgatory is closed, or its scheduler stopped; -EAGAIN: the scheduler's max_pending is
+ *         reached; -ENOMEM. After an error nothing has changed, no hook but `try_complete` was
+ *         called (and said no), and the request is the caller's. (Where the request was cancelled
+ *         or closed before the failure was known, it ends so, and HTW_FINISHED is returned.)
+ *
+ * Cost: O(keys), for many keys O(keys * log keys). Up to two keys need no memory but what a key has
+ * that nobody waited on before: 64 bytes, and the key if it is longer than 16 bytes.
+ */
+HTW_API int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
+                                                  struct htw_request *request,
+                                                  const struct htw_key *keys, size_t key_count,
+                                                  int64_t timeout_ns);
+
+/**
+ * Ends a request with HTW_REASON_COMPLETED, without asking `try_complete`. The caller sees to
+ * it that the request has not been released yet.
+ *
+ * @return true: this call has ended it, or has marked it so that the thread that is in its hook
+ *         is going to; false: it has ended, or is about to, for another reason or by another call.
+ */
+HTW_API bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request);
+
+/**
+ * Ends a request with HTW_REASON_CANCELLED: its client has gone. Otherwise as
+ * htw_request_complete(); a request that is marked ends so unless its `try_complete`, in which
+ * another thread is, says yes.
+ */
+HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request);
+
+/* ------------------------------------------------------------------ events */
+
+/**
+ * An event on a key: asks `try_complete` of each request that waits on it, in order of arrival, and
+ * ends those that say yes.
+ *
+ * Requests that come to wait on the key meanwhile may be asked or not; none is asked twice
+ * because of one call. Hooks may watch, check or cancel any key.
+ *
+ * @return how many have ended in this call with HTW_REASON_COMPLETED (one in whose hook
+ *         another thread is, is marked, and not counted); -EINVAL; -EOWNERDEAD.
+ *
+ * Cost: O(requests on the key), and O(keys) for each that ends.
+ */
+HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key,
+                                    size_t key_size);
+
+/**
+ * As htw_purgatory_check(), but stops when `max` requests have ended: one item wakes one waiter.
+ *
+ * A request in whose hook another thread is, is marked and passed over.
+ *
+ * @param max 0 asks nobody.
+ */
+HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
+                                            size_t key_size, uint64_t max);
+
+/**
+ * As htw_purgatory_check(), but soon, wherever the scheduler runs callbacks: for callers
+ * that hold locks which hooks take. Runs no hook in this call. Checks of one key that have not
+ * begun are one.
+ *
+ * @return 0, also when nobody waits on the key, so that there is nothing to be done; -EINVAL;
+ *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): then nothing will be checked;
+ *         -EOWNERDEAD.
+ */
+HTW_API int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key,
+                                      size_t key_size);
+
+/**
+ * Ends all requests that wait on a key with HTW_REASON_CANCELLED, in order of arrival.
+ *
+ * @param visitor called for each that this call ends, before its `on_complete`; may be NULL. A
+ *                request in whose hook another thread is, is marked, and ended by that thread
+ *                (unless its `try_complete` says yes) without a visitor.
+ * @return how many this call has ended; -EINVAL; -EOWNERDEAD.
+ */
+HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *key,
+                                         size_t key_size, htw_request_visitor *visitor,
+                                         void *context);
+
+/* ------------------------------------------------------------------ thresholds */
+
+/**
+ * Creates a threshold: of a partition's high watermark, of the last record acknowledged.
+ *
+ * Its requests have the hooks of the purgatory (but `try_complete`, which is not asked) and count
+ * in its statistics. They are kept in a wheel whose time is the value, so that waiting, giving
+ * up and being reached are O(1), and an advance costs nothing for those that it does not reach.
+ *
+ * @param initial the value at first.
+ * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN after close; -EOWNERDEAD. The caller destroys it, before
+ *         the purgatory.
+ *
+ * Memory: some 2 KiB, and 1 KiB for each factor of 64 that values are ahead.
+ */
+HTW_API int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
+                                 struct htw_threshold **ret_threshold);
+
+/**
+ * Ends all requests that wait on it with HTW_REASON_CLOSED, and gives it back; NULL is allowed.
+ * Nobody else may be in a call on it.
+ *
+ * @return 0; -EDEADLK from a hook or visitor of its purgatory; -EOWNERDEAD.
+ *
+ * Waits, as htw_purgatory_destroy(), for hooks of its requests that run in threads of the
+ * scheduler.
+ */
+HTW_API int htw_threshold_destroy(struct htw_threshold *threshold);
+
+/**
+ * Completes a request if the threshold has reached a value; else lets it wait until it does,
+ * with a timeout.
+ *
+ * @param value      the request is completed when the threshold is at `value` or beyond.
+ * @param timeout_ns as in htw_purgatory_try_complete_else_watch().
+ * @return as htw_purgatory_try_complete_else_watch().
+ */
+HTW_API int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
+                                uint64_t value, int64_t timeout_ns);
+
+/**
+ * Raises the value, and completes all requests that wait for it or for less, in order of
+ * the values that they wait for. A value that is not greater than the present one is ignored:
+ * values may be told out of order.
+ *
+ * @return how many have ended in this call; -EINVAL; -EOWNERDEAD.
+ */
+HTW_API int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value);
+
+/** The value; 0 for NULL. */
+HTW_API uint64_t htw_threshold_value(struct htw_threshold *threshold);
+
+/* ------------------------------------------------------------------ statistics */
+
+/** Requests on keys, counted once for each key. Exact when nobody is in a call. O(shards). */
+HTW_API uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory);
+
+/** Requests with a timeout that is still running. Exact when nobody is in a call. O(shards). */
+HTW_API uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory);
+
+/**
+ * Counters since the purgatory was created, and what is there now. When all is quiet
+ * submitted = completed + expired + cancelled + closed + pending.
+ */
+struct htw_purgatory_stats {
+    /** sizeof(struct htw_purgatory_stats); set by HTW_PURGATORY_STATS_INIT. */
+    size_t struct_size;
+    uint64_t submitted;    /**< calls that were answered with HTW_WATCHED or HTW_FINISHED */
+    uint64_t completed;    /**< HTW_REASON_COMPLETED */
+    uint64_t expired;      /**< HTW_REASON_EXPIRED */
+    uint64_t cancelled;    /**< HTW_REASON_CANCELLED */
+    uint64_t closed;       /**< HTW_REASON_CLOSED */
+    uint64_t pending;      /**< requests that wait now, on keys or thresholds */
+    uint64_t delayed;      /**< of these, with a timeout */
+    uint64_t watched;      /**< as htw_purgatory_watched() */
+    uint64_t keys;         /**< keys on which somebody waits */
+    uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's, nor
+                                their timers, which are the scheduler's */
+};
+
+#define HTW_PURGATORY_STATS_INIT \
+    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Fills in `stats`, whose `struct_size` must be set. In C++, too, write the type with `struct`.
+ *
+ * @return 0; -EINVAL when a pointer is NULL or `struct_size` is unknown; -EOWNERDEAD.
+ *
+ * Cost: O(shards); takes each shard's lock for a moment, in turn.
+ */
+HTW_API int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats);
+
+/**
+ * Writes the statistics in the text format of Prometheus; every name starts with "htw_purgatory_".
+ *
+ * @return 0; -EINVAL; -EOWNERDEAD; -EIO when the stream failed.
+ */
+HTW_API int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HTW_PURGATORY_H */
