@@ -214,6 +214,7 @@ void waiter_init(struct waiter *self, struct purgatory_case *test, char name) {
 
 struct waiter *purgatory_case_waiter(struct purgatory_case *test, char name) {
     struct waiter *self = &test->waiters[name - 'a'];
+    assert_int_equal(self->life, WAITER_FREE);
     waiter_init(self, test, name);
     return self;
 }
