@@ -129,7 +129,7 @@ static void purgatory_closed_ends_all_and_lets_none_in(void **state) {
 static void purgatory_closed_with_thousands_visits_each_once(void **state) {
     struct purgatory_case *test = *state;
     static struct waiter waiters[3000];
-    char name[8] = "";
+    char name[16];
     for (unsigned i = 0; i < 3000; i++) {
         waiter_init(&waiters[i], test, '\0');
         snprintf(name, sizeof(name), "%u", i % 700);
