@@ -36,8 +36,8 @@ struct waiter {
     bool on_key[KEYS];
     int threshold; /* on which it waits; -1: on keys */
     uint64_t value;
-    int64_t deadline_ns;
-    struct waiter *peer; /* cancelled in its on_complete when it has been completed */
+    int64_t deadline_ns, due_ns; /* the latter is rounded up to a tick */
+    struct waiter *peer;         /* cancelled in its on_complete when it has been completed */
 };
 
 struct event {
@@ -110,8 +110,8 @@ static void on_complete(void *context, struct htw_request *request, enum htw_rea
     add(&m.seen, self, (int)reason);
     if (reason == HTW_REASON_EXPIRED)
         REQUIRE(htw_scheduler_now(m.scheduler) >= self->deadline_ns);
-    if (self->peer != NULL && reason == HTW_REASON_COMPLETED &&
-        self->peer != self && htw_request_is_pending(&self->peer->request))
+    if (self->peer != NULL && reason == HTW_REASON_COMPLETED && self->peer != self &&
+        htw_request_is_pending(&self->peer->request))
         REQUIRE(htw_request_cancel(m.purgatory, &self->peer->request));
 }
 
@@ -260,6 +260,9 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     w->deadline_ns = *ret_timeout_ns == HTW_FOREVER ? HTW_FOREVER
                      : *ret_timeout_ns > 0          ? now_ns + *ret_timeout_ns
                                                     : now_ns;
+    w->due_ns = *ret_timeout_ns == HTW_FOREVER ? HTW_FOREVER
+                : *ret_timeout_ns > 0          ? (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS
+                                               : now_ns;
     if (m.refusing && below(3) == 0)
         failing_allocator_fail(below(4) == 0 ? &m.scheduler_memory : &m.memory, 1 + below(8),
                                below(2) == 0);
@@ -390,8 +393,7 @@ static void step_end_one(void) {
 static void advance(int64_t delta_ns) {
     int64_t then_ns = htw_scheduler_now(m.scheduler) + delta_ns;
     for (struct waiter *w = m.waiters; w < m.waiters + WAITERS; w++)
-        if (w->pending && w->deadline_ns != HTW_FOREVER &&
-            (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS <= then_ns)
+        if (w->pending && w->due_ns <= then_ns)
             expect_end(w, HTW_REASON_EXPIRED);
     REQUIRE(htw_scheduler_advance(m.scheduler, delta_ns) == 0);
     compare(false);

@@ -179,7 +179,7 @@ static void submit_peer(struct waiter *self) {
 
 static void purgatory_every_hook_may_submit_others(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = watch_some(test, 1);
+    struct waiter *a = &test->waiters[0];
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
     for (unsigned i = 0; i < 4; i++) {
@@ -224,7 +224,7 @@ static void destroy_all(struct waiter *self) {
 
 static void purgatory_hook_cannot_destroy(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = watch_some(test, 1);
+    struct waiter *a = &test->waiters[0];
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
     for (unsigned i = 0; i < 4; i++) {

@@ -24,20 +24,31 @@ static struct snapshot take_snapshot(struct purgatory_case *test) {
                                test->memory.live_bytes, htw_pending(test->scheduler) };
 }
 
+/* What a call that has failed may leave for the next one. */
+struct spare {
+    size_t blocks;
+    uint64_t timers;
+};
+
+static const struct spare no_spare = { 0, 0 };
+
 /* No hook may have been called but try_complete. */
-static void assert_unchanged(struct purgatory_case *test, const struct snapshot *before) {
+static void assert_unchanged(struct purgatory_case *test, const struct snapshot *before,
+                             struct spare spare) {
     struct snapshot now = take_snapshot(test);
+    assert_in_range(now.blocks, before->blocks, before->blocks + spare.blocks);
+    if (spare.blocks == 0)
+        assert_int_equal(now.bytes, before->bytes);
+    assert_in_range(now.timers, before->timers, before->timers + spare.timers);
+    now.stats.memory_bytes = before->stats.memory_bytes; /* compared as `bytes` */
     assert_memory_equal(&now.stats, &before->stats, sizeof(now.stats));
-    assert_int_equal(now.blocks, before->blocks);
-    assert_int_equal(now.bytes, before->bytes);
-    assert_int_equal(now.timers, before->timers);
     assert_ends(test, "");
 }
 
 /* Refuses the first request of `memory`, the second and so on, until the call makes do with those
    before; each time once, and once with all that follow. Returns how often it was refused. */
 static size_t refuse(struct purgatory_case *test, struct failing_allocator *memory, attempt *call,
-                     int expected) {
+                     int expected, struct spare spare) {
     size_t refused = 0;
     int result = -ENOMEM;
     for (size_t nth = 1; result == -ENOMEM; nth++) {
@@ -48,7 +59,7 @@ static size_t refuse(struct purgatory_case *test, struct failing_allocator *memo
             result = call(test);
             failing_allocator_relent(memory);
             if (result == -ENOMEM) {
-                assert_unchanged(test, &before);
+                assert_unchanged(test, &before, spare);
                 refused++;
             }
         }
@@ -119,8 +130,9 @@ static void check_submit(struct purgatory_case *test, size_t count, size_t size)
     for (unsigned whose = 0; whose < 2; whose++) {
         struct waiter *subject = purgatory_case_waiter(test, 's');
         size_t refused = refuse(test, whose == 0 ? &test->memory : &test->scheduler_memory,
-                                submit_chosen, HTW_WATCHED);
-        assert_true(whose != 0 || refused > 0);
+                                submit_chosen, HTW_WATCHED, no_spare);
+        /* One or two short keys may find room in what there is. */
+        assert_true(whose != 0 || refused > 0 || (count <= 2 && size <= 16));
         purgatory_case_forget_log(test);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(htw_purgatory_check(test->purgatory, keys[i].bytes, size), 0);
@@ -129,7 +141,8 @@ static void check_submit(struct purgatory_case *test, size_t count, size_t size)
         subject->ready = true;
         assert_int_equal(htw_purgatory_check(test->purgatory, keys[count - 1].bytes, size), 1);
         assert_log(test, "s? sC s=");
-        assert_int_equal(test->memory.live_bytes, bytes);
+        /* Each shard may keep a chunk of cells while one of its cells is in use. */
+        assert_in_range(test->memory.live_bytes, bytes, bytes + 4 * 4096);
     }
 }
 
@@ -203,7 +216,7 @@ static void purgatory_submit_refused_memory_leaves_others_on_its_keys(void **sta
     struct waiter *a = purgatory_case_waiter(test, 'a'), *c = purgatory_case_waiter(test, 'c');
     assert_int_equal(waiter_submit_keys(a, HTW_SECOND, keys, 20), HTW_WATCHED);
     purgatory_case_waiter(test, 's');
-    refuse(test, &test->memory, submit_chosen, HTW_WATCHED);
+    refuse(test, &test->memory, submit_chosen, HTW_WATCHED, no_spare);
     assert_int_equal(waiter_submit_keys(c, HTW_SECOND, keys, 20), HTW_WATCHED);
     for (unsigned i = 0; i < 20; i++) {
         purgatory_case_forget_log(test);
@@ -227,7 +240,8 @@ static void purgatory_check_later_refused_memory_checks_nothing(void **state) {
         purgatory_case_waiter(test, 's');
         assert_int_equal(submit_chosen(test), HTW_WATCHED);
         purgatory_case_forget_log(test);
-        refuse(test, i < 2 ? &test->memory : &test->scheduler_memory, check_later_chosen, 0);
+        refuse(test, i < 2 ? &test->memory : &test->scheduler_memory, check_later_chosen, 0,
+               (struct spare) { 0, 1 }); /* a callback, which finds nothing to do */
         assert_log(test, "");
         purgatory_case_advance(test, 0);
         assert_log(test, "s?");
@@ -249,7 +263,7 @@ static int await_chosen(struct purgatory_case *test) {
 static void threshold_refused_memory_changes_nothing(void **state) {
     struct purgatory_case *test = *state;
     static const uint64_t values[] = { 1001, 1500, 100000, UINT64_C(1) << 40, UINT64_MAX };
-    assert_true(refuse(test, &test->memory, create_threshold, 0) > 0);
+    assert_true(refuse(test, &test->memory, create_threshold, 0, no_spare) > 0);
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'a'), 1001, HTW_FOREVER),
                      HTW_WATCHED);
     for (unsigned i = 0; i < 10; i++) {
@@ -257,7 +271,7 @@ static void threshold_refused_memory_changes_nothing(void **state) {
         timeout_ns = i % 2 == 0 ? MS : 1000000 * HTW_SECOND;
         purgatory_case_waiter(test, 's');
         refuse(test, i % 2 == 0 ? &test->memory : &test->scheduler_memory, await_chosen,
-               HTW_WATCHED);
+               HTW_WATCHED, (struct spare) { 16, 0 }); /* levels of the wheel */
         assert_true(cancel(&test->waiters['s' - 'a']));
         assert_ends(test, "sX");
     }
