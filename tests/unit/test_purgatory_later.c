@@ -130,24 +130,22 @@ static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void 
     assert_int_equal(htw_pending(test->scheduler), 0);
 }
 
-/* With and without one that was pending; all keys are in one shard. */
 static void purgatory_check_later_over_a_stopped_scheduler_is_refused(void **state) {
-    (void)state;
-    for (unsigned way = 0; way < 2; way++) {
-        struct purgatory_case test;
-        struct htw_purgatory_options options = purgatory_case_options();
-        options.shards = 1;
-        purgatory_case_begin(&test, NULL, &options);
-        watch_two(&test);
-        if (way == 1)
-            assert_int_equal(check_key_later(&test, "l"), 0);
-        assert_int_equal(htw_scheduler_stop(test.scheduler, NULL, NULL), 0);
-        assert_int_equal(check_key_later(&test, "k"), -ESHUTDOWN);
-        assert_log(&test, "");
-        assert_int_equal(check_key(&test, "k"), 0);
-        assert_log(&test, "a? b?");
-        purgatory_case_end(&test);
-    }
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
+    assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
+    assert_log(test, "");
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? b?");
+}
+
+static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void **state) {
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
+    assert_log(test, "");
 }
 
 /* Refused for want of a timer, it can be tried again, and comes then. */
@@ -197,7 +195,8 @@ int main(void) {
         PURGATORY_CASE(purgatory_check_later_from_on_complete_makes_a_chain),
         PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_purgatory),
         PURGATORY_CASE(purgatory_check_later_that_is_pending_finds_a_closed_purgatory),
-        cmocka_unit_test(purgatory_check_later_over_a_stopped_scheduler_is_refused),
+        PURGATORY_CASE(purgatory_check_later_over_a_stopped_scheduler_is_refused),
+        PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_scheduler),
         cmocka_unit_test(purgatory_check_later_refused_at_the_limit_can_be_repeated),
         cmocka_unit_test(purgatory_check_later_takes_room_only_while_it_waits),
     };
