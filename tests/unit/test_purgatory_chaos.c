@@ -20,7 +20,8 @@ static struct chaos {
     struct waiter *places[PLACES]; /* those that are pending or in a hook; NULL: free */
     unsigned depth;                /* calls of the library that this is inside of */
     uint64_t actions;
-    bool failing; /* allocations do at times */
+    bool failing; /* allocations do at times, and there is a limit */
+    bool closed;
 } chaos;
 
 static const char *const key_names[KEYS] = { "a", "b", "c",
@@ -79,7 +80,9 @@ static void do_submit(void) {
                      : waiter_submit(waiter, any_timeout(), keys);
     if (result >= 0)
         return;
-    if (result != -ENOMEM && result != -ESHUTDOWN && chaos.test.error == NULL)
+    bool expected = chaos.closed ? result == -ESHUTDOWN
+                                 : chaos.failing && (result == -ENOMEM || result == -EAGAIN);
+    if (!expected && chaos.test.error == NULL)
         chaos.test.error = "a submission was refused for no reason";
     on_released(waiter); /* it is still the user's */
 }
@@ -155,7 +158,9 @@ static void assert_all_accounted_for(void) {
 static void run_history(uint64_t seed, uint64_t steps, bool failing) {
     print_message("seed %" PRIu64 "\n", seed);
     chaos = (struct chaos) { .source = { seed }, .failing = failing };
-    purgatory_case_begin(&chaos.test, NULL, NULL);
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = failing ? PLACES / 3 : 0;
+    purgatory_case_begin(&chaos.test, &options, NULL);
     assert_int_equal(htw_threshold_create(chaos.test.purgatory, 1, &chaos.test.threshold), 0);
     for (uint64_t step = 0; step < steps; step++) {
         act();
@@ -166,6 +171,7 @@ static void run_history(uint64_t seed, uint64_t steps, bool failing) {
     assert_true(chaos.actions > steps);
     assert_true(chaos.test.ends[HTW_REASON_EXPIRED] > 0);
     /* From now on hooks find it closed. */
+    chaos.closed = true;
     htw_purgatory_close(chaos.test.purgatory, waiter_visit, &chaos.test);
     assert_all_accounted_for();
     assert_waiting(&chaos.test, 0, 0, 0, 0);

@@ -77,6 +77,28 @@ static void purgatory_request_that_ends_itself_in_the_second_try_is_finished(voi
     }
 }
 
+/* It was answered that the cancel will come, so it does, and not the refusal; and what it has on
+   its keys is given back once. */
+static void purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once(void **state) {
+    (void)state;
+    static const char *const keys[] = { "k", "l", "m", "n", NULL };
+    for (unsigned way = 0; way < 8; way++) {
+        struct purgatory_case test;
+        struct htw_scheduler_options options = purgatory_case_scheduler_options();
+        options.max_pending = 1;
+        purgatory_case_begin(&test, &options, NULL);
+        watch(purgatory_case_waiter(&test, 'b'), HTW_SECOND, "k");
+        purgatory_case_forget_log(&test);
+        struct waiter *a = purgatory_case_waiter(&test, 'a');
+        a->on_asked = way < 4 ? end_itself_when_on_none : end_itself_when_on_keys;
+        a->peer = a;
+        assert_int_equal(waiter_submit(a, HTW_SECOND, keys + way % 4), HTW_FINISHED);
+        assert_ends(&test, "aX");
+        assert_waiting(&test, 1, 1, 1, 1);
+        purgatory_case_end(&test);
+    }
+}
+
 static void end_itself_again(struct waiter *self) {
     self->answer = complete(self) || cancel(self);
 }
@@ -167,6 +189,7 @@ int main(void) {
         PURGATORY_CASE(purgatory_request_that_ends_itself_when_asked_ends_so),
         PURGATORY_CASE(purgatory_request_that_ends_itself_when_submitted_is_finished),
         PURGATORY_CASE(purgatory_request_that_ends_itself_in_the_second_try_is_finished),
+        cmocka_unit_test(purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once),
         PURGATORY_CASE(purgatory_request_that_has_ended_cannot_be_ended_again),
         PURGATORY_CASE(purgatory_request_is_marked_once),
         PURGATORY_CASE(purgatory_hooks_may_end_others),
