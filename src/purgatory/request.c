@@ -231,7 +231,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         add_finishing(shard, 1);
         finishing++;
     }
-    frame->request = request;
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
     purgatory->on_complete(purgatory->context, request, reason);
@@ -241,7 +240,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         release(purgatory, request);
     else
         finishing--; /* the timer's callback releases it, and takes itself off */
-    frame->request = NULL;
     if (finishing > 0)
         add_finishing(shard, 0 - finishing);
 }
@@ -257,7 +255,6 @@ void htw__request_expired(void *arg, const struct htw_firing *firing) {
     htw__frame_push(&frame, purgatory);
     if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
-        frame.request = request;
         release(purgatory, request);
         add_finishing(shard, 0u - 1u);
     } else {
