@@ -13,8 +13,10 @@
 
 #include "state.h"
 
-/* How many requests are taken at a time at most. Others find them busy meanwhile. */
-#define HTW__WALK_BATCH 8u
+/* How many requests are taken at a time at most. Others find them busy meanwhile, and can only mark
+   them: with more than one, a hook could not end a request that nobody is in a hook of, and
+   what it has cancelled would be asked yet. */
+#define HTW__WALK_BATCH 1u
 
 struct htw__walk {
     struct htw__purgatory_shard *shard; /* set by the user, as is */
