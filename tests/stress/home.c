@@ -82,8 +82,9 @@ void stress_scheduler_quiet(struct htw_scheduler *scheduler) {
         if (stats.pending + stats.running == 0)
             return;
         if (stress_now_ns() > limit_ns)
-            stress_fail(__FILE__, __LINE__, "the scheduler has %" PRIu64 " pending, %" PRIu64
-                        " running", stats.pending, stats.running);
+            stress_fail(__FILE__, __LINE__,
+                        "the scheduler has %" PRIu64 " pending, %" PRIu64 " running", stats.pending,
+                        stats.running);
         stress_sleep_ns(50 * HTW_MICROSECOND);
     }
 }
@@ -96,8 +97,8 @@ static struct htw_purgatory_stats check_stats(struct stress_purgatory *home) {
     CHECK_EQUAL(stats.expired, home->ended[HTW_REASON_EXPIRED]);
     CHECK_EQUAL(stats.cancelled, home->ended[HTW_REASON_CANCELLED]);
     CHECK_EQUAL(stats.closed, home->ended[HTW_REASON_CLOSED]);
-    CHECK_EQUAL(stats.submitted, stats.completed + stats.expired + stats.cancelled + stats.closed +
-                                     stats.pending);
+    CHECK_EQUAL(stats.submitted,
+                stats.completed + stats.expired + stats.cancelled + stats.closed + stats.pending);
     CHECK_EQUAL(stats.watched, htw_purgatory_watched(home->purgatory));
     CHECK_EQUAL(stats.delayed, htw_purgatory_delayed(home->purgatory));
     return stats;

@@ -2,12 +2,12 @@
 /*
  * One item wakes one waiter. Producers put items in queues, one queue a key, and tell of each
  * with htw_purgatory_check_at_most(); a waiter takes an item in its try_complete, from the first
- * of its keys that has one. Every item is taken once or still there, and when all is quiet no key has
- * both an item and a waiter.
+ * of its keys that has one. Every item is taken once or still there, and when all is quiet no key
+ * has both an item and a waiter.
  *
  * With one key a waiter, one check for each item is enough. With several it is not: the waiter
- * that is woken may take an item of another key, and with it what that key's check was for. So there
- * a producer goes on until its queue is empty or nobody has been woken.
+ * that is woken may take an item of another key, and with it what that key's check was for. So
+ * there a producer goes on until its queue is empty or nobody has been woken.
  */
 #include "request.h"
 

@@ -117,8 +117,7 @@ static bool ask(struct stress_request *base) {
 static void end(struct stress_request *base, enum htw_reason reason) {
     struct request *request = (struct request *)base;
     struct random_source *random = stress_own_random();
-    request->reached =
-        htw_threshold_value(scene.thresholds[request->threshold]) >= request->value;
+    request->reached = htw_threshold_value(scene.thresholds[request->threshold]) >= request->value;
     if (reason == HTW_REASON_COMPLETED)
         stress_in_order(request->value);
     if (reason == HTW_REASON_CANCELLED)
@@ -175,8 +174,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards, uint64_
     static const struct stress_hooks hooks = { ask, end, release };
     stress_purgatory_open(&scene.home, scheduler, &hooks, shards);
     for (unsigned i = 0; i < THRESHOLDS; i++)
-        CHECK_EQUAL(
-            htw_threshold_create(scene.home.purgatory, initial, &scene.thresholds[i]), 0);
+        CHECK_EQUAL(htw_threshold_create(scene.home.purgatory, initial, &scene.thresholds[i]), 0);
     atomic_store(&scene.calm, false);
     atomic_store(&scene.round_end, stress_now_ns() + ROUND_NS);
     scene.closes = scene.rounds++ % 2 == 1;

@@ -222,9 +222,9 @@ int64_t stress_check(struct stress_purgatory *home, uint64_t number, uint64_t ma
     struct stress_key key = stress_key(number);
     struct frame inner;
     enter(&inner, NULL);
-    int64_t result =
-        max == STRESS_ALL ? htw_purgatory_check(home->purgatory, key.bytes, key.size)
-                          : htw_purgatory_check_at_most(home->purgatory, key.bytes, key.size, max);
+    int64_t result = max == STRESS_ALL
+                         ? htw_purgatory_check(home->purgatory, key.bytes, key.size)
+                         : htw_purgatory_check_at_most(home->purgatory, key.bytes, key.size, max);
     leave(&inner);
     CHECK_EQUAL(result, inner.ended[HTW_REASON_COMPLETED]);
     CHECK((uint64_t)result <= max);
@@ -250,8 +250,7 @@ int64_t stress_cancel_key(struct stress_purgatory *home, uint64_t number) {
     struct stress_key key = stress_key(number);
     struct frame inner;
     enter(&inner, NULL);
-    int64_t result =
-        htw_purgatory_cancel_key(home->purgatory, key.bytes, key.size, visit, home);
+    int64_t result = htw_purgatory_cancel_key(home->purgatory, key.bytes, key.size, visit, home);
     leave(&inner);
     CHECK_EQUAL(result, inner.visited);
     CHECK_EQUAL(result, inner.ended[HTW_REASON_CANCELLED]);

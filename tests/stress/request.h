@@ -32,7 +32,7 @@ struct stress_purgatory {
     struct htw_scheduler *scheduler;
     struct stress_hooks hooks;
     struct htw_allocator allocator;
-    uint64_t memory_bytes; /* when it was new */
+    uint64_t memory_bytes;          /* when it was new */
     _Atomic uint64_t blocks, bytes; /* given out by the allocator */
     _Atomic uint64_t fail_one_in;   /* how often the allocator fails; 0: never */
     _Atomic bool may_fail;          /* it has failed at times */
