@@ -32,6 +32,7 @@ static void mark_place(struct htw__walk *walk, struct htw__watch *watch) {
     }
     if (walk->has_cursor)
         htw__link_unlink(&walk->cursor._link);
+    walk->cursor._request = NULL; /* a marker to other walks */
     htw__link_insert(&watch->_link._next, &walk->cursor._link);
     walk->has_cursor = true;
 }
