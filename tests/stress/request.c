@@ -83,7 +83,6 @@ static void check_reason(const struct stress_request *request, enum htw_reason r
     if (reason == HTW_REASON_EXPIRED) {
         CHECK(request->earliest_ns != HTW_FOREVER);
         CHECK(htw_scheduler_now(request->home->scheduler) >= request->earliest_ns);
-        CHECK(frame == NULL || frame->submitting != request);
     }
     if (reason == HTW_REASON_CLOSED)
         CHECK(atomic_load_explicit(&request->home->closing, memory_order_relaxed));

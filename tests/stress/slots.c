@@ -91,9 +91,9 @@ void slot_check(struct slot *slot, const struct slot_life *life) {
         CHECK_EQUAL(cancels, 1);
 }
 
-/* Only the number of the life stays. */
+/* The number goes on, so that who would open the slot late does not open it for another life. */
 static void empty(struct slot *slot) {
-    atomic_store(&slot->word, atomic_load(&slot->word) / LIFE * LIFE);
+    atomic_store(&slot->word, (atomic_load(&slot->word) / LIFE + 1) * LIFE);
 }
 
 void slot_leave(struct slot *slot, const struct slot_life *life) {
