@@ -12,13 +12,11 @@
 
 static struct slot slots[SLOTS];
 
-/* The slots that this thread has pinned, the latest first. */
-struct pin {
-    struct pin *outer;
-    const struct slot *slot;
-};
+/* The slots that this thread has pinned, the latest last. */
+#define PINS_MAX 32u
 
-static _Thread_local struct pin *pins;
+static _Thread_local const struct slot *pins[PINS_MAX];
+static _Thread_local unsigned pin_count;
 
 static uint64_t pins_of(const struct slot *slot) {
     return (atomic_load(&slot->word) % LIFE) / PIN;
@@ -56,9 +54,8 @@ void slot_open(struct slot *slot, uint64_t number) {
 
 bool slot_shut(struct slot *slot) {
     uint64_t own = 0;
-    for (const struct pin *pin = pins; pin != NULL; pin = pin->outer)
-        if (pin->slot == slot)
-            own++;
+    for (unsigned i = 0; i < pin_count; i++)
+        own += pins[i] == slot;
     atomic_fetch_or(&slot->word, SHUT);
     atomic_fetch_and(&slot->word, ~OPEN);
     int64_t limit_ns = stress_now_ns() + STRESS_LIMIT_NS;
@@ -106,20 +103,19 @@ void slot_leave(struct slot *slot, const struct slot_life *life) {
     empty(slot);
 }
 
-static bool pin(struct slot *slot, struct pin *own) {
+static bool pin(struct slot *slot) {
     uint64_t word = atomic_load(&slot->word);
     do
         if (!(word & OPEN))
             return false;
     while (!atomic_compare_exchange_weak(&slot->word, &word, word + PIN));
-    *own = (struct pin) { pins, slot };
-    pins = own;
+    CHECK(pin_count < PINS_MAX);
+    pins[pin_count++] = slot;
     return true;
 }
 
-static void unpin(struct slot *slot, struct pin *own) {
-    CHECK(pins == own);
-    pins = own->outer;
+static void unpin(struct slot *slot) {
+    CHECK(pins[--pin_count] == slot);
     if ((atomic_fetch_sub(&slot->word, PIN) - PIN) % LIFE != (CLAIMED | SHUT | LEFT))
         return;
     slot_check(slot, &slot->life);
@@ -127,9 +123,11 @@ static void unpin(struct slot *slot, struct pin *own) {
 }
 
 void slot_end_some(struct random_source *random) {
-    struct slot *slot = &slots[random_below(random, SLOTS)];
-    struct pin own;
-    if (!pin(slot, &own))
+    slot_end(&slots[random_below(random, SLOTS)], random);
+}
+
+void slot_end(struct slot *slot, struct random_source *random) {
+    if (!pin(slot))
         return;
     if (random_one_in(random, 2)) {
         if (stress_complete(slot->request))
@@ -138,7 +136,7 @@ void slot_end_some(struct random_source *random) {
         if (stress_cancel(slot->request))
             atomic_fetch_add(&slot->cancels, 1);
     }
-    unpin(slot, &own);
+    unpin(slot);
 }
 
 bool slots_are_empty(void) {
