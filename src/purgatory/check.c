@@ -18,8 +18,8 @@ int64_t htw__check(struct htw__frame *frame, uint64_t hash, const void *key, siz
     for (struct htw_request *request = htw__walk_begin(&walk, hash, key, size); request != NULL;
          request = htw__walk_next(&walk)) {
         enum htw_reason reason;
-        if (htw__request_serve(frame, request, true, &reason) && reason == HTW_REASON_COMPLETED &&
-            ++completed == max) {
+        if (htw__request_serve(frame, request, true, HTW__REQUEST_PENDING, &reason) &&
+            reason == HTW_REASON_COMPLETED && ++completed == max) {
             htw__walk_stop(&walk);
             break;
         }

@@ -85,7 +85,7 @@ static enum htw_reason marked_reason(uint32_t state) {
 }
 
 bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
-                        enum htw_reason *ret_reason) {
+                        uint32_t idle, enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     for (;;) {
         if (ask && htw__request_ask(frame, request)) {
@@ -99,7 +99,7 @@ bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, b
             break;
         }
         if (state == (HTW__REQUEST_PENDING | HTW__REQUEST_BUSY)) {
-            if (change(request, &state, HTW__REQUEST_PENDING))
+            if (change(request, &state, idle))
                 return false;
             continue; /* a mark has come */
         }

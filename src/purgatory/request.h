@@ -29,11 +29,12 @@ bool htw__request_ask(struct htw__frame *frame, struct htw_request *request);
 
 /*
  * The owner is through with what it wanted: asks `try_complete` if `ask` and as long as there are
- * marks of events, ends the request if there is reason to, or else gives it up. Returns whether it
- * ended, with what reason in `*ret_reason`. The request must not be touched afterwards.
+ * marks of events, ends the request if there is reason to, or else gives it up, in the state
+ * `idle`: HTW__REQUEST_PENDING, or 0, so that it is the user's again in the same step. Returns
+ * whether it ended, with what reason in `*ret_reason`. The request must not be touched afterwards.
  */
 bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
-                        enum htw_reason *ret_reason);
+                        uint32_t idle, enum htw_reason *ret_reason);
 
 /* Ends a request. The owner only; afterwards it must not be touched. */
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,

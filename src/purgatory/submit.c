@@ -39,9 +39,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
 static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON, frame);
     enum htw_reason reason;
-    bool ended = htw__request_serve(frame, request, false, &reason);
-    if (!ended)
-        __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
+    bool ended = htw__request_serve(frame, request, false, 0, &reason);
     htw__frame_pop(frame);
     return ended ? HTW_FINISHED : error;
 }
@@ -60,7 +58,7 @@ int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64
     if (error != 0)
         return take_back(frame, request, error);
     enum htw_reason reason;
-    bool ended = htw__request_serve(frame, request, false, &reason);
+    bool ended = htw__request_serve(frame, request, false, HTW__REQUEST_PENDING, &reason);
     htw__frame_pop(frame);
     return ended ? HTW_FINISHED : HTW_WATCHED;
 }
