@@ -10,6 +10,7 @@
 #include "request.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 #define THREADS 6u
@@ -30,8 +31,10 @@ struct scene {
     pthread_barrier_t barrier;
     struct target *targets[TARGETS];
     _Atomic bool over;
+    _Atomic uint64_t submitting[2]; /* where the two threads are that submit */
     enum telling telling;
     uint64_t round, asked;
+    _Atomic uint64_t watched; /* requests whose submission did not end them */
 };
 
 static struct scene scene;
@@ -76,7 +79,18 @@ static void submit(uint64_t number) {
     struct target *target = scene.targets[number];
     uint64_t keys[] = { own_key(number), group_key(number), own_key(number), 1000 + number };
     size_t count = 1 + number % 4; /* the own key twice, too */
-    CHECK(stress_submit(&target->base, keys, count, HTW_FOREVER) >= 0);
+    int result = stress_submit(&target->base, keys, count, HTW_FOREVER);
+    CHECK(result >= 0);
+    if (result == HTW_WATCHED)
+        atomic_fetch_add_explicit(&scene.watched, 1, memory_order_relaxed);
+}
+
+/* Lets whoever submits a request come near, if that is not for long. */
+static void await_submission(uint64_t number) {
+    for (unsigned i = 0; i < 50 && atomic_load_explicit(&scene.submitting[number % 2],
+                                                        memory_order_relaxed) < number;
+         i++)
+        sched_yield();
 }
 
 static void tell(uint64_t number) {
@@ -116,23 +130,32 @@ static void check_round(void) {
         scene.asked += scene.targets[i]->base.asked;
         atomic_store(&scene.targets[i]->ready, false);
     }
+    atomic_store(&scene.submitting[0], 0);
+    atomic_store(&scene.submitting[1], 0);
     scene.round++;
     atomic_store(&scene.over, !stress_goes_on());
     stress_progress();
 }
 
+static void visit(struct stress_thread *thread, uint64_t number) {
+    if (thread->index < 2) {
+        atomic_store_explicit(&scene.submitting[number % 2], number, memory_order_relaxed);
+        submit(number);
+        return;
+    }
+    await_submission(number);
+    stress_dawdle();
+    if (thread->index < 4)
+        tell(number);
+    else
+        disturb(&thread->random, number);
+}
+
 static void work(struct stress_thread *thread) {
     do {
         pthread_barrier_wait(&scene.barrier);
-        for (uint64_t i = thread->index % 2; i < TARGETS; i += 2) {
-            stress_dawdle();
-            if (thread->index < 2)
-                submit(i);
-            else if (thread->index < 4)
-                tell(i);
-            else
-                disturb(&thread->random, i);
-        }
+        for (uint64_t i = thread->index % 2; i < TARGETS; i += 2)
+            visit(thread, i);
         pthread_barrier_wait(&scene.barrier);
         if (thread->index == 0)
             check_round();
@@ -147,7 +170,7 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
     options.workers = workers;
     options.tick_ns = 10 * HTW_MICROSECOND;
     scene.telling = telling;
-    scene.round = scene.asked = 0;
+    scene.round = scene.asked = scene.watched = 0;
     stress_purgatory_open(&scene.home, stress_create(&options), &hooks, shards);
     for (unsigned i = 0; i < TARGETS; i++) {
         scene.targets[i] = stress_request_create(&scene.home, sizeof(struct target));
@@ -159,8 +182,9 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
     stress_run(THREADS, work, NULL);
     stress_watchdog_end();
     pthread_barrier_destroy(&scene.barrier);
-    printf("  %llu rounds, asked %llu times\n", (unsigned long long)scene.round,
-           (unsigned long long)scene.asked);
+    printf("  %llu rounds, %llu submitted, %llu of them watched, asked %llu times\n",
+           (unsigned long long)scene.round, (unsigned long long)scene.home.submitted,
+           (unsigned long long)scene.watched, (unsigned long long)scene.asked);
     stress_purgatory_end(&scene.home);
     for (unsigned i = 0; i < TARGETS; i++)
         stress_request_free(&scene.targets[i]->base);
@@ -168,7 +192,7 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene.over, sizeof(scene.over));
+    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 6);
     part("all", TELL_ALL, 1, 0);
     part("all", TELL_ALL, 0, 1);

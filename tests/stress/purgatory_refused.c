@@ -6,6 +6,7 @@
  */
 #include "slots.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 #define THREADS 6u
@@ -57,18 +58,25 @@ static void submit(struct slot *slot) {
     stress_request_free(&request->base);
 }
 
+static void interfere(struct random_source *random) {
+    uint64_t key = random_below(random, KEYS);
+    if (!random_one_in(random, 8)) {
+        if (!slot_end(scene.slots[random_below(random, SUBMITTERS)], random))
+            sched_yield(); /* whoever submits has not come so far */
+    } else if (random_one_in(random, 4)) {
+        stress_cancel_key(&scene.home, key);
+    } else {
+        stress_check(&scene.home, key, STRESS_ALL);
+    }
+}
+
 static void work(struct stress_thread *thread) {
-    struct random_source *random = stress_own_random();
     while (stress_goes_on())
         for (unsigned i = 0; i < 32; i++)
             if (thread->index < SUBMITTERS)
                 submit(scene.slots[thread->index]);
-            else if (!random_one_in(random, 8))
-                slot_end(scene.slots[random_below(random, SUBMITTERS)], random);
-            else if (random_one_in(random, 4))
-                stress_cancel_key(&scene.home, random_below(random, KEYS));
             else
-                stress_check(&scene.home, random_below(random, KEYS), STRESS_ALL);
+                interfere(&thread->random);
 }
 
 static void never(void *arg, const struct htw_firing *firing) {

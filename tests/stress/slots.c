@@ -122,13 +122,9 @@ static void unpin(struct slot *slot) {
     empty(slot);
 }
 
-void slot_end_some(struct random_source *random) {
-    slot_end(&slots[random_below(random, SLOTS)], random);
-}
-
-void slot_end(struct slot *slot, struct random_source *random) {
+bool slot_end(struct slot *slot, struct random_source *random) {
     if (!pin(slot))
-        return;
+        return false;
     if (random_one_in(random, 2)) {
         if (stress_complete(slot->request))
             atomic_fetch_add(&slot->completes, 1);
@@ -137,6 +133,11 @@ void slot_end(struct slot *slot, struct random_source *random) {
             atomic_fetch_add(&slot->cancels, 1);
     }
     unpin(slot);
+    return true;
+}
+
+void slot_end_some(struct random_source *random) {
+    slot_end(&slots[random_below(random, SLOTS)], random);
 }
 
 bool slots_are_empty(void) {

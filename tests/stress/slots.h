@@ -54,8 +54,8 @@ void slot_check(struct slot *slot, const struct slot_life *life);
 /* Checks it, and empties the slot: at once, or when the last call on it has returned. */
 void slot_leave(struct slot *slot, const struct slot_life *life);
 
-/* Completes or cancels the request of a slot, if it is open; or of some slot. */
-void slot_end(struct slot *slot, struct random_source *random);
+/* Completes or cancels the request of a slot; false if it is not open. Or of some slot. */
+bool slot_end(struct slot *slot, struct random_source *random);
 void slot_end_some(struct random_source *random);
 
 bool slots_are_empty(void);
