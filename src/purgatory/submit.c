@@ -37,6 +37,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
  */
 static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON, frame);
+    request->_flags = 0; /* it stands nowhere, should it be ended now */
     enum htw_reason reason;
     if (htw__request_settle(frame, request, false, 0, &reason))
         return htw__submit_finish(frame, request, reason);
