@@ -226,9 +226,17 @@ static void add_finishing(struct htw__purgatory_shard *shard, uint32_t n) {
     htw__lock_give(&shard->lock);
 }
 
+/* On which it waits, or has waited; NULL: on keys. */
+static struct htw_threshold *threshold_of(const struct htw_request *request) {
+    return (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
+               ? request->_place._on_threshold._threshold
+               : NULL;
+}
+
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
+    struct htw_threshold *threshold = threshold_of(request);
     htw__request_unlink(request, (int)reason, frame);
     struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
     uint32_t finishing = frame->is_scheduler; /* counted by unlink */
@@ -248,6 +256,8 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     else
         finishing--; /* the timer's callback releases it, and takes itself off */
     frame->request = NULL;
+    if (is_last && threshold != NULL)
+        htw__threshold_leave(threshold);
     if (finishing > 0)
         add_finishing(shard, 0 - finishing);
 }
@@ -263,8 +273,11 @@ void htw__request_expired(void *arg, const struct htw_firing *firing) {
     htw__frame_push(&frame, purgatory);
     if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
+        struct htw_threshold *threshold = threshold_of(request);
         frame.request = request;
         release(purgatory, request);
+        if (threshold != NULL)
+            htw__threshold_leave(threshold);
         add_finishing(shard, 0u - 1u);
     } else {
         request->_timer = 0; /* it is over */
