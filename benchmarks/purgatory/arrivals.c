@@ -12,8 +12,11 @@
 
 #include "../scheduler/clock.h"
 #include "../scheduler/machine.h"
+#include "../scheduler/report.h"
 
-#define KEYS 100
+#include <stdlib.h>
+#include <string.h>
+
 #define TOO_FAST 1e8      /* a second */
 #define COMMON_RATE 200e3 /* which every peer sustains */
 #define STEP_DOWN 0.95
@@ -32,7 +35,6 @@ struct outcome {
 
 static struct service service;
 static struct samples samples;
-static struct keys keys;
 static uint64_t submitted, expired; /* in all trials */
 
 static void prepare(struct driver *driver, double rate, int64_t start_ns, double seconds,
@@ -40,7 +42,6 @@ static void prepare(struct driver *driver, double rate, int64_t start_ns, double
     memset(driver, 0, sizeof(*driver));
     driver->service = &service;
     driver->samples = &samples;
-    driver->keys = &keys;
     driver->rate = rate;
     driver->start_ns = start_ns;
     driver->half_ns = start_ns + clock_ns(seconds / 2);
@@ -110,7 +111,6 @@ static void look_for_rate(const struct options *options, double most) {
 
 static void run(const struct options *options) {
     samples_init(&samples);
-    keys_init(&keys, KEYS);
     service_start(&service, options, &driver_hooks, NULL);
     static struct outcome outcome;
     if (options->rate != 0) {

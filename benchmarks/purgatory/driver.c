@@ -2,6 +2,9 @@
 #include "driver.h"
 
 #include "../scheduler/clock.h"
+#include "../scheduler/report.h"
+
+#include <stdlib.h>
 
 #define BATCH 256  /* arrivals between two looks at the clock */
 #define CHUNK 1024 /* arrivals for which memory is taken at once */
@@ -77,13 +80,14 @@ static void arrive(struct driver *driver, uint64_t draw) {
         *list = arrival;
     }
     uint64_t two = random_draw(&driver->random);
-    uint32_t bits[DRIVER_KEYS] = { random_high(draw), random_low(two), random_high(two) };
-    struct htw_key keys[DRIVER_KEYS];
-    for (int i = 0; i < DRIVER_KEYS; i++)
-        keys[i] = keys_at(driver->keys, random_scale(bits[i], driver->keys->count));
-    int result =
-        htw_purgatory_try_complete_else_watch(driver->service->purgatory, &arrival->request, keys,
-                                              DRIVER_KEYS, DRIVER_TIMEOUT_MS * HTW_MILLISECOND);
+    uint32_t bits[DRIVER_KEYS_A_REQUEST] = { random_high(draw), random_low(two), random_high(two) };
+    struct key_name names[DRIVER_KEYS_A_REQUEST];
+    struct htw_key keys[DRIVER_KEYS_A_REQUEST];
+    for (int i = 0; i < DRIVER_KEYS_A_REQUEST; i++)
+        keys[i] = keys_write(&names[i], (uint32_t)random_scale(bits[i], DRIVER_KEYS));
+    int result = htw_purgatory_try_complete_else_watch(
+        driver->service->purgatory, &arrival->request, keys, DRIVER_KEYS_A_REQUEST,
+        DRIVER_TIMEOUT_MS * HTW_MILLISECOND);
     if (result != HTW_WATCHED)
         report_failure("a request was not watched: %d", result);
     driver->submitted++;

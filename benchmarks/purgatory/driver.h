@@ -14,12 +14,14 @@
 #include "samples.h"
 #include "service.h"
 
+#include "../scheduler/histogram.h"
 #include "../scheduler/thread.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 
-#define DRIVER_KEYS 3
+#define DRIVER_KEYS 100
+#define DRIVER_KEYS_A_REQUEST 3
 #define DRIVER_TIMEOUT_MS 200
 #define DRIVER_RING 256 /* milliseconds; more than the timeout */
 
@@ -28,7 +30,6 @@ struct arrival;
 struct driver {
     alignas(64) struct service *service;
     const struct samples *samples;
-    const struct keys *keys;
     double rate; /* arrivals a second */
     int64_t start_ns, half_ns, end_ns;
 

@@ -4,10 +4,14 @@
 #include "options.h"
 #include "service.h"
 
+#include "../random.h"
 #include "../scheduler/clock.h"
+#include "../scheduler/histogram.h"
 #include "../scheduler/machine.h"
+#include "../scheduler/report.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define KEYS 1000
 #define PER_REQUEST 2
@@ -44,11 +48,12 @@ static void count(void *context, struct htw_request *request) {
     atomic_fetch_add(&released, 1);
 }
 
-static void submit(struct waiter *waiter, const struct keys *keys, struct random *random) {
+static void submit(struct waiter *waiter, struct random *random) {
     uint64_t draw = random_draw(random), other = random_draw(random);
+    struct key_name names[PER_REQUEST];
     struct htw_key on[PER_REQUEST] = {
-        keys_at(keys, random_scale(random_low(draw), KEYS)),
-        keys_at(keys, random_scale(random_high(draw), KEYS)),
+        keys_write(&names[0], (uint32_t)random_scale(random_low(draw), KEYS)),
+        keys_write(&names[1], (uint32_t)random_scale(random_high(draw), KEYS)),
     };
     int64_t timeout_ns =
         (int64_t)(SHORTEST_MS + random_scale(random_low(other), LONGEST_MS - SHORTEST_MS + 1)) *
@@ -61,8 +66,6 @@ static void submit(struct waiter *waiter, const struct keys *keys, struct random
 }
 
 static void run(const struct options *options) {
-    struct keys keys;
-    keys_init(&keys, KEYS);
     static const struct hooks hooks = { never, note, count };
     service_start(&service, options, &hooks, NULL);
     int64_t periods = clock_ns(options->seconds) / PERIOD_NS;
@@ -76,7 +79,7 @@ static void run(const struct options *options) {
     for (int64_t i = 0; i < periods; i++) {
         clock_sleep_until(start_ns + i * PERIOD_NS);
         for (int64_t j = 0; j < REQUESTS_A_PERIOD; j++)
-            submit(&all[i * REQUESTS_A_PERIOD + j], &keys, &random);
+            submit(&all[i * REQUESTS_A_PERIOD + j], &random);
     }
     int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
     while (atomic_load(&released) != waiters) {

@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h - the keys of a workload: "topic-000000" and so on. */
+/*
+ * keys.h - the keys of a workload: "topic-aaaaaaaa" and so on. They are written where they are
+ * needed, as a server has just read the names of its topics from a request. A table of them all
+ * would be in the caches in place of what is measured.
+ */
 #ifndef BENCH_PURGATORY_KEYS_H
 #define BENCH_PURGATORY_KEYS_H
 
-#include "../random.h"
-#include "../scheduler/report.h"
-
 #include <htw/purgatory.h>
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-#define KEY_NAME_SIZE 16
+#define KEY_PREFIX "topic-"
+#define KEY_PREFIX_SIZE 6
+#define KEY_SIZE (KEY_PREFIX_SIZE + 8)
 
-struct keys {
-    uint64_t count;
-    size_t size; /* of each */
-    char (*names)[KEY_NAME_SIZE];
+struct key_name {
+    char bytes[16];
 };
 
-static inline void keys_init(struct keys *keys, uint64_t count) {
-    keys->count = count;
-    keys->size = count <= 1000000 ? 12 : 14;
-    keys->names = malloc(count * sizeof(*keys->names));
-    if (keys->names == NULL)
-        report_out_of_memory();
-    for (uint64_t i = 0; i < count; i++)
-        snprintf(keys->names[i], KEY_NAME_SIZE, "topic-%0*llu", (int)keys->size - 6,
-                 (unsigned long long)i % 100000000);
-}
-
-static inline struct htw_key keys_at(const struct keys *keys, uint64_t index) {
-    return (struct htw_key) { keys->names[index], keys->size };
+/* Writes the name of a number, four bits a letter, and returns the key with its bytes. */
+static inline struct htw_key keys_write(struct key_name *name, uint32_t number) {
+    uint64_t letters = number;
+    letters = (letters | letters << 16) & UINT64_C(0x0000ffff0000ffff);
+    letters = (letters | letters << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    letters = (letters | letters << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    letters += 'a' * UINT64_C(0x0101010101010101);
+    memcpy(name->bytes, KEY_PREFIX, KEY_PREFIX_SIZE);
+    memcpy(name->bytes + KEY_PREFIX_SIZE, &letters, sizeof(letters));
+    return (struct htw_key) { name->bytes, KEY_SIZE };
 }
 
 #endif

@@ -7,10 +7,13 @@
 #include "options.h"
 #include "service.h"
 
+#include "../random.h"
 #include "../scheduler/clock.h"
 #include "../scheduler/machine.h"
+#include "../scheduler/report.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TIMEOUT_NS (3600 * HTW_SECOND)
@@ -60,18 +63,20 @@ static void count(void *context, struct htw_request *request) {
     released++;
 }
 
-static void submit_all(const struct options *options, const struct keys *keys,
-                       struct htw_request *requests) {
+static void submit_all(const struct options *options, struct htw_request *requests) {
     struct random random;
     random_init(&random, 1);
     uint64_t next = 0;
     event_has_come = false;
     for (uint64_t i = 0; i < options->requests; i++) {
+        struct key_name names[KEYS_PER_REQUEST_MAX];
         struct htw_key on[KEYS_PER_REQUEST_MAX];
-        for (unsigned j = 0; j < options->per_request; j++)
-            on[j] = keys_at(keys, options->distinct ? next++
-                                                    : random_scale(random_low(random_draw(&random)),
-                                                                   keys->count));
+        for (unsigned j = 0; j < options->per_request; j++) {
+            uint64_t key = options->distinct
+                               ? next++
+                               : random_scale(random_low(random_draw(&random)), options->keys);
+            on[j] = keys_write(&names[j], (uint32_t)key);
+        }
         int result = htw_purgatory_try_complete_else_watch(service.purgatory, &requests[i], on,
                                                            options->per_request, TIMEOUT_NS);
         if (result != HTW_WATCHED)
@@ -79,10 +84,11 @@ static void submit_all(const struct options *options, const struct keys *keys,
     }
 }
 
-static void complete_all(const struct keys *keys) {
+static void complete_all(const struct options *options) {
     event_has_come = true;
-    for (uint64_t i = 0; i < keys->count; i++) {
-        struct htw_key key = keys_at(keys, i);
+    for (uint64_t i = 0; i < options->keys; i++) {
+        struct key_name name;
+        struct htw_key key = keys_write(&name, (uint32_t)i);
         int64_t completed = htw_purgatory_check(service.purgatory, key.bytes, key.size);
         if (completed < 0)
             report_failure("htw_purgatory_check: %s", strerror((int)-completed));
@@ -135,8 +141,6 @@ static void report_left(const struct held *before, uint64_t submitted) {
 }
 
 static void run(const struct options *options) {
-    struct keys keys;
-    keys_init(&keys, options->keys);
     static const struct hooks hooks = { is_ready, ignore, count };
     static const struct htw_allocator allocator = { allocate, give_back, NULL };
     service_start(&service, options, &hooks, &allocator);
@@ -144,7 +148,8 @@ static void run(const struct options *options) {
     /* What is needed for the first request exists afterwards. */
     struct htw_request first;
     htw_request_init(&first);
-    struct htw_key key = keys_at(&keys, 0);
+    struct key_name name;
+    struct htw_key key = keys_write(&name, 0);
     int result =
         htw_purgatory_try_complete_else_watch(service.purgatory, &first, &key, 1, TIMEOUT_NS);
     if (result != HTW_WATCHED || !htw_request_complete(service.purgatory, &first))
@@ -155,9 +160,9 @@ static void run(const struct options *options) {
     struct htw_request *requests = calloc(options->requests, sizeof(*requests));
     if (requests == NULL)
         report_out_of_memory();
-    submit_all(options, &keys, requests);
+    submit_all(options, requests);
     report_pending(options, &before);
-    complete_all(&keys);
+    complete_all(options);
     report_left(&before, options->requests + 1);
     service_check(&service, options->requests + 1, 0);
 }

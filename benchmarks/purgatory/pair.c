@@ -8,13 +8,16 @@
 #include "options.h"
 #include "service.h"
 
+#include "../random.h"
 #include "../scheduler/clock.h"
 #include "../scheduler/machine.h"
+#include "../scheduler/report.h"
 #include "../scheduler/thread.h"
 
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define TIMEOUT_NS (30 * HTW_SECOND)
 #define LAP 1000 /* operations between two looks at the clock */
@@ -36,7 +39,7 @@ struct operation {
 struct submitter {
     alignas(64) _Atomic uint64_t operations; /* written by its thread */
     const struct options *options;
-    struct keys keys;
+    uint32_t first_key; /* of those that it draws from */
     struct random random;
     struct operation *places;
     uint32_t place_count, newest, oldest;
@@ -84,12 +87,14 @@ static void submit(struct submitter *submitter) {
     submitter->newest = after(submitter, submitter->newest);
     await_place(submitter, operation);
     unsigned count = submitter->options->per_request;
+    struct key_name names[KEYS_PER_REQUEST_MAX];
     struct htw_key keys[KEYS_PER_REQUEST_MAX];
     uint64_t draw = 0;
     for (unsigned i = 0; i < count; i++) {
         draw = i % 2 == 0 ? random_draw(&submitter->random) : draw >> 32;
-        operation->key = (uint32_t)random_scale(random_low(draw), submitter->keys.count);
-        keys[i] = keys_at(&submitter->keys, operation->key);
+        operation->key = submitter->first_key +
+                         (uint32_t)random_scale(random_low(draw), submitter->options->keys);
+        keys[i] = keys_write(&names[i], operation->key);
     }
     atomic_store_explicit(&operation->ready, false, memory_order_relaxed);
     atomic_store_explicit(&operation->place, TAKEN, memory_order_relaxed);
@@ -103,7 +108,8 @@ static void submit(struct submitter *submitter) {
 static void complete_oldest(struct submitter *submitter) {
     struct operation *operation = &submitter->places[submitter->oldest];
     submitter->oldest = after(submitter, submitter->oldest);
-    struct htw_key key = keys_at(&submitter->keys, operation->key);
+    struct key_name name;
+    struct htw_key key = keys_write(&name, operation->key);
     /* From here on another thread's event on one of its keys may be quicker. */
     atomic_store_explicit(&operation->ready, true, memory_order_relaxed);
     int64_t completed = htw_purgatory_check(service.purgatory, key.bytes, key.size);
@@ -147,14 +153,9 @@ static void *allocate(size_t size) {
     return memset(memory, 0, size);
 }
 
-static void prepare(struct submitter *submitter, const struct options *options, uint64_t number,
-                    const struct keys *keys) {
+static void prepare(struct submitter *submitter, const struct options *options, uint64_t number) {
     submitter->options = options;
-    submitter->keys = *keys;
-    if (options->own_keys) {
-        submitter->keys.count = options->keys;
-        submitter->keys.names += number * options->keys;
-    }
+    submitter->first_key = options->own_keys ? (uint32_t)(number * options->keys) : 0;
     random_init(&submitter->random, number);
     submitter->place_count = (uint32_t)(options->requests / (uint64_t)options->threads) + SPARE;
     submitter->places = allocate(submitter->place_count * sizeof(*submitter->places));
@@ -186,13 +187,11 @@ static void measure(const struct options *options) {
 
 static void run(const struct options *options) {
     uint64_t threads = (uint64_t)options->threads;
-    struct keys keys;
-    keys_init(&keys, options->keys * (options->own_keys ? threads : 1));
     static const struct hooks hooks = { is_ready, note_reason, free_place };
     service_start(&service, options, &hooks, NULL);
     submitters = allocate(threads * sizeof(*submitters));
     for (uint64_t i = 0; i < threads; i++)
-        prepare(&submitters[i], options, i, &keys);
+        prepare(&submitters[i], options, i);
     for (uint64_t i = 0; i < threads; i++)
         submitters[i].thread = thread_start(work, &submitters[i]);
     measure(options);

@@ -8,8 +8,11 @@
 #include "service.h"
 
 #include "../scheduler/clock.h"
+#include "../scheduler/histogram.h"
+#include "../scheduler/report.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEYS 1000
@@ -44,7 +47,9 @@ static void count(void *context, struct htw_request *request) {
     atomic_fetch_add(&released, 1);
 }
 
-static void wake(struct waiter *waiter, struct htw_key key) {
+static void wake(struct waiter *waiter, uint32_t number) {
+    struct key_name name;
+    struct htw_key key = keys_write(&name, number);
     int result = htw_purgatory_try_complete_else_watch(service.purgatory, &waiter->request, &key, 1,
                                                        TIMEOUT_NS);
     if (result != HTW_WATCHED)
@@ -57,8 +62,6 @@ static void wake(struct waiter *waiter, struct htw_key key) {
 }
 
 static void run(const struct options *options) {
-    struct keys keys;
-    keys_init(&keys, KEYS);
     static const struct hooks hooks = { is_ready, note, count };
     service_start(&service, options, &hooks, NULL);
     uint64_t waiters = (uint64_t)(options->seconds * 1e9) / PERIOD_NS;
@@ -68,7 +71,7 @@ static void run(const struct options *options) {
     int64_t start_ns = clock_now_ns();
     for (uint64_t i = 0; i < waiters; i++) {
         clock_sleep_until(start_ns + (int64_t)i * PERIOD_NS);
-        wake(&all[i], keys_at(&keys, i % KEYS));
+        wake(&all[i], (uint32_t)(i % KEYS));
     }
     int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
     while (atomic_load(&released) != waiters) {

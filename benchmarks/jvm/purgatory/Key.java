@@ -2,14 +2,14 @@
 
 import org.apache.kafka.server.purgatory.DelayedOperationKey;
 
-/** A name such as "topic-000042"; its hash is kept, as Strings keep theirs. */
+/** A name such as "topic-00000042"; its hash is kept, as Strings keep theirs. */
 final class Key implements DelayedOperationKey {
     private final String name;
 
     static Key[] create(int count) {
         Key[] keys = new Key[count];
         for (int i = 0; i < count; i++)
-            keys[i] = new Key(String.format(count <= 1_000_000 ? "topic-%06d" : "topic-%08d", i));
+            keys[i] = new Key(String.format("topic-%08d", i));
         return keys;
     }
 
