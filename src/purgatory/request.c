@@ -123,6 +123,7 @@ bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, 
 
 void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
                         bool delayed) {
+    shard->submitted++;
     shard->pending++;
     shard->delayed += delayed;
     request->_shard = (uint16_t)(shard - shard->purgatory->shards);
@@ -134,10 +135,13 @@ void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_r
                           int reason, const struct htw__frame *frame) {
     shard->pending--;
     shard->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
-    if (reason != HTW__NO_REASON) {
-        shard->ended[reason]++;
-        shard->finishing += frame->is_scheduler;
+    if (reason == HTW__NO_REASON) {
+        shard->submitted--;
+        return;
     }
+    if (reason != HTW_REASON_COMPLETED)
+        shard->ended[reason]++;
+    shard->finishing += frame->is_scheduler;
 }
 
 /* One that was never watched counts in any shard: by its address, so that threads do not meet. */
@@ -154,6 +158,8 @@ static void count_ended(struct htw_request *request, enum htw_reason reason,
 static void unlink_from_keys(struct htw_request *request, int reason,
                              const struct htw__frame *frame) {
     struct htw_purgatory *purgatory = request->_purgatory;
+    for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
+        __builtin_prefetch(htw__request_watch(request, i)->_key, 1);
     /* The first comes last: by its shard the request is counted, and until then seen to be there.
      */
     for (uint32_t i = request->_count; i-- > 0;) {
