@@ -3,8 +3,8 @@
  * state.h - what the purgatory is made of, the life of a request, and the order of locks.
  *
  * Keys are divided into shards by their hash. A shard has a lock and a table of the keys on which
- * somebody waits; a key has a ring of watches in order of arrival. The first two watches of a
- * request stand in the request itself.
+ * somebody waits; a key has a ring of watches in order of arrival. Up to three watches of a request
+ * stand in the request itself; if there are more, all stand elsewhere.
  *
  * A request's `_state` is 0 while it is the user's. Otherwise it is a set of bits:
  *

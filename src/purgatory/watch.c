@@ -62,7 +62,7 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
     if (key == NULL && (key = add_key(shard, hash, source)) == NULL)
         return -ENOMEM;
-    watch->_key = key;
+    watch->_key |= (uintptr_t)key;
     htw__ring_push_back(&key->watches, &watch->_link);
     shard->watched++;
     return 0;
@@ -81,7 +81,7 @@ void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watc
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch) {
     htw__link_unlink(&watch->_link);
     shard->watched--;
-    htw__watched_key_leave(shard, watch->_key);
+    htw__watched_key_leave(shard, htw__watch_key(watch));
 }
 
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
