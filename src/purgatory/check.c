@@ -53,9 +53,10 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
+    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
+    htw__purgatory_shard_prefetch(purgatory, hash);
     htw__frame_push(&frame, purgatory);
-    int64_t completed =
-        htw__check(&frame, htw__key_hash(key, key_size, purgatory->seed), key, key_size, max);
+    int64_t completed = htw__check(&frame, hash, key, key_size, max);
     htw__frame_pop(&frame);
     return completed;
 }

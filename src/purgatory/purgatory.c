@@ -134,7 +134,8 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
         struct htw__purgatory_shard *shard = &purgatory->shards[i];
         htw__lock_take(&shard->lock);
-        bool quiet = shard->pending == 0 && shard->keys == 0 && shard->finishing == 0;
+        bool quiet =
+            shard->pending == 0 && htw__purgatory_shard_keys(shard) == 0 && shard->finishing == 0;
         htw__lock_give(&shard->lock);
         if (!quiet)
             return false;

@@ -24,8 +24,8 @@ static void mark_place(struct htw__walk *walk, struct htw__link *last) {
     if (walk->has_markers) {
         htw__link_unlink(&walk->cursor._link);
     } else {
-        walk->cursor._request = NULL;
-        walk->end._request = NULL;
+        walk->cursor._key = 0;
+        walk->end._key = 0;
         htw__ring_push_back(&walk->key->watches, &walk->end._link);
         walk->has_markers = true;
     }
@@ -47,7 +47,7 @@ static uint32_t take_some(struct htw__walk *walk, struct htw__link *from, uint64
     uint32_t count = 0;
     uint32_t limit = max < HTW__WALK_BATCH ? (uint32_t)max : HTW__WALK_BATCH;
     for (struct htw__link *link = from; !is_end(walk, link); link = link->_next) {
-        struct htw_request *request = htw__watch_of(link)->_request;
+        struct htw_request *request = htw__watch_request(htw__watch_of(link));
         if (request == NULL || !take(walk, request)) /* another walk's marker, or busy */
             continue;
         walk->taken[count++] = request;
