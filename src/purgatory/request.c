@@ -159,7 +159,7 @@ static void unlink_from_keys(struct htw_request *request, int reason,
                              const struct htw__frame *frame) {
     struct htw_purgatory *purgatory = request->_purgatory;
     for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
-        __builtin_prefetch(htw__request_watch(request, i)->_key, 1);
+        __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
     /* The first comes last: by its shard the request is counted, and until then seen to be there.
      */
     for (uint32_t i = request->_count; i-- > 0;) {
