@@ -287,7 +287,7 @@ static void purgatory_request_that_is_new_or_null_is_not_pending(void **state) {
     assert_false(htw_request_is_pending(&request));
     assert_false(htw_request_is_pending(NULL));
     if (sizeof(void *) == 8)
-        assert_int_equal(sizeof(request), 96);
+        assert_int_equal(sizeof(request), 104);
 }
 
 int main(void) {
