@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""End-to-end tests of the broker: test_broker.py BROKER [OPTION]... [GROUP|TEST]...
+
+  --threads N   let the broker have N threads for its clients
+  --strict      for a quiet machine: times must be kept within 10 ms, always
+
+The clients are redis-cli, redis-benchmark and python3-redis; redis-server shows what is right.
+"""
+import argparse
+import importlib.util
+import os
+import resource
+import shutil
+import sys
+import time
+import traceback
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+import differences  # noqa: E402
+from harness import FILES, broker, redis_server, settings, tests  # noqa: E402
+
+SKIPPED = 77  # what Meson takes for "skipped"
+GROUPS = ["commands", "protocol", "blocking", "expiry", "crowd", "load", "limits", "stopping"]
+
+
+def missing():
+    tools = [tool for tool in ("redis-server", "redis-cli", "redis-benchmark")
+             if shutil.which(tool) is None]
+    if importlib.util.find_spec("redis") is None:
+        tools.append("python3-redis")
+    return tools
+
+
+def raise_limit():
+    """Lets this process and its children have as many descriptors as the crowd needs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < FILES:
+        return False
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
+    return True
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("broker")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--strict", action="store_true")
+    arguments = parser.parse_args()
+    settings.broker = os.path.abspath(arguments.broker)
+    settings.threads = arguments.threads
+    settings.strict = arguments.strict
+    return set(arguments.names)
+
+
+def run_on(start, function):
+    with start() as server:
+        answers = function(server)
+        server.check_sound()
+    return answers
+
+
+def run(function, is_compared):
+    """Runs a test with fresh servers; lines on how they differ."""
+    expected = run_on(redis_server, function) if is_compared else None
+    answers = run_on(broker, function)
+    return differences.explain(function.__name__, expected, answers) if is_compared else []
+
+
+def attempt(function, is_compared):
+    """Whether the test passes."""
+    began = time.monotonic()
+    try:
+        differing = run(function, is_compared)
+    except AssertionError as failure:
+        print(f"FAIL {function.__name__}: {failure}", flush=True)
+        return False
+    except Exception:  # a fault of the test is a failed test, not the end of all
+        print(f"FAIL {function.__name__}: {traceback.format_exc()}", flush=True)
+        return False
+    print(f"ok {function.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
+    for line in differing:
+        print(f"   differs: {line}", flush=True)
+    return True
+
+
+def main():
+    names = parse_arguments()
+    lacking = missing()
+    if lacking:
+        print(f"skipped: not installed: {' '.join(lacking)}")
+        return SKIPPED
+    if not raise_limit():
+        print(f"skipped: not allowed to open {FILES} files")
+        return SKIPPED
+    for group in GROUPS:
+        importlib.import_module(group)
+    chosen = [(function, is_compared) for function, is_compared in tests
+              if not names or function.__module__ in names or function.__name__ in names]
+    passed = sum(attempt(function, is_compared) for function, is_compared in chosen)
+    print(f"{passed} passed, {len(chosen) - passed} failed")
+    return 0 if passed == len(chosen) > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
