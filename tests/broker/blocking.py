@@ -2,17 +2,7 @@
 """Commands that block, in pairs of redis-cli: one waits, another brings what it waits for."""
 import time
 
-from harness import Waiting, Wire, cli, compared, equal
-
-
-def blocked(server, *commands):
-    """redis-cli for each command, which come to wait in this order."""
-    already = int(server.info("blocked_clients"))
-    waiting = []
-    for number, arguments in enumerate(commands, 1):
-        waiting.append(Waiting(server, *arguments.split()))
-        server.wait_until_blocked(already + number)
-    return waiting
+from harness import Wire, blocked, cli, compared, equal
 
 
 def pair(server, commands, script):

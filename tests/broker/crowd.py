@@ -10,7 +10,7 @@ import time
 
 import redis
 
-from harness import PATIENCE, compared, equal, note, settings, wait_for
+from harness import PATIENCE, check_late, compared, equal, note, settings, wait_for
 
 CLIENTS = 2000
 KEYS = 500
@@ -271,10 +271,6 @@ def items_pass_through_chains_of_moves(server):
     return []
 
 
-def percentile(values, percent):
-    return values[min(len(values) - 1, len(values) * percent // 100)]
-
-
 @compared
 def time_outs_come_neither_early_nor_late(server):
     """2000 clients whose times end evenly over two seconds."""
@@ -294,12 +290,5 @@ def time_outs_come_neither_early_nor_late(server):
         for client, answer, now in answers:
             equal(answer, None, "answer when the time is over")
             late.append((now - client.sent - client.asked[-1]) * 1000)
-        late.sort()
-        note(server, "time-outs late by " + ", ".join(
-            f"{name} {percentile(late, percent):.2f} ms" for name, percent in
-            [("least", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("most", 100)]))
-        if server.is_broker:
-            assert late[0] >= 0, f"a time-out came {-late[0]:.3f} ms early"
-            limit, what = (late[-1], "the last") if settings.strict else (percentile(late, 50), "half")
-            assert limit <= 10 * settings.slowness, f"{what} of the time-outs {limit:.2f} ms late"
+        check_late(server, "time-outs", late)
     return []

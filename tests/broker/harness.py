@@ -14,11 +14,27 @@ import socket
 import subprocess
 import tempfile
 import time
+from typing import Callable, NamedTuple
 
 PATIENCE = 60  # seconds that only a hanging server needs
+LATE_MS = 10  # what is allowed: half of the times on a busy machine, all with --strict
 FILES = 9000  # descriptors that a crowd of clients and a server need together, and more
 
-tests = []  # pairs (function, whether it is compared)
+class Test(NamedTuple):
+    function: Callable
+    is_compared: bool
+    options: tuple = ()  # of the broker
+
+    @property
+    def name(self):
+        return self.function.__name__
+
+    @property
+    def group(self):
+        return self.function.__module__
+
+
+tests = []
 
 
 class settings:  # noqa: N801: one of them; test_broker.py fills it in
@@ -29,13 +45,15 @@ class settings:  # noqa: N801: one of them; test_broker.py fills it in
 
 
 def compared(function):
-    tests.append((function, True))
+    tests.append(Test(function, is_compared=True))
     return function
 
 
-def own(function):
-    tests.append((function, False))
-    return function
+def own(*options):
+    def add(function):
+        tests.append(Test(function, is_compared=False, options=options))
+        return function
+    return add
 
 
 notes = []  # what a test found that is worth telling
@@ -234,6 +252,11 @@ class Wire:
         except ConnectionError:
             return self.buffer
 
+    def send_pipeline(self, commands):
+        """Sends all at once; the replies."""
+        self.send_bytes(b"".join(command(*arguments) for arguments in commands))
+        return [self.reply() for _ in commands]
+
     def is_silent(self, seconds=0.0):
         return not self.buffer and not select.select([self.socket], [], [], seconds)[0]
 
@@ -282,3 +305,30 @@ class Waiting:
     def kill(self):
         self.process.kill()
         self.process.communicate()
+
+
+def blocked(server, *commands):
+    """redis-cli for each command, which come to wait in this order."""
+    already = int(server.info("blocked_clients"))
+    waiting = []
+    for number, arguments in enumerate(commands, 1):
+        waiting.append(Waiting(server, *arguments.split()))
+        server.wait_until_blocked(already + number)
+    return waiting
+
+
+def percentiles(values):
+    """Of sorted milliseconds, as a text."""
+    last = len(values) - 1
+    return ", ".join(f"{name} {values[last * percent // 100]:.2f} ms" for name, percent in
+                     [("least", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("most", 100)])
+
+
+def check_late(server, what, late):
+    """`late`: milliseconds; none may be negative."""
+    late = sorted(late)
+    note(server, f"{what} late by {percentiles(late)}")
+    if server.is_broker:
+        assert late[0] >= 0, f"{what} came {-late[0]:.3f} ms early"
+        looked_at = late[-1] if settings.strict else late[len(late) // 2]
+        assert looked_at <= LATE_MS * settings.slowness, f"{what} came {looked_at:.2f} ms late"

@@ -116,6 +116,14 @@ def quit_is_answered_and_closes(server):
 
 
 @compared
+def nothing_is_answered_with_the_same_bytes(server):
+    return each(server, [command(*words.split()) for words in (
+        "GET none", "LPOP none", "RPOP none", "LPOP none 1", "LRANGE none 0 -1",
+        "BLPOP none 0.01", "BRPOP none 0.01", "BLMOVE none none LEFT LEFT 0.01",
+        "SET none x XX", "CLIENT GETNAME")])
+
+
+@compared
 def pipelines_are_answered_in_order(server):
     asked = answered = b""
     for i in range(300):
@@ -185,7 +193,7 @@ def what_follows_a_blocking_command_waits_for_it(server):
     return []
 
 
-@own
+@own()
 def each_client_has_its_own_errors(server):
     """One client's faults end its own connection and no other."""
     with Wire(server) as other:

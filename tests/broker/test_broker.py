@@ -18,7 +18,7 @@ import traceback
 sys.dont_write_bytecode = True  # the source tree stays clean
 
 import differences  # noqa: E402
-from harness import FILES, broker, redis_server, settings, tests  # noqa: E402
+from harness import FILES, broker, notes, redis_server, settings, tests  # noqa: E402
 
 SKIPPED = 77  # what Meson takes for "skipped"
 GROUPS = ["commands", "protocol", "blocking", "expiry", "crowd", "load", "limits", "stopping"]
@@ -54,35 +54,42 @@ def parse_arguments():
     return set(arguments.names)
 
 
-def run_on(start, function):
-    with start() as server:
+def run_on(server, function):
+    with server:
         answers = function(server)
         server.check_sound()
     return answers
 
 
-def run(function, is_compared):
+def run(test):
     """Runs a test with fresh servers; lines on how they differ."""
-    expected = run_on(redis_server, function) if is_compared else None
-    answers = run_on(broker, function)
-    return differences.explain(function.__name__, expected, answers) if is_compared else []
+    expected = run_on(redis_server(), test.function) if test.is_compared else None
+    answers = run_on(broker(*test.options), test.function)
+    return differences.explain(test.name, expected, answers) if test.is_compared else []
 
 
-def attempt(function, is_compared):
+def attempt(test):
     """Whether the test passes."""
     began = time.monotonic()
+    differing = []
     try:
-        differing = run(function, is_compared)
-    except AssertionError as failure:
-        print(f"FAIL {function.__name__}: {failure}", flush=True)
-        return False
+        differing = run(test)
+        failure = None
+    except AssertionError as fault:
+        failure = str(fault)
     except Exception:  # a fault of the test is a failed test, not the end of all
-        print(f"FAIL {function.__name__}: {traceback.format_exc()}", flush=True)
-        return False
-    print(f"ok {function.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
+        failure = traceback.format_exc()
+    if failure is None:
+        print(f"ok {test.name} ({time.monotonic() - began:.1f} s)")
+    else:
+        print(f"FAIL {test.name}: {failure}")
+    for line in notes:
+        print(f"   {line}")
+    notes.clear()
     for line in differing:
-        print(f"   differs: {line}", flush=True)
-    return True
+        print(f"   differs: {line}")
+    sys.stdout.flush()
+    return failure is None
 
 
 def main():
@@ -96,9 +103,8 @@ def main():
         return SKIPPED
     for group in GROUPS:
         importlib.import_module(group)
-    chosen = [(function, is_compared) for function, is_compared in tests
-              if not names or function.__module__ in names or function.__name__ in names]
-    passed = sum(attempt(function, is_compared) for function, is_compared in chosen)
+    chosen = [test for test in tests if not names or test.group in names or test.name in names]
+    passed = sum(map(attempt, chosen))
     print(f"{passed} passed, {len(chosen) - passed} failed")
     return 0 if passed == len(chosen) > 0 else 1
 
