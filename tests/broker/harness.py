@@ -40,6 +40,7 @@ tests = []
 class settings:  # noqa: N801: one of them; test_broker.py fills it in
     broker = None  # the program
     threads = 1
+    alone = False
     strict = False
     slowness = 1  # more with a sanitizer built in
 
@@ -91,6 +92,7 @@ class Server:
     def __init__(self, name, port, arguments):
         self.name = name
         self.port = port
+        self.has_stopped = False
         self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=self.output,
                                         stderr=self.output, cwd=tempfile.gettempdir())
@@ -135,24 +137,26 @@ class Server:
     def wait_until_blocked(self, count):
         wait_for(lambda: self.info("blocked_clients") == str(count), f"{count} clients blocked")
 
-    def stop(self):
-        """Sends SIGTERM and waits; the status."""
-        self.process.send_signal(signal.SIGTERM)
+    def stop(self, number=signal.SIGTERM):
+        """Sends a signal, and waits until the server has ended well; how long that took."""
+        assert self.process.poll() is None, f"{self.name} has ended by itself: {self.said()}"
+        began = time.monotonic()
+        self.process.send_signal(number)
         try:
-            return self.process.wait(PATIENCE)
+            status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self.name} does not stop") from None
-        finally:
-            self.kill()
-
-    def check_sound(self):
-        """Stops the server, and fails if that did not go well or a sanitizer has said something."""
-        ended = self.process.poll()
-        assert ended is None, f"{self.name} has ended with {ended}: {self.said()}"
-        status = self.stop()
+        took = time.monotonic() - began
         text = self.said()
         assert "Sanitizer" not in text and "runtime error" not in text, text
         equal(status, 0, f"exit status of {self.name}")
+        self.has_stopped = True
+        return took
+
+    def finish(self):
+        """Sees to it that the server has ended well."""
+        if not self.has_stopped:
+            self.stop()
 
 
 def redis_server(*options):
