@@ -3,7 +3,7 @@
 import signal
 
 from crowd import CLIENTS, Crowd, KEYS, key_name
-from harness import PATIENCE, Wire, command, equal, note, own, settings
+from harness import PATIENCE, Wire, command, equal, note, own, settings, wait_for
 
 SECONDS = 5  # within which it must have ended; the drain takes at most two
 
@@ -53,7 +53,7 @@ def a_client_that_does_not_read_does_not_hold_it_up(server):
     with Wire(server, receive_buffer=4096) as wire, Wire(server) as other:
         other.ask("SET", "large", b"v" * 1000000)
         wire.send_bytes(command("GET", "large") * 40)
-        assert not wire.is_silent(10), "no answer"
+        wait_for(lambda: int(server.info("total_commands_processed")) > 40, "that all are executed")
         note(server, f"ended after {stop(server):.2f} s")
 
 
