@@ -58,8 +58,9 @@ def a_client_that_does_not_read_does_not_hold_it_up(server):
 
 
 @own()
-def replies_are_whole_when_it_ends_under_load(server):
-    """Each client gets whole replies, in order, up to some request."""
+def replies_are_in_order_when_it_ends_under_load(server):
+    """Up to some request. The last may be cut off: where a client goes on sending, the kernel
+    throws away what it has not been sent yet when the server closes."""
     count, padding = 300, b"." * 2000
     wires = [Wire(server) for _ in range(40)]
     for wire in wires:
@@ -68,7 +69,7 @@ def replies_are_whole_when_it_ends_under_load(server):
         wire.socket.send(asked)  # the last may be cut off: then it is no request
         wire.socket.settimeout(PATIENCE)
     took = stop(server)
-    answered = 0
+    answered = cut_off = 0
     for wire in wires:
         replies = 0
         try:
@@ -76,8 +77,8 @@ def replies_are_whole_when_it_ends_under_load(server):
                 equal(wire.reply(), b"%d%b" % (replies, padding), "a reply")
                 replies += 1
         except ConnectionError:
-            equal(wire.buffer, b"", "a part of a reply")
+            cut_off += wire.buffer != b""
         answered += replies
         wire.close()
-    note(server, f"{answered} of {count * len(wires)} requests were answered before it ended "
-         f"within {took:.2f} s")
+    note(server, f"{answered} of {count * len(wires)} requests were answered, and {cut_off} in part, "
+         f"before it ended within {took:.2f} s")
