@@ -81,9 +81,10 @@ void client_close(struct client *client) {
     free_if_unused(client);
 }
 
-/* What epoll is to tell: no input while the client is blocked and has sent more. */
+/* What epoll is to tell: no input while the client is blocked and has sent more, nor that it has
+   sent all when it only has replies to take. */
 static void want(struct client *client, uint32_t interest) {
-    interest |= EPOLLRDHUP;
+    interest = client->is_leaving ? interest & EPOLLOUT : interest | EPOLLRDHUP;
     if (interest != client->interest && loop_change(client->loop, client->socket, interest, client))
         client->interest = interest;
 }
@@ -230,7 +231,10 @@ static void read_input(struct client *client) {
     ssize_t got = recv(client->socket, to, room, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got <= 0) {
+    if (got == 0 && client->output.size > 0) { /* it has shut down its side, and still reads */
+        client->is_leaving = true;
+        want(client, EPOLLOUT);
+    } else if (got <= 0) {
         client_close(client);
     } else if (is_part) {
         input->size += (size_t)got;
@@ -244,7 +248,7 @@ static void read_input(struct client *client) {
 
 void client_event(struct client *client, uint32_t events) {
     if ((events & (EPOLLHUP | EPOLLERR)) != 0 ||
-        ((events & EPOLLRDHUP) != 0 && (client->waiting != NULL || client->is_leaving))) {
+        ((events & EPOLLRDHUP) != 0 && client->waiting != NULL)) {
         client_close(client);
         return;
     }
