@@ -115,7 +115,7 @@ def a_wait_that_is_over_is_answered_with_nil(server):
             assert took >= seconds - early, f"{arguments}: answered after {took:.6f} s"
         for_ever = Wire(server)
         for_ever.send("BLPOP", "a", "0")
-        assert for_ever.is_silent(0.4), "0 is not for ever"
+        assert for_ever.is_silent(0.2), "0 is not for ever"
         # What expired takes nothing.
         equal(wire.ask("RPUSH", "a", "1", "2"), 2)
         answers.append(("BLPOP a 0", for_ever.reply()))

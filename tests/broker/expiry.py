@@ -15,7 +15,7 @@ def keys_go_in_time_without_being_touched(server):
     rng = random.Random(4)
     with Wire(server) as wire:
         sent = time.monotonic()
-        lives = [rng.randrange(200, 1200) for _ in range(KEYS)]
+        lives = [rng.randrange(200, 900) for _ in range(KEYS)]
         wire.send_pipeline([("SET", f"key-{i}", "value", "PX", life)
                             for i, life in enumerate(lives)] + [("SET", "stays", "value")])
         answered = time.monotonic()
@@ -101,7 +101,7 @@ def a_delayed_value_is_delivered_in_time(server):
         for name in ("LPUSHIN", "LPUSHAT"):
             due = {}
             for i in range(KEYS):
-                delay_ms = rng.randrange(200, 1000)
+                delay_ms = rng.randrange(200, 700)
                 value = b"%d" % i
                 if name == "LPUSHIN":
                     due[value] = time.monotonic() + delay_ms / 1000

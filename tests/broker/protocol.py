@@ -153,7 +153,7 @@ def requests_in_pieces_are_answered_as_in_one(server):
 @compared
 def a_large_value_comes_back_whole(server):
     """Larger than any buffer of a socket, so that reading and writing take several steps."""
-    size = 12_000_000 // settings.slowness
+    size = 4_000_000 // settings.slowness
     value = bytes(i * 31 % 251 for i in range(251)) * (size // 251)
     with Wire(server) as wire:
         equal(wire.ask("SET", "large", value), b"+OK")
