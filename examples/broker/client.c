@@ -7,6 +7,7 @@
 #include "reply.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -272,15 +273,26 @@ void client_continue(struct client *client) {
         execute(client, client->input.bytes, client->input.size);
 }
 
+/* Whether the other side has closed, which epoll may not have told yet. */
+static bool has_hung_up(const struct client *client) {
+    struct pollfd file = { .fd = client->socket, .events = POLLRDHUP };
+    return poll(&file, 1, 0) != 0;
+}
+
 void client_resume(struct client *client) {
     struct loop *loop = client->loop;
     struct waiting *waiting = client->waiting;
-    bool is_open = client->socket >= 0;
+    /* An item that is sent to nobody would be lost. */
+    bool is_open = client->socket >= 0 && (waiting->item == NULL || !has_hung_up(client));
     if (is_open)
         blocking_answer(waiting, &loop->reply);
     blocking_end(loop->broker, waiting, is_open);
     client->waiting = NULL;
     loop->blocked--;
+    if (!is_open && client->socket >= 0) {
+        client_close(client);
+        return;
+    }
     if (!is_open) {
         free_if_unused(client);
         return;
