@@ -37,7 +37,8 @@
  * asked again once, not for ever.)
  *
  * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
- * function of this header (but htw_purgatory_destroy()) and of htw/scheduler.h, on any key and any
+ * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
+ * htw/scheduler.h, on any key and any
  * request, their own included. A lock of the user's that is held around a call and taken again in a
  * hook must be recursive, and the user's own locks need an order of their own; whoever holds locks
  * that hooks take calls htw_purgatory_check_later(). A chain of hooks each of which checks a key

@@ -70,6 +70,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .fork_count = htw__fork_count(),
         .allocator = *allocator,
     };
+    HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     purgatory->seed = make_seed(purgatory);
     htw__lock_init(&purgatory->lock);
     htw__ring_init(&purgatory->thresholds);
@@ -105,11 +106,12 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
     struct htw__walk walk = { .shard = shard, .mark = HTW__REQUEST_CLOSE };
     int64_t closed = 0;
-    while (htw__walk_begin_orphan(&walk) > 0)
-        do {
-            htw__request_end(frame, walk.taken[0], HTW_REASON_CLOSED);
+    struct htw_request *request;
+    while ((request = htw__walk_begin_orphan(&walk)) != NULL)
+        for (; request != NULL; request = htw__walk_next(&walk)) {
+            htw__request_end(frame, request, HTW_REASON_CLOSED);
             closed++;
-        } while (htw__walk_next(&walk, 1) > 0);
+        }
     return closed;
 }
 
