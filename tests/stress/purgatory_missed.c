@@ -170,7 +170,8 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
     options.workers = workers;
     options.tick_ns = 10 * HTW_MICROSECOND;
     scene.telling = telling;
-    scene.round = scene.asked = scene.watched = 0;
+    scene.round = scene.asked = 0;
+    atomic_store(&scene.watched, 0);
     stress_purgatory_open(&scene.home, stress_create(&options), &hooks, shards);
     for (unsigned i = 0; i < TARGETS; i++) {
         scene.targets[i] = stress_request_create(&scene.home, sizeof(struct target));
