@@ -206,10 +206,12 @@ static struct duel duel;
 /* Waits for the other one, mostly without losing the processor. */
 static void meet(uint64_t *meetings) {
     *meetings += 2;
+    HTW__ANNOTATE_HAPPENS_BEFORE(&duel.arrived);
     atomic_fetch_add(&duel.arrived, 1);
     for (unsigned spins = 0; atomic_load(&duel.arrived) < *meetings; spins++)
         if (spins % 256 == 255)
             sched_yield();
+    HTW__ANNOTATE_HAPPENS_AFTER(&duel.arrived);
 }
 
 static bool ask_at_once(struct stress_request *request) {
