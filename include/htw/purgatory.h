@@ -100,16 +100,16 @@ struct htw__watch {
 /**
  * A request; to be embedded in the user's own. All members are private. Zeroed, it is ready to be
  * submitted; so it is again from `release` on. Between submission and release it must neither
- * move nor be touched. 104 bytes with 64-bit pointers.
+ * move nor be touched. 128 bytes with 64-bit pointers.
  */
 struct htw_request {
     uint32_t _state;
-    uint32_t _over;
     uint32_t _count;
-    uint16_t _shard;
+    uint32_t _shard;
+    uint16_t _lane;
     uint16_t _flags;
-    htw_handle _timer;
     struct htw_purgatory *_purgatory;
+    struct htw_timer _timeout;
     union {
         struct htw__watch _few[HTW__REQUEST_WATCHES];
         struct {
@@ -374,12 +374,13 @@ struct htw_purgatory_stats {
     uint64_t delayed;      /**< of these, with a timeout */
     uint64_t watched;      /**< as htw_purgatory_watched() */
     uint64_t keys;         /**< keys on which somebody waits */
-    uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's, nor
-                                their timers, which are the scheduler's */
+    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: at most one for
+                                each processor */
+    uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's */
 };
 
 #define HTW_PURGATORY_STATS_INIT \
-    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Fills in `stats`, whose `struct_size` must be set. In C++, too, write the type with `struct`.

@@ -50,7 +50,7 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
 static void run(void *arg, const struct htw_firing *firing) {
     (void)firing;
     struct htw__purgatory_shard *shard = arg;
-    struct htw__frame frame = { .is_scheduler = true };
+    struct htw__frame frame = { 0 };
     htw__frame_push(&frame, shard->purgatory);
     htw__lock_take(&shard->lock);
     shard->runs_started++;
@@ -63,11 +63,19 @@ static void run(void *arg, const struct htw_firing *firing) {
     htw__frame_pop(&frame);
 }
 
+/* Whether a callback is going to take what is queued. */
+static bool is_due(const struct htw__purgatory_shard *shard) {
+    return (int64_t)(shard->runs_scheduled - shard->runs_started) > 0;
+}
+
+static void release_run(void *arg);
+
 static int schedule_run(struct htw__purgatory_shard *shard) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = shard;
-    spec.group = shard->purgatory->laters;
+    spec.group = shard->purgatory->callbacks;
+    spec.release = release_run;
     int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
     if (error != 0)
         return error;
@@ -75,6 +83,35 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     shard->runs_scheduled++;
     htw__lock_give(&shard->lock);
     return 0;
+}
+
+/* Takes all back that is queued. Under the lock. */
+static void drop(struct htw__purgatory_shard *shard) {
+    for (struct htw__later *later; (later = take_first(&shard->later)) != NULL;) {
+        struct htw__watched_key *key =
+            htw__watched_key_find(shard, later->hash, later + 1, later->size);
+        if (key != NULL)
+            key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
+        release_later(shard, later);
+    }
+    shard->later_end = &shard->later;
+}
+
+/* The callback's release hook. Where it was not run, since the scheduler was stopped or an executor
+   has dropped it, another one is tried. */
+static void release_run(void *arg) {
+    struct htw__purgatory_shard *shard = arg;
+    htw__lock_take(&shard->lock);
+    if (++shard->runs_over > shard->runs_started)
+        shard->runs_started = shard->runs_over;
+    bool is_stranded = shard->later != NULL && !is_due(shard);
+    htw__lock_give(&shard->lock);
+    if (!is_stranded || schedule_run(shard) == 0)
+        return;
+    htw__lock_take(&shard->lock);
+    if (!is_due(shard))
+        drop(shard);
+    htw__lock_give(&shard->lock);
 }
 
 static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
@@ -99,9 +136,7 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, bytes, size);
     int result = 0;
     if (key != NULL && (key->node.tag & HTW__KEY_LATER) == 0)
-        result = (int64_t)(shard->runs_scheduled - shard->runs_started) > 0
-                     ? queue_check(shard, key)
-                     : -EAGAIN;
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
     htw__lock_give(&shard->lock);
     return result;
 }
@@ -125,6 +160,7 @@ int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, 
 }
 
 void htw__later_drop(struct htw__purgatory_shard *shard) {
-    for (struct htw__later *later; (later = take_first(&shard->later)) != NULL;)
-        release_later(shard, later);
+    htw__lock_take(&shard->lock);
+    drop(shard);
+    htw__lock_give(&shard->lock);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../fork.h"
+#include "lane.h"
 #include "later.h"
 #include "request.h"
 #include "state.h"
@@ -9,8 +10,10 @@
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SHARDS_DEFAULT 64u
+#define LANES_MAX 1024u
 
 /* How long destroy sleeps between two looks: at first, and at most. */
 #define NAP_MIN_NS 20000L
@@ -55,28 +58,73 @@ static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_sh
     shard->later_end = &shard->later;
 }
 
+static void fini_shard(struct htw__purgatory_shard *shard) {
+    htw__key_table_fini(&shard->table);
+    htw__lock_fini(&shard->lock);
+}
+
+static uint32_t count_processors(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > (long)LANES_MAX ? LANES_MAX : (uint32_t)count;
+}
+
 static void init(struct htw_purgatory *purgatory, struct htw_scheduler *scheduler,
-                 const struct htw_purgatory_options *options, const struct htw_allocator *allocator,
-                 struct htw__purgatory_shard *shards, uint32_t shard_count) {
+                 const struct htw_purgatory_options *options) {
     *purgatory = (struct htw_purgatory) {
         .scheduler = scheduler,
         .try_complete = options->try_complete,
         .on_complete = options->on_complete,
         .release = options->release,
         .context = options->context,
-        .shards = shards,
-        .shard_count = shard_count,
-        .shard_shift = 63u - (unsigned)__builtin_ctz(shard_count),
+        .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
+        .lane_count = count_processors(),
         .fork_count = htw__fork_count(),
-        .allocator = *allocator,
+        .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
-    HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
+    purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
     purgatory->seed = make_seed(purgatory);
+    HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     htw__lock_init(&purgatory->lock);
     htw__ring_init(&purgatory->thresholds);
     htw__ring_init(&purgatory->closed_thresholds);
-    for (uint32_t i = 0; i < shard_count; i++)
-        init_shard(purgatory, &shards[i]);
+}
+
+static int init_shards(struct htw_purgatory *purgatory) {
+    purgatory->shards =
+        htw__allocate(&purgatory->allocator, purgatory->shard_count * sizeof(*purgatory->shards));
+    if (purgatory->shards == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < purgatory->shard_count; i++)
+        init_shard(purgatory, &purgatory->shards[i]);
+    return 0;
+}
+
+static int init_lanes(struct htw_purgatory *purgatory) {
+    purgatory->lanes =
+        htw__allocate(&purgatory->allocator, purgatory->lane_count * sizeof(*purgatory->lanes));
+    if (purgatory->lanes == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < purgatory->lane_count; i++)
+        purgatory->lanes[i] = (struct htw__lane) { 0 };
+    int error = 0;
+    for (uint32_t i = 0; i < purgatory->lane_count && error == 0; i++)
+        error = htw__lane_init(&purgatory->lanes[i], purgatory);
+    return error;
+}
+
+/* Also of what has been made but in part. */
+static void release_all(struct htw_purgatory *purgatory) {
+    struct htw_allocator allocator = purgatory->allocator;
+    htw_group_destroy(purgatory->callbacks);
+    for (uint32_t i = 0; purgatory->lanes != NULL && i < purgatory->lane_count; i++)
+        htw__lane_fini(&purgatory->lanes[i]);
+    for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
+        fini_shard(&purgatory->shards[i]);
+    htw__lock_fini(&purgatory->lock);
+    htw__release(&allocator, purgatory->lanes, purgatory->lane_count * sizeof(struct htw__lane));
+    htw__release(&allocator, purgatory->shards,
+                 purgatory->shard_count * sizeof(struct htw__purgatory_shard));
+    htw__release(&allocator, purgatory, sizeof(*purgatory));
 }
 
 int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
@@ -85,22 +133,20 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         return -EINVAL;
     const struct htw_allocator *allocator =
         options->allocator != NULL ? options->allocator : &htw__default_allocator;
-    uint32_t shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT;
-    size_t shard_bytes = shard_count * sizeof(struct htw__purgatory_shard);
     struct htw_purgatory *purgatory = htw__allocate(allocator, sizeof(*purgatory));
-    struct htw__purgatory_shard *shards = htw__allocate(allocator, shard_bytes);
-    struct htw_group *laters = NULL;
-    int error =
-        purgatory == NULL || shards == NULL ? -ENOMEM : htw_group_create(scheduler, &laters);
-    if (error != 0) {
-        htw__release(allocator, shards, shard_bytes);
-        htw__release(allocator, purgatory, sizeof(*purgatory));
-        return error;
-    }
-    init(purgatory, scheduler, options, allocator, shards, shard_count);
-    purgatory->laters = laters;
-    *ret_purgatory = purgatory;
-    return 0;
+    if (purgatory == NULL)
+        return -ENOMEM;
+    init(purgatory, scheduler, options);
+    int error = init_shards(purgatory);
+    if (error == 0)
+        error = init_lanes(purgatory);
+    if (error == 0)
+        error = htw_group_create(scheduler, &purgatory->callbacks);
+    if (error != 0)
+        release_all(purgatory);
+    else
+        *ret_purgatory = purgatory;
+    return error;
 }
 
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
@@ -131,34 +177,24 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
     return closed;
 }
 
-/* Whether threads of the scheduler are done with the requests and the checks. */
-static bool is_quiet(struct htw_purgatory *purgatory) {
-    for (uint32_t i = 0; i < purgatory->shard_count; i++) {
-        struct htw__purgatory_shard *shard = &purgatory->shards[i];
-        htw__lock_take(&shard->lock);
-        bool quiet =
-            shard->pending == 0 && htw__purgatory_shard_keys(shard) == 0 && shard->finishing == 0;
-        htw__lock_give(&shard->lock);
-        if (!quiet)
-            return false;
-    }
-    return htw_group_count(purgatory->laters) == 0;
-}
-
-/* By looking now and then: so that the threads waited for touch nothing after they are done. */
-static void wait_until_quiet(struct htw_purgatory *purgatory) {
+/* Until no callback of the purgatory's runs or will. Of the group this is found out by looking now
+   and then. */
+static int stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
-    while (!is_quiet(purgatory)) {
+    for (uint32_t i = 0; i < purgatory->lane_count; i++) {
+        int error = htw__lane_stop(&purgatory->lanes[i]);
+        if (error != 0)
+            return error;
+    }
+    for (uint32_t i = 0; i < purgatory->shard_count; i++)
+        htw__later_drop(&purgatory->shards[i]);
+    htw_group_cancel(purgatory->callbacks, NULL, NULL);
+    while (htw_group_count(purgatory->callbacks) > 0) {
         nanosleep(&nap, NULL);
         if (nap.tv_nsec < NAP_MAX_NS)
             nap.tv_nsec *= 2;
     }
-}
-
-static void fini_shard(struct htw__purgatory_shard *shard) {
-    htw__later_drop(shard);
-    htw__key_table_fini(&shard->table);
-    htw__lock_fini(&shard->lock);
+    return 0;
 }
 
 static bool has_thresholds(struct htw_purgatory *purgatory) {
@@ -180,15 +216,8 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (has_thresholds(purgatory))
         return -EBUSY;
     htw_purgatory_close(purgatory, NULL, NULL);
-    htw_group_cancel(purgatory->laters, NULL, NULL);
-    wait_until_quiet(purgatory);
-    htw_group_destroy(purgatory->laters);
-    for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        fini_shard(&purgatory->shards[i]);
-    htw__lock_fini(&purgatory->lock);
-    struct htw_allocator allocator = purgatory->allocator;
-    htw__release(&allocator, purgatory->shards,
-                 purgatory->shard_count * sizeof(struct htw__purgatory_shard));
-    htw__release(&allocator, purgatory, sizeof(*purgatory));
-    return 0;
+    int error = stop_callbacks(purgatory);
+    if (error == 0)
+        release_all(purgatory);
+    return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "request.h"
 
+#include "lane.h"
 #include "threshold.h"
 #include "watch.h"
 
@@ -126,13 +127,13 @@ void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *
     shard->submitted++;
     shard->pending++;
     shard->delayed += delayed;
-    request->_shard = (uint16_t)(shard - shard->purgatory->shards);
+    request->_shard = (uint32_t)(shard - shard->purgatory->shards);
     if (delayed)
         request->_flags |= HTW__REQUEST_DELAYED;
 }
 
 void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_request *request,
-                          int reason, const struct htw__frame *frame) {
+                          int reason) {
     shard->pending--;
     shard->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
     if (reason == HTW__NO_REASON) {
@@ -141,22 +142,19 @@ void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_r
     }
     if (reason != HTW_REASON_COMPLETED)
         shard->ended[reason]++;
-    shard->finishing += frame->is_scheduler;
 }
 
 /* One that was never watched counts in any shard: by its address, so that threads do not meet. */
-static void count_ended(struct htw_request *request, enum htw_reason reason,
-                        const struct htw__frame *frame) {
+static void count_ended(struct htw_request *request, enum htw_reason reason) {
     uint64_t mixed = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, mixed);
     htw__lock_take(&shard->lock);
     htw__request_count(shard, request, false);
-    htw__request_uncount(shard, request, (int)reason, frame);
+    htw__request_uncount(shard, request, (int)reason);
     htw__lock_give(&shard->lock);
 }
 
-static void unlink_from_keys(struct htw_request *request, int reason,
-                             const struct htw__frame *frame) {
+static void unlink_from_keys(struct htw_request *request, int reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
     for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
         __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
@@ -168,7 +166,7 @@ static void unlink_from_keys(struct htw_request *request, int reason,
         htw__lock_take(&shard->lock);
         htw__watch_unlink(shard, watch);
         if (i == 0) {
-            htw__request_uncount(shard, request, reason, frame);
+            htw__request_uncount(shard, request, reason);
             if ((request->_flags & HTW__REQUEST_MANY) != 0)
                 shard->bytes -= request->_place._many._bytes;
         }
@@ -177,40 +175,22 @@ static void unlink_from_keys(struct htw_request *request, int reason,
     request->_count = 0;
 }
 
-void htw__request_unlink(struct htw_request *request, int reason, const struct htw__frame *frame) {
+void htw__request_unlink(struct htw_request *request, int reason) {
+    if ((request->_flags & HTW__REQUEST_ARMED) != 0)
+        htw__lane_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
-        htw__threshold_unlink(request, reason, frame);
+        htw__threshold_unlink(request, reason);
     else if (request->_count > 0)
-        unlink_from_keys(request, reason, frame);
+        unlink_from_keys(request, reason);
     else if (reason != HTW__NO_REASON)
-        count_ended(request, (enum htw_reason)reason, frame);
+        count_ended(request, (enum htw_reason)reason);
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
                      request->_place._many._bytes);
 }
 
-/* Says that the timer's callback, or the owner, is through; whether the other one was before. */
-static bool is_over_second(struct htw_request *request, uint32_t mine) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(&request->_over);
-    uint32_t before = __atomic_fetch_or(&request->_over, mine, __ATOMIC_ACQ_REL);
-    HTW__ANNOTATE_HAPPENS_AFTER(&request->_over);
-    return before != 0;
-}
-
-/* Whether the timer's callback will not touch the request (again). */
-static bool is_timer_over(struct htw_request *request) {
-    if (request->_timer == 0)
-        return true;
-    switch (htw_cancel(request->_purgatory->scheduler, request->_timer)) {
-    case HTW_CANCELLED:
-        return true;
-    case HTW_RUNNING:
-        return false;
-    default: /* it has returned, and what it did is to be seen before the request is released */
-        (void)__atomic_load_n(&request->_over, __ATOMIC_ACQUIRE);
-        HTW__ANNOTATE_HAPPENS_AFTER(&request->_over);
-        return true;
-    }
+bool htw__request_expire(struct htw_request *request) {
+    return (set(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE) & HTW__REQUEST_BUSY) == 0;
 }
 
 static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
@@ -220,66 +200,18 @@ static void release(struct htw_purgatory *purgatory, struct htw_request *request
         purgatory->release(purgatory->context, request);
 }
 
-static void add_finishing(struct htw__purgatory_shard *shard, uint32_t n) {
-    htw__lock_take(&shard->lock);
-    shard->finishing += n;
-    htw__lock_give(&shard->lock);
-}
-
-/* On which it waits, or has waited; NULL: on keys. */
-static struct htw_threshold *threshold_of(const struct htw_request *request) {
-    return (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
-               ? request->_place._on_threshold._threshold
-               : NULL;
-}
-
-bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    struct htw_threshold *threshold = threshold_of(request);
-    htw__request_unlink(request, (int)reason, frame);
-    struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
-    uint32_t finishing = frame->is_scheduler; /* counted by unlink */
-    bool is_last = is_timer_over(request);
-    if (!is_last) {
-        add_finishing(shard, 1);
-        finishing++;
-    }
+    /* On which it waits; it lasts until it is left. */
+    struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
+                                          ? request->_place._on_threshold._threshold
+                                          : NULL;
+    htw__request_unlink(request, (int)reason);
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
     purgatory->on_complete(purgatory->context, request, reason);
-    if (!is_last)
-        is_last = is_over_second(request, HTW__REQUEST_OWNER_OVER);
-    if (is_last)
-        release(purgatory, request);
-    else
-        finishing--; /* the timer's callback releases it, and takes itself off */
-    if (is_last && threshold != NULL)
+    release(purgatory, request);
+    if (threshold != NULL)
         htw__threshold_leave(threshold);
-    if (finishing > 0)
-        add_finishing(shard, 0 - finishing);
-    return is_last;
-}
-
-void htw__request_expired(void *arg, const struct htw_firing *firing) {
-    (void)firing;
-    struct htw_request *request = arg;
-    bool busy = (set(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE) & HTW__REQUEST_BUSY) != 0;
-    if (busy && !is_over_second(request, HTW__REQUEST_TIMER_OVER))
-        return; /* the owner sees what was set */
-    struct htw__frame frame = { .is_scheduler = true };
-    struct htw_purgatory *purgatory = request->_purgatory;
-    htw__frame_push(&frame, purgatory);
-    if (busy) {
-        struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
-        struct htw_threshold *threshold = threshold_of(request);
-        release(purgatory, request);
-        if (threshold != NULL)
-            htw__threshold_leave(threshold);
-        add_finishing(shard, 0u - 1u);
-    } else {
-        request->_timer = 0; /* it is over */
-        htw__request_end(&frame, request, HTW_REASON_EXPIRED);
-    }
-    htw__frame_pop(&frame);
 }

@@ -40,10 +40,8 @@ void htw__request_decide(struct htw_request *request);
 bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
                          uint32_t idle, enum htw_reason *ret_reason);
 
-/* Ends a request: unlinks it and calls the hooks. The owner only; afterwards it must not be
-   touched. Returns whether it was released: false where its timer's callback, which runs already,
-   is about to do that. */
-bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
+/* Ends a request: unlinks it and calls the hooks. The owner only; it is released then. */
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 
 /* No end: a submission that has failed. */
@@ -54,13 +52,14 @@ bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
 void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
                         bool delayed);
 void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_request *request,
-                          int reason, const struct htw__frame *frame);
+                          int reason);
 
 /* Takes it out wherever it stands, and counts it out. The owner only. */
-void htw__request_unlink(struct htw_request *request, int reason, const struct htw__frame *frame);
+void htw__request_unlink(struct htw_request *request, int reason);
 
-/* The callback of its timer. */
-void htw__request_expired(void *arg, const struct htw_firing *firing);
+/* Its time is up: takes a request that is not busy, and returns true. Otherwise marks it. Under the
+   lock of its lane. */
+bool htw__request_expire(struct htw_request *request);
 
 /* The state, and all that happened before it was set. */
 static inline uint32_t htw__request_state(const struct htw_request *request) {

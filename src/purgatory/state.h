@@ -26,20 +26,22 @@
  * mark has been left meanwhile. That is why no event is lost: an event either finds the request
  * not busy, or its mark is seen by the owner.
  *
- * When is a request released? A thread may touch it (1) as its owner, (2) with the lock of a key
- * held in whose ring it stands, or that of a threshold in whose wheel, (3) as its timer's callback.
- * The owner unlinks it everywhere before it ends, and cancels the timer. Only if the callback runs
- * already, each of the two says in `_over` when it is through, and who comes second calls
- * `release`.
+ * Timeouts do not go to the scheduler one by one: they stand in wheels of the purgatory's, one a
+ * lane (a processor), and a lane has one timer of the scheduler's, its alarm, for the earliest.
  *
- * Locks: those of shards and thresholds are leaves, never nested, never held while the scheduler is
- * called or a hook; the allocator may be called with one. The purgatory's own lock, over the list
- * of thresholds, is taken before that of a threshold.
+ * When is a request released? A thread may touch it (1) as its owner, or (2) with the lock held of
+ * a key in whose ring it stands, of the threshold or of the lane in whose wheel. The owner takes it
+ * out of all of them before it ends, so that nobody else knows of it then.
+ *
+ * Locks: those of shards, lanes and thresholds are never nested, never held while a hook runs.
+ * Under that of a lane the scheduler is called to set the alarm; under any, the allocator may be.
+ * The purgatory's own lock, over the list of thresholds, is taken before that of a threshold.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H
 
 #include "../alloc.h"
+#include "../annotate.h"
 #include "../key_table.h"
 #include "../list.h"
 #include "../lock.h"
@@ -70,7 +72,8 @@ enum { HTW__REQUEST_TIMER_OVER = 1u << 0, HTW__REQUEST_OWNER_OVER = 1u << 1 };
 
 /* In `_flags`, which only the owner touches. */
 enum {
-    HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout */
+    HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout, */
+    HTW__REQUEST_ARMED = 1u << 3,       /* which is in the wheel of its lane */
     HTW__REQUEST_MANY = 1u << 1,        /* its watches do not stand in itself */
     HTW__REQUEST_ON_THRESHOLD = 1u << 2 /* linked there, not on keys */
 };
@@ -104,8 +107,7 @@ struct htw__later {
    table that has not grown. */
 struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows */
-    uint32_t finishing; /* requests that threads of the scheduler are about to release */
-    uint64_t watched;   /* watches, markers not counted */
+    uint64_t watched;                               /* watches, markers not counted */
     uint64_t submitted; /* requests whose first key is here, or whose threshold counts here */
     uint64_t pending;   /* of these, those that have not ended */
     uint64_t delayed;   /* of these, those with a timeout */
@@ -118,12 +120,24 @@ struct htw__purgatory_shard {
     struct htw__later *later; /* checks that are queued: the oldest, */
     struct htw__later **later_end;
     uint64_t runs_scheduled; /* of the callback that makes them, */
-    uint64_t runs_started;   /* which is due while these are less */
+    uint64_t runs_started;   /* which is due while these are less, */
+    uint64_t runs_over;      /* and released */
     struct htw_purgatory *purgatory;
 };
 
 _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
                "the buckets begin a cache line");
+
+/* The timeouts of the requests that were submitted on a processor. */
+struct htw__lane {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows */
+    bool is_stopped;         /* nothing is armed any more */
+    bool help_is_due;        /* a callback will come and take part of what is due */
+    struct htw_wheel *wheel; /* its ticks: see lane.c */
+    uint64_t alarm_tick;     /* for when the alarm is set; HTW_NEVER */
+    htw_handle alarm;        /* 0: not created yet */
+    struct htw_purgatory *purgatory;
+};
 
 struct htw_purgatory {
     struct htw_scheduler *scheduler;
@@ -133,11 +147,13 @@ struct htw_purgatory {
     void *context;
     struct htw__purgatory_shard *shards;
     uint32_t shard_count;
+    uint32_t lane_count;
+    struct htw__lane *lanes;
     unsigned shard_shift; /* the shard of a hash is hash >> shard_shift >> 1 */
     unsigned fork_count;  /* when it was created; more in a child */
     _Atomic bool closed;
     uint64_t seed;
-    struct htw_group *laters; /* of the callbacks that make checks */
+    struct htw_group *callbacks; /* of the scheduler that make checks, or help a lane */
     struct htw_allocator allocator;
     struct htw__lock lock;              /* guards what follows */
     struct htw__link thresholds;        /* ring of those in which requests may wait */
@@ -153,7 +169,6 @@ struct htw__frame {
     struct htw_purgatory *purgatory;
     struct htw_request *request; /* whose `try_complete` runs, or NULL */
     struct htw__frame *outer;
-    bool is_scheduler; /* in a callback: destroy waits for it */
     htw_request_visitor *visitor;
     void *visitor_context;
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lane.h"
 #include "request.h"
 #include "threshold.h"
 
@@ -25,6 +26,8 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
     *stats = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         add_shard(&purgatory->shards[i], stats);
+    for (uint32_t i = 0; i < purgatory->lane_count; i++)
+        htw__lane_add(&purgatory->lanes[i], stats);
     stats->memory_bytes += sizeof(*purgatory) + htw__threshold_bytes(purgatory);
     stats->completed =
         stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
@@ -80,6 +83,8 @@ int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
     write_value(stream, "delayed", "gauge", "Of these, with a timeout.", stats.delayed);
     write_value(stream, "watched", "gauge", "Requests on keys, once for each key.", stats.watched);
     write_value(stream, "keys", "gauge", "Keys on which somebody waits.", stats.keys);
+    write_value(stream, "alarms", "gauge", "Timers of the scheduler that stand for the timeouts.",
+                stats.alarms);
     write_value(stream, "memory_bytes", "gauge", "Memory that the purgatory holds.",
                 stats.memory_bytes);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;

@@ -2,6 +2,7 @@
 #include "submit.h"
 
 #include "keys.h"
+#include "lane.h"
 #include "request.h"
 #include "watch.h"
 
@@ -15,9 +16,7 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
         return -ESHUTDOWN;
     HTW__ANNOTATE_ATOMIC(&request->_state, sizeof(request->_state));
     request->_count = 0;
-    request->_over = 0;
     request->_flags = 0;
-    request->_timer = 0;
     request->_purgatory = purgatory;
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY, __ATOMIC_RELAXED);
     htw__frame_push(frame, purgatory);
@@ -26,9 +25,9 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason) {
-    bool released = htw__request_end(frame, request, reason);
+    htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return released ? HTW_FINISHED : HTW_WATCHED;
+    return HTW_FINISHED;
 }
 
 /*
@@ -36,7 +35,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
  * found. The error counts only if the request is the user's again.
  */
 static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
-    htw__request_unlink(request, HTW__NO_REASON, frame);
+    htw__request_unlink(request, HTW__NO_REASON);
     request->_flags = 0; /* where it stood and counted, it must not be taken out again */
     enum htw_reason reason;
     if (htw__request_settle(frame, request, false, 0, &reason))
@@ -45,17 +44,10 @@ static int take_back(struct htw__frame *frame, struct htw_request *request, int 
     return error;
 }
 
-static int arm(struct htw_request *request, int64_t timeout_ns) {
-    if (timeout_ns == HTW_FOREVER)
-        return 0;
-    return htw_schedule(request->_purgatory->scheduler, timeout_ns, htw__request_expired, request,
-                        &request->_timer);
-}
-
 int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                     int error) {
-    if (error == 0)
-        error = arm(request, timeout_ns);
+    if (error == 0 && timeout_ns != HTW_FOREVER)
+        error = htw__lane_arm(request, timeout_ns);
     if (error != 0)
         return take_back(frame, request, error);
     enum htw_reason reason;

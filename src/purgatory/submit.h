@@ -14,8 +14,7 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                     int error);
 
-/* Ends a submission with the end of the request. HTW_FINISHED, unless another thread is about to
-   release it. */
+/* Ends a submission with the end of the request. */
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason);
 

@@ -76,12 +76,11 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
     return 0;
 }
 
-void htw__threshold_unlink(struct htw_request *request, int reason,
-                           const struct htw__frame *frame) {
+void htw__threshold_unlink(struct htw_request *request, int reason) {
     struct htw_threshold *threshold = request->_place._on_threshold._threshold;
     struct htw__purgatory_shard *shard = threshold->shard;
     htw__lock_take(&shard->lock);
-    htw__request_uncount(shard, request, reason, frame);
+    htw__request_uncount(shard, request, reason);
     htw__lock_give(&shard->lock);
     htw__lock_take(&threshold->lock);
     htw_wheel_cancel(threshold->wheel, &request->_place._on_threshold._waiting);

@@ -17,7 +17,7 @@ struct htw_threshold {
 };
 
 /* Takes a request that waits on a threshold out, and counts it out. */
-void htw__threshold_unlink(struct htw_request *request, int reason, const struct htw__frame *frame);
+void htw__threshold_unlink(struct htw_request *request, int reason);
 
 /* The last hook of a request that waited on it has returned: it may be destroyed from then on. */
 void htw__threshold_leave(struct htw_threshold *threshold);

@@ -75,11 +75,12 @@ void stress_purgatory_fail(struct stress_purgatory *home, uint64_t one_in) {
     atomic_store(&home->fail_one_in, one_in);
 }
 
-void stress_scheduler_quiet(struct htw_scheduler *scheduler) {
+void stress_scheduler_quiet(struct stress_purgatory *home) {
     int64_t limit_ns = stress_now_ns() + STRESS_LIMIT_NS;
     for (;;) {
-        struct htw_scheduler_stats stats = stress_stats(scheduler);
-        if (stats.pending + stats.running == 0)
+        struct htw_scheduler_stats stats = stress_stats(home->scheduler);
+        struct htw_purgatory_stats own = stress_purgatory_stats(home);
+        if (stats.pending == own.alarms && stats.running == 0 && own.delayed == 0)
             return;
         if (stress_now_ns() > limit_ns)
             stress_fail(__FILE__, __LINE__,
@@ -122,7 +123,7 @@ static void check_nothing_left(struct stress_purgatory *home) {
 
 void stress_purgatory_quiet(struct stress_purgatory *home) {
     stress_await(&home->released, atomic_load(&home->submitted));
-    stress_scheduler_quiet(home->scheduler);
+    stress_scheduler_quiet(home);
     check_nothing_left(home);
     CHECK_EQUAL(stress_purgatory_stats(home).memory_bytes, home->memory_bytes);
 }

@@ -165,7 +165,7 @@ static void work(struct stress_thread *thread) {
 /* ---- when all is quiet */
 
 static void check_no_one_starves(void) {
-    stress_scheduler_quiet(scene.home.scheduler); /* who is left waits for ever */
+    stress_scheduler_quiet(&scene.home); /* who is left waits for ever */
     bool waited_for[KEYS] = { false };
     for (unsigned i = 0; i < THREADS; i++)
         for (unsigned j = 0; j < PLACES; j++) {

@@ -223,7 +223,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards) {
     atomic_store(&shared.round_end, stress_now_ns() + ROUND_NS);
     stress_watchdog_begin(&scene.home);
     stress_run(THREADS, work, NULL);
-    stress_scheduler_quiet(scheduler); /* who is left waits for ever */
+    stress_scheduler_quiet(&scene.home); /* who is left waits for ever */
     check_no_one_starves();
     for (uint64_t key = 0; key < KEYS; key++)
         stress_cancel_key(&scene.home, key);

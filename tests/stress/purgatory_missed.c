@@ -120,7 +120,7 @@ static void disturb(struct random_source *random, uint64_t number) {
 }
 
 static void check_round(void) {
-    stress_scheduler_quiet(scene.home.scheduler);
+    stress_scheduler_quiet(&scene.home);
     for (unsigned i = 0; i < TARGETS; i++)
         if (htw_request_is_pending(&scene.targets[i]->base.request))
             stress_fail(__FILE__, __LINE__, "request %u of round %u has missed its event", i,

@@ -59,7 +59,7 @@ void stress_purgatory_quiet(struct stress_purgatory *home);
 void stress_purgatory_end(struct stress_purgatory *home);
 
 /* Waits until no callback is pending or running. */
-void stress_scheduler_quiet(struct htw_scheduler *scheduler);
+void stress_scheduler_quiet(struct stress_purgatory *home);
 
 struct htw_purgatory_stats stress_purgatory_stats(struct stress_purgatory *home);
 

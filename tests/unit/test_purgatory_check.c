@@ -190,7 +190,7 @@ static void purgatory_request_is_off_all_keys_before_on_complete(void **state) {
         assert_int_equal(a->result, 0);
         assert_true(a->answer);
         assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(htw_pending(test->scheduler), 0);
+        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
     }
 }
 

@@ -55,7 +55,7 @@ static void purgatory_request_that_ends_itself_when_submitted_is_finished(void *
         assert_int_equal(a->reason, way == 0 ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED);
         assert_int_equal(a->released, 1);
         assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(htw_pending(test->scheduler), 0);
+        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
     }
 }
 

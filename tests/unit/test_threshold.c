@@ -41,7 +41,7 @@ static void threshold_reached_already_ends_the_request_in_the_call(void **state)
         assert_log(test, "aC a=");
     }
     assert_waiting(test, 0, 0, 0, 0);
-    assert_int_equal(htw_pending(test->scheduler), 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
 static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
@@ -62,7 +62,7 @@ static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
     assert_int_equal(advance(test, 200), 1);
     assert_log(test, "dC d=");
     assert_waiting(test, 0, 0, 0, 0);
-    assert_int_equal(htw_pending(test->scheduler), 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
 static void threshold_told_a_smaller_value_ignores_it(void **state) {
@@ -329,6 +329,11 @@ static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
+static void stranger(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+}
+
 static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     (void)state;
     struct purgatory_case test;
@@ -336,7 +341,9 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     options.max_pending = 1;
     purgatory_case_begin(&test, &options, NULL);
     assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
-    await(&test, 'a', 10);
+    htw_handle handle;
+    assert_int_equal(htw_schedule(test.scheduler, HTW_SECOND, stranger, NULL, &handle), 0);
+    assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_FOREVER), HTW_WATCHED);
     struct waiter *b = purgatory_case_waiter(&test, 'b');
     struct htw_purgatory_stats before = purgatory_case_stats(&test);
     assert_int_equal(waiter_await(b, 10, MS), -EAGAIN);
@@ -344,6 +351,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     assert_memory_equal(&before, &after, sizeof(before));
     assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
     assert_int_equal(advance(&test, 10), 1);
+    assert_int_equal(htw_cancel(test.scheduler, handle), HTW_CANCELLED);
     assert_int_equal(waiter_await(b, 11, MS), HTW_WATCHED);
     purgatory_case_end(&test);
 }

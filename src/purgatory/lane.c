@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timer of the scheduler for each request would cost a record, a handle and a second lock. Most
+ * requests end before their time is up, so that what counts is arming and disarming: two stores
+ * each in a wheel of the purgatory's own. The scheduler only keeps the alarm of each lane, a timer
+ * that repeats "never", and is moved to the earliest deadline when that becomes earlier.
+ *
+ * When the alarm rings, the callback takes what is due, one after the other, and calls the hooks
+ * without the lock. If there is more, it first schedules another callback to help: so that a hook
+ * that takes long keeps nobody waiting while there is another worker, and a burst is spread over
+ * them.
+ *
+ * A tick is a microsecond, the finest that a scheduler has. Deadlines are rounded up to it, and the
+ * alarm by the scheduler to its own tick: never early, and as late as a timer of the scheduler. The
+ * wheel's clock does not go back where that of the scheduler does (HTW_CLOCK_REALTIME): requests
+ * submitted then have their time from the wheel's clock, and so end late by the step.
+ */
+#include "lane.h"
+
+#include "request.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#define TICK_NS 1000u
+
+/* Buckets a level: with ticks so fine there are some levels. Those for timeouts of up to 17 minutes
+   are there from the beginning. */
+#define WHEEL_SIZE 64u
+#define HORIZON_TICKS (UINT64_C(1) << 30)
+
+/* Steps in the wheel for which the lock is held at most. */
+#define BUDGET 64u
+
+static uint64_t tick_before(int64_t time_ns) {
+    return (uint64_t)time_ns / TICK_NS;
+}
+
+static uint64_t tick_after(int64_t time_ns) {
+    return ((uint64_t)time_ns + (TICK_NS - 1)) / TICK_NS;
+}
+
+int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.size = WHEEL_SIZE;
+    options.start = tick_before(htw_scheduler_now(purgatory->scheduler));
+    options.allocator = &purgatory->allocator;
+    *lane = (struct htw__lane) { .alarm_tick = HTW_NEVER, .purgatory = purgatory };
+    htw__lock_init(&lane->lock);
+    int error = htw_wheel_create(&lane->wheel, &options);
+    return error != 0 ? error : htw_wheel_reserve(lane->wheel, HORIZON_TICKS);
+}
+
+int htw__lane_stop(struct htw__lane *lane) {
+    htw__lock_take(&lane->lock);
+    lane->is_stopped = true;
+    htw_handle alarm = lane->alarm;
+    htw__lock_give(&lane->lock);
+    int outcome = alarm == 0 ? HTW_GONE : htw_cancel_wait(lane->purgatory->scheduler, alarm);
+    return outcome < 0 ? outcome : 0;
+}
+
+void htw__lane_fini(struct htw__lane *lane) {
+    htw_wheel_destroy(lane->wheel);
+    htw__lock_fini(&lane->lock);
+}
+
+static struct htw_request *request_of(struct htw_timer *timer) {
+    return HTW_CONTAINER_OF(timer, struct htw_request, _timeout);
+}
+
+/* Takes the next request that is due and not busy; the owners of busy ones end them. `*ret_more`:
+   there may be others. */
+static struct htw_request *take_due(struct htw__lane *lane, bool *ret_more) {
+    uint64_t now = tick_before(htw_scheduler_now(lane->purgatory->scheduler));
+    struct htw_timer *timer = NULL;
+    size_t count;
+    htw_wheel_poll_batch(lane->wheel, now, &timer, 1, BUDGET, &count);
+    *ret_more = htw_wheel_next(lane->wheel) <= now;
+    return timer != NULL && htw__request_expire(request_of(timer)) ? request_of(timer) : NULL;
+}
+
+static int64_t time_of(uint64_t tick) {
+    return (int64_t)(tick * TICK_NS);
+}
+
+/* The scheduler may lack memory for a deadline that is far: then the alarm rings too early, at one
+   that needs none, and is set again. */
+static void set_alarm_surely(struct htw__lane *lane, uint64_t tick) {
+    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
+    lane->alarm_tick = tick;
+    if (tick == HTW_NEVER || htw_reschedule_at(scheduler, lane->alarm, time_of(tick)) != -ENOMEM)
+        return;
+    int64_t delay_ns = time_of(tick) - htw_scheduler_now(scheduler);
+    while (delay_ns > 0 && htw_reschedule(scheduler, lane->alarm, delay_ns /= 2) == -ENOMEM)
+        ;
+}
+
+static void help(void *arg, const struct htw_firing *firing);
+
+static void call_help(struct htw__lane *lane) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = help;
+    spec.arg = lane;
+    spec.group = lane->purgatory->callbacks;
+    if (htw_schedule_spec(lane->purgatory->scheduler, &spec, NULL, NULL) == 0)
+        return;
+    htw__lock_take(&lane->lock); /* it will do without */
+    lane->help_is_due = false;
+    htw__lock_give(&lane->lock);
+}
+
+static void expire_due(struct htw__lane *lane) {
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, lane->purgatory);
+    bool more = true;
+    while (more) {
+        htw__lock_take(&lane->lock);
+        struct htw_request *request = take_due(lane, &more);
+        bool needs_help = more && request != NULL && !lane->help_is_due;
+        lane->help_is_due = lane->help_is_due || needs_help;
+        if (!more)
+            set_alarm_surely(lane, htw_wheel_next(lane->wheel));
+        htw__lock_give(&lane->lock);
+        if (needs_help)
+            call_help(lane);
+        if (request != NULL)
+            htw__request_end(&frame, request, HTW_REASON_EXPIRED);
+    }
+    htw__frame_pop(&frame);
+}
+
+static void ring(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    expire_due(arg);
+}
+
+static void help(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct htw__lane *lane = arg;
+    htw__lock_take(&lane->lock);
+    lane->help_is_due = false;
+    htw__lock_give(&lane->lock);
+    expire_due(lane);
+}
+
+static void lose_alarm(void *arg);
+
+/* Under the lock. 0, or what the scheduler answers. */
+static int set_alarm(struct htw__lane *lane, uint64_t tick) {
+    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
+    int result = HTW_GONE;
+    if (lane->alarm != 0)
+        result = htw_reschedule_at(scheduler, lane->alarm, time_of(tick));
+    if (result >= 0 && result != HTW_MOVED) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = ring;
+        spec.arg = lane;
+        spec.absolute = true;
+        spec.when_ns = time_of(tick);
+        spec.period_ns = HTW_FOREVER; /* it rings when it is moved, and is never used up */
+        spec.repeat = HTW_REPEAT_AFTER;
+        spec.release = lose_alarm;
+        result = htw_schedule_spec(scheduler, &spec, &lane->alarm, NULL);
+    }
+    if (result < 0)
+        return result;
+    lane->alarm_tick = tick;
+    return 0;
+}
+
+/* The alarm's release hook: the scheduler was stopped, an executor has dropped it, or destroy has
+   given it up. Whoever arms next finds out; for those who wait already a new one is tried. */
+static void lose_alarm(void *arg) {
+    struct htw__lane *lane = arg;
+    htw__lock_take(&lane->lock);
+    lane->alarm = 0;
+    lane->alarm_tick = HTW_NEVER;
+    uint64_t tick = htw_wheel_next(lane->wheel);
+    if (tick != HTW_NEVER && !lane->is_stopped)
+        (void)set_alarm(lane, tick);
+    htw__lock_give(&lane->lock);
+}
+
+static struct htw__lane *lane_here(const struct htw_purgatory *purgatory) {
+    /* A load; any number if the kernel does not tell. */
+    return &purgatory->lanes[(uint32_t)sched_getcpu() % purgatory->lane_count];
+}
+
+int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    struct htw__lane *lane = lane_here(purgatory);
+    int64_t now_ns = htw_scheduler_now(purgatory->scheduler);
+    if (timeout_ns > HTW_FOREVER - now_ns - (int64_t)TICK_NS)
+        return 0; /* in centuries */
+    uint64_t tick = timeout_ns > 0 ? tick_after(now_ns + timeout_ns) : tick_before(now_ns);
+    request->_lane = (uint16_t)(lane - purgatory->lanes);
+    htw_timer_init(&request->_timeout);
+    htw__lock_take(&lane->lock);
+    int error =
+        lane->is_stopped ? -ESHUTDOWN : htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
+    if (error == 0 && tick < lane->alarm_tick) {
+        error = set_alarm(lane, tick);
+        if (error != 0)
+            htw_wheel_cancel(lane->wheel, &request->_timeout);
+    }
+    htw__lock_give(&lane->lock);
+    if (error == 0)
+        request->_flags |= HTW__REQUEST_ARMED;
+    return error;
+}
+
+void htw__lane_disarm(struct htw_request *request) {
+    struct htw__lane *lane = &request->_purgatory->lanes[request->_lane];
+    htw__lock_take(&lane->lock);
+    htw_wheel_cancel(lane->wheel, &request->_timeout);
+    htw__lock_give(&lane->lock);
+}
+
+void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats) {
+    struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
+    htw__lock_take(&lane->lock);
+    htw_wheel_stats(lane->wheel, &own);
+    stats->memory_bytes += sizeof(*lane) + own.memory_bytes;
+    stats->alarms += lane->alarm != 0;
+    htw__lock_give(&lane->lock);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* lane.h - the timeouts of requests, in a wheel a processor. */
+#ifndef HTW_SRC_PURGATORY_LANE_H
+#define HTW_SRC_PURGATORY_LANE_H
+
+#include "state.h"
+
+/* 0 or -ENOMEM. */
+int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory);
+
+/* Lets nobody arm any more, gives up the alarm, and waits until its callback has returned. 0;
+   -EDEADLK where the callback waits for this thread. */
+int htw__lane_stop(struct htw__lane *lane);
+
+/* Also of one that is not initialised, but zeroed. */
+void htw__lane_fini(struct htw__lane *lane);
+
+/* Arms the timeout of a request (not HTW_FOREVER). 0, or what the scheduler answers; then
+   nothing has changed. The owner only. */
+int htw__lane_arm(struct htw_request *request, int64_t timeout_ns);
+
+/* The owner only; afterwards the request is not known here. */
+void htw__lane_disarm(struct htw_request *request);
+
+/* Adds what it holds to the statistics. */
+void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats);
+
+#endif /* HTW_SRC_PURGATORY_LANE_H */
