@@ -24,7 +24,8 @@ from harness import FILES, notes, settings, tests  # noqa: E402
 from servers import broker, redis_server  # noqa: E402
 
 SKIPPED = 77  # what Meson takes for "skipped"
-GROUPS = ["commands", "protocol", "blocking", "expiry", "crowd", "load", "limits", "stopping"]
+GROUPS = ["commands", "protocol", "blocking", "histories", "expiry", "crowd", "load", "limits",
+          "stopping"]
 
 
 def missing():
