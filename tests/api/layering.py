@@ -90,11 +90,12 @@ def breaches(root):
         for number, name, _ in includes(path):
             if not (name.startswith("htw/") or (root / "benchmarks" / name).exists()):
                 yield f"{path}:{number}: a benchmark may not include {name}"
-    folder = root / "benchmarks/scheduler"
-    for path in sorted(folder.glob("*.[ch]")):
-        for number, name, _ in includes(path):
-            if not (name.startswith("htw/") or name == "../random.h" or (folder / name).exists()):
-                yield f"{path}:{number}: a benchmark may not include {name}"
+    for folder in (root / "benchmarks/broker", root / "benchmarks/scheduler"):
+        for path in sorted(folder.glob("*.[ch]")):
+            for number, name, _ in includes(path):
+                if not (name.startswith("htw/") or name == "../random.h"
+                        or (folder / name).exists()):
+                    yield f"{path}:{number}: a benchmark may not include {name}"
 
 
 def main():
