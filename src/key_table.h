@@ -34,6 +34,7 @@ struct htw__key_node {
     uint64_t hash;   /* htw__key_hash() of the key */
     const void *key; /* may be NULL if `size` is 0 */
     uint32_t size;   /* of the key, in bytes */
+    uint32_t tag;    /* for what the user likes: it would be padding */
 };
 
 #define HTW__KEY_TABLE_FIRST_BITS 4u

@@ -5,6 +5,7 @@
 
 #include <htw/base.h>
 #include <htw/backoff.h>
+#include <htw/purgatory.h>
 #include <htw/scheduler.h>
 #include <htw/wheel.h>
 

@@ -37,11 +37,11 @@
  * asked again once, not for ever.)
  *
  * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
- * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
- * htw/scheduler.h, on any key and any request, their own included. A lock of the user's that is
- * held around a call and taken again in a hook must be recursive, and the user's own locks need
- * an order of their own; whoever holds locks that hooks take calls htw_purgatory_check_later(). A
- * chain of hooks each of which checks a key for the next one grows the stack; check_later does not.
+ * function of this header (but htw_purgatory_destroy()) and of htw/scheduler.h, on any key and any
+ * request, their own included. A lock of the user's that is held around a call and taken again in a
+ * hook must be recursive, and the user's own locks need an order of their own; whoever holds locks
+ * that hooks take calls htw_purgatory_check_later(). A chain of hooks each of which checks a key
+ * for the next one grows the stack; check_later does not.
  *
  * Thread-safety: any thread may call any function at any time, hooks included, except where one
  * says otherwise. None blocks, but for a spin lock held for a bounded number of steps, except
@@ -100,7 +100,7 @@ struct htw__watch {
 /**
  * A request; to be embedded in the user's own. All members are private. Zeroed, it is ready to be
  * submitted; so it is again from `release` on. Between submission and release it must neither
- * move nor be touched. 104 bytes with 64-bit pointers.
+ * move nor be touched. 96 bytes with 64-bit pointers.
  */
 struct htw_request {
     uint32_t _state;
@@ -109,9 +109,12 @@ struct htw_request {
     uint32_t _flags;
     htw_handle _timer;
     struct htw_purgatory *_purgatory;
-    struct htw__watch *_more;
     union {
-        struct htw__watch _watches[HTW__REQUEST_WATCHES];
+        struct htw__watch _few[HTW__REQUEST_WATCHES];
+        struct {
+            struct htw__watch *_watches;
+            size_t _bytes;
+        } _many;
         struct {
             struct htw_timer _waiting;
             struct htw_threshold *_threshold;
@@ -182,7 +185,7 @@ HTW_API int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
  *                belongs to) is marked, and ended by that thread when the hook returns, without a
  *                visitor.
  * @return how many this call has ended, thresholds included; -EINVAL; -EOWNERDEAD. A second call
- *         finds those that were not in reach of the first.
+ *         finds nothing.
  *
  * Does not wait. Cost: O(requests), in bounded slices.
  */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "broker.h"
+
+#include "blocking.h"
+#include "delayed.h"
+#include "loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool create_library_parts(struct broker *broker) {
+    struct htw_scheduler_options embedded = HTW_SCHEDULER_OPTIONS_INIT;
+    embedded.embedded = true;
+    embedded.workers = 0;
+    embedded.shards = broker->options.threads;
+    if (htw_scheduler_create(&broker->scheduler, &embedded) != 0)
+        return false;
+    embedded.clock = HTW_CLOCK_REALTIME;
+    if (htw_scheduler_create(&broker->wall_scheduler, &embedded) != 0)
+        return false;
+    struct htw_purgatory_options purgatory = HTW_PURGATORY_OPTIONS_INIT;
+    purgatory.try_complete = blocking_try_complete;
+    purgatory.on_complete = blocking_on_complete;
+    purgatory.release = blocking_release;
+    purgatory.context = broker;
+    return htw_purgatory_create(&broker->purgatory, broker->scheduler, &purgatory) == 0;
+}
+
+bool broker_init(struct broker *broker, const struct options *options) {
+    *broker = (struct broker) { .options = *options };
+    broker->loops = calloc(options->threads, sizeof(*broker->loops));
+    if (broker->loops == NULL || !create_library_parts(broker) ||
+        !store_init(&broker->store, broker->scheduler)) {
+        fprintf(stderr, "broker: cannot start: no memory\n");
+        return false;
+    }
+    for (unsigned i = 0; i < options->threads; i++)
+        if (!loop_init(&broker->loops[i], broker, i == 0))
+            return false;
+    return true;
+}
+
+void broker_fini(struct broker *broker) {
+    for (unsigned i = 0; i < broker->options.threads; i++)
+        loop_fini(&broker->loops[i]);
+    free(broker->loops);
+    store_fini(&broker->store);
+    htw_purgatory_destroy(broker->purgatory);
+    htw_scheduler_stop(broker->scheduler, delayed_discard, NULL);
+    htw_scheduler_stop(broker->wall_scheduler, delayed_discard, NULL);
+    htw_scheduler_destroy(broker->scheduler);
+    htw_scheduler_destroy(broker->wall_scheduler);
+}

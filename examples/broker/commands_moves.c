@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* commands_moves.c - BLPOP, BRPOP, LMOVE and BLMOVE: at once if possible, else blocked. */
+#include "blocking.h"
+#include "command.h"
+#include "lists.h"
+#include "reply.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds with fractions; 0: for ever. false: the reply says what is wrong. */
+static bool parse_timeout(struct call *call, size_t index, int64_t *ret_timeout_ns) {
+    const struct resp_argument *argument = &call->arguments[index];
+    char text[128], *end;
+    double seconds = NAN;
+    if (argument->size > 0 && argument->size < sizeof(text) && argument->bytes[0] > ' ') {
+        memcpy(text, argument->bytes, argument->size);
+        text[argument->size] = '\0';
+        seconds = strtod(text, &end);
+        if (end != text + argument->size)
+            seconds = NAN;
+    }
+    if (isnan(seconds))
+        reply_error(call->reply, "ERR timeout is not a float or out of range");
+    else if (seconds < 0)
+        reply_error(call->reply, "ERR timeout is negative");
+    else if (seconds >= (double)INT64_MAX / (double)HTW_SECOND)
+        reply_error(call->reply, "ERR timeout is out of range");
+    else {
+        *ret_timeout_ns = seconds > 0 ? (int64_t)ceil(seconds * (double)HTW_SECOND) : HTW_FOREVER;
+        return true;
+    }
+    return false;
+}
+
+static bool parse_end(struct call *call, size_t index, enum list_end *ret_end) {
+    *ret_end = command_is(&call->arguments[index], "LEFT") ? LIST_LEFT : LIST_RIGHT;
+    if (*ret_end == LIST_LEFT || command_is(&call->arguments[index], "RIGHT"))
+        return true;
+    reply_error(call->reply, REPLY_SYNTAX);
+    return false;
+}
+
+/* ------------------------------------------------------------------ BLPOP, BRPOP */
+
+/* Takes from the first key that has something. false: none has; or a key before that is no list. */
+static bool pop_at_once(struct call *call, enum list_end end) {
+    for (size_t i = 1; i + 1 < call->count; i++) {
+        const struct resp_argument *key = &call->arguments[i];
+        bool wrong_type;
+        struct entry *entry = lists_find(&call->broker->store, key->bytes, key->size, &wrong_type);
+        if (wrong_type) {
+            reply_error(call->reply, REPLY_WRONG_TYPE);
+            return true;
+        }
+        if (entry == NULL)
+            continue;
+        struct item *item = lists_take(&call->broker->store, entry, end);
+        reply_array(call->reply, 2);
+        reply_bulk(call->reply, key->bytes, key->size);
+        reply_bulk(call->reply, item->bytes, item->size);
+        free(item);
+        return true;
+    }
+    return false;
+}
+
+static void blocking_pop(struct call *call, enum list_end end) {
+    struct blocking_call wanted = { .keys = call->arguments + 1,
+                                    .key_count = call->count - 2,
+                                    .from = end };
+    if (parse_timeout(call, call->count - 1, &wanted.timeout_ns) && !pop_at_once(call, end))
+        blocking_begin(call->broker, call->client, &wanted, call->reply, &call->client->waiting);
+}
+
+void command_blpop(struct call *call) {
+    blocking_pop(call, LIST_LEFT);
+}
+
+void command_brpop(struct call *call) {
+    blocking_pop(call, LIST_RIGHT);
+}
+
+/* ------------------------------------------------------------------ LMOVE, BLMOVE */
+
+/* false: there is nothing to move. */
+static bool move_at_once(struct call *call, enum list_end from, enum list_end to) {
+    const struct resp_argument *source = &call->arguments[1], *target = &call->arguments[2];
+    bool wrong_type;
+    struct item *copy = NULL;
+    enum lists_move outcome = LISTS_WRONG_TYPE;
+    struct entry *entry =
+        lists_find(&call->broker->store, source->bytes, source->size, &wrong_type);
+    if (entry == NULL && !wrong_type)
+        return false;
+    if (entry != NULL)
+        outcome = lists_move(call->broker, entry, from, target->bytes, target->size, to, &copy);
+    if (outcome == LISTS_WRONG_TYPE)
+        reply_error(call->reply, REPLY_WRONG_TYPE);
+    else if (outcome == LISTS_NO_MEMORY)
+        reply_error(call->reply, REPLY_NO_MEMORY);
+    else
+        reply_bulk(call->reply, copy->bytes, copy->size);
+    free(copy);
+    return true;
+}
+
+void command_lmove(struct call *call) {
+    enum list_end from, to;
+    if (parse_end(call, 3, &from) && parse_end(call, 4, &to) && !move_at_once(call, from, to))
+        reply_null(call->reply);
+}
+
+void command_blmove(struct call *call) {
+    struct blocking_call wanted = { .keys = call->arguments + 1,
+                                    .key_count = 1,
+                                    .destination = call->arguments + 2 };
+    if (parse_end(call, 3, &wanted.from) && parse_end(call, 4, &wanted.to) &&
+        parse_timeout(call, 5, &wanted.timeout_ns) && !move_at_once(call, wanted.from, wanted.to))
+        blocking_begin(call->broker, call->client, &wanted, call->reply, &call->client->waiting);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "delayed.h"
+
+#include "blocking.h"
+#include "command.h"
+#include "lists.h"
+#include "reply.h"
+
+#include <stdlib.h>
+
+/* A value that is under way. What it takes counts in the store's memory from the beginning. */
+struct delivery {
+    struct broker *broker;
+    struct item *value;
+    size_t key_size;
+    char key[];
+};
+
+static size_t delivery_cost(const struct delivery *delivery) {
+    return sizeof(*delivery) + delivery->key_size + item_cost(delivery->value);
+}
+
+static void delivery_free(struct delivery *delivery) {
+    if (delivery == NULL)
+        return;
+    free(delivery->value);
+    free(delivery);
+}
+
+/* As if it were LPUSHed now. Where the key holds something else, there is nobody to tell. */
+static void deliver(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct delivery *delivery = arg;
+    struct broker *broker = delivery->broker;
+    store_lock(&broker->store);
+    broker->deliveries--;
+    broker->store.memory -= delivery_cost(delivery);
+    if (lists_give(broker, delivery->key, delivery->key_size, LIST_LEFT, delivery->value))
+        delivery->value = NULL;
+    else
+        broker->deliveries_failed++;
+    blocking_serve(broker);
+    store_unlock(&broker->store);
+    delivery_free(delivery);
+}
+
+void delayed_discard(void *context, const struct htw_leftover *leftover) {
+    (void)context;
+    if (leftover->callback == deliver)
+        delivery_free(leftover->arg);
+}
+
+static struct delivery *delivery_create(struct call *call) {
+    const struct resp_argument *key = &call->arguments[1], *value = &call->arguments[3];
+    struct delivery *delivery = malloc(sizeof(*delivery) + key->size);
+    if (delivery == NULL)
+        return NULL;
+    *delivery = (struct delivery) { .broker = call->broker,
+                                    .value = item_create(value->bytes, value->size),
+                                    .key_size = key->size };
+    memcpy(delivery->key, key->bytes, key->size);
+    if (delivery->value == NULL) {
+        delivery_free(delivery);
+        return NULL;
+    }
+    return delivery;
+}
+
+/* `when_ns` by the clock of that scheduler. */
+static void schedule(struct call *call, struct htw_scheduler *scheduler, int64_t when_ns) {
+    bool wrong_type;
+    lists_find(&call->broker->store, call->arguments[1].bytes, call->arguments[1].size,
+               &wrong_type);
+    if (wrong_type) {
+        reply_error(call->reply, REPLY_WRONG_TYPE);
+        return;
+    }
+    struct delivery *delivery = delivery_create(call);
+    if (delivery == NULL || htw_schedule_at(scheduler, when_ns, deliver, delivery, NULL) != 0) {
+        delivery_free(delivery);
+        reply_error(call->reply, REPLY_NO_MEMORY);
+        return;
+    }
+    /* It may be due already, but its callback waits for the lock. */
+    call->broker->deliveries++;
+    call->broker->store.memory += delivery_cost(delivery);
+    reply_status(call->reply, "OK");
+}
+
+/* LPUSHIN key milliseconds value. Goes by a clock that nobody sets. */
+void command_lpushin(struct call *call) {
+    int64_t delay_ms, when_ns;
+    if (!command_integer(call, 2, &delay_ms))
+        return;
+    if (delay_ms < 0)
+        reply_error(call->reply, "ERR value is out of range, must be positive");
+    else if (__builtin_mul_overflow(delay_ms, HTW_MILLISECOND, &when_ns) ||
+             __builtin_add_overflow(when_ns, htw_scheduler_now(call->broker->scheduler), &when_ns))
+        reply_error(call->reply, REPLY_NOT_AN_INTEGER);
+    else
+        schedule(call, call->broker->scheduler, when_ns);
+}
+
+/* LPUSHAT key unix-milliseconds value. Goes by the wall clock, and follows when that is set. */
+void command_lpushat(struct call *call) {
+    int64_t when_ms, when_ns;
+    if (!command_integer(call, 2, &when_ms))
+        return;
+    if (when_ms < 0)
+        reply_error(call->reply, "ERR value is out of range, must be positive");
+    else if (__builtin_mul_overflow(when_ms, HTW_MILLISECOND, &when_ns))
+        reply_error(call->reply, REPLY_NOT_AN_INTEGER);
+    else
+        schedule(call, call->broker->wall_scheduler, when_ns);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "listener.h"
+
+#include "loop.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BACKLOG 4096
+#define ACCEPTS_A_ROUND 64
+
+static int open_reserve(void) {
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static bool bind_and_listen(struct loop *loop) {
+    struct broker *broker = loop->broker;
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t size = sizeof(address);
+    int on = 1, shared = broker->options.threads > 1;
+    address.sin_port = htons(broker->port != 0 ? broker->port : broker->options.port);
+    if (inet_pton(AF_INET, broker->options.bind, &address.sin_addr) != 1) {
+        errno = EADDRNOTAVAIL;
+        return false;
+    }
+    if (setsockopt(loop->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        setsockopt(loop->listener, SOL_SOCKET, SO_REUSEPORT, &shared, sizeof(shared)) != 0 ||
+        bind(loop->listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(loop->listener, BACKLOG) != 0 ||
+        getsockname(loop->listener, (struct sockaddr *)&address, &size) != 0)
+        return false;
+    broker->port = ntohs(address.sin_port);
+    return true;
+}
+
+bool listener_open(struct loop *loop) {
+    loop->reserve = open_reserve();
+    loop->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (loop->listener >= 0 && bind_and_listen(loop) &&
+        loop_watch(loop, loop->listener, EPOLLIN, &loop->listener))
+        return true;
+    fprintf(stderr, "broker: cannot listen on %s:%u: %s\n", loop->broker->options.bind,
+            loop->broker->options.port, strerror(errno));
+    return false;
+}
+
+void listener_close(struct loop *loop) {
+    if (loop->listener >= 0)
+        close(loop->listener);
+    if (loop->reserve >= 0)
+        close(loop->reserve);
+    loop->listener = loop->reserve = -1;
+}
+
+static void refuse(struct loop *loop, int socket) {
+    static const char text[] = "-ERR max number of clients reached\r\n";
+    send(socket, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(socket);
+    loop_count(&loop->refused);
+}
+
+/* No file descriptor is free. Who stands at the door would stay there, and epoll tell of him
+   again and again: so he is let in with the one in reserve, and told to go. */
+static void refuse_with_reserve(struct loop *loop) {
+    if (loop->reserve >= 0)
+        close(loop->reserve);
+    int socket = accept4(loop->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0)
+        refuse(loop, socket);
+    loop->reserve = open_reserve();
+}
+
+void listener_accept(struct loop *loop) {
+    struct broker *broker = loop->broker;
+    for (int i = 0; i < ACCEPTS_A_ROUND; i++) {
+        int on = 1;
+        int socket = accept4(loop->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
+            refuse_with_reserve(loop);
+            return;
+        }
+        if (socket < 0)
+            return;
+        if (atomic_load(&broker->clients) >= broker->options.max_clients) {
+            refuse(loop, socket);
+            continue;
+        }
+        setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        loop_count(&loop->connections);
+        client_create(loop, socket);
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "keys.h"
+
+#include "../heap.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool htw__keys_are_valid(const struct htw_key *keys, size_t count) {
+    if (keys == NULL || count == 0 || count > UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].size > UINT32_MAX || (keys[i].bytes == NULL && keys[i].size > 0))
+            return false;
+    return true;
+}
+
+static bool are_equal(const struct htw__hashed_key *a, const struct htw__hashed_key *b) {
+    return a->hash == b->hash && a->key->size == b->key->size &&
+           (a->key->size == 0 || memcmp(a->key->bytes, b->key->bytes, a->key->size) == 0);
+}
+
+/* Adds a key unless it is among those from `first` on. */
+static void add(struct htw__keys *keys, size_t first, uint64_t hash, const struct htw_key *key) {
+    struct htw__hashed_key *added = &keys->hashed[keys->count];
+    *added = (struct htw__hashed_key) { hash, key };
+    for (size_t i = first; i < keys->count; i++)
+        if (are_equal(&keys->hashed[i], added))
+            return;
+    keys->count++;
+}
+
+/* Many keys go through a heap, so that only those of the same hash need to be compared. */
+static int add_many(struct htw__keys *keys, const struct htw_purgatory *purgatory,
+                    const struct htw_key *source, size_t count) {
+    struct htw__heap heap;
+    htw__heap_init(&heap);
+    if (htw__heap_reserve(&heap, &purgatory->allocator, (uint32_t)count) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        htw__heap_lower(&heap, htw__key_hash(source[i].bytes, source[i].size, purgatory->seed), i);
+    size_t first = 0;
+    for (; heap.count > 0; htw__heap_pop(&heap)) {
+        struct htw__heap_entry top = heap.entries[0];
+        if (keys->count > 0 && keys->hashed[keys->count - 1].hash != top.key)
+            first = keys->count;
+        add(keys, first, top.key, &source[top.id]);
+    }
+    htw__heap_fini(&heap, &purgatory->allocator);
+    return 0;
+}
+
+int htw__keys_init(struct htw__keys *keys, const struct htw_purgatory *purgatory,
+                   const struct htw_key *source, size_t count) {
+    keys->count = 0;
+    keys->allocated = 0;
+    keys->hashed = keys->few;
+    if (count <= HTW__KEYS_FEW) {
+        for (size_t i = 0; i < count; i++)
+            add(keys, 0, htw__key_hash(source[i].bytes, source[i].size, purgatory->seed),
+                &source[i]);
+        return 0;
+    }
+    keys->hashed = htw__allocate(&purgatory->allocator, count * sizeof(*keys->hashed));
+    if (keys->hashed == NULL)
+        return -ENOMEM;
+    keys->allocated = count * sizeof(*keys->hashed);
+    int error = add_many(keys, purgatory, source, count);
+    if (error != 0)
+        htw__keys_fini(keys, purgatory);
+    return error;
+}
+
+void htw__keys_fini(struct htw__keys *keys, const struct htw_purgatory *purgatory) {
+    if (keys->allocated > 0)
+        htw__release(&purgatory->allocator, keys->hashed, keys->allocated);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A shard has a queue of checks. They are made by a callback, htw__later_run, which takes the whole
+ * queue. A check is queued only while such a callback is due (runs_started < runs_scheduled),
+ * so that it cannot be forgotten; whoever finds none due schedules one first. A key has at most
+ * one check queued, which its tag says; so a burst of events on a key is one check.
+ */
+#include "later.h"
+
+#include "check.h"
+#include "watch.h"
+
+#include <errno.h>
+#include <string.h>
+
+static size_t later_bytes(size_t key_size) {
+    return sizeof(struct htw__later) + key_size;
+}
+
+static struct htw__later *take_first(struct htw__later **queue) {
+    struct htw__later *later = *queue;
+    if (later != NULL)
+        *queue = later->next;
+    return later;
+}
+
+static void release_later(struct htw__purgatory_shard *shard, struct htw__later *later) {
+    shard->bytes -= later_bytes(later->size);
+    htw__release(&shard->purgatory->allocator, later, later_bytes(later->size));
+}
+
+/* Makes one check. Its key may be queued again as soon as it begins. */
+static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
+                 struct htw__later *later) {
+    htw__lock_take(&shard->lock);
+    struct htw__watched_key *key =
+        htw__watched_key_find(shard, later->hash, later + 1, later->size);
+    if (key != NULL)
+        key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
+    htw__lock_give(&shard->lock);
+    if (key != NULL)
+        htw__check(frame, later->hash, later + 1, later->size, UINT64_MAX);
+    htw__lock_take(&shard->lock);
+    release_later(shard, later);
+    htw__lock_give(&shard->lock);
+}
+
+/* The callback. It takes what is queued now: a steady stream of events must not keep it for ever
+   from returning to the scheduler. */
+static void run(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct htw__purgatory_shard *shard = arg;
+    struct htw__frame frame = { .is_scheduler = true };
+    htw__frame_push(&frame, shard->purgatory);
+    htw__lock_take(&shard->lock);
+    shard->runs_started++;
+    struct htw__later *queue = shard->later;
+    shard->later = NULL;
+    shard->later_end = &shard->later;
+    htw__lock_give(&shard->lock);
+    for (struct htw__later *later; (later = take_first(&queue)) != NULL;)
+        make(&frame, shard, later);
+    htw__frame_pop(&frame);
+}
+
+static int schedule_run(struct htw__purgatory_shard *shard) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = shard;
+    spec.group = shard->purgatory->laters;
+    int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
+    if (error != 0)
+        return error;
+    htw__lock_take(&shard->lock);
+    shard->runs_scheduled++;
+    htw__lock_give(&shard->lock);
+    return 0;
+}
+
+static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    size_t size = key->node.size;
+    struct htw__later *later = htw__allocate(&shard->purgatory->allocator, later_bytes(size));
+    if (later == NULL)
+        return -ENOMEM;
+    *later = (struct htw__later) { .hash = key->node.hash, .size = size };
+    if (size > 0)
+        memcpy(later + 1, key->node.key, size);
+    *shard->later_end = later;
+    shard->later_end = &later->next;
+    shard->bytes += later_bytes(size);
+    key->node.tag |= HTW__KEY_LATER;
+    return 0;
+}
+
+/* Queues a check if that is wanted and a callback is due. -EAGAIN: none is. */
+static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const void *bytes,
+                        size_t size) {
+    htw__lock_take(&shard->lock);
+    struct htw__watched_key *key = htw__watched_key_find(shard, hash, bytes, size);
+    int result = 0;
+    if (key != NULL && (key->node.tag & HTW__KEY_LATER) == 0)
+        result = (int64_t)(shard->runs_scheduled - shard->runs_started) > 0
+                     ? queue_check(shard, key)
+                     : -EAGAIN;
+    htw__lock_give(&shard->lock);
+    return result;
+}
+
+int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (key_size > UINT32_MAX || (key == NULL && key_size > 0))
+        return -EINVAL;
+    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
+    int result;
+    /* A callback may run before anything is queued: then another one is needed. */
+    while ((result = try_to_queue(shard, hash, key, key_size)) == -EAGAIN) {
+        int error = schedule_run(shard);
+        if (error != 0)
+            return error;
+    }
+    return result;
+}
+
+void htw__later_drop(struct htw__purgatory_shard *shard) {
+    for (struct htw__later *later; (later = take_first(&shard->later)) != NULL;)
+        release_later(shard, later);
+}

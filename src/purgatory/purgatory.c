@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "../fork.h"
+#include "later.h"
+#include "request.h"
+#include "state.h"
+#include "threshold.h"
+#include "walk.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define SHARDS_DEFAULT 64u
+
+/* How long destroy sleeps between two looks: at first, and at most. */
+#define NAP_MIN_NS 20000L
+#define NAP_MAX_NS 5000000L
+
+_Thread_local struct htw__frame *htw__innermost_frame;
+
+bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
+    for (const struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer)
+        if (frame->purgatory == purgatory)
+            return true;
+    return false;
+}
+
+int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
+    if (purgatory == NULL)
+        return -EINVAL;
+    return purgatory->fork_count == htw__fork_count() ? 0 : -EOWNERDEAD;
+}
+
+static bool are_valid(const struct htw_purgatory_options *options) {
+    return options != NULL && options->struct_size == sizeof(*options) &&
+           options->on_complete != NULL && (options->shards & (options->shards - 1)) == 0 &&
+           options->shards <= HTW_PURGATORY_SHARDS_MAX &&
+           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+}
+
+/* Nobody can choose keys that fall into one chain of the tables. Where there is no entropy (yet),
+   the place of the purgatory is better than nothing. */
+static uint64_t make_seed(const struct htw_purgatory *purgatory) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+        seed = (uint64_t)(uintptr_t)purgatory * UINT64_C(0x9e3779b97f4a7c15);
+    return seed;
+}
+
+static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard) {
+    *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
+    htw__lock_init(&shard->lock);
+    htw__key_table_init(&shard->table, &purgatory->allocator);
+    htw__cells_init(&shard->cells, &purgatory->allocator);
+    shard->later_end = &shard->later;
+}
+
+static void init(struct htw_purgatory *purgatory, struct htw_scheduler *scheduler,
+                 const struct htw_purgatory_options *options, const struct htw_allocator *allocator,
+                 struct htw__purgatory_shard *shards, uint32_t shard_count) {
+    *purgatory = (struct htw_purgatory) {
+        .scheduler = scheduler,
+        .try_complete = options->try_complete,
+        .on_complete = options->on_complete,
+        .release = options->release,
+        .context = options->context,
+        .shards = shards,
+        .shard_count = shard_count,
+        .shard_shift = 63u - (unsigned)__builtin_ctz(shard_count),
+        .fork_count = htw__fork_count(),
+        .allocator = *allocator,
+    };
+    purgatory->seed = make_seed(purgatory);
+    htw__lock_init(&purgatory->lock);
+    htw__ring_init(&purgatory->thresholds);
+    htw__ring_init(&purgatory->closed_thresholds);
+    for (uint32_t i = 0; i < shard_count; i++)
+        init_shard(purgatory, &shards[i]);
+}
+
+int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
+                         const struct htw_purgatory_options *options) {
+    if (ret_purgatory == NULL || scheduler == NULL || !are_valid(options))
+        return -EINVAL;
+    const struct htw_allocator *allocator =
+        options->allocator != NULL ? options->allocator : &htw__default_allocator;
+    uint32_t shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT;
+    size_t shard_bytes = shard_count * sizeof(struct htw__purgatory_shard);
+    struct htw_purgatory *purgatory = htw__allocate(allocator, sizeof(*purgatory));
+    struct htw__purgatory_shard *shards = htw__allocate(allocator, shard_bytes);
+    struct htw_group *laters = NULL;
+    int error =
+        purgatory == NULL || shards == NULL ? -ENOMEM : htw_group_create(scheduler, &laters);
+    if (error != 0) {
+        htw__release(allocator, shards, shard_bytes);
+        htw__release(allocator, purgatory, sizeof(*purgatory));
+        return error;
+    }
+    init(purgatory, scheduler, options, allocator, shards, shard_count);
+    purgatory->laters = laters;
+    *ret_purgatory = purgatory;
+    return 0;
+}
+
+static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
+    struct htw__walk walk = { .shard = shard, .mark = HTW__REQUEST_CLOSE };
+    int64_t closed = 0;
+    for (struct htw_request *first; (first = htw__walk_begin_orphan(&walk)) != NULL;)
+        for (struct htw_request *request = first; request != NULL;
+             request = htw__walk_next(&walk)) {
+            htw__request_end(frame, request, HTW_REASON_CLOSED);
+            closed++;
+        }
+    return closed;
+}
+
+int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor *visitor,
+                            void *context) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
+    htw__frame_push(&frame, purgatory);
+    atomic_store_explicit(&purgatory->closed, true, memory_order_relaxed);
+    int64_t closed = 0;
+    for (uint32_t i = 0; i < purgatory->shard_count; i++)
+        closed += close_shard(&frame, &purgatory->shards[i]);
+    closed += htw__threshold_close_all(&frame);
+    htw__frame_pop(&frame);
+    return closed;
+}
+
+/* Whether threads of the scheduler are done with the requests and the checks. */
+static bool is_quiet(struct htw_purgatory *purgatory) {
+    for (uint32_t i = 0; i < purgatory->shard_count; i++) {
+        struct htw__purgatory_shard *shard = &purgatory->shards[i];
+        htw__lock_take(&shard->lock);
+        bool quiet = shard->pending == 0 && shard->keys == 0 && shard->finishing == 0;
+        htw__lock_give(&shard->lock);
+        if (!quiet)
+            return false;
+    }
+    return htw_group_count(purgatory->laters) == 0;
+}
+
+/* By looking now and then: so that the threads waited for touch nothing after they are done. */
+static void wait_until_quiet(struct htw_purgatory *purgatory) {
+    struct timespec nap = { 0, NAP_MIN_NS };
+    while (!is_quiet(purgatory)) {
+        nanosleep(&nap, NULL);
+        if (nap.tv_nsec < NAP_MAX_NS)
+            nap.tv_nsec *= 2;
+    }
+}
+
+static void fini_shard(struct htw__purgatory_shard *shard) {
+    htw__later_drop(shard);
+    htw__key_table_fini(&shard->table);
+    htw__lock_fini(&shard->lock);
+}
+
+static bool has_thresholds(struct htw_purgatory *purgatory) {
+    htw__lock_take(&purgatory->lock);
+    bool has = !htw__ring_is_empty(&purgatory->thresholds) ||
+               !htw__ring_is_empty(&purgatory->closed_thresholds);
+    htw__lock_give(&purgatory->lock);
+    return has;
+}
+
+int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
+    if (purgatory == NULL)
+        return 0;
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (htw__frame_is_inside(purgatory))
+        return -EDEADLK;
+    if (has_thresholds(purgatory))
+        return -EBUSY;
+    htw_purgatory_close(purgatory, NULL, NULL);
+    htw_group_cancel(purgatory->laters, NULL, NULL);
+    wait_until_quiet(purgatory);
+    htw_group_destroy(purgatory->laters);
+    for (uint32_t i = 0; i < purgatory->shard_count; i++)
+        fini_shard(&purgatory->shards[i]);
+    htw__lock_fini(&purgatory->lock);
+    struct htw_allocator allocator = purgatory->allocator;
+    htw__release(&allocator, purgatory->shards,
+                 purgatory->shard_count * sizeof(struct htw__purgatory_shard));
+    htw__release(&allocator, purgatory, sizeof(*purgatory));
+    return 0;
+}

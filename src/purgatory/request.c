@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "request.h"
+
+#include "threshold.h"
+#include "watch.h"
+
+/* Changes the state from `*state` to `to`; else reads it again. */
+static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return changed;
+}
+
+/* Sets bits, and returns the state before. */
+static uint32_t set(struct htw_request *request, uint32_t bits) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    uint32_t before = __atomic_fetch_or(&request->_state, bits, __ATOMIC_ACQ_REL);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return before;
+}
+
+/* Clears bits, and returns the state before. */
+static uint32_t clear(struct htw_request *request, uint32_t bits) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    uint32_t before = __atomic_fetch_and(&request->_state, ~bits, __ATOMIC_ACQ_REL);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return before;
+}
+
+/* Whether a hook of the request is up the stack of this thread. */
+static bool is_own(const struct htw_request *request) {
+    for (const struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer)
+        if (frame->request == request)
+            return true;
+    return false;
+}
+
+bool htw__request_take(struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    for (;;) {
+        uint32_t to = state | HTW__REQUEST_BUSY;
+        if ((state & HTW__REQUEST_DONE) != 0)
+            return false;
+        if ((state & HTW__REQUEST_BUSY) != 0)
+            to |= is_own(request) ? HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;
+        if (change(request, &state, to))
+            return (state & HTW__REQUEST_BUSY) == 0;
+    }
+}
+
+bool htw__request_force(struct htw_request *request, uint32_t mark, bool *ret_marked) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    *ret_marked = false;
+    for (;;) {
+        if (state == 0 || (state & (HTW__REQUEST_DONE | HTW__REQUEST_FORCED)) != 0)
+            return false;
+        bool busy = (state & HTW__REQUEST_BUSY) != 0;
+        if (change(request, &state,
+                   state | (busy ? mark : HTW__REQUEST_BUSY | HTW__REQUEST_DONE))) {
+            *ret_marked = busy;
+            return !busy;
+        }
+    }
+}
+
+bool htw__request_ask(struct htw__frame *frame, struct htw_request *request) {
+    const struct htw_purgatory *purgatory = frame->purgatory;
+    if (purgatory->try_complete == NULL)
+        return false;
+    frame->request = request;
+    bool yes = purgatory->try_complete(purgatory->context, request);
+    frame->request = NULL;
+    return yes;
+}
+
+/* The reason that is marked. EXPIRE may have joined another, which was first. */
+static enum htw_reason marked_reason(uint32_t state) {
+    if ((state & HTW__REQUEST_COMPLETE) != 0)
+        return HTW_REASON_COMPLETED;
+    if ((state & HTW__REQUEST_CANCEL) != 0)
+        return HTW_REASON_CANCELLED;
+    return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
+}
+
+bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
+                        enum htw_reason *ret_reason) {
+    bool asked_for_self = false;
+    for (;;) {
+        if (ask && htw__request_ask(frame, request)) {
+            set(request, HTW__REQUEST_DONE);
+            *ret_reason = HTW_REASON_COMPLETED;
+            break;
+        }
+        uint32_t state = htw__request_state(request);
+        if ((state & HTW__REQUEST_FORCED) != 0) {
+            *ret_reason = marked_reason(set(request, HTW__REQUEST_DONE));
+            break;
+        }
+        if (state == (HTW__REQUEST_PENDING | HTW__REQUEST_BUSY)) {
+            if (change(request, &state, HTW__REQUEST_PENDING))
+                return false;
+            continue; /* a mark has come */
+        }
+        /* What its own hook causes makes it asked once more, or a hook that checks its own key
+           each time would be asked for ever. */
+        bool by_others =
+            (clear(request, HTW__REQUEST_AGAIN | HTW__REQUEST_SELF) & HTW__REQUEST_AGAIN) != 0;
+        ask = by_others || !asked_for_self;
+        asked_for_self = !by_others;
+    }
+    htw__request_end(frame, request, *ret_reason);
+    return true;
+}
+
+void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
+                        bool delayed) {
+    shard->pending++;
+    shard->delayed += delayed;
+    request->_shard = (uint32_t)(shard - shard->purgatory->shards);
+    if (delayed)
+        request->_flags |= HTW__REQUEST_DELAYED;
+}
+
+void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_request *request,
+                          int reason, const struct htw__frame *frame) {
+    shard->pending--;
+    shard->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
+    if (reason != HTW__NO_REASON) {
+        shard->ended[reason]++;
+        shard->finishing += frame->is_scheduler;
+    }
+}
+
+/* One that was never watched counts in any shard: by its address, so that threads do not meet. */
+static void count_ended(struct htw_request *request, enum htw_reason reason,
+                        const struct htw__frame *frame) {
+    uint64_t mixed = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, mixed);
+    htw__lock_take(&shard->lock);
+    htw__request_count(shard, request, false);
+    htw__request_uncount(shard, request, (int)reason, frame);
+    htw__lock_give(&shard->lock);
+}
+
+static void unlink_from_keys(struct htw_request *request, int reason,
+                             const struct htw__frame *frame) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    /* The first comes last: by its shard the request is counted, and until then seen to be there.
+     */
+    for (uint32_t i = request->_count; i-- > 0;) {
+        struct htw__watch *watch = htw__request_watch(request, i);
+        struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
+        htw__lock_take(&shard->lock);
+        htw__watch_unlink(shard, watch);
+        if (i == 0) {
+            htw__request_uncount(shard, request, reason, frame);
+            if ((request->_flags & HTW__REQUEST_MANY) != 0)
+                shard->bytes -= request->_place._many._bytes;
+        }
+        htw__lock_give(&shard->lock);
+    }
+    request->_count = 0;
+}
+
+void htw__request_unlink(struct htw_request *request, int reason, const struct htw__frame *frame) {
+    if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
+        htw__threshold_unlink(request, reason, frame);
+    else if (request->_count > 0)
+        unlink_from_keys(request, reason, frame);
+    else if (reason != HTW__NO_REASON)
+        count_ended(request, (enum htw_reason)reason, frame);
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        htw__release(&request->_purgatory->allocator, request->_place._many._watches,
+                     request->_place._many._bytes);
+    request->_flags = 0;
+}
+
+/* Whether the timer's callback will not touch the request (again). */
+static bool timer_is_over(struct htw_request *request) {
+    if (request->_timer == 0)
+        return true;
+    if ((htw__request_state(request) & HTW__REQUEST_TIMER_OVER) != 0)
+        return true;
+    switch (htw_cancel(request->_purgatory->scheduler, request->_timer)) {
+    case HTW_CANCELLED:
+        return true;
+    case HTW_RUNNING:
+        return false;
+    default: /* it has returned, and what it did is to be seen before the request is released */
+        (void)htw__request_state(request);
+        return true;
+    }
+}
+
+static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
+    if (purgatory->release != NULL)
+        purgatory->release(purgatory->context, request);
+}
+
+static void add_finishing(struct htw__purgatory_shard *shard, uint32_t n) {
+    htw__lock_take(&shard->lock);
+    shard->finishing += n;
+    htw__lock_give(&shard->lock);
+}
+
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+                      enum htw_reason reason) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    htw__request_unlink(request, (int)reason, frame);
+    struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
+    uint32_t finishing = frame->is_scheduler; /* counted by unlink */
+    bool is_last = timer_is_over(request);
+    if (!is_last) {
+        add_finishing(shard, 1);
+        finishing++;
+    }
+    frame->request = request;
+    if (frame->visitor != NULL)
+        frame->visitor(frame->visitor_context, request);
+    purgatory->on_complete(purgatory->context, request, reason);
+    if (!is_last)
+        is_last = (set(request, HTW__REQUEST_OWNER_OVER) & HTW__REQUEST_TIMER_OVER) != 0;
+    if (is_last)
+        release(purgatory, request);
+    else
+        finishing--; /* the timer's callback releases it, and takes itself off */
+    frame->request = NULL;
+    if (finishing > 0)
+        add_finishing(shard, 0 - finishing);
+}
+
+void htw__request_expired(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct htw_request *request = arg;
+    uint32_t before =
+        set(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE | HTW__REQUEST_TIMER_OVER);
+    if ((before & HTW__REQUEST_BUSY) != 0 && (before & HTW__REQUEST_OWNER_OVER) == 0)
+        return; /* the owner has seen, or will see, that this was here */
+    struct htw__frame frame = { .is_scheduler = true };
+    struct htw_purgatory *purgatory = request->_purgatory;
+    htw__frame_push(&frame, purgatory);
+    if ((before & HTW__REQUEST_OWNER_OVER) != 0) {
+        struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
+        frame.request = request;
+        release(purgatory, request);
+        add_finishing(shard, 0u - 1u);
+    } else {
+        htw__request_end(&frame, request, HTW_REASON_EXPIRED);
+    }
+    htw__frame_pop(&frame);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* request.h - the life of a request: who owns it, marks, its end. See state.h. */
+#ifndef HTW_SRC_PURGATORY_REQUEST_H
+#define HTW_SRC_PURGATORY_REQUEST_H
+
+#include "../annotate.h"
+#include "state.h"
+
+/* Watch `i` of a request on keys. */
+static inline struct htw__watch *htw__request_watch(struct htw_request *request, uint32_t i) {
+    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i]
+                                                      : &request->_place._few[i];
+}
+
+/*
+ * For an event: takes a request that is not busy, and returns true: the caller owns it. Otherwise
+ * marks it, so that its owner asks again.
+ */
+bool htw__request_take(struct htw_request *request);
+
+/*
+ * For who wants its end: takes a request that is not busy, and returns true. Otherwise leaves
+ * `mark`, one of HTW__REQUEST_FORCED, unless its end is settled; tells by `*ret_marked`.
+ */
+bool htw__request_force(struct htw_request *request, uint32_t mark, bool *ret_marked);
+
+/* Asks `try_complete`. The owner only. */
+bool htw__request_ask(struct htw__frame *frame, struct htw_request *request);
+
+/*
+ * The owner is through with what it wanted: asks `try_complete` if `ask` and as long as there are
+ * marks of events, ends the request if there is reason to, or else gives it up. Returns whether it
+ * ended, with what reason in `*ret_reason`. The request must not be touched afterwards.
+ */
+bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
+                        enum htw_reason *ret_reason);
+
+/* Ends a request. The owner only; afterwards it must not be touched. */
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+                      enum htw_reason reason);
+
+/* No end: a submission that has failed. */
+#define HTW__NO_REASON (-1)
+
+/* Counts a request in, or out, because it has ended (with one of enum htw_reason) or could not be
+   submitted (HTW__NO_REASON). Under the lock of the shard. */
+void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
+                        bool delayed);
+void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_request *request,
+                          int reason, const struct htw__frame *frame);
+
+/* Takes it out wherever it stands, and counts it out. The owner only. */
+void htw__request_unlink(struct htw_request *request, int reason, const struct htw__frame *frame);
+
+/* The callback of its timer. */
+void htw__request_expired(void *arg, const struct htw_firing *firing);
+
+static inline uint32_t htw__request_state(const struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_ACQUIRE);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return state;
+}
+
+#endif /* HTW_SRC_PURGATORY_REQUEST_H */

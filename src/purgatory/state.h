@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - what the purgatory is made of, the life of a request, and the order of locks.
+ *
+ * Keys are divided into shards by their hash. A shard has a lock and a table of the keys on which
+ * somebody waits; a key has a ring of watches in order of arrival. The first two watches of a
+ * request stand in the request itself.
+ *
+ * A request's `_state` is 0 while it is the user's. Otherwise it is a set of bits:
+ *
+ *   PENDING     from its submission until it is released.
+ *   BUSY        a thread owns the request. Only the owner calls hooks, links, unlinks, and
+ *               touches the other members. Whoever finds the request, and it is not busy, may take
+ *               it by setting the bit; whoever finds it busy leaves a mark, and goes on. So nobody
+ *               waits for a hook.
+ *   AGAIN,      marks: an event has come; `try_complete` must be asked (again). SELF: the event
+ *   SELF        came out of the request's own hook.
+ *   COMPLETE,   marks: it must end, for this reason. The first of them holds; EXPIRE alone may
+ *   CANCEL,     join another.
+ *   CLOSE,
+ *   EXPIRE
+ *   DONE        the reason is settled. The owner unlinks the request, cancels its timer, calls
+ *               on_complete, and never gives BUSY back.
+ *   TIMER_OVER  the timer's callback has done all that it does with the request, unless it finds
+ *   OWNER_OVER  that the owner was done first: whoever comes second calls `release`.
+ *
+ * The owner gives the request up by a compare-and-swap that takes BUSY away, which fails where a
+ * mark has been left meanwhile. That is why no event is lost: an event either finds the request
+ * not busy, or its mark is seen by the owner.
+ *
+ * When is a request freed? A thread may touch it (1) as its owner, (2) with the lock of a key held
+ * in whose ring it stands, or that of a threshold in whose wheel, (3) as its timer's callback. The
+ * owner unlinks it everywhere before it ends, and the timer is either cancelled, or has been
+ * over, or is waited for by means of TIMER_OVER and OWNER_OVER.
+ *
+ * Locks: those of shards and thresholds are leaves, never nested, never held while the scheduler is
+ * called or a hook; the allocator may be called with one. The purgatory's own lock, over the list
+ * of thresholds, is taken before that of a threshold.
+ */
+#ifndef HTW_SRC_PURGATORY_STATE_H
+#define HTW_SRC_PURGATORY_STATE_H
+
+#include "../alloc.h"
+#include "../key_table.h"
+#include "../list.h"
+#include "../lock.h"
+#include "../cells.h"
+
+#include <htw/purgatory.h>
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+enum {
+    HTW__REQUEST_PENDING = 1u << 0,
+    HTW__REQUEST_BUSY = 1u << 10,
+    HTW__REQUEST_AGAIN = 1u << 1,
+    HTW__REQUEST_SELF = 1u << 2,
+    HTW__REQUEST_COMPLETE = 1u << 3,
+    HTW__REQUEST_CANCEL = 1u << 4,
+    HTW__REQUEST_CLOSE = 1u << 5,
+    HTW__REQUEST_EXPIRE = 1u << 6,
+    HTW__REQUEST_DONE = 1u << 7,
+    HTW__REQUEST_TIMER_OVER = 1u << 8,
+    HTW__REQUEST_OWNER_OVER = 1u << 9,
+    /* The marks by which a request must end. */
+    HTW__REQUEST_FORCED =
+        HTW__REQUEST_COMPLETE | HTW__REQUEST_CANCEL | HTW__REQUEST_CLOSE | HTW__REQUEST_EXPIRE
+};
+
+/* In `_flags`, which only the owner touches. */
+enum {
+    HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout */
+    HTW__REQUEST_MANY = 1u << 1,        /* its watches do not stand in itself */
+    HTW__REQUEST_ON_THRESHOLD = 1u << 2 /* linked there, not on keys */
+};
+
+#define HTW__REASONS 4
+
+/* The key's bytes, when they are no more than this, stand behind the struct, in its cell. */
+#define HTW__KEY_INLINE_BYTES 16u
+
+/* A key on which somebody waits. */
+struct htw__watched_key {
+    struct htw__key_node node; /* its tag: HTW__KEY_... and, from bit 8, the number of the cell */
+    struct htw__link watches;  /* ring, in order of arrival; markers of walks among them */
+};
+
+enum {
+    HTW__KEY_LONG = 1u << 0,  /* has memory of its own, not a cell */
+    HTW__KEY_LATER = 1u << 1, /* a check of it is queued and has not begun */
+    HTW__KEY_ORPHAN = 1u << 2 /* no longer in the table, since it was closed */
+};
+#define HTW__KEY_NUMBER_SHIFT 8
+
+/* A check that is queued. The key's bytes stand behind it. */
+struct htw__later {
+    struct htw__later *next;
+    uint64_t hash;
+    size_t size;
+};
+
+struct htw__purgatory_shard {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows */
+    bool closed;
+    uint32_t finishing; /* requests that threads of the scheduler are about to release */
+    uint64_t watched;   /* watches, markers not counted */
+    uint64_t pending;   /* requests whose first key is here, or whose threshold has this number */
+    uint64_t delayed;   /* of these, with a timeout */
+    uint64_t ended[HTW__REASONS]; /* those that ended before they were watched: in any shard */
+    uint64_t bytes;               /* of long keys, watches beyond a request's own, queued checks */
+    uint64_t keys;                /* with those that are no longer in the table */
+    struct htw__key_table table;
+    struct htw__cells cells;
+    struct htw__later *later; /* checks that are queued: the oldest, */
+    struct htw__later **later_end;
+    uint64_t runs_scheduled; /* of the callback that makes them, */
+    uint64_t runs_started;   /* which is due while these are less */
+    struct htw_purgatory *purgatory;
+};
+
+struct htw_purgatory {
+    struct htw_scheduler *scheduler;
+    bool (*try_complete)(void *context, struct htw_request *request);
+    void (*on_complete)(void *context, struct htw_request *request, enum htw_reason reason);
+    void (*release)(void *context, struct htw_request *request);
+    void *context;
+    struct htw__purgatory_shard *shards;
+    uint32_t shard_count;
+    unsigned shard_shift; /* the shard of a hash is hash >> shard_shift >> 1 */
+    unsigned fork_count;  /* when it was created; more in a child */
+    _Atomic bool closed;
+    uint64_t seed;
+    struct htw_group *laters; /* of the callbacks that make checks */
+    struct htw_allocator allocator;
+    struct htw__lock lock;              /* guards what follows */
+    struct htw__link thresholds;        /* ring of those in which requests may wait */
+    struct htw__link closed_thresholds; /* and of those that have been emptied for good */
+    uint32_t threshold_turn;            /* the next threshold counts in this shard */
+};
+
+/*
+ * A call in which hooks run; each thread has a stack of them. By it an event tells whether a busy
+ * request is this thread's own, and destroy, that it is called from a hook.
+ */
+struct htw__frame {
+    struct htw_purgatory *purgatory;
+    struct htw_request *request; /* whose hook runs, or NULL */
+    struct htw__frame *outer;
+    bool is_scheduler; /* in a callback: destroy waits for it */
+    htw_request_visitor *visitor;
+    void *visitor_context;
+};
+
+extern _Thread_local struct htw__frame *htw__innermost_frame
+    __attribute__((tls_model("initial-exec")));
+
+static inline void htw__frame_push(struct htw__frame *frame, struct htw_purgatory *purgatory) {
+    frame->purgatory = purgatory;
+    frame->outer = htw__innermost_frame;
+    htw__innermost_frame = frame;
+}
+
+static inline void htw__frame_pop(const struct htw__frame *frame) {
+    htw__innermost_frame = frame->outer;
+}
+
+/* Whether this thread is in a hook or a visitor of the purgatory. */
+bool htw__frame_is_inside(const struct htw_purgatory *purgatory);
+
+/* 0; -EINVAL for NULL; -EOWNERDEAD in a child. */
+int htw__purgatory_refusal(const struct htw_purgatory *purgatory);
+
+static inline struct htw__purgatory_shard *
+htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
+    return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
+}
+
+#endif /* HTW_SRC_PURGATORY_STATE_H */

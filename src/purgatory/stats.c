@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "request.h"
+#include "threshold.h"
+
+#include <errno.h>
+
+#define NAME "htw_purgatory_"
+
+static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_stats *stats) {
+    htw__lock_take(&shard->lock);
+    stats->completed += shard->ended[HTW_REASON_COMPLETED];
+    stats->expired += shard->ended[HTW_REASON_EXPIRED];
+    stats->cancelled += shard->ended[HTW_REASON_CANCELLED];
+    stats->closed += shard->ended[HTW_REASON_CLOSED];
+    stats->pending += shard->pending;
+    stats->delayed += shard->delayed;
+    stats->watched += shard->watched;
+    stats->keys += shard->keys;
+    stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) +
+                           htw__cells_memory(&shard->cells) + shard->bytes;
+    htw__lock_give(&shard->lock);
+}
+
+static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
+    *stats = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
+    for (uint32_t i = 0; i < purgatory->shard_count; i++)
+        add_shard(&purgatory->shards[i], stats);
+    stats->memory_bytes += sizeof(*purgatory) + htw__threshold_bytes(purgatory);
+    stats->submitted =
+        stats->completed + stats->expired + stats->cancelled + stats->closed + stats->pending;
+}
+
+int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (stats == NULL || stats->struct_size != sizeof(*stats))
+        return -EINVAL;
+    gather(purgatory, stats);
+    return 0;
+}
+
+uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    return htw_purgatory_stats(purgatory, &stats) == 0 ? stats.watched : 0;
+}
+
+uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    return htw_purgatory_stats(purgatory, &stats) == 0 ? stats.delayed : 0;
+}
+
+static void write_ended(FILE *stream, const char *reason, uint64_t value) {
+    fprintf(stream, NAME "ended_total{reason=\"%s\"} %llu\n", reason, (unsigned long long)value);
+}
+
+static void write_value(FILE *stream, const char *name, const char *type, const char *help,
+                        uint64_t value) {
+    fprintf(stream, "# HELP " NAME "%s %s\n# TYPE " NAME "%s %s\n" NAME "%s %llu\n", name, help,
+            name, type, name, (unsigned long long)value);
+}
+
+int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (stream == NULL)
+        return -EINVAL;
+    struct htw_purgatory_stats stats;
+    gather(purgatory, &stats);
+    write_value(stream, "submitted_total", "counter", "Requests submitted.", stats.submitted);
+    fputs("# HELP " NAME "ended_total Requests that have ended.\n# TYPE " NAME
+          "ended_total counter\n",
+          stream);
+    write_ended(stream, "completed", stats.completed);
+    write_ended(stream, "expired", stats.expired);
+    write_ended(stream, "cancelled", stats.cancelled);
+    write_ended(stream, "closed", stats.closed);
+    write_value(stream, "pending", "gauge", "Requests that wait.", stats.pending);
+    write_value(stream, "delayed", "gauge", "Of these, with a timeout.", stats.delayed);
+    write_value(stream, "watched", "gauge", "Requests on keys, once for each key.", stats.watched);
+    write_value(stream, "keys", "gauge", "Keys on which somebody waits.", stats.keys);
+    write_value(stream, "memory_bytes", "gauge", "Memory that the purgatory holds.",
+                stats.memory_bytes);
+    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+}

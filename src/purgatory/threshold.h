@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* threshold.h - requests that wait for a value: in a wheel whose time is the value. */
+#ifndef HTW_SRC_PURGATORY_THRESHOLD_H
+#define HTW_SRC_PURGATORY_THRESHOLD_H
+
+#include "state.h"
+
+struct htw_threshold {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows but `link` */
+    bool closed;
+    uint64_t value;
+    uint64_t linked; /* requests that are in the wheel, or have been and may touch this yet */
+    struct htw_wheel *wheel;
+    struct htw_purgatory *purgatory;
+    struct htw__purgatory_shard *shard; /* in which its requests are counted */
+    struct htw__link link;              /* in the purgatory's rings, under its lock */
+};
+
+/* Takes a request that waits on a threshold out, and counts it out. */
+void htw__threshold_unlink(struct htw_request *request, int reason, const struct htw__frame *frame);
+
+/* Ends what waits on thresholds, for htw_purgatory_close(). Returns how many. */
+int64_t htw__threshold_close_all(struct htw__frame *frame);
+
+/* The bytes of the wheels, for statistics. */
+uint64_t htw__threshold_bytes(struct htw_purgatory *purgatory);
+
+#endif /* HTW_SRC_PURGATORY_THRESHOLD_H */

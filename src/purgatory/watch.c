@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "watch.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES == HTW__CELL_BYTES,
+               "a key and its bytes fill a cell");
+_Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node is where its key is");
+_Static_assert(offsetof(struct htw__watch, _link) == 0, "a link is where its watch is");
+
+static size_t long_key_bytes(size_t size) {
+    return sizeof(struct htw__watched_key) + size;
+}
+
+static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard, size_t size) {
+    struct htw__watched_key *key;
+    if (size <= HTW__KEY_INLINE_BYTES) {
+        uint8_t number;
+        key = htw__cells_take(&shard->cells, &number);
+        if (key != NULL)
+            key->node.tag = (uint32_t)number << HTW__KEY_NUMBER_SHIFT;
+    } else {
+        key = htw__allocate(&shard->cells.allocator, long_key_bytes(size));
+        if (key != NULL) {
+            key->node.tag = HTW__KEY_LONG;
+            shard->bytes += long_key_bytes(size);
+        }
+    }
+    return key;
+}
+
+static void release_key(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    if ((key->node.tag & HTW__KEY_LONG) == 0) {
+        htw__cells_give(&shard->cells, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
+        return;
+    }
+    size_t bytes = long_key_bytes(key->node.size);
+    shard->bytes -= bytes;
+    htw__release(&shard->cells.allocator, key, bytes);
+}
+
+static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint64_t hash,
+                                        const struct htw_key *source) {
+    struct htw__watched_key *key = allocate_key(shard, source->size);
+    if (key == NULL)
+        return NULL;
+    if (source->size > 0)
+        memcpy(key + 1, source->bytes, source->size);
+    key->node.hash = hash;
+    key->node.key = key + 1;
+    key->node.size = (uint32_t)source->size;
+    htw__ring_init(&key->watches);
+    htw__key_table_insert(&shard->table, &key->node);
+    shard->keys++;
+    return key;
+}
+
+int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch, uint64_t hash,
+                    const struct htw_key *source) {
+    if (shard->closed)
+        return -ESHUTDOWN;
+    struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
+    if (key == NULL && (key = add_key(shard, hash, source)) == NULL)
+        return -ENOMEM;
+    watch->_key = key;
+    htw__ring_push_back(&key->watches, &watch->_link);
+    shard->watched++;
+    return 0;
+}
+
+void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    if (!htw__ring_is_empty(&key->watches))
+        return;
+    if ((key->node.tag & HTW__KEY_ORPHAN) == 0)
+        htw__key_table_remove(&shard->table, &key->node);
+    shard->keys--;
+    release_key(shard, key);
+}
+
+void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch) {
+    htw__link_unlink(&watch->_link);
+    shard->watched--;
+    htw__watched_key_leave(shard, watch->_key);
+}
+
+struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
+    struct htw__watched_key *key =
+        (struct htw__watched_key *)(void *)htw__key_table_take(&shard->table);
+    if (key != NULL)
+        key->node.tag |= HTW__KEY_ORPHAN;
+    return key;
+}
