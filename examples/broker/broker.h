@@ -21,6 +21,7 @@ struct broker {
     struct store store;
     struct loop *loops; /* options.threads of them; the first is run by main() */
     uint16_t port;
+    atomic_uint_fast64_t buffered; /* bytes of the clients' buffers */
     atomic_uint clients;
     atomic_uint waiting;  /* of these, blocked */
     atomic_bool draining; /* the program is about to end */

@@ -37,6 +37,19 @@ void client_create(struct loop *loop, int socket) {
     pthread_mutex_unlock(&loop->mutex);
 }
 
+/* Brings the sum of all clients' buffers up to date. false: it has become too much. */
+static bool account(struct client *client) {
+    const struct options *options = &client->loop->broker->options;
+    atomic_uint_fast64_t *buffered = &client->loop->broker->buffered;
+    size_t now = client->input.capacity + client->output.capacity;
+    if (now == client->accounted)
+        return true;
+    bool grows = now > client->accounted;
+    uint64_t total = atomic_fetch_add(buffered, now - client->accounted) + now - client->accounted;
+    client->accounted = now;
+    return !grows || options->max_memory == 0 || total <= options->max_memory;
+}
+
 /* Frees a client that is closed, unless something still refers to it. */
 static void free_if_unused(struct client *client) {
     if (client->socket < 0 && client->waiting == NULL && !client->is_queued)
@@ -52,15 +65,16 @@ void client_close(struct client *client) {
         shutdown(client->socket, SHUT_WR);
         recv(client->socket, loop->input, LOOP_INPUT_SIZE, MSG_DONTWAIT);
     }
+    pthread_mutex_lock(&loop->mutex);
+    DL_DELETE(loop->clients, client); /* first, since others may be looking at it there */
+    pthread_mutex_unlock(&loop->mutex);
     close(client->socket); /* leaves the epoll set, too */
     client->socket = -1;
     atomic_fetch_sub(&loop->broker->clients, 1);
-    pthread_mutex_lock(&loop->mutex);
-    DL_DELETE(loop->clients, client);
-    pthread_mutex_unlock(&loop->mutex);
     free(client->name);
     buffer_fini(&client->input);
     buffer_fini(&client->output);
+    account(client);
     if (client->waiting != NULL) /* comes to the mailbox, now or from whoever has just ended it */
         htw_request_cancel(loop->broker->purgatory, &client->waiting->request);
     free_if_unused(client);
@@ -87,6 +101,7 @@ static bool send_rest(struct client *client) {
     client->sent += sent < 0 ? 0 : (size_t)sent;
     if (client->sent == output->size) {
         buffer_fini(output);
+        account(client);
         client->sent = 0;
         want(client, client->interest & ~(uint32_t)EPOLLOUT);
     }
@@ -104,7 +119,7 @@ static bool keep_rest(struct client *client, const struct buffer *reply, size_t 
     if (output->size - client->sent + reply->size - sent > loop->broker->options.max_output)
         output->failed = true;
     buffer_append(output, reply->bytes + sent, reply->size - sent);
-    if (output->failed) {
+    if (!account(client) || output->failed) {
         loop_count(&loop->overflowed);
         client_close(client);
         return false;
@@ -190,6 +205,7 @@ static void execute(struct client *client, char *bytes, size_t size) {
         buffer_fini(&client->input);
     else if (goes_on && at < size)
         loop_queue(loop, client);
+    account(client); /* the next read is refused if it is too much */
     flush(client);
 }
 
@@ -199,6 +215,11 @@ static void read_input(struct client *client) {
     bool is_part = input->size > 0; /* of a request; the rest goes behind it */
     if (is_part && !buffer_reserve(input, input->size < LOOP_INPUT_SIZE / 2 ? LOOP_INPUT_SIZE / 2
                                                                             : input->size)) {
+        client_close(client);
+        return;
+    }
+    if (!account(client)) {
+        loop_count(&loop->overflowed);
         client_close(client);
         return;
     }

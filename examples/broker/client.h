@@ -27,7 +27,8 @@ struct client {
     struct buffer input;       /* read and not executed yet */
     struct buffer output;      /* from `sent` on: not taken by the client yet */
     size_t sent;
-    size_t needed; /* bytes of input without which the request cannot be complete */
+    size_t accounted; /* bytes of both that count in the broker's sum */
+    size_t needed;    /* bytes of input without which the request cannot be complete */
     uint64_t id;
     int socket; /* -1: closed, and only kept for what it waits for */
     uint32_t interest;

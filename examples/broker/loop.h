@@ -38,7 +38,7 @@ struct loop {
     atomic_uint_fast64_t commands;
     atomic_uint_fast64_t connections;
     atomic_uint_fast64_t refused;
-    atomic_uint_fast64_t overflowed; /* clients that did not take their replies */
+    atomic_uint_fast64_t overflowed; /* clients closed for what they let pile up */
 };
 
 /* Adds one to a counter that only this thread writes. */
