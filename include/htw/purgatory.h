@@ -104,9 +104,10 @@ struct htw__watch {
  */
 struct htw_request {
     uint32_t _state;
-    uint32_t _shard;
+    uint32_t _over;
     uint32_t _count;
-    uint32_t _flags;
+    uint16_t _shard;
+    uint16_t _flags;
     htw_handle _timer;
     struct htw_purgatory *_purgatory;
     union {

@@ -105,12 +105,11 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
     struct htw__walk walk = { .shard = shard, .mark = HTW__REQUEST_CLOSE };
     int64_t closed = 0;
-    for (struct htw_request *first; (first = htw__walk_begin_orphan(&walk)) != NULL;)
-        for (struct htw_request *request = first; request != NULL;
-             request = htw__walk_next(&walk)) {
-            htw__request_end(frame, request, HTW_REASON_CLOSED);
+    while (htw__walk_begin_orphan(&walk) > 0)
+        do {
+            htw__request_end(frame, walk.taken[0], HTW_REASON_CLOSED);
             closed++;
-        }
+        } while (htw__walk_next(&walk, 1) > 0);
     return closed;
 }
 

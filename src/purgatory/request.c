@@ -65,14 +65,23 @@ bool htw__request_force(struct htw_request *request, uint32_t mark, bool *ret_ma
     }
 }
 
-bool htw__request_ask(struct htw__frame *frame, struct htw_request *request) {
+/* From here on marks are ignored. A plain store, which is cheaper, may overwrite some that come
+   just now; none of them is missed, since the reason is known. */
+void htw__request_decide(struct htw_request *request) {
+    __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY | HTW__REQUEST_DONE,
+                     __ATOMIC_RELAXED);
+}
+
+bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
     const struct htw_purgatory *purgatory = frame->purgatory;
     if (purgatory->try_complete == NULL)
         return false;
     frame->request = request;
-    bool yes = purgatory->try_complete(purgatory->context, request);
+    bool ready = purgatory->try_complete(purgatory->context, request);
     frame->request = NULL;
-    return yes;
+    if (ready)
+        htw__request_decide(request);
+    return ready;
 }
 
 /* The reason that is marked. EXPIRE may have joined another, which was first. */
@@ -84,22 +93,22 @@ static enum htw_reason marked_reason(uint32_t state) {
     return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
 }
 
-bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
-                        enum htw_reason *ret_reason) {
+bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
+                         uint32_t idle, enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     for (;;) {
-        if (ask && htw__request_ask(frame, request)) {
-            set(request, HTW__REQUEST_DONE);
+        if (ask && htw__request_is_ready(frame, request)) {
             *ret_reason = HTW_REASON_COMPLETED;
-            break;
+            return true;
         }
         uint32_t state = htw__request_state(request);
         if ((state & HTW__REQUEST_FORCED) != 0) {
-            *ret_reason = marked_reason(set(request, HTW__REQUEST_DONE));
-            break;
+            htw__request_decide(request);
+            *ret_reason = marked_reason(state);
+            return true;
         }
         if (state == (HTW__REQUEST_PENDING | HTW__REQUEST_BUSY)) {
-            if (change(request, &state, HTW__REQUEST_PENDING))
+            if (change(request, &state, idle))
                 return false;
             continue; /* a mark has come */
         }
@@ -110,15 +119,13 @@ bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, b
         ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
     }
-    htw__request_end(frame, request, *ret_reason);
-    return true;
 }
 
 void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
                         bool delayed) {
     shard->pending++;
     shard->delayed += delayed;
-    request->_shard = (uint32_t)(shard - shard->purgatory->shards);
+    request->_shard = (uint16_t)(shard - shard->purgatory->shards);
     if (delayed)
         request->_flags |= HTW__REQUEST_DELAYED;
 }
@@ -174,14 +181,19 @@ void htw__request_unlink(struct htw_request *request, int reason, const struct h
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
                      request->_place._many._bytes);
-    request->_flags = 0;
+}
+
+/* Says that the timer's callback, or the owner, is through; whether the other one was before. */
+static bool is_over_second(struct htw_request *request, uint32_t mine) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&request->_over);
+    uint32_t before = __atomic_fetch_or(&request->_over, mine, __ATOMIC_ACQ_REL);
+    HTW__ANNOTATE_HAPPENS_AFTER(&request->_over);
+    return before != 0;
 }
 
 /* Whether the timer's callback will not touch the request (again). */
-static bool timer_is_over(struct htw_request *request) {
+static bool is_timer_over(struct htw_request *request) {
     if (request->_timer == 0)
-        return true;
-    if ((htw__request_state(request) & HTW__REQUEST_TIMER_OVER) != 0)
         return true;
     switch (htw_cancel(request->_purgatory->scheduler, request->_timer)) {
     case HTW_CANCELLED:
@@ -189,7 +201,8 @@ static bool timer_is_over(struct htw_request *request) {
     case HTW_RUNNING:
         return false;
     default: /* it has returned, and what it did is to be seen before the request is released */
-        (void)htw__request_state(request);
+        (void)__atomic_load_n(&request->_over, __ATOMIC_ACQUIRE);
+        HTW__ANNOTATE_HAPPENS_AFTER(&request->_over);
         return true;
     }
 }
@@ -213,7 +226,7 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     htw__request_unlink(request, (int)reason, frame);
     struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
     uint32_t finishing = frame->is_scheduler; /* counted by unlink */
-    bool is_last = timer_is_over(request);
+    bool is_last = is_timer_over(request);
     if (!is_last) {
         add_finishing(shard, 1);
         finishing++;
@@ -223,7 +236,7 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         frame->visitor(frame->visitor_context, request);
     purgatory->on_complete(purgatory->context, request, reason);
     if (!is_last)
-        is_last = (set(request, HTW__REQUEST_OWNER_OVER) & HTW__REQUEST_TIMER_OVER) != 0;
+        is_last = is_over_second(request, HTW__REQUEST_OWNER_OVER);
     if (is_last)
         release(purgatory, request);
     else
@@ -236,19 +249,19 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
 void htw__request_expired(void *arg, const struct htw_firing *firing) {
     (void)firing;
     struct htw_request *request = arg;
-    uint32_t before =
-        set(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE | HTW__REQUEST_TIMER_OVER);
-    if ((before & HTW__REQUEST_BUSY) != 0 && (before & HTW__REQUEST_OWNER_OVER) == 0)
-        return; /* the owner has seen, or will see, that this was here */
+    bool busy = (set(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE) & HTW__REQUEST_BUSY) != 0;
+    if (busy && !is_over_second(request, HTW__REQUEST_TIMER_OVER))
+        return; /* the owner sees what was set */
     struct htw__frame frame = { .is_scheduler = true };
     struct htw_purgatory *purgatory = request->_purgatory;
     htw__frame_push(&frame, purgatory);
-    if ((before & HTW__REQUEST_OWNER_OVER) != 0) {
+    if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
         frame.request = request;
         release(purgatory, request);
         add_finishing(shard, 0u - 1u);
     } else {
+        request->_timer = 0; /* it is over */
         htw__request_end(&frame, request, HTW_REASON_EXPIRED);
     }
     htw__frame_pop(&frame);

@@ -24,18 +24,23 @@ bool htw__request_take(struct htw_request *request);
  */
 bool htw__request_force(struct htw_request *request, uint32_t mark, bool *ret_marked);
 
-/* Asks `try_complete`. The owner only. */
-bool htw__request_ask(struct htw__frame *frame, struct htw_request *request);
+/* Asks `try_complete`; if it says yes the owner must end the request. The owner only. */
+bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
+
+/* Settles that it ends, whatever others mark. The owner only. */
+void htw__request_decide(struct htw_request *request);
 
 /*
  * The owner is through with what it wanted: asks `try_complete` if `ask` and as long as there are
- * marks of events, ends the request if there is reason to, or else gives it up. Returns whether it
- * ended, with what reason in `*ret_reason`. The request must not be touched afterwards.
+ * marks of events. True: the owner must end the request, for the reason in `*ret_reason`. False: it
+ * has given it up, in the state `idle` (HTW__REQUEST_PENDING, or 0: it is the user's again), and
+ * must not touch it any more.
  */
-bool htw__request_serve(struct htw__frame *frame, struct htw_request *request, bool ask,
-                        enum htw_reason *ret_reason);
+bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
+                         uint32_t idle, enum htw_reason *ret_reason);
 
-/* Ends a request. The owner only; afterwards it must not be touched. */
+/* Ends a request: unlinks it and calls the hooks. The owner only; afterwards it must not be
+   touched. */
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 
@@ -55,6 +60,7 @@ void htw__request_unlink(struct htw_request *request, int reason, const struct h
 /* The callback of its timer. */
 void htw__request_expired(void *arg, const struct htw_firing *firing);
 
+/* The state, and all that happened before it was set. */
 static inline uint32_t htw__request_state(const struct htw_request *request) {
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_ACQUIRE);
     HTW__ANNOTATE_HAPPENS_AFTER(request);

@@ -21,17 +21,16 @@
  *   EXPIRE
  *   DONE        the reason is settled. The owner unlinks the request, cancels its timer, calls
  *               on_complete, and never gives BUSY back.
- *   TIMER_OVER  the timer's callback has done all that it does with the request, unless it finds
- *   OWNER_OVER  that the owner was done first: whoever comes second calls `release`.
  *
  * The owner gives the request up by a compare-and-swap that takes BUSY away, which fails where a
  * mark has been left meanwhile. That is why no event is lost: an event either finds the request
  * not busy, or its mark is seen by the owner.
  *
- * When is a request freed? A thread may touch it (1) as its owner, (2) with the lock of a key held
- * in whose ring it stands, or that of a threshold in whose wheel, (3) as its timer's callback. The
- * owner unlinks it everywhere before it ends, and the timer is either cancelled, or has been
- * over, or is waited for by means of TIMER_OVER and OWNER_OVER.
+ * When is a request released? A thread may touch it (1) as its owner, (2) with the lock of a key
+ * held in whose ring it stands, or that of a threshold in whose wheel, (3) as its timer's callback.
+ * The owner unlinks it everywhere before it ends, and cancels the timer. Only if the callback runs
+ * already, each of the two says in `_over` when it is through, and who comes second calls
+ * `release`.
  *
  * Locks: those of shards and thresholds are leaves, never nested, never held while the scheduler is
  * called or a hook; the allocator may be called with one. The purgatory's own lock, over the list
@@ -53,7 +52,7 @@
 
 enum {
     HTW__REQUEST_PENDING = 1u << 0,
-    HTW__REQUEST_BUSY = 1u << 10,
+    HTW__REQUEST_BUSY = 1u << 8,
     HTW__REQUEST_AGAIN = 1u << 1,
     HTW__REQUEST_SELF = 1u << 2,
     HTW__REQUEST_COMPLETE = 1u << 3,
@@ -61,12 +60,13 @@ enum {
     HTW__REQUEST_CLOSE = 1u << 5,
     HTW__REQUEST_EXPIRE = 1u << 6,
     HTW__REQUEST_DONE = 1u << 7,
-    HTW__REQUEST_TIMER_OVER = 1u << 8,
-    HTW__REQUEST_OWNER_OVER = 1u << 9,
     /* The marks by which a request must end. */
     HTW__REQUEST_FORCED =
         HTW__REQUEST_COMPLETE | HTW__REQUEST_CANCEL | HTW__REQUEST_CLOSE | HTW__REQUEST_EXPIRE
 };
+
+/* In `_over`. */
+enum { HTW__REQUEST_TIMER_OVER = 1u << 0, HTW__REQUEST_OWNER_OVER = 1u << 1 };
 
 /* In `_flags`, which only the owner touches. */
 enum {

@@ -15,6 +15,7 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
         return -ESHUTDOWN;
     HTW__ANNOTATE_ATOMIC(&request->_state, sizeof(request->_state));
     request->_count = 0;
+    request->_over = 0;
     request->_flags = 0;
     request->_timer = 0;
     request->_purgatory = purgatory;
@@ -25,8 +26,6 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason) {
-    /* Whoever has a pointer to it may have marked it: that it has ended, they must be told. */
-    __atomic_fetch_or(&request->_state, HTW__REQUEST_DONE, __ATOMIC_ACQ_REL);
     htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_FINISHED;
@@ -39,11 +38,10 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
 static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON, frame);
     enum htw_reason reason;
-    bool ended = htw__request_serve(frame, request, false, &reason);
-    if (!ended)
-        __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
+    if (htw__request_settle(frame, request, false, 0, &reason))
+        return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
-    return ended ? HTW_FINISHED : error;
+    return error;
 }
 
 static int arm(struct htw_request *request, int64_t timeout_ns) {
@@ -60,9 +58,10 @@ int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64
     if (error != 0)
         return take_back(frame, request, error);
     enum htw_reason reason;
-    bool ended = htw__request_serve(frame, request, false, &reason);
+    if (htw__request_settle(frame, request, false, HTW__REQUEST_PENDING, &reason))
+        return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
-    return ended ? HTW_FINISHED : HTW_WATCHED;
+    return HTW_WATCHED;
 }
 
 /* Provides watches for more keys than a request holds in itself. */
@@ -114,7 +113,7 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
         htw__keys_fini(&keys, frame->purgatory);
     }
     /* Events that came before it stood there are seen by asking, later ones find it. */
-    if (error == 0 && htw__request_ask(frame, request))
+    if (error == 0 && htw__request_is_ready(frame, request))
         return htw__submit_finish(frame, request, HTW_REASON_COMPLETED);
     return htw__submit_end(frame, request, timeout_ns, error);
 }
@@ -131,7 +130,7 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     int error = htw__submit_begin(&frame, purgatory, request);
     if (error != 0)
         return error;
-    if (htw__request_ask(&frame, request))
+    if (htw__request_is_ready(&frame, request))
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
 }

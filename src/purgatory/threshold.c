@@ -120,8 +120,10 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     htw_timer_init(&request->_place._on_threshold._waiting);
     request->_place._on_threshold._threshold = threshold;
     error = link_to(threshold, request, value, &reached);
-    if (error == 0 && reached)
+    if (error == 0 && reached) {
+        htw__request_decide(request);
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
+    }
     if (error == 0) {
         htw__lock_take(&shard->lock);
         htw__request_count(shard, request, timeout_ns != HTW_FOREVER);
