@@ -44,11 +44,11 @@ struct htw__key_node {
 #define HTW__KEY_TABLE_SEGMENTS 32u
 
 struct htw__key_table {
-    struct htw_allocator allocator;
     size_t count;   /* nodes */
     size_t buckets; /* in use; those of the last segment beyond them are not initialised */
-    struct htw__key_node **segments[HTW__KEY_TABLE_SEGMENTS]; /* NULL from the first unneeded */
-    struct htw__key_node *first[HTW__KEY_TABLE_FIRST_BUCKETS];
+    struct htw__key_node *first[HTW__KEY_TABLE_FIRST_BUCKETS]; /* what is segment 0 */
+    struct htw__key_node **segments[HTW__KEY_TABLE_SEGMENTS];  /* NULL from the first unneeded */
+    struct htw_allocator allocator;
 };
 
 /* The hash of `size` bytes at `key` (which may be NULL if `size` is 0): XXH3, 64 bits. O(size),

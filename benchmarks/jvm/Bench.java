@@ -16,7 +16,8 @@ final class Bench {
             System.exit(2);
             return;
         }
-        Report report = new Report(options);
+        Report report = new Report("\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d",
+            options.workload, options.peer, options.producers);
         Exhaustion.watch(report);
         workload(options.workload).run(options, Peer.named(options.peer), report);
         Runtime.getRuntime().halt(0); // millions of pending timers are not worth an orderly end

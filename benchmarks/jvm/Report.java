@@ -6,9 +6,9 @@ import java.util.Locale;
 final class Report {
     private final String run;
 
-    Report(Options options) {
-        run = String.format(Locale.ROOT, "{\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d,",
-            options.workload, options.peer, options.producers);
+    /** Takes the members with which every line begins. */
+    Report(String format, Object... values) {
+        run = "{" + String.format(Locale.ROOT, format, values) + ",";
     }
 
     void line(String metric, long value) {

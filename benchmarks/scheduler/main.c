@@ -12,7 +12,8 @@
 int main(int argc, char **argv) {
     struct options options;
     options_parse(&options, argc, argv);
-    report_init(&options);
+    report_init("htw-bench-scheduler", "\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d",
+                options.workload->name, options.peer_name, options.producers);
     options.workload->run(&options);
     fflush(stdout);
     _exit(0); /* millions of pending timers are not worth an orderly end */

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include "options.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static char run[160];
+static const char *program_name;
+static char run[200];
 
-void report_init(const struct options *options) {
-    snprintf(run, sizeof(run), "{\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d,",
-             options->workload->name, options->peer_name, options->producers);
+void report_init(const char *program, const char *format, ...) {
+    program_name = program;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run, sizeof(run), format, arguments);
+    va_end(arguments);
 }
 
 void report_count(const char *metric, uint64_t value) {
-    printf("%s\"metric\":\"%s\",\"value\":%llu}\n", run, metric, (unsigned long long)value);
+    printf("{%s,\"metric\":\"%s\",\"value\":%llu}\n", run, metric, (unsigned long long)value);
 }
 
 void report_number(const char *metric, double value) {
-    printf("%s\"metric\":\"%s\",\"value\":%.6g}\n", run, metric, value);
+    printf("{%s,\"metric\":\"%s\",\"value\":%.6g}\n", run, metric, value);
 }
 
 static void percentile(const char *what, const char *name, int64_t ns) {
@@ -44,7 +46,7 @@ void report_out_of_memory(void) {
 void report_failure(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "htw-bench-scheduler: %s", run);
+    fprintf(stderr, "%s: {%s} ", program_name, run);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

@@ -10,10 +10,12 @@
 
 #include <stdint.h>
 
-struct options;
-
-/* What every line begins with. To be called before the rest of this. */
-void report_init(const struct options *options);
+/*
+ * Takes the name of the program, which is kept, and the members with which every line begins.
+ * To be called before the rest of this.
+ */
+void report_init(const char *program, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 void report_count(const char *metric, uint64_t value);
 void report_number(const char *metric, double value);

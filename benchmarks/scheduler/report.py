@@ -13,6 +13,9 @@ import pathlib
 import statistics
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from tables import number, ratio, table, target_table  # noqa: E402
+
 # Of each workload: metric, head of its column, what its values are divided by.
 COLUMNS = {
     "threads": [("pairs_per_s", "M pairs/s", 1e6), ("cpu_ns_per_pair", "CPU ns/pair", 1),
@@ -64,21 +67,6 @@ class Figures:
         return sorted(rows, key=lambda row: row[1])
 
 
-def number(value):
-    if value is None:
-        return ""
-    if value == 0:
-        return "0"
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.3g}"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
 def workload_table(figures, workload):
     columns = [column for column in COLUMNS[workload]
                if any(figures.get(workload, peer, column[0], producers) is not None
@@ -95,10 +83,6 @@ def workload_table(figures, workload):
             row[-len(columns)] = "out of memory"
         rows.append(row)
     return table(head, rows)
-
-
-def ratio(value, base):
-    return None if value is None or not base else value / base
 
 
 def difference(value, base):
@@ -167,18 +151,9 @@ def other_targets(figures):
         yield "memory", metric, "<=", 2, figures.get("memory", "htw", metric)
 
 
-def target_table(figures):
-    rows = []
+def all_targets(figures):
     for targets in (thread_targets, headline_targets, lateness_targets, other_targets):
-        for workload, what, relation, target, reached in targets(figures):
-            if reached is None:
-                verdict = "not measured"
-            elif reached >= target if relation == ">=" else reached <= target:
-                verdict = "yes"
-            else:
-                verdict = "**no**"
-            rows.append([workload, what, f"{relation} {target:.3g}", number(reached), verdict])
-    return table(["workload", "figure", "to reach", "here", "reached"], rows)
+        yield from targets(figures)
 
 
 def print_all(document):
@@ -188,7 +163,7 @@ def print_all(document):
     for workload in ORDER:
         if figures.rows(workload):
             print(f"\n## {workload}\n\n{workload_table(figures, workload)}")
-    print(f"\n## To reach\n\n{target_table(figures)}")
+    print(f"\n## To reach\n\n{target_table(all_targets(figures))}")
 
 
 def main():

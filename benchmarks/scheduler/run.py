@@ -14,11 +14,13 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
-import platform
 import subprocess
 import sys
 
 import report
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import measure  # noqa: E402
 
 JVM_PEERS = ["jdk", "netty-1ms", "netty-100ms"]
 HEAP_MIB_MAX = 31000  # above, pointers are no longer compressed
@@ -89,17 +91,10 @@ def plan(quick, rounds, c_peers, jvm_peers):
                *(Run("memory", peer) for peer in jvm_peers)]
 
 
-def available_mib():
-    for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) // 1024
-    sys.exit("run.py: no MemAvailable in /proc/meminfo")
-
-
-class Runner:
+class Runner(measure.Measurer):
     def __init__(self, options):
+        super().__init__(TIMEOUT_S)
         self.options = options
-        self.failures = 0
 
     def command(self, run):
         quick = ["--quick"] * self.options.quick
@@ -109,36 +104,19 @@ class Runner:
         what += run.arguments + quick
         if not run.is_jvm:
             return [self.options.program, *what]
-        heap = min(available_mib() * 3 // 4, HEAP_MIB_MAX)
+        heap = min(measure.available_mib() * 3 // 4, HEAP_MIB_MAX)
         if run.workload == "idle":
             heap = IDLE_HEAP_MIB
         return ["java", f"-Xms{heap}m", f"-Xmx{heap}m", "-XX:+UseG1GC",
                 "-cp", self.options.java, "Bench", *what]
 
-    def lines(self, run):
-        """What a run has printed; nothing, and a failure, where it went wrong."""
-        print(run, file=sys.stderr, flush=True)
-        try:
-            done = subprocess.run(self.command(run), capture_output=True, text=True, check=False,
-                                  timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return self.failed(run, f"not done after {TIMEOUT_S} s")
-        if done.returncode != 0:
-            return self.failed(run, f"{done.stderr.strip()} (exit status {done.returncode})")
-        try:
-            return [json.loads(line) for line in done.stdout.splitlines()]
-        except json.JSONDecodeError as wrong:
-            return self.failed(run, f"this is no JSON: {wrong}")
-
-    def failed(self, run, why):
-        print(f"run.py: {run}: {why}", file=sys.stderr, flush=True)
-        self.failures += 1
-        return []
+    def run_lines(self, run):
+        return self.lines(run, self.command(run))
 
     def all_lines(self, runs):
         together = len(runs) if runs and runs[0].workload == "idle" else 1
         with concurrent.futures.ThreadPoolExecutor(max(1, together)) as pool:
-            for lines in pool.map(self.lines, runs):
+            for lines in pool.map(self.run_lines, runs):
                 yield from lines
 
 
@@ -146,22 +124,6 @@ def c_peers(program):
     """The peers that were built in."""
     text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in text.split("\npeers:\n")[1].splitlines()]
-
-
-def machine(with_java):
-    found = {"cpu": "unknown"}
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            found["cpu"] = line.split(":", 1)[1].strip()
-            break
-    usable = subprocess.run(["nproc"], capture_output=True, text=True, check=True).stdout
-    found["CPUs"] = int(usable)
-    found["memory free, MiB"] = available_mib()
-    found["kernel"] = platform.release()
-    if with_java:
-        version = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
-        found["JVM"] = version.stderr.splitlines()[0].replace('"', "")
-    return found
 
 
 def parse(arguments):
@@ -198,7 +160,7 @@ def main():
     results = []
     for runs in plan(options.quick, options.rounds, built, jvm_peers):
         results += runner.all_lines([run for run in runs if run.workload in only])
-    document = {"machine": machine(with_jvm), "results": results}
+    document = {"machine": measure.machine(with_jvm), "results": results}
     path = pathlib.Path(options.results)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=0) + "\n")

@@ -7,6 +7,7 @@
 #include "reply.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -80,9 +81,10 @@ void client_close(struct client *client) {
     free_if_unused(client);
 }
 
-/* What epoll is to tell: no input while the client is blocked and has sent more. */
+/* What epoll is to tell: no input while the client is blocked and has sent more, nor that it has
+   sent all when it only has replies to take. */
 static void want(struct client *client, uint32_t interest) {
-    interest |= EPOLLRDHUP;
+    interest = client->is_leaving ? interest & EPOLLOUT : interest | EPOLLRDHUP;
     if (interest != client->interest && loop_change(client->loop, client->socket, interest, client))
         client->interest = interest;
 }
@@ -240,7 +242,10 @@ static void read_input(struct client *client) {
     ssize_t got = recv(client->socket, to, room, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got <= 0) {
+    if (got == 0 && client->output.size > 0) { /* it has shut down its side, and still reads */
+        client->is_leaving = true;
+        want(client, EPOLLOUT);
+    } else if (got <= 0) {
         client_close(client);
     } else if (is_part) {
         input->size += (size_t)got;
@@ -254,7 +259,7 @@ static void read_input(struct client *client) {
 
 void client_event(struct client *client, uint32_t events) {
     if ((events & (EPOLLHUP | EPOLLERR)) != 0 ||
-        ((events & EPOLLRDHUP) != 0 && (client->waiting != NULL || client->is_leaving))) {
+        ((events & EPOLLRDHUP) != 0 && client->waiting != NULL)) {
         client_close(client);
         return;
     }
@@ -283,15 +288,26 @@ void client_continue(struct client *client) {
         execute(client, client->input.bytes, client->input.size);
 }
 
+/* Whether the other side has closed, which epoll may not have told yet. */
+static bool has_hung_up(const struct client *client) {
+    struct pollfd file = { .fd = client->socket, .events = POLLRDHUP };
+    return poll(&file, 1, 0) != 0;
+}
+
 void client_resume(struct client *client) {
     struct loop *loop = client->loop;
     struct waiting *waiting = client->waiting;
-    bool is_open = client->socket >= 0;
+    /* An item that is sent to nobody would be lost. */
+    bool is_open = client->socket >= 0 && (waiting->item == NULL || !has_hung_up(client));
     if (is_open)
         blocking_answer(waiting, &loop->reply);
     blocking_end(loop->broker, waiting, is_open);
     client->waiting = NULL;
     loop->blocked--;
+    if (!is_open && client->socket >= 0) {
+        client_close(client);
+        return;
+    }
     if (!is_open) {
         free_if_unused(client);
         return;

@@ -80,13 +80,17 @@ static const struct command *find(const struct resp_argument *name) {
     return NULL;
 }
 
+/* Tells the arguments until their text is 128 bytes long, as redis-server does. */
 static void reply_unknown(const struct call *call) {
-    char list[128] = "";
+    char list[160] = "";
     int size = 0;
-    for (size_t i = 1; i < call->count && (size_t)size < sizeof(list); i++)
-        size += snprintf(list + size, sizeof(list) - (size_t)size, "'%.*s' ",
-                         (int)(call->arguments[i].size < 128 ? call->arguments[i].size : 128),
-                         call->arguments[i].bytes);
+    for (size_t i = 1; i < call->count && size < 128; i++) {
+        const struct resp_argument *argument = &call->arguments[i];
+        int most = 128 - size;
+        size +=
+            snprintf(list + size, sizeof(list) - (size_t)size, "'%.*s' ",
+                     argument->size < (size_t)most ? (int)argument->size : most, argument->bytes);
+    }
     reply_error(call->reply, "ERR unknown command '%.*s', with args beginning with: %s",
                 (int)(call->arguments[0].size < 128 ? call->arguments[0].size : 128),
                 call->arguments[0].bytes, list);

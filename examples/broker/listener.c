@@ -16,6 +16,7 @@
 
 #define BACKLOG 4096
 #define ACCEPTS_A_ROUND 64
+#define KEEPALIVE_S 300
 
 static int open_reserve(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -60,6 +61,15 @@ void listener_close(struct loop *loop) {
     loop->listener = loop->reserve = -1;
 }
 
+/* Small replies at once; and word of clients that have vanished, of which blocked ones would
+   otherwise be kept for ever. */
+static void set_up(int socket) {
+    int on = 1, idle_s = KEEPALIVE_S;
+    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+}
+
 static void refuse(struct loop *loop, int socket) {
     static const char text[] = "-ERR max number of clients reached\r\n";
     send(socket, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -81,7 +91,6 @@ static void refuse_with_reserve(struct loop *loop) {
 void listener_accept(struct loop *loop) {
     struct broker *broker = loop->broker;
     for (int i = 0; i < ACCEPTS_A_ROUND; i++) {
-        int on = 1;
         int socket = accept4(loop->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
             refuse_with_reserve(loop);
@@ -93,7 +102,7 @@ void listener_accept(struct loop *loop) {
             refuse(loop, socket);
             continue;
         }
-        setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        set_up(socket);
         loop_count(&loop->connections);
         client_create(loop, socket);
     }

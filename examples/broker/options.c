@@ -13,7 +13,7 @@ static const char usage[] =
     "  --port PORT          0: any that is free (6379)\n"
     "  --threads N          threads that serve clients, up to 64 (1)\n"
     "  --max-clients N      more are told so and closed (10000)\n"
-    "  --max-request BYTES  longest request (64m)\n"
+    "  --max-request BYTES  longest request, up to 2g (64m)\n"
     "  --max-output BYTES   a client that lets more replies pile up is closed (64m)\n"
     "  --max-memory BYTES   of keys and values; writes beyond are refused; 0: no limit (1g).\n"
     "                       As much again of unfinished requests and replies not fetched\n"
@@ -48,7 +48,7 @@ static bool parse_option(struct options *options, const char *name, const char *
         options->max_clients = (unsigned)number;
     } else if (strcmp(name, "--max-request") == 0) {
         return number_parse_size(value, &options->max_request) && options->max_request >= 1024 &&
-               options->max_request <= (uint64_t)1 << 40;
+               options->max_request <= (uint64_t)1 << 31;
     } else if (strcmp(name, "--max-output") == 0) {
         return number_parse_size(value, &options->max_output) && options->max_output >= 1024;
     } else if (strcmp(name, "--max-memory") == 0) {

@@ -55,18 +55,19 @@ static enum resp_result header(struct resp_request *request, const char *buffer,
         return invalid(request, "Protocol error: too big %s count string", name);
     if (end == NULL)
         return more(request, size < at + ARGUMENT_MIN && at > 0 ? at + ARGUMENT_MIN : size + 1);
+    /* With the '\r': without it an argument could be shorter than ARGUMENT_MIN, and `needed` more
+       than ever comes. */
     size_t digits = (size_t)(end - buffer) - at - 1;
-    if (digits > 0 && end[-1] == '\r')
-        digits--;
     *ret_end = (size_t)(end - buffer) + 1;
-    return number_parse(buffer + at + 1, digits, ret_value)
+    return digits > 0 && end[-1] == '\r' && number_parse(buffer + at + 1, digits - 1, ret_value)
                ? RESP_REQUEST
                : invalid(request, "Protocol error: invalid %s length",
                          name[0] == 'm' ? "multibulk" : "bulk");
 }
 
+/* `behind`: what follows takes at least so much. */
 static enum resp_result parse_argument(struct resp_request *request, const char *buffer,
-                                       size_t size, size_t max_request, size_t *at) {
+                                       size_t size, size_t max_request, size_t behind, size_t *at) {
     int64_t length;
     size_t start;
     if (*at == size)
@@ -80,7 +81,7 @@ static enum resp_result parse_argument(struct resp_request *request, const char 
     if (length < 0 || (uint64_t)length > max_request)
         return invalid(request, "Protocol error: invalid bulk length");
     size_t end = start + (size_t)length;
-    if (end > max_request)
+    if (end + 2 + behind > max_request)
         return invalid(request, "Protocol error: too big request");
     if (size - start < (size_t)length + 2)
         return more(request, end + 2);
@@ -99,13 +100,14 @@ static enum resp_result parse_array(struct resp_request *request, const char *bu
         return result;
     if (count > (int64_t)RESP_ARGUMENTS_MAX)
         return invalid(request, "Protocol error: invalid multibulk length");
-    for (; count > 0; count--) {
-        result = parse_argument(request, buffer, size, max_request, &at);
-        if (result == RESP_MORE) { /* and those behind it */
-            request->needed += ((size_t)count - 1) * ARGUMENT_MIN;
-            if (request->needed > max_request)
-                return invalid(request, "Protocol error: too big request");
-        }
+    size_t behind = count > 0 ? (size_t)count * ARGUMENT_MIN : 0;
+    if (at + behind > max_request)
+        return invalid(request, "Protocol error: too big request");
+    while (behind > 0) {
+        behind -= ARGUMENT_MIN;
+        result = parse_argument(request, buffer, size, max_request, behind, &at);
+        if (result == RESP_MORE)
+            request->needed += behind;
         if (result != RESP_REQUEST)
             return result;
     }

@@ -37,7 +37,8 @@
  * asked again once, not for ever.)
  *
  * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
- * function of this header (but htw_purgatory_destroy()) and of htw/scheduler.h, on any key and any
+ * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
+ * htw/scheduler.h, on any key and any
  * request, their own included. A lock of the user's that is held around a call and taken again in a
  * hook must be recursive, and the user's own locks need an order of their own; whoever holds locks
  * that hooks take calls htw_purgatory_check_later(). A chain of hooks each of which checks a key
@@ -90,17 +91,16 @@ struct htw_key {
 /** Private: a request on a key. */
 struct htw__watch {
     struct htw__link _link;
-    struct htw_request *_request;
-    struct htw__watched_key *_key;
+    uintptr_t _key; /* its low bits tell where the request is */
 };
 
 /** Private: how many keys a request holds in itself. */
-#define HTW__REQUEST_WATCHES 2
+#define HTW__REQUEST_WATCHES 3
 
 /**
  * A request; to be embedded in the user's own. All members are private. Zeroed, it is ready to be
  * submitted; so it is again from `release` on. Between submission and release it must neither
- * move nor be touched. 96 bytes with 64-bit pointers.
+ * move nor be touched. 104 bytes with 64-bit pointers.
  */
 struct htw_request {
     uint32_t _state;
@@ -113,7 +113,7 @@ struct htw_request {
     union {
         struct htw__watch _few[HTW__REQUEST_WATCHES];
         struct {
-            struct htw__watch *_watches;
+            struct htw__distant_watch *_watches;
             size_t _bytes;
         } _many;
         struct {

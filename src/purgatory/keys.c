@@ -56,9 +56,11 @@ int htw__keys_init(struct htw__keys *keys, const struct htw_purgatory *purgatory
     keys->allocated = 0;
     keys->hashed = keys->few;
     if (count <= HTW__KEYS_FEW) {
-        for (size_t i = 0; i < count; i++)
-            add(keys, 0, htw__key_hash(source[i].bytes, source[i].size, purgatory->seed),
-                &source[i]);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t hash = htw__key_hash(source[i].bytes, source[i].size, purgatory->seed);
+            htw__purgatory_shard_prefetch(purgatory, hash);
+            add(keys, 0, hash, &source[i]);
+        }
         return 0;
     }
     keys->hashed = htw__allocate(&purgatory->allocator, count * sizeof(*keys->hashed));

@@ -105,11 +105,12 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
     struct htw__walk walk = { .shard = shard, .mark = HTW__REQUEST_CLOSE };
     int64_t closed = 0;
-    while (htw__walk_begin_orphan(&walk) > 0)
-        do {
-            htw__request_end(frame, walk.taken[0], HTW_REASON_CLOSED);
+    struct htw_request *request;
+    while ((request = htw__walk_begin_orphan(&walk)) != NULL)
+        for (; request != NULL; request = htw__walk_next(&walk)) {
+            htw__request_end(frame, request, HTW_REASON_CLOSED);
             closed++;
-        } while (htw__walk_next(&walk, 1) > 0);
+        }
     return closed;
 }
 
@@ -134,7 +135,8 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
         struct htw__purgatory_shard *shard = &purgatory->shards[i];
         htw__lock_take(&shard->lock);
-        bool quiet = shard->pending == 0 && shard->keys == 0 && shard->finishing == 0;
+        bool quiet =
+            shard->pending == 0 && htw__purgatory_shard_keys(shard) == 0 && shard->finishing == 0;
         htw__lock_give(&shard->lock);
         if (!quiet)
             return false;

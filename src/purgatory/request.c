@@ -123,6 +123,7 @@ bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, 
 
 void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,
                         bool delayed) {
+    shard->submitted++;
     shard->pending++;
     shard->delayed += delayed;
     request->_shard = (uint16_t)(shard - shard->purgatory->shards);
@@ -134,10 +135,13 @@ void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_r
                           int reason, const struct htw__frame *frame) {
     shard->pending--;
     shard->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
-    if (reason != HTW__NO_REASON) {
-        shard->ended[reason]++;
-        shard->finishing += frame->is_scheduler;
+    if (reason == HTW__NO_REASON) {
+        shard->submitted--;
+        return;
     }
+    if (reason != HTW_REASON_COMPLETED)
+        shard->ended[reason]++;
+    shard->finishing += frame->is_scheduler;
 }
 
 /* One that was never watched counts in any shard: by its address, so that threads do not meet. */
@@ -154,6 +158,8 @@ static void count_ended(struct htw_request *request, enum htw_reason reason,
 static void unlink_from_keys(struct htw_request *request, int reason,
                              const struct htw__frame *frame) {
     struct htw_purgatory *purgatory = request->_purgatory;
+    for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
+        __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
     /* The first comes last: by its shard the request is counted, and until then seen to be there.
      */
     for (uint32_t i = request->_count; i-- > 0;) {
@@ -220,9 +226,17 @@ static void add_finishing(struct htw__purgatory_shard *shard, uint32_t n) {
     htw__lock_give(&shard->lock);
 }
 
+/* On which it waits, or has waited; NULL: on keys. */
+static struct htw_threshold *threshold_of(const struct htw_request *request) {
+    return (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
+               ? request->_place._on_threshold._threshold
+               : NULL;
+}
+
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
+    struct htw_threshold *threshold = threshold_of(request);
     htw__request_unlink(request, (int)reason, frame);
     struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
     uint32_t finishing = frame->is_scheduler; /* counted by unlink */
@@ -242,6 +256,8 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     else
         finishing--; /* the timer's callback releases it, and takes itself off */
     frame->request = NULL;
+    if (is_last && threshold != NULL)
+        htw__threshold_leave(threshold);
     if (finishing > 0)
         add_finishing(shard, 0 - finishing);
 }
@@ -257,8 +273,11 @@ void htw__request_expired(void *arg, const struct htw_firing *firing) {
     htw__frame_push(&frame, purgatory);
     if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
+        struct htw_threshold *threshold = threshold_of(request);
         frame.request = request;
         release(purgatory, request);
+        if (threshold != NULL)
+            htw__threshold_leave(threshold);
         add_finishing(shard, 0u - 1u);
     } else {
         request->_timer = 0; /* it is over */

@@ -5,10 +5,11 @@
 
 #include "../annotate.h"
 #include "state.h"
+#include "watch.h"
 
 /* Watch `i` of a request on keys. */
 static inline struct htw__watch *htw__request_watch(struct htw_request *request, uint32_t i) {
-    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i]
+    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i].watch
                                                       : &request->_place._few[i];
 }
 

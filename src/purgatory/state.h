@@ -3,8 +3,8 @@
  * state.h - what the purgatory is made of, the life of a request, and the order of locks.
  *
  * Keys are divided into shards by their hash. A shard has a lock and a table of the keys on which
- * somebody waits; a key has a ring of watches in order of arrival. The first two watches of a
- * request stand in the request itself.
+ * somebody waits; a key has a ring of watches in order of arrival. Up to three watches of a request
+ * stand in the request itself; if there are more, all stand elsewhere.
  *
  * A request's `_state` is 0 while it is the user's. Otherwise it is a set of bits:
  *
@@ -100,17 +100,20 @@ struct htw__later {
     size_t size;
 };
 
+/* What every watch comes by fills the first three cache lines: the last two are the buckets of a
+   table that has not grown. */
 struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows */
-    bool closed;
     uint32_t finishing; /* requests that threads of the scheduler are about to release */
     uint64_t watched;   /* watches, markers not counted */
-    uint64_t pending;   /* requests whose first key is here, or whose threshold has this number */
-    uint64_t delayed;   /* of these, with a timeout */
-    uint64_t ended[HTW__REASONS]; /* those that ended before they were watched: in any shard */
-    uint64_t bytes;               /* of long keys, watches beyond a request's own, queued checks */
-    uint64_t keys;                /* with those that are no longer in the table */
+    uint64_t submitted; /* requests whose first key is here, or whose threshold counts here */
+    uint64_t pending;   /* of these, those that have not ended */
+    uint64_t delayed;   /* of these, those with a timeout */
+    uint64_t bytes;     /* of long keys, watches beyond a request's own, queued checks */
     struct htw__key_table table;
+    bool closed;
+    uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] is 0: those are what remains */
+    uint64_t orphans;             /* keys that are no longer in the table */
     struct htw__cells cells;
     struct htw__later *later; /* checks that are queued: the oldest, */
     struct htw__later **later_end;
@@ -118,6 +121,9 @@ struct htw__purgatory_shard {
     uint64_t runs_started;   /* which is due while these are less */
     struct htw_purgatory *purgatory;
 };
+
+_Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
+               "the buckets begin a cache line");
 
 struct htw_purgatory {
     struct htw_scheduler *scheduler;
@@ -171,9 +177,22 @@ bool htw__frame_is_inside(const struct htw_purgatory *purgatory);
 /* 0; -EINVAL for NULL; -EOWNERDEAD in a child. */
 int htw__purgatory_refusal(const struct htw_purgatory *purgatory);
 
+static inline uint64_t htw__purgatory_shard_keys(const struct htw__purgatory_shard *shard) {
+    return htw__key_table_count(&shard->table) + shard->orphans;
+}
+
 static inline struct htw__purgatory_shard *
 htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
     return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
+}
+
+/* The lines of a shard that a hash leads to, if its table has not grown: before its lock is taken,
+   since nothing is loaded ahead past that. */
+static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
+                                                 uint64_t hash) {
+    const struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
+    __builtin_prefetch(shard, 1);
+    __builtin_prefetch(&shard->table.first[hash % HTW__KEY_TABLE_FIRST_BUCKETS], 1);
 }
 
 #endif /* HTW_SRC_PURGATORY_STATE_H */

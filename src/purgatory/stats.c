@@ -8,14 +8,14 @@
 
 static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_stats *stats) {
     htw__lock_take(&shard->lock);
-    stats->completed += shard->ended[HTW_REASON_COMPLETED];
+    stats->submitted += shard->submitted;
     stats->expired += shard->ended[HTW_REASON_EXPIRED];
     stats->cancelled += shard->ended[HTW_REASON_CANCELLED];
     stats->closed += shard->ended[HTW_REASON_CLOSED];
     stats->pending += shard->pending;
     stats->delayed += shard->delayed;
     stats->watched += shard->watched;
-    stats->keys += shard->keys;
+    stats->keys += htw__purgatory_shard_keys(shard);
     stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) +
                            htw__cells_memory(&shard->cells) + shard->bytes;
     htw__lock_give(&shard->lock);
@@ -26,8 +26,8 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         add_shard(&purgatory->shards[i], stats);
     stats->memory_bytes += sizeof(*purgatory) + htw__threshold_bytes(purgatory);
-    stats->submitted =
-        stats->completed + stats->expired + stats->cancelled + stats->closed + stats->pending;
+    stats->completed =
+        stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
 }
 
 int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {

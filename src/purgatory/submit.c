@@ -37,6 +37,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
  */
 static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON, frame);
+    request->_flags = 0; /* where it stood and counted, it must not be taken out again */
     enum htw_reason reason;
     if (htw__request_settle(frame, request, false, 0, &reason))
         return htw__submit_finish(frame, request, reason);
@@ -68,8 +69,8 @@ int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64
 static int provide_watches(struct htw_request *request, size_t count) {
     if (count <= HTW__REQUEST_WATCHES)
         return 0;
-    size_t bytes = count * sizeof(struct htw__watch);
-    struct htw__watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
+    size_t bytes = count * sizeof(struct htw__distant_watch);
+    struct htw__distant_watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
     if (watches == NULL)
         return -ENOMEM;
     request->_place._many._watches = watches;
@@ -83,7 +84,7 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
                    bool delayed) {
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, hashed->hash);
     struct htw__watch *watch = htw__request_watch(request, request->_count);
-    watch->_request = request;
+    htw__watch_init(watch, request, request->_count);
     htw__lock_take(&shard->lock);
     int error = htw__watch_link(shard, watch, hashed->hash, hashed->key);
     if (error == 0 && request->_count == 0) {

@@ -5,13 +5,16 @@
 #include "submit.h"
 
 #include <errno.h>
-#include <sched.h>
+#include <time.h>
 
 /* Values that are waited for tend to be near: with few buckets a wheel is small. */
 #define WHEEL_SIZE 16u
 
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
+
+/* How long destroy sleeps between two looks at whether hooks have returned. */
+#define NAP_NS 50000L
 
 static struct htw_request *request_of(struct htw_timer *timer) {
     return (struct htw_request *)(void *)((char *)timer - offsetof(struct htw_request,
@@ -82,7 +85,13 @@ void htw__threshold_unlink(struct htw_request *request, int reason,
     htw__lock_give(&shard->lock);
     htw__lock_take(&threshold->lock);
     htw_wheel_cancel(threshold->wheel, &request->_place._on_threshold._waiting);
-    threshold->linked--; /* from when the lock is given back on, it may be gone */
+    threshold->used -= reason == HTW__NO_REASON;
+    htw__lock_give(&threshold->lock);
+}
+
+void htw__threshold_leave(struct htw_threshold *threshold) {
+    htw__lock_take(&threshold->lock);
+    threshold->used--; /* from when the lock is given back on, it may be gone */
     htw__lock_give(&threshold->lock);
 }
 
@@ -98,7 +107,7 @@ static int link_to(struct htw_threshold *threshold, struct htw_request *request,
         error =
             htw_wheel_schedule(threshold->wheel, &request->_place._on_threshold._waiting, value);
     if (error == 0 && !*ret_reached)
-        threshold->linked++;
+        threshold->used++;
     htw__lock_give(&threshold->lock);
     return error;
 }
@@ -230,16 +239,16 @@ int64_t htw__threshold_close_all(struct htw__frame *frame) {
     return closed;
 }
 
-/* The owners of requests that were taken out and marked unlink them, too; no hook runs meanwhile.
- */
-static void wait_until_unlinked(struct htw_threshold *threshold) {
+/* For the hooks of requests that others end: those that expire, and those that were busy. */
+static void wait_until_unused(struct htw_threshold *threshold) {
+    const struct timespec nap = { 0, NAP_NS };
     for (;;) {
         htw__lock_take(&threshold->lock);
-        bool over = threshold->linked == 0;
+        bool over = threshold->used == 0;
         htw__lock_give(&threshold->lock);
         if (over)
             return;
-        sched_yield();
+        nanosleep(&nap, NULL);
     }
 }
 
@@ -250,6 +259,8 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
         return refusal;
+    if (htw__frame_is_inside(purgatory))
+        return -EDEADLK;
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, purgatory);
     for (struct htw_request *request; (request = take_any(threshold)) != NULL;)
@@ -258,7 +269,7 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     htw__lock_take(&purgatory->lock);
     htw__link_unlink(&threshold->link);
     htw__lock_give(&purgatory->lock);
-    wait_until_unlinked(threshold);
+    wait_until_unused(threshold);
     release_threshold(threshold);
     return 0;
 }

@@ -9,7 +9,7 @@ struct htw_threshold {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows but `link` */
     bool closed;
     uint64_t value;
-    uint64_t linked; /* requests that are in the wheel, or have been and may touch this yet */
+    uint64_t used; /* requests that are in the wheel, or have been and not been released yet */
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;
     struct htw__purgatory_shard *shard; /* in which its requests are counted */
@@ -18,6 +18,9 @@ struct htw_threshold {
 
 /* Takes a request that waits on a threshold out, and counts it out. */
 void htw__threshold_unlink(struct htw_request *request, int reason, const struct htw__frame *frame);
+
+/* The last hook of a request that waited on it has returned: it may be destroyed from then on. */
+void htw__threshold_leave(struct htw_threshold *threshold);
 
 /* Ends what waits on thresholds, for htw_purgatory_close(). Returns how many. */
 int64_t htw__threshold_close_all(struct htw__frame *frame);

@@ -24,8 +24,8 @@ static void mark_place(struct htw__walk *walk, struct htw__link *last) {
     if (walk->has_markers) {
         htw__link_unlink(&walk->cursor._link);
     } else {
-        walk->cursor._request = NULL;
-        walk->end._request = NULL;
+        walk->cursor._key = 0;
+        walk->end._key = 0;
         htw__ring_push_back(&walk->key->watches, &walk->end._link);
         walk->has_markers = true;
     }
@@ -43,54 +43,52 @@ static bool take(const struct htw__walk *walk, struct htw_request *request) {
 }
 
 /* Under the lock. */
-static uint32_t take_some(struct htw__walk *walk, struct htw__link *from, uint64_t max) {
-    uint32_t count = 0;
-    uint32_t limit = max < HTW__WALK_BATCH ? (uint32_t)max : HTW__WALK_BATCH;
+static struct htw_request *take_first(struct htw__walk *walk, struct htw__link *from) {
     for (struct htw__link *link = from; !is_end(walk, link); link = link->_next) {
-        struct htw_request *request = htw__watch_of(link)->_request;
+        struct htw_request *request = htw__watch_request(htw__watch_of(link));
         if (request == NULL || !take(walk, request)) /* another walk's marker, or busy */
             continue;
-        walk->taken[count++] = request;
-        if (count == limit && !is_end(walk, link->_next)) {
+        if (is_end(walk, link->_next))
+            finish(walk);
+        else
             mark_place(walk, link);
-            return count;
-        }
+        return request;
     }
     finish(walk);
-    return count;
+    return NULL;
 }
 
-uint32_t htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key, size_t size,
-                         uint64_t max) {
-    uint32_t count = 0;
+struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
+                                    size_t size) {
+    struct htw_request *request = NULL;
     walk->has_markers = false;
     htw__lock_take(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
-        count = take_some(walk, walk->key->watches._next, max);
+        request = take_first(walk, walk->key->watches._next);
     htw__lock_give(&walk->shard->lock);
-    return count;
+    return request;
 }
 
-uint32_t htw__walk_begin_orphan(struct htw__walk *walk) {
-    uint32_t count = 0;
+struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
+    struct htw_request *request = NULL;
     walk->has_markers = false;
     htw__lock_take(&walk->shard->lock);
     walk->shard->closed = true;
     /* Of some keys all the requests may be busy, and marked. */
-    while (count == 0 && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
-        count = take_some(walk, walk->key->watches._next, 1);
+    while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
+        request = take_first(walk, walk->key->watches._next);
     htw__lock_give(&walk->shard->lock);
-    return count;
+    return request;
 }
 
-uint32_t htw__walk_next(struct htw__walk *walk, uint64_t max) {
+struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
-        return 0;
+        return NULL;
     htw__lock_take(&walk->shard->lock);
-    uint32_t count = take_some(walk, walk->cursor._link._next, max);
+    struct htw_request *request = take_first(walk, walk->cursor._link._next);
     htw__lock_give(&walk->shard->lock);
-    return count;
+    return request;
 }
 
 void htw__walk_stop(struct htw__walk *walk) {

@@ -52,7 +52,6 @@ static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint
     key->node.size = (uint32_t)source->size;
     htw__ring_init(&key->watches);
     htw__key_table_insert(&shard->table, &key->node);
-    shard->keys++;
     return key;
 }
 
@@ -63,7 +62,7 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
     if (key == NULL && (key = add_key(shard, hash, source)) == NULL)
         return -ENOMEM;
-    watch->_key = key;
+    watch->_key |= (uintptr_t)key;
     htw__ring_push_back(&key->watches, &watch->_link);
     shard->watched++;
     return 0;
@@ -72,22 +71,25 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
 void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     if (!htw__ring_is_empty(&key->watches))
         return;
-    if ((key->node.tag & HTW__KEY_ORPHAN) == 0)
+    if ((key->node.tag & HTW__KEY_ORPHAN) != 0)
+        shard->orphans--;
+    else
         htw__key_table_remove(&shard->table, &key->node);
-    shard->keys--;
     release_key(shard, key);
 }
 
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch) {
     htw__link_unlink(&watch->_link);
     shard->watched--;
-    htw__watched_key_leave(shard, watch->_key);
+    htw__watched_key_leave(shard, htw__watch_key(watch));
 }
 
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
     struct htw__watched_key *key =
         (struct htw__watched_key *)(void *)htw__key_table_take(&shard->table);
-    if (key != NULL)
+    if (key != NULL) {
         key->node.tag |= HTW__KEY_ORPHAN;
+        shard->orphans++;
+    }
     return key;
 }

@@ -5,6 +5,43 @@
 
 #include "state.h"
 
+/*
+ * Keys lie at multiples of 64, so that the low bits of a watch's `_key` are free to tell where its
+ * request is: for one that stands in its request, which it is there, from 1; or HTW__WATCH_DISTANT.
+ * All of a marker's `_key` is 0.
+ */
+#define HTW__WATCH_PLACE ((uintptr_t)7)
+#define HTW__WATCH_DISTANT ((uintptr_t)7)
+
+struct htw__distant_watch {
+    struct htw__watch watch;
+    struct htw_request *request;
+};
+
+/* Number `i` of its request, on no key yet. */
+static inline void htw__watch_init(struct htw__watch *watch, struct htw_request *request,
+                                   uint32_t i) {
+    bool is_distant = (request->_flags & HTW__REQUEST_MANY) != 0;
+    watch->_key = is_distant ? HTW__WATCH_DISTANT : i + 1;
+    if (is_distant)
+        ((struct htw__distant_watch *)(void *)watch)->request = request;
+}
+
+static inline struct htw__watched_key *htw__watch_key(const struct htw__watch *watch) {
+    return (struct htw__watched_key *)(watch->_key & ~HTW__WATCH_PLACE);
+}
+
+/* NULL for a marker. */
+static inline struct htw_request *htw__watch_request(struct htw__watch *watch) {
+    uintptr_t place = watch->_key & HTW__WATCH_PLACE;
+    if (place == 0)
+        return NULL;
+    if (place == HTW__WATCH_DISTANT)
+        return ((struct htw__distant_watch *)(void *)watch)->request;
+    char *first = (char *)(watch - (place - 1));
+    return (struct htw_request *)(void *)(first - offsetof(struct htw_request, _place));
+}
+
 /* The key; NULL where nobody waits on it. */
 static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgatory_shard *shard,
                                                              uint64_t hash, const void *bytes,
@@ -33,7 +70,7 @@ static inline struct htw__watch *htw__watch_of(struct htw__link *link) {
 /* The shard in which a linked watch is: without the lock. */
 static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
                                                             const struct htw__watch *watch) {
-    return htw__purgatory_shard_of(purgatory, watch->_key->node.hash);
+    return htw__purgatory_shard_of(purgatory, htw__watch_key(watch)->node.hash);
 }
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, links lead somewhere, what
-docs/scheduler.md calls by name is declared, and each test that docs/guarantees.md names exists.
+docs/scheduler.md and docs/purgatory.md call by name is declared, and each test that docs/guarantees.md names exists.
 
 usage: docs.py ROOT
 """
@@ -22,7 +22,7 @@ listed = (root / "examples/README.md").read_text()
 errors += [f"examples/README.md does not list {name}" for name in examples if f"({name})" not in listed]
 
 headers = "".join(path.read_text() for path in (root / "include/htw").glob("*.h"))
-for document in ["docs/scheduler.md", "examples/README.md"]:
+for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]:
     for name in set(re.findall(r"\b(?:htw|HTW)_\w+", (root / document).read_text())):
         if not re.search(rf"\b{name}\b", headers):
             errors.append(f"{document}: not in the headers: {name}")

@@ -55,6 +55,13 @@ COMMAND = {"clock", "histogram", "check"}
 PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
           "scheduler": {"wheel"}, "purgatory": {"scheduler"},
           "htw": {"base", "backoff", "purgatory", "scheduler", "wheel"}}
+# Benchmarks on real threads and real time: what each may include that is not its own.
+REAL_TIME_BENCHMARKS = {
+    "broker": {"../random.h"},
+    "scheduler": {"../random.h"},
+    "purgatory": {"../random.h", *(f"../scheduler/{name}.h" for name in
+                                   ("clock", "histogram", "machine", "report", "thread"))},
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(htw/[^>]+)>)')
 
@@ -95,11 +102,12 @@ def breaches(root):
         for number, name, _ in includes(path):
             if not (name.startswith("htw/") or (root / "benchmarks" / name).exists()):
                 yield f"{path}:{number}: a benchmark may not include {name}"
-    for folder in (root / "benchmarks/broker", root / "benchmarks/scheduler"):
+    for part, others in REAL_TIME_BENCHMARKS.items():
+        folder = root / "benchmarks" / part
         for path in sorted(folder.glob("*.[ch]")):
             for number, name, _ in includes(path):
-                if not (name.startswith("htw/") or name == "../random.h"
-                        or (folder / name).exists()):
+                if not (name.startswith("htw/") or name in others
+                        or "/" not in name and (folder / name).exists()):
                     yield f"{path}:{number}: a benchmark may not include {name}"
 
 

@@ -57,7 +57,7 @@ struct random_source stress_random(uint64_t number);
 
 /* ---- threads */
 
-#define STRESS_THREADS_MAX 16u
+#define STRESS_THREADS_MAX 32u
 
 struct stress_thread {
     unsigned index;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arrivals.c - the shape of Kafka's own purgatory benchmark: 100 keys, of which a request stands
+ * on three, with a timeout of 200 ms; latencies are distributed lognormally with a median of 50 ms
+ * and a third quartile of 75, and arrivals are a Poisson process. How many a second can be
+ * sustained, and what each costs.
+ *
+ * First arrivals come faster than they can be served, which tells how many that is. Then the
+ * rate is lowered until the driver keeps up with it.
+ */
+#include "driver.h"
+
+#include "../scheduler/clock.h"
+#include "../scheduler/machine.h"
+#include "../scheduler/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOO_FAST 1e8      /* a second */
+#define COMMON_RATE 200e3 /* which every peer sustains */
+#define STEP_DOWN 0.95
+#define LOWEST 0.4         /* of what was served when arrivals came too fast */
+#define LATE_NS 10e6       /* a driver that is later than this at the end does not keep up */
+#define GROWTH_NS 2e6      /* nor one that has become later by more than this */
+#define SETTLE_NS 20000000 /* the last requests to expire do so by then */
+
+struct outcome {
+    double served_per_s;
+    double cpu_ns; /* each */
+    bool sustained;
+    uint64_t submitted, expired;
+    struct histogram late;
+};
+
+static struct service service;
+static struct samples samples;
+static uint64_t submitted, expired; /* in all trials */
+
+static void prepare(struct driver *driver, double rate, int64_t start_ns, double seconds,
+                    uint64_t number) {
+    memset(driver, 0, sizeof(*driver));
+    driver->service = &service;
+    driver->samples = &samples;
+    driver->rate = rate;
+    driver->start_ns = start_ns;
+    driver->half_ns = start_ns + clock_ns(seconds / 2);
+    driver->end_ns = start_ns + clock_ns(seconds);
+    random_init(&driver->random, number);
+}
+
+static void add(struct outcome *outcome, struct driver *driver) {
+    pthread_join(driver->thread, NULL);
+    uint64_t gone = atomic_load(&driver->expired);
+    outcome->submitted += driver->submitted;
+    outcome->expired += gone;
+    outcome->served_per_s += (double)driver->submitted / ((double)driver->submitting_ns / 1e9);
+    if (driver->end_late_ns > LATE_NS || driver->end_late_ns > driver->half_late_ns + GROWTH_NS)
+        outcome->sustained = false;
+    histogram_merge(&outcome->late, &driver->late);
+    if (driver->completed + gone != driver->submitted)
+        report_failure("of %llu requests %llu completed and %llu expired",
+                       (unsigned long long)driver->submitted, (unsigned long long)driver->completed,
+                       (unsigned long long)gone);
+}
+
+/* `rate` is that of all threads together. */
+static void try_rate(const struct options *options, double rate, double seconds,
+                     struct outcome *outcome) {
+    static struct driver *drivers;
+    size_t threads = (size_t)options->threads;
+    if (drivers == NULL)
+        drivers = aligned_alloc(64, threads * sizeof(*drivers));
+    if (drivers == NULL)
+        report_out_of_memory();
+    memset(outcome, 0, sizeof(*outcome));
+    outcome->sustained = true;
+    int64_t cpu_ns = machine_cpu_ns();
+    int64_t start_ns = clock_now_ns();
+    for (size_t i = 0; i < threads; i++) {
+        prepare(&drivers[i], rate / (double)threads, start_ns, seconds, i);
+        drivers[i].thread = thread_start(driver_work, &drivers[i]);
+    }
+    for (size_t i = 0; i < threads; i++)
+        add(outcome, &drivers[i]);
+    outcome->cpu_ns = (double)(machine_cpu_ns() - cpu_ns) / (double)outcome->submitted;
+    submitted += outcome->submitted;
+    expired += outcome->expired;
+    clock_sleep_until(clock_now_ns() + SETTLE_NS);
+    service_check(&service, submitted, expired);
+}
+
+static void report_outcome(const struct outcome *outcome) {
+    report_number("expired_percent", 100 * (double)outcome->expired / (double)outcome->submitted);
+    report_percentiles("completed_late", &outcome->late);
+}
+
+static void look_for_rate(const struct options *options, double most) {
+    static struct outcome outcome;
+    for (double rate = most; rate >= most * LOWEST; rate *= STEP_DOWN) {
+        try_rate(options, rate, options->seconds, &outcome);
+        if (!outcome.sustained)
+            continue;
+        report_number("sustained_per_s", outcome.served_per_s);
+        report_number("cpu_ns_per_operation", outcome.cpu_ns);
+        report_outcome(&outcome);
+        return;
+    }
+    report_number("not_sustained_per_s", most * LOWEST); /* a busy machine */
+}
+
+static void run(const struct options *options) {
+    samples_init(&samples);
+    service_start(&service, options, &driver_hooks, NULL);
+    static struct outcome outcome;
+    if (options->rate != 0) {
+        try_rate(options, options->rate, options->seconds, &outcome);
+        report_number("served_per_s", outcome.served_per_s);
+        report_number("cpu_ns_per_operation", outcome.cpu_ns);
+        report_count("sustained", outcome.sustained);
+        report_outcome(&outcome);
+        return;
+    }
+    try_rate(options, TOO_FAST, options->warmup, &outcome); /* memory is taken, threads run */
+    try_rate(options, COMMON_RATE, options->seconds, &outcome);
+    report_number("cpu_ns_per_operation_at_200k", outcome.cpu_ns);
+    try_rate(options, TOO_FAST, options->seconds, &outcome);
+    report_number("served_per_s_at_most", outcome.served_per_s);
+    report_number("cpu_ns_per_operation_at_most", outcome.cpu_ns);
+    look_for_rate(options, outcome.served_per_s);
+}
+
+const struct workload workload_arrivals = {
+    .name = "arrivals",
+    .many_threads = true,
+    .seconds = 1.5,
+    .run = run,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+#include "../scheduler/clock.h"
+#include "../scheduler/report.h"
+
+#include <stdlib.h>
+
+#define BATCH 256  /* arrivals between two looks at the clock */
+#define CHUNK 1024 /* arrivals for which memory is taken at once */
+
+struct arrival {
+    struct htw_request request;
+    struct arrival *next; /* in the ring, or among the free ones */
+    struct driver *driver;
+    atomic_int holders; /* the purgatory, the ring */
+};
+
+static bool never(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    return false;
+}
+
+static void count_expired(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    struct driver *driver = ((struct arrival *)request)->driver;
+    if (reason == HTW_REASON_EXPIRED)
+        atomic_fetch_add_explicit(&driver->expired, 1, memory_order_relaxed);
+}
+
+/*
+ * While the driver completes an arrival it is a holder itself, so that what comes back here has
+ * expired, and from another thread.
+ */
+static void give_back(void *context, struct htw_request *request) {
+    (void)context;
+    struct arrival *arrival = (struct arrival *)request;
+    struct driver *driver = arrival->driver;
+    if (atomic_fetch_sub_explicit(&arrival->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    arrival->next = atomic_load_explicit(&driver->returned, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&driver->returned, &arrival->next, arrival,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}
+
+const struct hooks driver_hooks = { never, count_expired, give_back };
+
+static void take_chunk(struct driver *driver) {
+    struct arrival *chunk = calloc(CHUNK, sizeof(*chunk));
+    if (chunk == NULL)
+        report_out_of_memory();
+    for (int i = 0; i < CHUNK; i++) {
+        chunk[i].driver = driver;
+        chunk[i].next = driver->free;
+        driver->free = &chunk[i];
+    }
+}
+
+static struct arrival *take(struct driver *driver) {
+    if (driver->free == NULL)
+        driver->free = atomic_exchange_explicit(&driver->returned, NULL, memory_order_acquire);
+    if (driver->free == NULL)
+        take_chunk(driver);
+    struct arrival *arrival = driver->free;
+    driver->free = arrival->next;
+    return arrival;
+}
+
+static void arrive(struct driver *driver, uint64_t draw) {
+    struct arrival *arrival = take(driver);
+    unsigned latency_ms = samples_latency_ms(driver->samples, draw);
+    bool expires = latency_ms >= DRIVER_TIMEOUT_MS;
+    atomic_store_explicit(&arrival->holders, expires ? 1 : 2, memory_order_relaxed);
+    if (!expires) {
+        /* Rounded up: this step has been served. */
+        struct arrival **list = &driver->ring[(driver->step + 1 + latency_ms) % DRIVER_RING];
+        arrival->next = *list;
+        *list = arrival;
+    }
+    uint64_t two = random_draw(&driver->random);
+    uint32_t bits[DRIVER_KEYS_A_REQUEST] = { random_high(draw), random_low(two), random_high(two) };
+    struct key_name names[DRIVER_KEYS_A_REQUEST];
+    struct htw_key keys[DRIVER_KEYS_A_REQUEST];
+    for (int i = 0; i < DRIVER_KEYS_A_REQUEST; i++)
+        keys[i] = keys_write(&names[i], (uint32_t)random_scale(bits[i], DRIVER_KEYS));
+    int result = htw_purgatory_try_complete_else_watch(
+        driver->service->purgatory, &arrival->request, keys, DRIVER_KEYS_A_REQUEST,
+        DRIVER_TIMEOUT_MS * HTW_MILLISECOND);
+    if (result != HTW_WATCHED)
+        report_failure("a request was not watched: %d", result);
+    driver->submitted++;
+}
+
+static void complete(struct driver *driver, struct arrival *arrival) {
+    while (arrival != NULL) {
+        struct arrival *next = arrival->next;
+        driver->completed += htw_request_complete(driver->service->purgatory, &arrival->request);
+        if (atomic_fetch_sub_explicit(&arrival->holders, 1, memory_order_acq_rel) == 1) {
+            arrival->next = driver->free;
+            driver->free = arrival;
+        }
+        arrival = next;
+    }
+}
+
+static void serve_ring(struct driver *driver, int64_t now_ns) {
+    int64_t step = (now_ns - driver->start_ns) / HTW_MILLISECOND;
+    while (driver->step < step) {
+        struct arrival **list = &driver->ring[++driver->step % DRIVER_RING];
+        struct arrival *due = *list;
+        *list = NULL;
+        if (now_ns >= driver->half_ns && due != NULL)
+            histogram_record(&driver->late,
+                             now_ns - driver->start_ns - driver->step * HTW_MILLISECOND);
+        complete(driver, due);
+    }
+}
+
+/* The arrivals that are due, but for those of which there are too many at once. */
+static void serve_arrivals(struct driver *driver, int64_t now_ns) {
+    double since_ns = (double)(now_ns - driver->start_ns);
+    for (int i = 0; i < BATCH && driver->next_ns <= since_ns; i++) {
+        uint64_t draw = random_draw(&driver->random);
+        driver->next_ns += samples_interval(driver->samples, draw) * 1e9 / driver->rate;
+        arrive(driver, draw);
+    }
+}
+
+static double late_ns(const struct driver *driver, int64_t now_ns) {
+    double late = (double)(now_ns - driver->start_ns) - driver->next_ns;
+    return late > 0 ? late : 0;
+}
+
+static void note_lateness(struct driver *driver, int64_t now_ns) {
+    driver->end_late_ns = late_ns(driver, now_ns);
+    if (now_ns < driver->half_ns)
+        driver->half_late_ns = driver->end_late_ns;
+}
+
+void *driver_work(void *context) {
+    struct driver *driver = context;
+    int64_t now_ns = clock_now_ns();
+    while (now_ns < driver->end_ns) {
+        note_lateness(driver, now_ns);
+        serve_ring(driver, now_ns);
+        serve_arrivals(driver, now_ns);
+        if (late_ns(driver, now_ns) == 0)
+            clock_sleep_until(driver->start_ns + (driver->step + 1) * HTW_MILLISECOND);
+        now_ns = clock_now_ns();
+    }
+    driver->submitting_ns = now_ns - driver->start_ns;
+    int64_t last_ns = now_ns + DRIVER_RING * HTW_MILLISECOND;
+    while (now_ns < last_ns) {
+        clock_sleep_until(now_ns + HTW_MILLISECOND);
+        now_ns = clock_now_ns();
+        serve_ring(driver, now_ns);
+    }
+    return NULL;
+}

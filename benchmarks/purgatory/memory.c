@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - what a pending request takes, its timer and `struct htw_request` included; and what
+ * is left when all have completed. The user's own struct is nothing but the request here.
+ */
+#include "keys.h"
+#include "options.h"
+#include "service.h"
+
+#include "../random.h"
+#include "../scheduler/clock.h"
+#include "../scheduler/machine.h"
+#include "../scheduler/report.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMEOUT_NS (3600 * HTW_SECOND)
+#define SETTLE_NS 300000000 /* the scheduler gives pages back by then */
+
+static struct service service;
+static bool event_has_come; /* one thread; nothing expires */
+static uint64_t released;
+
+/* Counts what the library has been given. The scheduler's threads may allocate, too. */
+static _Atomic uint64_t live_bytes, live_blocks;
+
+static void *allocate(void *context, size_t size, size_t alignment) {
+    (void)context;
+    size_t wanted = (size + alignment - 1) / alignment * alignment;
+    void *memory = alignment <= 16 ? malloc(size) : aligned_alloc(alignment, wanted);
+    if (memory != NULL) {
+        live_bytes += size;
+        live_blocks++;
+    }
+    return memory;
+}
+
+static void give_back(void *context, void *memory, size_t size, size_t alignment) {
+    (void)context;
+    (void)alignment;
+    live_bytes -= size;
+    live_blocks--;
+    free(memory);
+}
+
+static bool is_ready(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    return event_has_come;
+}
+
+static void ignore(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    (void)reason;
+}
+
+static void count(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    released++;
+}
+
+static void submit_all(const struct options *options, struct htw_request *requests) {
+    struct random random;
+    random_init(&random, 1);
+    uint64_t next = 0;
+    event_has_come = false;
+    for (uint64_t i = 0; i < options->requests; i++) {
+        struct key_name names[KEYS_PER_REQUEST_MAX];
+        struct htw_key on[KEYS_PER_REQUEST_MAX];
+        for (unsigned j = 0; j < options->per_request; j++) {
+            uint64_t key = options->distinct
+                               ? next++
+                               : random_scale(random_low(random_draw(&random)), options->keys);
+            on[j] = keys_write(&names[j], (uint32_t)key);
+        }
+        int result = htw_purgatory_try_complete_else_watch(service.purgatory, &requests[i], on,
+                                                           options->per_request, TIMEOUT_NS);
+        if (result != HTW_WATCHED)
+            report_failure("a request was not watched: %d", result);
+    }
+}
+
+static void complete_all(const struct options *options) {
+    event_has_come = true;
+    for (uint64_t i = 0; i < options->keys; i++) {
+        struct key_name name;
+        struct htw_key key = keys_write(&name, (uint32_t)i);
+        int64_t completed = htw_purgatory_check(service.purgatory, key.bytes, key.size);
+        if (completed < 0)
+            report_failure("htw_purgatory_check: %s", strerror((int)-completed));
+    }
+}
+
+struct held {
+    uint64_t purgatory, scheduler, allocated, blocks, resident;
+};
+
+static struct held look(void) {
+    return (struct held) {
+        .purgatory = service_stats(&service).memory_bytes,
+        .scheduler = service_scheduler_bytes(&service),
+        .allocated = live_bytes,
+        .blocks = live_blocks,
+        .resident = machine_resident_bytes(),
+    };
+}
+
+static double each(uint64_t now, uint64_t before, const struct options *options) {
+    return ((double)now - (double)before) / (double)options->requests;
+}
+
+static void report_pending(const struct options *options, const struct held *before) {
+    struct held full = look();
+    double own = (double)sizeof(struct htw_request);
+    double purgatory = each(full.purgatory, before->purgatory, options);
+    double scheduler = each(full.scheduler, before->scheduler, options);
+    report_number("request_bytes", own);
+    report_number("purgatory_bytes", purgatory);
+    report_number("scheduler_bytes", scheduler);
+    report_number("bytes_per_request", own + purgatory + scheduler);
+    report_number("allocated_bytes_per_request",
+                  own + each(full.allocated, before->allocated, options));
+    report_number("resident_bytes_per_request", each(full.resident, before->resident, options));
+}
+
+static void report_left(const struct held *before, uint64_t submitted) {
+    struct htw_purgatory_stats stats = service_stats(&service);
+    /* Counted before anything could tidy up. */
+    report_count("retained_requests", stats.pending + submitted - released);
+    report_count("retained_watches", stats.watched);
+    report_count("retained_keys", stats.keys);
+    clock_sleep_until(clock_now_ns() + SETTLE_NS);
+    struct held after = look();
+    report_number("retained_purgatory_bytes", (double)after.purgatory - (double)before->purgatory);
+    report_number("retained_scheduler_bytes", (double)after.scheduler - (double)before->scheduler);
+    report_number("retained_blocks", (double)after.blocks - (double)before->blocks);
+}
+
+static void run(const struct options *options) {
+    static const struct hooks hooks = { is_ready, ignore, count };
+    static const struct htw_allocator allocator = { allocate, give_back, NULL };
+    service_start(&service, options, &hooks, &allocator);
+
+    /* What is needed for the first request exists afterwards. */
+    struct htw_request first;
+    htw_request_init(&first);
+    struct key_name name;
+    struct htw_key key = keys_write(&name, 0);
+    int result =
+        htw_purgatory_try_complete_else_watch(service.purgatory, &first, &key, 1, TIMEOUT_NS);
+    if (result != HTW_WATCHED || !htw_request_complete(service.purgatory, &first))
+        report_failure("the first request: %d", result);
+    clock_sleep_until(clock_now_ns() + SETTLE_NS);
+
+    struct held before = look();
+    struct htw_request *requests = calloc(options->requests, sizeof(*requests));
+    if (requests == NULL)
+        report_out_of_memory();
+    submit_all(options, requests);
+    report_pending(options, &before);
+    complete_all(options);
+    report_left(&before, options->requests + 1);
+    service_check(&service, options->requests + 1, 0);
+}
+
+const struct workload workload_memory = {
+    .name = "memory",
+    .chooses_keys = true,
+    .requests = 1000000,
+    .quick_requests = 100000,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * samples.h - what Kafka's own purgatory benchmark draws: intervals of a Poisson process, and
+ * latencies that are distributed lognormally. Drawn in advance, for logarithms cost more than
+ * what is to be measured.
+ */
+#ifndef BENCH_PURGATORY_SAMPLES_H
+#define BENCH_PURGATORY_SAMPLES_H
+
+#include "../random.h"
+
+#define SAMPLES_BITS 14
+#define SAMPLES (1 << SAMPLES_BITS)
+#define SAMPLES_MEDIAN_MS 50.0
+#define SAMPLES_THIRD_QUARTILE_MS 75.0
+#define SAMPLES_NORMAL_QUARTILE 0.67448975 /* of the standard normal distribution: the third */
+
+struct samples {
+    float intervals[SAMPLES];          /* of mean 1 */
+    unsigned short latencies[SAMPLES]; /* in whole milliseconds */
+};
+
+void samples_init(struct samples *samples);
+
+static inline double samples_interval(const struct samples *samples, uint64_t draw) {
+    return (double)samples->intervals[draw % SAMPLES];
+}
+
+static inline unsigned samples_latency_ms(const struct samples *samples, uint64_t draw) {
+    return samples->latencies[(draw >> SAMPLES_BITS) % SAMPLES];
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "service.h"
+
+#include "../scheduler/report.h"
+
+#include <string.h>
+
+void service_start(struct service *service, const struct options *options,
+                   const struct hooks *hooks, const struct htw_allocator *allocator) {
+    struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
+    scheduler_options.workers = (uint32_t)options->workers;
+    scheduler_options.start_threads = true;
+    scheduler_options.allocator = allocator;
+    int error = htw_scheduler_create(&service->scheduler, &scheduler_options);
+    if (error != 0)
+        report_failure("htw_scheduler_create: %s", strerror(-error));
+    struct htw_purgatory_options purgatory_options = HTW_PURGATORY_OPTIONS_INIT;
+    purgatory_options.try_complete = hooks->try_complete;
+    purgatory_options.on_complete = hooks->on_complete;
+    purgatory_options.release = hooks->release;
+    purgatory_options.allocator = allocator;
+    error = htw_purgatory_create(&service->purgatory, service->scheduler, &purgatory_options);
+    if (error != 0)
+        report_failure("htw_purgatory_create: %s", strerror(-error));
+}
+
+struct htw_purgatory_stats service_stats(struct service *service) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    int error = htw_purgatory_stats(service->purgatory, &stats);
+    if (error != 0)
+        report_failure("htw_purgatory_stats: %s", strerror(-error));
+    return stats;
+}
+
+uint64_t service_scheduler_bytes(struct service *service) {
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    int error = htw_scheduler_stats(service->scheduler, &stats);
+    if (error != 0)
+        report_failure("htw_scheduler_stats: %s", strerror(-error));
+    return stats.memory_bytes;
+}
+
+void service_check(struct service *service, uint64_t submitted, uint64_t expired) {
+    struct htw_purgatory_stats stats = service_stats(service);
+    if (stats.submitted != submitted || stats.expired != expired ||
+        stats.completed + stats.expired != submitted || stats.pending != 0 || stats.delayed != 0 ||
+        stats.watched != 0 || stats.keys != 0)
+        report_failure("of %llu requests %llu completed, %llu expired (not %llu), %llu are "
+                       "pending on %llu keys, %llu with a timeout",
+                       (unsigned long long)submitted, (unsigned long long)stats.completed,
+                       (unsigned long long)stats.expired, (unsigned long long)expired,
+                       (unsigned long long)stats.pending, (unsigned long long)stats.keys,
+                       (unsigned long long)stats.delayed);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wake.c - one thread sees to it that a request can be completed, and leaves it to another to ask:
+ * how long from htw_purgatory_check_later() to on_complete.
+ */
+#include "keys.h"
+#include "options.h"
+#include "service.h"
+
+#include "../scheduler/clock.h"
+#include "../scheduler/histogram.h"
+#include "../scheduler/report.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS 1000
+#define PERIOD_NS 200000
+#define TIMEOUT_NS (30 * HTW_SECOND)
+#define PATIENCE_NS 5000000000
+
+struct waiter {
+    struct htw_request request;
+    atomic_bool ready;
+    int64_t asked_ns;
+};
+
+static struct service service;
+static struct histogram histogram; /* written by the thread that runs callbacks */
+static _Atomic uint64_t released;
+
+static bool is_ready(void *context, struct htw_request *request) {
+    (void)context;
+    return atomic_load_explicit(&((struct waiter *)request)->ready, memory_order_acquire);
+}
+
+static void note(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    if (reason == HTW_REASON_COMPLETED)
+        histogram_record(&histogram, clock_now_ns() - ((struct waiter *)request)->asked_ns);
+}
+
+static void count(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    atomic_fetch_add(&released, 1);
+}
+
+static void wake(struct waiter *waiter, uint32_t number) {
+    struct key_name name;
+    struct htw_key key = keys_write(&name, number);
+    int result = htw_purgatory_try_complete_else_watch(service.purgatory, &waiter->request, &key, 1,
+                                                       TIMEOUT_NS);
+    if (result != HTW_WATCHED)
+        report_failure("a request was not watched: %d", result);
+    waiter->asked_ns = clock_now_ns();
+    atomic_store_explicit(&waiter->ready, true, memory_order_release);
+    result = htw_purgatory_check_later(service.purgatory, key.bytes, key.size);
+    if (result != 0)
+        report_failure("htw_purgatory_check_later: %s", strerror(-result));
+}
+
+static void run(const struct options *options) {
+    static const struct hooks hooks = { is_ready, note, count };
+    service_start(&service, options, &hooks, NULL);
+    uint64_t waiters = (uint64_t)(options->seconds * 1e9) / PERIOD_NS;
+    struct waiter *all = calloc(waiters, sizeof(*all));
+    if (all == NULL)
+        report_out_of_memory();
+    int64_t start_ns = clock_now_ns();
+    for (uint64_t i = 0; i < waiters; i++) {
+        clock_sleep_until(start_ns + (int64_t)i * PERIOD_NS);
+        wake(&all[i], (uint32_t)(i % KEYS));
+    }
+    int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
+    while (atomic_load(&released) != waiters) {
+        if (clock_now_ns() > patience_ns)
+            report_failure("%llu of %llu requests were not completed",
+                           (unsigned long long)(waiters - atomic_load(&released)),
+                           (unsigned long long)waiters);
+        clock_sleep_until(clock_now_ns() + HTW_MILLISECOND);
+    }
+    report_percentiles("wake", &histogram);
+    service_check(&service, waiters, 0);
+}
+
+const struct workload workload_wake = {
+    .name = "wake",
+    .seconds = 2,
+    .run = run,
+};

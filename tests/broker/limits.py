@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""What is too much is refused with a clear word, and others do not feel it."""
+import threading
+import time
+
+from harness import Wire, command, equal, has, note, own, percentiles, settings, wait_for
+
+
+def is_served(server):
+    with Wire(server) as wire:
+        equal(wire.ask("SET", "check", "value"), b"+OK")
+        equal(wire.ask("GET", "check"), b"value")
+
+
+@own("--max-clients", "50")
+def a_client_too_many_is_told_so(server):
+    wait_for(lambda: server.info("connected_clients") == "1", "that only this test is connected")
+    clients = [Wire(server) for _ in range(50)]
+    for client in clients:
+        equal(client.ask("PING"), b"+PONG")
+    for _ in range(20):
+        with Wire(server) as refused:
+            equal(refused.until_closed(), b"-ERR max number of clients reached\r\n")
+    for client in clients:
+        equal(client.ask("PING"), b"+PONG")
+    clients.pop().close()
+
+    def is_let_in():
+        with Wire(server) as wire:
+            try:
+                return wire.ask("PING") == b"+PONG"
+            except ConnectionError:
+                return False
+    wait_for(is_let_in, "a place that has become free")
+    for client in clients:
+        client.close()
+    wait_for(lambda: server.info("rejected_connections"), "places that have become free")
+    assert int(server.info("rejected_connections")) >= 20
+
+
+@own("--max-request", "64k")
+def a_request_that_is_too_large_is_refused(server):
+    with Wire(server) as other:
+        waiter = Wire(server)
+        waiter.send("BLPOP", "queue", 0)
+        server.wait_until_blocked(1)
+        for request in (b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$70000\r\n",
+                        b"*1\r\n$999999999999\r\n",
+                        b"*1000000\r\n$3\r\nDEL\r\n",
+                        b"*3\r\n$3\r\nSET\r\n$30000\r\n" + b"k" * 30000 + b"\r\n$40000\r\n"):
+            with Wire(server) as wire:
+                wire.send_bytes(request)
+                text = wire.until_closed()
+                assert text.startswith(b"-ERR Protocol error: "), (request, text)
+                equal(text.count(b"\r\n"), 1, "lines of the error")
+            equal(other.ask("PING"), b"+PONG")
+        # What is just small enough is not refused, nor are many small ones at once.
+        value = b"v" * (65536 - len(command("SET", "k", b"")) - 4)
+        equal(len(command("SET", "k", value)), 65536, "size of a request")
+        equal(other.ask("SET", "k", value), b"+OK")
+        equal(other.ask("GET", "k"), value)
+        equal(other.send_pipeline([("SET", "k", value[:30000])] * 20), [b"+OK"] * 20)
+        with Wire(server) as wire:
+            wire.send("SET", "k", value + b"v")
+            has(wire.until_closed(), b"-ERR Protocol error: ")
+        equal(other.ask("RPUSH", "queue", "item"), 1)
+        equal(waiter.reply(), [b"queue", b"item"])
+        waiter.close()
+
+
+@own("--max-memory", "1m")
+def writes_beyond_the_memory_limit_are_refused(server):
+    refused = b"-OOM command not allowed when used memory > 'maxmemory'."
+    value = b"v" * 10000
+    with Wire(server) as wire, Wire(server) as waiter:
+        waiter.send("BLPOP", "queue", 0)
+        server.wait_until_blocked(1)
+        answers = [wire.ask("SET", f"key-{i}", value) for i in range(200)]
+        stored = answers.index(refused)
+        equal(answers, [b"+OK"] * stored + [refused] * (200 - stored), "answers")
+        assert 80 <= stored <= 106, f"{stored} values of 10 000 bytes in a megabyte"
+        for arguments in (("LPUSH", "l", "x"), ("RPUSH", "queue", "x"), ("SET", "k", "v"),
+                          ("LPUSHIN", "l", 1000, "x"), ("LPUSHAT", "l", 1000, "x"),
+                          ("BLMOVE", "l", "m", "LEFT", "LEFT", 0)):
+            equal(wire.ask(*arguments), refused, str(arguments))
+        equal(wire.ask("GET", "key-0"), value)
+        equal(wire.ask("EXPIRE", "key-0", 100), 1)
+        equal(wire.ask("EXISTS", "key-0", f"key-{stored}"), 1)
+        equal(wire.ask("BLPOP", "l", "0.01"), None)
+        equal(wire.ask("DEL", *[f"key-{i}" for i in range(10)]), 10)
+        equal(wire.ask("RPUSH", "queue", "item"), 1)
+        equal(waiter.reply(), [b"queue", b"item"])
+        # What is to be delivered counts from the beginning.
+        equal(wire.ask("FLUSHALL"), b"+OK")
+        answers = [wire.ask("LPUSHIN", "l", 60000, value) for _ in range(200)]
+        assert 80 <= answers.index(refused) <= 106, answers.index(refused)
+        equal(wire.ask("PING"), b"+PONG")
+
+
+@own("--max-memory", "1m")
+def memory_is_given_back_with_the_keys(server):
+    def used():
+        return int(server.info("used_memory"))
+    before = used()
+    with Wire(server) as wire:
+        for _ in range(3):
+            wire.send_pipeline([("SET", f"k{i}", "v" * 100) for i in range(500)])
+            wire.send_pipeline([("SET", f"k{i}", "w" * 500) for i in range(500)])
+            wire.send_pipeline([("RPUSH", f"l{i % 50}", "v" * i) for i in range(500)])
+            assert used() > before + 300000
+            wire.send_pipeline([("PEXPIRE", f"k{i}", 20) for i in range(250)])
+            wire.send_pipeline([("DEL", f"k{i}") for i in range(250, 500)])
+            wire.send_pipeline([("LPOP", f"l{i % 50}") for i in range(500)])
+            wait_for(lambda: wire.ask("DBSIZE") == 0, "no keys")
+            equal(used(), before, "memory when all keys have gone")
+
+
+class Pinger(threading.Thread):
+    """Asks again and again, each time on the same connection; what each answer took."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.wire = Wire(server)
+        self.took, self.fault = [], None
+        self.ended = threading.Event()
+
+    def run(self):
+        try:
+            while not self.ended.wait(0.001):
+                began = time.monotonic()
+                equal(self.wire.ask("GET", "check"), b"value")
+                self.took.append((time.monotonic() - began) * 1000)
+        except Exception as fault:  # told by whoever joins
+            self.fault = fault
+        self.wire.close()
+
+    def finish(self):
+        self.ended.set()
+        self.join()
+        assert self.fault is None, f"another client suffered: {self.fault!r}"
+        return sorted(self.took)
+
+
+def flood(server, value_size, seconds):
+    """Clients that ask for large values and never read; the wires."""
+    with Wire(server) as wire:
+        wire.ask("SET", "large", b"v" * value_size)
+    wires = [Wire(server, receive_buffer=4096) for _ in range(10)]
+    request = command("GET", "large") * 200
+    for wire in wires:
+        wire.socket.setblocking(False)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for wire in wires:
+            try:
+                wire.socket.send(request)
+            except (BlockingIOError, ConnectionError):
+                pass
+        time.sleep(0.001)
+    return wires
+
+
+@own("--max-output", "4m")
+def clients_that_never_read_are_closed_and_stall_nobody(server):
+    is_served(server)
+    pinger = Pinger(server)
+    pinger.start()
+    wires = flood(server, 100000, 0.6)
+    took = pinger.finish()
+    note(server, f"others were answered within {percentiles(took)}")
+    limit = took[-1] if settings.strict else took[len(took) // 2]
+    assert limit < 50 * settings.slowness, f"another client waited for {limit:.1f} ms"
+    wait_for(lambda: int(server.info("client_output_buffer_limit_disconnections")) >= 10,
+             "that those who do not read are closed")
+    equal(server.info("connected_clients"), "1", "clients that are left, and this one")
+    for wire in wires:
+        wire.close()
+    is_served(server)
+
+
+@own("--max-output", "64m")
+def a_client_that_reads_late_gets_all(server):
+    with Wire(server) as wire, Wire(server) as late:
+        values = [bytes([65 + i]) * 500000 for i in range(20)]
+        equal(wire.send_pipeline([("SET", f"k{i}", value) for i, value in enumerate(values)]),
+              [b"+OK"] * 20)
+        late.send_bytes(b"".join(command("GET", f"k{i}") for i in range(20)) + command("ECHO", "end"))
+        for _ in range(20):
+            equal(wire.ask("PING"), b"+PONG")
+        assert [late.reply() for _ in range(20)] == values, "the values have changed"
+        equal(late.reply(), b"end")
+
+
+@own()
+def clients_that_send_slowly_stall_nobody(server):
+    """Each leaves its request unfinished; the others are served as if it were not there."""
+    is_served(server)
+    slow = [Wire(server) for _ in range(200)]
+    for i, wire in enumerate(slow):
+        wire.send_bytes((b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\nxyz", b"*", b"PIN")[i % 3])
+    pinger = Pinger(server)
+    pinger.start()
+    time.sleep(0.3)
+    took = pinger.finish()
+    note(server, f"others were answered within {percentiles(took)}")
+    for i, wire in enumerate(slow):
+        wire.send_bytes((b"v" * 997 + b"\r\n", b"1\r\n$4\r\nPING\r\n", b"G\r\n")[i % 3])
+        equal(wire.reply(), (b"+OK", b"+PONG", b"+PONG")[i % 3])
+        wire.close()
+
+
+@own()
+def lists_of_clients_may_be_asked_for_while_they_come_and_go(server):
+    ended = threading.Event()
+
+    def come_and_go():
+        while not ended.is_set():
+            with Wire(server) as wire:
+                wire.send_bytes(command("CLIENT", "SETNAME", "passing") + command("PING"))
+    threads = [threading.Thread(target=come_and_go) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        with Wire(server) as wire:
+            equal(wire.ask("CLIENT", "SETNAME", "observer"), b"+OK")
+            for _ in range(100):
+                has(wire.ask("CLIENT", "LIST"), b" name=observer")
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()

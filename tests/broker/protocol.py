@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""The bytes on the wire: inline commands, pipelines, requests in pieces, and errors of protocol."""
+import time
+
+from harness import Wire, command, compared, equal, own, settings
+
+END = b"$9\r\n--end--\r\n\r\n"  # a reply that ends what is looked at
+LONG = 1 << 20  # bytes; far longer than a line of a request may be
+
+
+def answers(server, data, pieces=None):
+    """What is answered to these bytes, and whether the connection stays open."""
+    with Wire(server) as wire:
+        try:
+            # In one piece if possible: where bytes come that the server does not read before it
+            # closes, the kernel throws away what it has said last.
+            *first, last = pieces or [data]
+            for piece in [*first, last + command("ECHO", "--end--\r\n")]:
+                wire.send_bytes(piece)
+            return wire.until(END)[:-len(END)]
+        except ConnectionError:
+            return wire.buffer + b"(closed)"
+
+
+def refusal(server, start, filler):
+    """What is said to a line that does not end."""
+    with Wire(server) as wire:
+        wire.send_bytes(start)
+        sent = 0
+        while wire.is_silent():
+            assert sent < LONG, f"{sent} bytes without the end of a line are accepted"
+            sent += wire.socket.send(filler * 4096)
+            time.sleep(0.001)  # so that the server has read it when it closes; see answers()
+        return wire.until_closed()
+
+
+def each(server, requests):
+    return [(data if len(data) < 100 else data[:60] + b"... (%d bytes)" % len(data),
+             answers(server, data)) for data in requests]
+
+
+@compared
+def inline_commands_answer_as_redis(server):
+    return each(server, [
+        b"PING\r\n",
+        b"PING\n",
+        b"ping\n",
+        b"  PING  \r\n",
+        b"\r\n\r\n\n  \r\nPING\r\n",
+        b"\tPING\tx\t\r\n",
+        b"ECHO \"two words\"\r\n",
+        b"ECHO 'two words'\r\n",
+        b"ECHO \"\\x41\\n\\r\\t\\b\\a\\\\\\\"\\q\"\r\n",
+        b"ECHO 'it\\'s \\n'\r\n",
+        b"ECHO \"\"\r\n",
+        b"ECHO ''\r\n",
+        b"ECHO a\"b\r\n",
+        b"ECHO \"open\r\nPING\r\n",
+        b"ECHO 'open\r\nPING\r\n",
+        b"ECHO \"a\"b\r\nPING\r\n",
+        b"ECHO 'a'b\r\nPING\r\n",
+        b"ECHO \xff\xfe\r\n",
+        b"ECHO\r\n",
+        b"NOSUCH a b\r\n",
+        b"SET key value\r\nGET key\r\nDEL key\r\n",
+        b"LPUSH l a b c\r\nLRANGE l 0 -1\r\nDEL l\r\n",
+        b"QUIT\r\nPING\r\n",
+        b"GET a\r\rPING\r\n",
+    ])
+
+
+@compared
+def malformed_requests_are_refused_as_by_redis(server):
+    ping = command("PING")
+    return each(server, [
+        b"*0\r\n" + ping,
+        b"*-1\r\n" + ping,
+        b"*-5\r\n" + ping,
+        b"*x\r\n" + ping,
+        b"*\r\n" + ping,
+        b"*1x\r\n" + ping,
+        b"* 1\r\n" + ping,
+        b"*+1\r\n" + ping,
+        b"*99999999999999999999\r\n" + ping,
+        b"*2147483648\r\n" + ping,
+        b"*1\r\n+PING\r\n" + ping,
+        b"*1\r\nPING\r\n" + ping,
+        b"*1\r\n:1\r\n" + ping,
+        b"*1\r\n*1\r\n$4\r\nPING\r\n",
+        b"*1\r\n\r\n" + ping,
+        b"*1\r\n$-1\r\n" + ping,
+        b"*1\r\n$x\r\n" + ping,
+        b"*1\r\n$\r\n" + ping,
+        b"*1\r\n$4x\r\nPING\r\n" + ping,
+        b"*1\r\n$ 4\r\nPING\r\n" + ping,
+        b"*1\r\n$99999999999999999999\r\n" + ping,
+        b"*1\r\n$1000000000000\r\n" + ping,
+        b"*1\r\n$0\r\n\r\n" + ping,
+        b"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n" + ping,
+        b"*1\r\n$4\r\nPING\r\n*x\r\n",
+        ping + ping + b"*1\r\n+",
+    ])
+
+
+@compared
+def lines_without_end_are_refused_as_by_redis(server):
+    return [(start, refusal(server, start, filler)) for start, filler in
+            [(b"PING ", b"x"), (b"*", b"1"), (b"*1\r\n$", b"1")]]
+
+
+@compared
+def quit_is_answered_and_closes(server):
+    return [(sent, answers(server, sent)) for sent in
+            [command("QUIT"), command("QUIT") + command("PING"), command("quit"),
+             command("QUIT", "now"), command("SET", "k", "v") + command("QUIT")]]
+
+
+@compared
+def nothing_is_answered_with_the_same_bytes(server):
+    return each(server, [command(*words.split()) for words in (
+        "GET none", "LPOP none", "RPOP none", "LPOP none 1", "LRANGE none 0 -1",
+        "BLPOP none 0.01", "BRPOP none 0.01", "BLMOVE none none LEFT LEFT 0.01",
+        "SET none x XX", "CLIENT GETNAME")])
+
+
+@compared
+def pipelines_are_answered_in_order(server):
+    asked = answered = b""
+    for i in range(300):
+        number = b"%d" % i
+        asked += (command("SET", "key", i) + command("GET", "key") + b"RPUSH list %d\r\n" % i +
+                  command("LPOP", "key") + command("BLPOP", "none", "list", 0) +
+                  command("DEL", "key", i))
+        answered += (b"+OK\r\n$%d\r\n%d\r\n:1\r\n" % (len(number), i) +
+                     b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n" +
+                     b"*2\r\n" + command("list", number)[4:] + b":1\r\n")
+    equal(answers(server, asked), answered, "answers to 1800 commands at once")
+    return []
+
+
+@compared
+def requests_in_pieces_are_answered_as_in_one(server):
+    request = (command("SET", "key", "va\r\nlue") + b"GET key\r\n" + command("ECHO", "") +
+               b"\r\n*0\r\n" + command("RPUSH", "l", "1", "22", "333") + b"LPOP l\n" +
+               command("DEL", "l", "key"))
+    whole = answers(server, request)
+    for size in (1, 2, 3, 7):
+        pieces = [request[at:at + size] for at in range(0, len(request), size)]
+        equal(answers(server, request, pieces), whole, f"answers to pieces of {size} bytes")
+    return [(request, whole)]
+
+
+@compared
+def a_large_value_comes_back_whole(server):
+    """Larger than any buffer of a socket, so that reading and writing take several steps."""
+    size = 4_000_000 // settings.slowness
+    value = bytes(i * 31 % 251 for i in range(251)) * (size // 251)
+    with Wire(server) as wire:
+        equal(wire.ask("SET", "large", value), b"+OK")
+        assert wire.ask("GET", "large") == value, "the value has changed"
+        equal(wire.ask("RPUSH", "list", *[value[i * 1000:] for i in range(3)]), 3)
+        assert wire.ask("LRANGE", "list", 0, -1) == [value[i * 1000:] for i in range(3)]
+        with Wire(server) as waiter:
+            waiter.send("BLPOP", "later", 0)
+            server.wait_until_blocked(1)
+            equal(wire.ask("RPUSH", "later", value), 1)
+            assert waiter.reply() == [b"later", value], "the value has changed on its way"
+    return []
+
+
+@compared
+def what_follows_a_blocking_command_waits_for_it(server):
+    """A client that is blocked gets no answer to what it has sent after the blocking command, and
+    all of them, in order, when that one has been answered."""
+    with Wire(server) as waiter, Wire(server) as other:
+        waiter.send_bytes(command("PING") + command("BLPOP", "a", 0) + command("GET", "k") +
+                          command("BLPOP", "b", "c", 0) + b"ECHO inline\r\n" +
+                          command("BLPOP", "none", "0.05") + command("SET", "k", "mine"))
+        server.wait_until_blocked(1)
+        equal(waiter.reply(), b"+PONG")
+        assert waiter.is_silent(0.05), "answered while it is blocked"
+        equal(other.ask("SET", "k", "v"), b"+OK")
+        equal(other.ask("RPUSH", "a", "item"), 1)
+        equal(waiter.reply(), [b"a", b"item"])
+        equal(waiter.reply(), b"v")
+        server.wait_until_blocked(1)
+        assert waiter.is_silent(0.05), "answered while it is blocked"
+        equal(other.ask("GET", "k"), b"v")
+        equal(other.ask("LPUSH", "c", "1", "2"), 2)
+        equal([waiter.reply() for _ in range(4)],
+              [[b"c", b"2"], b"inline", None, b"+OK"], "what came after the second item")
+        equal(other.ask("GET", "k"), b"mine")
+    return []
+
+
+@own()
+def each_client_has_its_own_errors(server):
+    """One client's faults end its own connection and no other."""
+    with Wire(server) as other:
+        for request in (b"*x\r\n", b"ECHO \"open\r\n", b"*1\r\n$-7\r\n"):
+            with Wire(server) as wire:
+                wire.send_bytes(request)
+                text = wire.until_closed()
+                assert text.startswith(b"-ERR Protocol error") and text.endswith(b"\r\n"), text
+                equal(text.count(b"\r\n"), 1, "lines of an error")
+            equal(other.ask("PING"), b"+PONG")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""End-to-end tests of the broker: test_broker.py BROKER [OPTION]... [GROUP|TEST]...
+
+  --threads N   let the broker have N threads for its clients
+  --alone       without redis-server: what the tests assert, but no comparison
+  --strict      for a quiet machine: times must be kept within 10 ms, always
+  --slowness N  with a sanitizer built in: do less, and allow N times as long
+
+The clients are redis-cli, redis-benchmark and python3-redis; redis-server shows what is right.
+"""
+import argparse
+import importlib.util
+import os
+import resource
+import shutil
+import sys
+import time
+import traceback
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+import differences  # noqa: E402
+from harness import FILES, broker, notes, redis_server, settings, tests  # noqa: E402
+
+SKIPPED = 77  # what Meson takes for "skipped"
+GROUPS = ["commands", "protocol", "blocking", "expiry", "crowd", "load", "limits", "stopping"]
+
+
+def missing():
+    tools = [tool for tool in ("redis-server", "redis-cli", "redis-benchmark")
+             if shutil.which(tool) is None]
+    if importlib.util.find_spec("redis") is None:
+        tools.append("python3-redis")
+    return tools
+
+
+def raise_limit():
+    """Lets this process and its children have as many descriptors as the crowd needs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < FILES:
+        return False
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
+    return True
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("broker")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--slowness", type=int, default=1)
+    arguments = parser.parse_intermixed_args()
+    settings.broker = os.path.abspath(arguments.broker)
+    settings.threads = arguments.threads
+    settings.alone = arguments.alone
+    settings.strict = arguments.strict
+    settings.slowness = arguments.slowness
+    return set(arguments.names)
+
+
+def run_on(server, function):
+    with server:
+        answers = function(server)
+        server.finish()
+    return answers
+
+
+def run(test):
+    """Runs a test with fresh servers; lines on how they differ."""
+    is_compared = test.is_compared and not settings.alone
+    expected = run_on(redis_server(), test.function) if is_compared else None
+    answers = run_on(broker(*test.options), test.function)
+    return differences.explain(test.name, expected, answers) if is_compared else []
+
+
+def attempt(test):
+    """Whether the test passes."""
+    began = time.monotonic()
+    differing = []
+    try:
+        differing = run(test)
+        failure = None
+    except AssertionError as fault:
+        failure = str(fault)
+    except Exception:  # a fault of the test is a failed test, not the end of all
+        failure = traceback.format_exc()
+    if failure is None:
+        print(f"ok {test.name} ({time.monotonic() - began:.1f} s)")
+    else:
+        print(f"FAIL {test.name}: {failure}")
+    for line in notes:
+        print(f"   {line}")
+    notes.clear()
+    for line in differing:
+        print(f"   differs: {line}")
+    sys.stdout.flush()
+    return failure is None
+
+
+def main():
+    names = parse_arguments()
+    lacking = missing()
+    if lacking:
+        print(f"skipped: not installed: {' '.join(lacking)}")
+        return SKIPPED
+    if not raise_limit():
+        print(f"skipped: not allowed to open {FILES} files")
+        return SKIPPED
+    for group in GROUPS:
+        importlib.import_module(group)
+    chosen = [test for test in tests if not names or test.group in names or test.name in names]
+    passed = sum(map(attempt, chosen))
+    print(f"{passed} passed, {len(chosen) - passed} failed")
+    return 0 if passed == len(chosen) > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

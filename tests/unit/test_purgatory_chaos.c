@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_purgatory_chaos - hooks that do anything to any key and any request, at random, and inside
+ * one another. What happens is not foretold here, but each request must be asked only while it may
+ * be, end once, and be released once, after which its memory is gone; and the counters must
+ * agree with that after each step. HTW_SEED chooses another history, the seed of which is printed.
+ */
+#include "../support/purgatory_case.h"
+#include "../support/random.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { PLACES = 40, KEYS = 6, STEPS = 20000, DEPTH_MAX = 4 };
+
+static struct chaos {
+    struct purgatory_case test;
+    struct random_source source;
+    struct waiter *places[PLACES]; /* those that are pending or in a hook; NULL: free */
+    unsigned depth;                /* calls of the library that this is inside of */
+    uint64_t actions;
+    bool failing; /* allocations do at times, and there is a limit */
+    bool closed;
+} chaos;
+
+static const char *const key_names[KEYS] = { "a", "b", "c",
+                                             "d", "e", "one that is longer than sixteen bytes" };
+
+static uint64_t below(uint64_t bound) {
+    return random_below(&chaos.source, bound);
+}
+
+static void act(void);
+
+static void on_hook(struct waiter *self) {
+    chaos.test.first_ended = chaos.test.last_ended = NULL; /* it is going to be freed */
+    self->ready = below(5) == 0;
+    if (below(3) == 0)
+        act();
+}
+
+static void on_released(struct waiter *self) {
+    for (unsigned i = 0; i < PLACES; i++)
+        if (chaos.places[i] == self)
+            chaos.places[i] = NULL;
+    free(self);
+    if (below(3) == 0)
+        act();
+}
+
+static struct waiter *new_waiter(void) {
+    unsigned place = (unsigned)below(PLACES);
+    if (chaos.places[place] != NULL)
+        return NULL;
+    struct waiter *waiter = malloc(sizeof(*waiter));
+    if (waiter == NULL)
+        abort();
+    waiter_init(waiter, &chaos.test, '\0');
+    waiter->on_asked = waiter->on_ended = waiter->on_visited = on_hook;
+    waiter->on_released = on_released;
+    chaos.places[place] = waiter;
+    return waiter;
+}
+
+static int64_t any_timeout(void) {
+    return below(4) == 0 ? HTW_FOREVER : (int64_t)below(20 * (uint64_t)MS) - MS;
+}
+
+static void do_submit(void) {
+    const char *keys[9] = { NULL };
+    struct waiter *waiter = new_waiter();
+    if (waiter == NULL)
+        return;
+    for (uint64_t i = 1 + below(below(3) == 0 ? 8 : 3); i > 0; i--)
+        keys[i - 1] = key_names[below(KEYS)];
+    int result = below(6) == 0
+                     ? waiter_await(waiter, htw_threshold_value(chaos.test.threshold) + below(9),
+                                    any_timeout())
+                     : waiter_submit(waiter, any_timeout(), keys);
+    if (result >= 0)
+        return;
+    bool expected = chaos.closed ? result == -ESHUTDOWN
+                                 : chaos.failing && (result == -ENOMEM || result == -EAGAIN);
+    if (!expected && chaos.test.error == NULL)
+        chaos.test.error = "a submission was refused for no reason";
+    on_released(waiter); /* it is still the user's */
+}
+
+static void do_end(void) {
+    struct waiter *waiter = chaos.places[below(PLACES)];
+    if (waiter != NULL && below(2) == 0)
+        complete(waiter);
+    else if (waiter != NULL)
+        cancel(waiter);
+}
+
+static void do_event(void) {
+    const char *key = key_names[below(KEYS)];
+    switch (below(8)) {
+    case 0:
+        cancel_key(&chaos.test, key);
+        break;
+    case 1:
+    case 2:
+        check_key_later(&chaos.test, key);
+        break;
+    case 3:
+    case 4:
+        check_key_at_most(&chaos.test, key, below(4));
+        break;
+    default:
+        check_key(&chaos.test, key);
+    }
+}
+
+/* Does anything. */
+static void act(void) {
+    if (chaos.depth == DEPTH_MAX)
+        return;
+    chaos.depth++;
+    chaos.actions++;
+    if (chaos.failing && below(4) == 0)
+        failing_allocator_fail(below(2) == 0 ? &chaos.test.memory : &chaos.test.scheduler_memory,
+                               1 + below(3), below(2) == 0);
+    switch (below(10)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        do_submit();
+        break;
+    case 4:
+    case 5:
+        do_end();
+        break;
+    case 6:
+        htw_threshold_advance(chaos.test.threshold,
+                              htw_threshold_value(chaos.test.threshold) + below(4));
+        break;
+    default:
+        do_event();
+    }
+    failing_allocator_relent(&chaos.test.memory);
+    failing_allocator_relent(&chaos.test.scheduler_memory);
+    chaos.depth--;
+}
+
+static void assert_all_accounted_for(void) {
+    uint64_t pending = 0;
+    for (unsigned i = 0; i < PLACES; i++)
+        pending += chaos.places[i] != NULL;
+    if (chaos.test.error != NULL)
+        fail_msg("%s", chaos.test.error);
+    assert_int_equal(purgatory_case_stats(&chaos.test).pending, pending);
+}
+
+static void run_history(uint64_t seed, uint64_t steps, bool failing) {
+    print_message("seed %" PRIu64 "\n", seed);
+    chaos = (struct chaos) { .source = { seed }, .failing = failing };
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = failing ? PLACES / 3 : 0;
+    purgatory_case_begin(&chaos.test, &options, NULL);
+    assert_int_equal(htw_threshold_create(chaos.test.purgatory, 1, &chaos.test.threshold), 0);
+    for (uint64_t step = 0; step < steps; step++) {
+        act();
+        assert_all_accounted_for();
+        if (below(8) == 0)
+            purgatory_case_advance(&chaos.test, (int64_t)below(2 * (uint64_t)MS));
+    }
+    assert_true(chaos.actions > steps);
+    assert_true(chaos.test.ends[HTW_REASON_EXPIRED] > 0);
+    /* From now on hooks find it closed. */
+    chaos.closed = true;
+    htw_purgatory_close(chaos.test.purgatory, waiter_visit, &chaos.test);
+    assert_all_accounted_for();
+    assert_waiting(&chaos.test, 0, 0, 0, 0);
+    purgatory_case_end(&chaos.test);
+}
+
+static uint64_t chosen_seed(void) {
+    const char *seed = getenv("HTW_SEED");
+    return seed != NULL ? strtoull(seed, NULL, 10) : 20261121;
+}
+
+static void purgatory_under_hooks_that_do_anything_keeps_its_promises(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        run_history(chosen_seed() + i, STEPS / 10, false);
+}
+
+static void purgatory_under_hooks_and_without_memory_keeps_its_promises(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        run_history(chosen_seed() + i, STEPS / 10, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(purgatory_under_hooks_that_do_anything_keeps_its_promises),
+        cmocka_unit_test(purgatory_under_hooks_and_without_memory_keeps_its_promises),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
