@@ -19,6 +19,9 @@
 #define REPLIES_A_ROUND ((size_t)256 << 10)
 #define READ_MAX ((size_t)1 << 20)
 
+/* A larger array is given back when a request of many arguments has been executed. */
+#define ARGUMENTS_KEPT 4096
+
 /* ------------------------------------------------------------------ life */
 
 void client_create(struct loop *loop, int socket) {
@@ -219,6 +222,8 @@ static void execute(struct client *client, char *bytes, size_t size) {
     else if (goes_on && at < size)
         loop_queue(loop, client);
     account(client); /* the next read is refused if it is too much */
+    if (loop->request.capacity > ARGUMENTS_KEPT)
+        resp_fini(&loop->request);
     flush(client);
 }
 
@@ -304,20 +309,16 @@ void client_resume(struct client *client) {
     blocking_end(loop->broker, waiting, is_open);
     client->waiting = NULL;
     loop->blocked--;
-    if (!is_open && client->socket >= 0) {
-        client_close(client);
-        return;
-    }
-    if (!is_open) {
+    if (client->socket < 0) {
         free_if_unused(client);
-        return;
-    }
-    if (client->is_leaving) {
+    } else if (!is_open) {
+        client_close(client);
+    } else if (client->is_leaving) {
         flush(client);
-        return;
+    } else {
+        want(client, client->interest | EPOLLIN);
+        execute(client, client->input.bytes, client->input.size);
     }
-    want(client, client->interest | EPOLLIN);
-    execute(client, client->input.bytes, client->input.size);
 }
 
 void client_dismiss(struct client *client) {

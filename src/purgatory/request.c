@@ -245,7 +245,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         add_finishing(shard, 1);
         finishing++;
     }
-    frame->request = request;
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
     purgatory->on_complete(purgatory->context, request, reason);
@@ -255,7 +254,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         release(purgatory, request);
     else
         finishing--; /* the timer's callback releases it, and takes itself off */
-    frame->request = NULL;
     if (is_last && threshold != NULL)
         htw__threshold_leave(threshold);
     if (finishing > 0)
@@ -274,7 +272,6 @@ void htw__request_expired(void *arg, const struct htw_firing *firing) {
     if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
         struct htw_threshold *threshold = threshold_of(request);
-        frame.request = request;
         release(purgatory, request);
         if (threshold != NULL)
             htw__threshold_leave(threshold);

@@ -68,6 +68,7 @@ answer() {
     ends_with "$1" "$2"
 }
 
+: >"$folder/broker" # so that is_ready may look at it
 "$broker" --port 0 >"$folder/broker" &
 pid=$!
 until_so is_ready
