@@ -157,7 +157,7 @@ static void flush(struct client *client) {
         is_open = keep_rest(client, reply, (size_t)sent);
         if (is_open && !is_later)
             want(client, client->interest | EPOLLOUT);
-        else if (is_open && !client->is_queued)
+        else if (is_open)
             loop_queue(loop, client);
     }
     if (reply->capacity > 4 * REPLIES_A_ROUND || reply->failed)

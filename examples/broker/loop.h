@@ -61,7 +61,7 @@ void loop_run(struct loop *loop);
 bool loop_watch(struct loop *loop, int fd, uint32_t events, void *what);
 bool loop_change(struct loop *loop, int fd, uint32_t events, void *what);
 
-/* In the next part of the round the client is to go on. */
+/* When the queue is run next, the client is to go on. It stands in it once at most. */
 void loop_queue(struct loop *loop, struct client *client);
 
 #endif /* BROKER_LOOP_H */
