@@ -233,7 +233,7 @@ static struct htw_threshold *threshold_of(const struct htw_request *request) {
                : NULL;
 }
 
-void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw_threshold *threshold = threshold_of(request);
@@ -258,6 +258,7 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         htw__threshold_leave(threshold);
     if (finishing > 0)
         add_finishing(shard, 0 - finishing);
+    return is_last;
 }
 
 void htw__request_expired(void *arg, const struct htw_firing *firing) {
