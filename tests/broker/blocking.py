@@ -2,7 +2,8 @@
 """Commands that block, in pairs of redis-cli: one waits, another brings what it waits for."""
 import time
 
-from harness import Wire, blocked, cli, compared, equal
+from clients import Wire, blocked, cli
+from harness import compared, equal
 
 
 def pair(server, commands, script):

@@ -22,8 +22,8 @@ INTENDED = [
                r"\(error\) ERR unknown subcommand 'NOSUCH'.*", "there is no CLIENT HELP"),
     Difference("connection_commands_answer_as_redis", "COMMAND (COUNT more|NOSUCH)",
                r"\(error\) ERR .*", r"\(empty array\)\n|\(integer\) \d+\n",
-               "COMMAND has no table of the commands to show, and clients that look for hints there "
-               "go on with an empty one"),
+               "COMMAND has no table of the commands to show; clients that look for hints there go "
+               "on with an empty one"),
     Difference("expiry_commands_answer_as_redis", "PEXPIRE k -9223372036854775808",
                r"\(integer\) 1\n", r"\(error\) ERR invalid expire time in 'pexpire' command\n",
                "times are kept in nanoseconds: 292 years into the past are refused, as they are "

@@ -3,7 +3,8 @@
 import re
 import subprocess
 
-from harness import PATIENCE, Wire, compared, equal, note, own, settings
+from clients import Wire
+from harness import PATIENCE, compared, equal, note, own, settings
 
 REQUESTS = 4000 // settings.slowness
 

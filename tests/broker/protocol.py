@@ -2,7 +2,8 @@
 """The bytes on the wire: inline commands, pipelines, requests in pieces, and errors of protocol."""
 import time
 
-from harness import Wire, command, compared, equal, own, settings
+from clients import Wire, command
+from harness import compared, equal, own, settings
 
 END = b"$9\r\n--end--\r\n\r\n"  # a reply that ends what is looked at
 LONG = 1 << 20  # bytes; far longer than a line of a request may be
