@@ -127,8 +127,8 @@ static bool keep_rest(struct client *client, const struct buffer *reply, size_t 
         output->failed = true;
     buffer_append(output, reply->bytes + sent, reply->size - sent);
     if (!account(client) || output->failed) {
-        loop_count(&loop->overflowed);
         client_close(client);
+        loop_count(&loop->overflowed);
         return false;
     }
     return true;
@@ -237,8 +237,8 @@ static void read_input(struct client *client) {
         return;
     }
     if (!account(client)) {
-        loop_count(&loop->overflowed);
         client_close(client);
+        loop_count(&loop->overflowed);
         return;
     }
     char *to = is_part ? input->bytes + input->size : loop->input;

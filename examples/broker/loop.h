@@ -41,10 +41,10 @@ struct loop {
     atomic_uint_fast64_t overflowed; /* clients closed for what they let pile up */
 };
 
-/* Adds one to a counter that only this thread writes. */
+/* Adds one to a counter that only this thread writes; who reads it sees what was done before. */
 static inline void loop_count(atomic_uint_fast64_t *counter) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 /* The loop whose thread this is. */
