@@ -4,16 +4,18 @@
 #include "../scheduler/clock.h"
 #include "../scheduler/report.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define BATCH 256  /* arrivals between two looks at the clock */
 #define CHUNK 1024 /* arrivals for which memory is taken at once */
+#define PATIENCE_NS 5000000000
 
 struct arrival {
     struct htw_request request;
     struct arrival *next; /* in the ring, or among the free ones */
-    struct driver *driver;
-    atomic_int holders; /* the purgatory, the ring */
+    bool expires;         /* before its latency is over */
+    atomic_bool released;
 };
 
 static bool never(void *context, struct htw_request *request) {
@@ -22,37 +24,24 @@ static bool never(void *context, struct htw_request *request) {
     return false;
 }
 
-static void count_expired(void *context, struct htw_request *request, enum htw_reason reason) {
+static void ignore(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
-    struct driver *driver = ((struct arrival *)request)->driver;
-    if (reason == HTW_REASON_EXPIRED)
-        atomic_fetch_add_explicit(&driver->expired, 1, memory_order_relaxed);
+    (void)request;
+    (void)reason;
 }
 
-/*
- * While the driver completes an arrival it is a holder itself, so that what comes back here has
- * expired, and from another thread.
- */
-static void give_back(void *context, struct htw_request *request) {
+static void note_release(void *context, struct htw_request *request) {
     (void)context;
-    struct arrival *arrival = (struct arrival *)request;
-    struct driver *driver = arrival->driver;
-    if (atomic_fetch_sub_explicit(&arrival->holders, 1, memory_order_acq_rel) != 1)
-        return;
-    arrival->next = atomic_load_explicit(&driver->returned, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&driver->returned, &arrival->next, arrival,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    atomic_store_explicit(&((struct arrival *)request)->released, true, memory_order_release);
 }
 
-const struct hooks driver_hooks = { never, count_expired, give_back };
+const struct hooks driver_hooks = { never, ignore, note_release };
 
 static void take_chunk(struct driver *driver) {
     struct arrival *chunk = calloc(CHUNK, sizeof(*chunk));
     if (chunk == NULL)
         report_out_of_memory();
     for (int i = 0; i < CHUNK; i++) {
-        chunk[i].driver = driver;
         chunk[i].next = driver->free;
         driver->free = &chunk[i];
     }
@@ -60,25 +49,26 @@ static void take_chunk(struct driver *driver) {
 
 static struct arrival *take(struct driver *driver) {
     if (driver->free == NULL)
-        driver->free = atomic_exchange_explicit(&driver->returned, NULL, memory_order_acquire);
-    if (driver->free == NULL)
         take_chunk(driver);
     struct arrival *arrival = driver->free;
     driver->free = arrival->next;
     return arrival;
 }
 
+/* To be served in so many steps from now. */
+static void put_in_ring(struct driver *driver, struct arrival *arrival, unsigned steps) {
+    struct arrival **list = &driver->ring[(driver->step + steps) % DRIVER_RING];
+    arrival->next = *list;
+    *list = arrival;
+}
+
 static void arrive(struct driver *driver, uint64_t draw) {
     struct arrival *arrival = take(driver);
     unsigned latency_ms = samples_latency_ms(driver->samples, draw);
-    bool expires = latency_ms >= DRIVER_TIMEOUT_MS;
-    atomic_store_explicit(&arrival->holders, expires ? 1 : 2, memory_order_relaxed);
-    if (!expires) {
-        /* Rounded up: this step has been served. */
-        struct arrival **list = &driver->ring[(driver->step + 1 + latency_ms) % DRIVER_RING];
-        arrival->next = *list;
-        *list = arrival;
-    }
+    arrival->expires = latency_ms >= DRIVER_TIMEOUT_MS;
+    atomic_store_explicit(&arrival->released, false, memory_order_relaxed);
+    /* Rounded up: this step has been served. */
+    put_in_ring(driver, arrival, 1 + (arrival->expires ? DRIVER_TIMEOUT_MS : latency_ms));
     uint64_t two = random_draw(&driver->random);
     uint32_t bits[DRIVER_KEYS_A_REQUEST] = { random_high(draw), random_low(two), random_high(two) };
     struct key_name names[DRIVER_KEYS_A_REQUEST];
@@ -93,14 +83,32 @@ static void arrive(struct driver *driver, uint64_t draw) {
     driver->submitted++;
 }
 
-static void complete(struct driver *driver, struct arrival *arrival) {
+static bool is_released(const struct arrival *arrival) {
+    return atomic_load_explicit(&arrival->released, memory_order_acquire);
+}
+
+/*
+ * One that has expired is looked at here, too, for its place to be free again. Another thread may
+ * just be releasing it: then it is not pending, and cannot be completed, or it has to wait.
+ */
+static void serve(struct driver *driver, struct arrival *arrival) {
+    bool completed = !arrival->expires && !is_released(arrival) &&
+                     htw_request_complete(driver->service->purgatory, &arrival->request);
+    driver->completed += completed;
+    if (!is_released(arrival)) {
+        arrival->expires = true;
+        put_in_ring(driver, arrival, 1);
+        return;
+    }
+    driver->served++;
+    arrival->next = driver->free;
+    driver->free = arrival;
+}
+
+static void serve_list(struct driver *driver, struct arrival *arrival) {
     while (arrival != NULL) {
         struct arrival *next = arrival->next;
-        driver->completed += htw_request_complete(driver->service->purgatory, &arrival->request);
-        if (atomic_fetch_sub_explicit(&arrival->holders, 1, memory_order_acq_rel) == 1) {
-            arrival->next = driver->free;
-            driver->free = arrival;
-        }
+        serve(driver, arrival);
         arrival = next;
     }
 }
@@ -114,7 +122,7 @@ static void serve_ring(struct driver *driver, int64_t now_ns) {
         if (now_ns >= driver->half_ns && due != NULL)
             histogram_record(&driver->late,
                              now_ns - driver->start_ns - driver->step * HTW_MILLISECOND);
-        complete(driver, due);
+        serve_list(driver, due);
     }
 }
 
@@ -151,8 +159,8 @@ void *driver_work(void *context) {
         now_ns = clock_now_ns();
     }
     driver->submitting_ns = now_ns - driver->start_ns;
-    int64_t last_ns = now_ns + DRIVER_RING * HTW_MILLISECOND;
-    while (now_ns < last_ns) {
+    int64_t last_ns = now_ns + PATIENCE_NS;
+    while (driver->served < driver->submitted && now_ns < last_ns) {
         clock_sleep_until(now_ns + HTW_MILLISECOND);
         now_ns = clock_now_ns();
         serve_ring(driver, now_ns);

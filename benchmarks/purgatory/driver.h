@@ -18,7 +18,6 @@
 #include "../scheduler/thread.h"
 
 #include <stdalign.h>
-#include <stdatomic.h>
 
 #define DRIVER_KEYS 100
 #define DRIVER_KEYS_A_REQUEST 3
@@ -40,15 +39,11 @@ struct driver {
     double next_ns; /* after the start: when the next arrival is due */
     pthread_t thread;
 
-    uint64_t submitted, completed;
-    double half_late_ns;   /* at half time: how late the arrivals were */
-    double end_late_ns;    /* and at the end */
-    int64_t submitting_ns; /* how long arrivals went on */
-    struct histogram late; /* completions, a step each, in the second half */
-
-    /* Those that have expired, in other threads. */
-    alignas(64) _Atomic(struct arrival *) returned;
-    _Atomic uint64_t expired;
+    uint64_t submitted, served, completed; /* served: those whose place is free again */
+    double half_late_ns;                   /* at half time: how late the arrivals were */
+    double end_late_ns;                    /* and at the end */
+    int64_t submitting_ns;                 /* how long arrivals went on */
+    struct histogram late;                 /* completions, a step each, in the second half */
 };
 
 extern const struct hooks driver_hooks;

@@ -13,6 +13,7 @@ enum {
     WORKLOAD = 1,
     THREADS,
     WORKERS,
+    SHARDS,
     PER_REQUEST,
     KEYS,
     OWN_KEYS,
@@ -29,6 +30,7 @@ static const struct option known[] = {
     { "workload", required_argument, NULL, WORKLOAD },
     { "threads", required_argument, NULL, THREADS },
     { "workers", required_argument, NULL, WORKERS },
+    { "shards", required_argument, NULL, SHARDS },
     { "per-request", required_argument, NULL, PER_REQUEST },
     { "keys", required_argument, NULL, KEYS },
     { "own-keys", no_argument, NULL, OWN_KEYS },
@@ -47,6 +49,7 @@ static void help(void) {
           "  --workload     pair, memory, arrivals, wake or expire\n"
           "  --threads      that submit and complete, in pair and arrivals (1)\n"
           "  --workers      threads of the scheduler that run callbacks (0: the expirer does)\n"
+          "  --shards       of the purgatory: a power of two (its own choice)\n"
           "  --per-request  keys that a request stands on, 1 to 8 (2; arrivals 3)\n"
           "  --keys         how many keys there are, in pair and memory (1000)\n"
           "  --own-keys     of pair: so many for each thread\n"
@@ -87,6 +90,8 @@ static void set_number(struct options *options, int option) {
         options->threads = (int)number(1, 256, true);
     else if (option == WORKERS)
         options->workers = (int)number(0, 256, true);
+    else if (option == SHARDS)
+        options->shards = (uint32_t)number(1, 65536, true);
     else if (option == PER_REQUEST)
         options->per_request = (unsigned)number(1, KEYS_PER_REQUEST_MAX, true);
     else if (option == KEYS)
@@ -175,10 +180,12 @@ static void name_case(struct options *options) {
                  options->per_request, (unsigned long long)options->requests,
                  options->distinct ? "distinct-" : "", (unsigned long long)options->keys,
                  options->own_keys ? "-each" : "");
-    if (options->workers == 0)
-        snprintf(options->peer_name, sizeof(options->peer_name), "htw");
-    else
-        snprintf(options->peer_name, sizeof(options->peer_name), "htw-w%d", options->workers);
+    char workers[16] = "", shards[16] = "";
+    if (options->workers != 0)
+        snprintf(workers, sizeof(workers), "-w%d", options->workers);
+    if (options->shards != 0)
+        snprintf(shards, sizeof(shards), "-s%u", options->shards);
+    snprintf(options->peer_name, sizeof(options->peer_name), "htw%s%s", workers, shards);
 }
 
 void options_parse(struct options *options, int argc, char **argv) {

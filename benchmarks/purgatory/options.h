@@ -11,8 +11,9 @@
 struct options {
     const struct workload *workload;
     char case_name[60]; /* "k2-1000-of-1000": what was chosen where there is a choice */
-    char peer_name[20]; /* "htw", with "-w1" where --workers was given */
+    char peer_name[40]; /* "htw", with "-w1" where --workers was given, and so on */
     int threads;
+    uint32_t shards;      /* of the purgatory; 0: its own choice */
     int workers;          /* that run callbacks; 0: the expirer does */
     unsigned per_request; /* keys a request stands on */
     uint64_t keys;        /* that there are */

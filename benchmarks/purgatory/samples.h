@@ -9,7 +9,7 @@
 
 #include "../random.h"
 
-#define SAMPLES_BITS 14
+#define SAMPLES_BITS 12
 #define SAMPLES (1 << SAMPLES_BITS)
 #define SAMPLES_MEDIAN_MS 50.0
 #define SAMPLES_THIRD_QUARTILE_MS 75.0

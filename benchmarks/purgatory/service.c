@@ -18,6 +18,7 @@ void service_start(struct service *service, const struct options *options,
     purgatory_options.try_complete = hooks->try_complete;
     purgatory_options.on_complete = hooks->on_complete;
     purgatory_options.release = hooks->release;
+    purgatory_options.shards = options->shards;
     purgatory_options.allocator = allocator;
     error = htw_purgatory_create(&service->purgatory, service->scheduler, &purgatory_options);
     if (error != 0)

@@ -70,6 +70,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .fork_count = htw__fork_count(),
         .allocator = *allocator,
     };
+    HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     purgatory->seed = make_seed(purgatory);
     htw__lock_init(&purgatory->lock);
     htw__ring_init(&purgatory->thresholds);

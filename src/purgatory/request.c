@@ -233,7 +233,7 @@ static struct htw_threshold *threshold_of(const struct htw_request *request) {
                : NULL;
 }
 
-void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw_threshold *threshold = threshold_of(request);
@@ -245,7 +245,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         add_finishing(shard, 1);
         finishing++;
     }
-    frame->request = request;
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
     purgatory->on_complete(purgatory->context, request, reason);
@@ -255,11 +254,11 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
         release(purgatory, request);
     else
         finishing--; /* the timer's callback releases it, and takes itself off */
-    frame->request = NULL;
     if (is_last && threshold != NULL)
         htw__threshold_leave(threshold);
     if (finishing > 0)
         add_finishing(shard, 0 - finishing);
+    return is_last;
 }
 
 void htw__request_expired(void *arg, const struct htw_firing *firing) {
@@ -274,7 +273,6 @@ void htw__request_expired(void *arg, const struct htw_firing *firing) {
     if (busy) {
         struct htw__purgatory_shard *shard = &purgatory->shards[request->_shard];
         struct htw_threshold *threshold = threshold_of(request);
-        frame.request = request;
         release(purgatory, request);
         if (threshold != NULL)
             htw__threshold_leave(threshold);

@@ -41,8 +41,9 @@ bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, 
                          uint32_t idle, enum htw_reason *ret_reason);
 
 /* Ends a request: unlinks it and calls the hooks. The owner only; afterwards it must not be
-   touched. */
-void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+   touched. Returns whether it was released: false where its timer's callback, which runs already,
+   is about to do that. */
+bool htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 
 /* No end: a submission that has failed. */

@@ -151,7 +151,7 @@ struct htw_purgatory {
  */
 struct htw__frame {
     struct htw_purgatory *purgatory;
-    struct htw_request *request; /* whose hook runs, or NULL */
+    struct htw_request *request; /* whose `try_complete` runs, or NULL */
     struct htw__frame *outer;
     bool is_scheduler; /* in a callback: destroy waits for it */
     htw_request_visitor *visitor;

@@ -26,9 +26,9 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason) {
-    htw__request_end(frame, request, reason);
+    bool released = htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return HTW_FINISHED;
+    return released ? HTW_FINISHED : HTW_WATCHED;
 }
 
 /*

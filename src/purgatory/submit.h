@@ -14,7 +14,8 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                     int error);
 
-/* Ends a submission with the end of the request. */
+/* Ends a submission with the end of the request. HTW_FINISHED, unless another thread is about to
+   release it. */
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason);
 

@@ -170,7 +170,8 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
     options.workers = workers;
     options.tick_ns = 10 * HTW_MICROSECOND;
     scene.telling = telling;
-    scene.round = scene.asked = scene.watched = 0;
+    scene.round = scene.asked = 0;
+    atomic_store(&scene.watched, 0);
     stress_purgatory_open(&scene.home, stress_create(&options), &hooks, shards);
     for (unsigned i = 0; i < TARGETS; i++) {
         scene.targets[i] = stress_request_create(&scene.home, sizeof(struct target));
@@ -191,14 +192,94 @@ static void part(const char *name, enum telling telling, uint32_t workers, uint3
     stress_finish(scene.home.scheduler);
 }
 
+/* ---- one request, and two threads that are as near to each other as they can */
+
+struct duel {
+    struct target *target;
+    _Atomic uint64_t arrived;
+    _Atomic bool over;
+    uint64_t rounds;
+};
+
+static struct duel duel;
+
+/* Waits for the other one, mostly without losing the processor. */
+static void meet(uint64_t *meetings) {
+    *meetings += 2;
+    HTW__ANNOTATE_HAPPENS_BEFORE(&duel.arrived);
+    atomic_fetch_add(&duel.arrived, 1);
+    for (unsigned spins = 0; atomic_load(&duel.arrived) < *meetings; spins++)
+        if (spins % 256 == 255)
+            sched_yield();
+    HTW__ANNOTATE_HAPPENS_AFTER(&duel.arrived);
+}
+
+static bool ask_at_once(struct stress_request *request) {
+    return atomic_load_explicit(&((struct target *)request)->ready, memory_order_relaxed);
+}
+
+static void check_duel(void) {
+    if (htw_request_is_pending(&duel.target->base.request))
+        stress_fail(__FILE__, __LINE__, "the request of round %llu has missed its event",
+                    (unsigned long long)duel.rounds);
+    atomic_store_explicit(&duel.target->ready, false, memory_order_relaxed);
+    duel.rounds++;
+    if (duel.rounds % 64 == 0) {
+        atomic_store(&duel.over, !stress_goes_on());
+        stress_progress();
+    }
+}
+
+/* One submits, and then tells without a reason; the other makes ready, and tells once. */
+static void fight(struct stress_thread *thread) {
+    const uint64_t keys[] = { 1, 2 };
+    uint64_t meetings = 0;
+    do {
+        meet(&meetings);
+        if (thread->index == 0) {
+            CHECK(stress_submit(&duel.target->base, keys, 2, HTW_FOREVER) >= 0);
+            for (uint64_t i = random_below(&thread->random, 4); i > 0; i--)
+                stress_check(&scene.home, 1, STRESS_ALL);
+        } else {
+            uint64_t spins = random_below(&thread->random, 400);
+            for (volatile uint64_t i = 0; i < spins; i++)
+                ;
+            atomic_store_explicit(&duel.target->ready, true, memory_order_relaxed);
+            stress_check(&scene.home, 2, 1);
+        }
+        meet(&meetings);
+        if (thread->index == 0)
+            check_duel();
+        meet(&meetings);
+    } while (!atomic_load(&duel.over));
+}
+
+static void part_of_two(void) {
+    stress_part("missed: a duel");
+    static const struct stress_hooks hooks = { ask_at_once, NULL, release };
+    stress_purgatory_open(&scene.home, stress_create(NULL), &hooks, 0);
+    duel = (struct duel) { .target = stress_request_create(&scene.home, sizeof(struct target)) };
+    HTW__ANNOTATE_ATOMIC(&duel.target->ready, sizeof(duel.target->ready));
+    stress_watchdog_begin(&scene.home);
+    stress_run(2, fight, NULL);
+    stress_watchdog_end();
+    stress_purgatory_quiet(&scene.home);
+    printf("  %llu rounds\n", (unsigned long long)duel.rounds);
+    stress_purgatory_end(&scene.home);
+    stress_request_free(&duel.target->base);
+    stress_finish(scene.home.scheduler);
+}
+
 int main(int argc, char **argv) {
     HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
-    stress_begin(argc, argv, 6);
+    HTW__ANNOTATE_ATOMIC(&duel, sizeof(duel));
+    stress_begin(argc, argv, 7);
     part("all", TELL_ALL, 1, 0);
     part("all", TELL_ALL, 0, 1);
     part("one", TELL_ONE, 1, 0);
     part("later", TELL_LATER, 0, 4);
     part("later", TELL_LATER, 4, 1);
     part("in a chain", TELL_IN_A_CHAIN, 1, 0);
+    part_of_two();
     return 0;
 }

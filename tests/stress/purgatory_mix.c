@@ -117,7 +117,7 @@ static void act(struct random_source *random) {
         stress_check_later(&scene.home, key);
         break;
     case 7:
-        if (random_one_in(random, 4))
+        if (random_one_in(random, 24))
             cancel_key(key);
         break;
     case 8:
@@ -149,7 +149,7 @@ static bool ask(struct stress_request *base) {
         act(random);
     else if (random_one_in(random, 64))
         stress_check(&scene.home, request->keys[0], 1); /* which it is asked by now */
-    return random_one_in(random, 48);
+    return random_one_in(random, 96);
 }
 
 static void end(struct stress_request *base, enum htw_reason reason) {

@@ -101,8 +101,10 @@ static void part(uint32_t shards) {
            (unsigned long long)scene.home.refused, (unsigned long long)scene.home.ended[0],
            (unsigned long long)scene.home.ended[2]);
     stress_purgatory_end(&scene.home);
-    for (unsigned i = 0; i < SUBMITTERS; i++)
+    for (unsigned i = 0; i < SUBMITTERS; i++) {
+        slot_begin(scene.slots[i]); /* and what the last life has counted is forgotten */
         slot_leave(scene.slots[i], &(struct slot_life) { .refused = true });
+    }
     stress_finish(scheduler);
 }
 

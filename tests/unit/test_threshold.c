@@ -272,6 +272,25 @@ static void threshold_hooks_may_end_others_that_it_has_reached(void **state) {
     assert_ends(test, "aC cX bC dX");
 }
 
+static void destroy_threshold(struct waiter *self) {
+    self->result = htw_threshold_destroy(self->test->threshold);
+}
+
+static void threshold_cannot_be_destroyed_by_a_hook(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 1000);
+    a->on_ended = destroy_threshold;
+    b->on_released = destroy_threshold;
+    watch(purgatory_case_waiter(test, 'c'), MS, "k");
+    test->waiters[2].on_asked = destroy_threshold;
+    assert_int_equal(advance(test, 101), 1);
+    assert_int_equal(check_key(test, "k"), 0);
+    purgatory_case_advance(test, HTW_SECOND);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(test->waiters[i].result, -EDEADLK);
+    await(test, 'a', 102); /* it has not been touched */
+}
+
 /* ---- the end */
 
 static void threshold_destroyed_closes_what_waits(void **state) {
@@ -365,6 +384,7 @@ int main(void) {
         CASE(threshold_advanced_in_a_hook_completes_more),
         CASE(threshold_request_may_wait_again_from_release),
         CASE(threshold_hooks_may_end_others_that_it_has_reached),
+        CASE(threshold_cannot_be_destroyed_by_a_hook),
         CASE(threshold_destroyed_closes_what_waits),
         CASE(threshold_of_a_closed_purgatory_lets_none_wait),
         cmocka_unit_test(threshold_at_the_limit_of_the_scheduler_refuses),

@@ -4,7 +4,7 @@ import java.util.Random;
 
 /** What Kafka's own purgatory benchmark draws; see benchmarks/purgatory/samples.h. */
 final class Samples {
-    private static final int BITS = 14;
+    private static final int BITS = 12;
     private static final int COUNT = 1 << BITS;
     private static final double MEDIAN_MS = 50;
     private static final double THIRD_QUARTILE_MS = 75;

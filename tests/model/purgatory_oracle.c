@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "purgatory_oracle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct model model;
+
+void model_fail(const char *what, int line) {
+    printf("model_purgatory: line %d: %s, in %s\n", line, what, model.doing);
+    printf("model_purgatory: seed %" PRIu64 ", history %" PRIu64 ", step %" PRIu64 "\n", model.seed,
+           model.history, model.step);
+    printf("again with --seed %" PRIu64 " --first %" PRIu64 " --histories 1\n", model.seed,
+           model.history);
+    for (size_t i = 0; i < model.seen.count || i < model.expected.count; i++)
+        printf("  seen %d %d, expected %d %d\n",
+               i < model.seen.count ? (int)model.seen.list[i].number : -1,
+               i < model.seen.count ? model.seen.list[i].what : -1,
+               i < model.expected.count ? (int)model.expected.list[i].number : -1,
+               i < model.expected.count ? model.expected.list[i].what : -1);
+    exit(1);
+}
+
+void events_add(struct events *events, const struct waiter *waiter, int what) {
+    REQUIRE(events->count < EVENTS_MAX);
+    events->list[events->count++] = (struct event) { waiter->number, what };
+}
+
+/* ---- hooks */
+
+static struct waiter *waiter_of(struct htw_request *request) {
+    return (struct waiter *)((char *)request - offsetof(struct waiter, request));
+}
+
+bool model_try_complete(void *context, struct htw_request *request) {
+    (void)context;
+    events_add(&model.seen, waiter_of(request), ASKED);
+    return waiter_of(request)->ready;
+}
+
+void model_on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    struct waiter *self = waiter_of(request);
+    (void)context;
+    events_add(&model.seen, self, (int)reason);
+    if (reason == HTW_REASON_EXPIRED)
+        REQUIRE(htw_scheduler_now(model.scheduler) >= self->deadline_ns);
+    if (self->peer != NULL && reason == HTW_REASON_COMPLETED && self->peer != self &&
+        htw_request_is_pending(&self->peer->request))
+        REQUIRE(htw_request_cancel(model.purgatory, &self->peer->request));
+}
+
+void model_release(void *context, struct htw_request *request) {
+    (void)context;
+    events_add(&model.seen, waiter_of(request), RELEASED);
+    REQUIRE(!htw_request_is_pending(request));
+}
+
+void model_visit(void *context, struct htw_request *request) {
+    (void)context;
+    events_add(&model.seen, waiter_of(request), VISITED);
+}
+
+/* ---- the oracle */
+
+void expect_end(struct waiter *waiter, enum htw_reason reason) {
+    uint64_t *counters[] = { &model.counted.completed, &model.counted.expired,
+                             &model.counted.cancelled, &model.counted.closed };
+    waiter->pending = false;
+    ++*counters[reason];
+    events_add(&model.expected, waiter, (int)reason);
+    struct waiter *peer = waiter->peer;
+    if (reason == HTW_REASON_COMPLETED && peer != NULL && peer->pending)
+        expect_end(peer, HTW_REASON_CANCELLED);
+    events_add(&model.expected, waiter, RELEASED);
+}
+
+struct waiter *next_on_key(unsigned key, uint64_t arrival) {
+    struct waiter *next = NULL;
+    for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
+        if (w->pending && w->threshold < 0 && w->on_key[key] && w->arrival > arrival &&
+            (next == NULL || w->arrival < next->arrival))
+            next = w;
+    return next;
+}
+
+int64_t expect_check(unsigned key, uint64_t max) {
+    int64_t ended = 0;
+    uint64_t arrival = 0;
+    for (struct waiter *w; (uint64_t)ended < max && (w = next_on_key(key, arrival)) != NULL;) {
+        arrival = w->arrival;
+        events_add(&model.expected, w, ASKED);
+        if (w->ready) {
+            expect_end(w, HTW_REASON_COMPLETED);
+            ended++;
+        }
+    }
+    return ended;
+}
+
+static int compare_numbers(const void *one, const void *other) {
+    const struct event *a = one, *b = other;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return 0;
+}
+
+/* Stable, so that the events of one request stay in their order. */
+static void sort_events(struct events *events) {
+    for (size_t i = 1; i < events->count; i++)
+        for (size_t j = i; j > 0 && compare_numbers(&events->list[j - 1], &events->list[j]) > 0;
+             j--) {
+            struct event event = events->list[j];
+            events->list[j] = events->list[j - 1];
+            events->list[j - 1] = event;
+        }
+}
+
+void compare_events(bool ordered) {
+    if (!ordered) {
+        sort_events(&model.seen);
+        sort_events(&model.expected);
+    }
+    REQUIRE(model.seen.count == model.expected.count);
+    REQUIRE(memcmp(model.seen.list, model.expected.list,
+                   model.seen.count * sizeof(model.seen.list[0])) == 0);
+    model.seen.count = model.expected.count = 0;
+}
+
+void compare_stats(void) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    bool keys[KEYS] = { false };
+    model.counted.pending = model.counted.delayed = model.counted.watched = model.counted.keys = 0;
+    for (const struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++) {
+        REQUIRE(htw_request_is_pending(&w->request) == w->pending);
+        if (!w->pending)
+            continue;
+        model.counted.pending++;
+        model.counted.delayed += w->deadline_ns != HTW_FOREVER;
+        for (unsigned key = 0; key < KEYS && w->threshold < 0; key++) {
+            model.counted.watched += w->on_key[key];
+            model.counted.keys += w->on_key[key] && !keys[key];
+            keys[key] |= w->on_key[key];
+        }
+    }
+    REQUIRE(htw_purgatory_stats(model.purgatory, &stats) == 0);
+    REQUIRE(stats.memory_bytes == model.memory.live_bytes);
+    model.counted.memory_bytes = stats.memory_bytes;
+    model.counted.struct_size = stats.struct_size;
+    REQUIRE(memcmp(&stats, &model.counted, sizeof(stats)) == 0);
+    REQUIRE(htw_pending(model.scheduler) == model.counted.delayed ||
+            htw_pending(model.scheduler) == model.counted.pending);
+    REQUIRE(model.memory.error == NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * purgatory_oracle.h - what a purgatory must do, said as simply as possible: no lists, but a look
+ * at all requests each time. What the hooks have seen is compared with what was expected.
+ */
+#ifndef TESTS_PURGATORY_ORACLE_H
+#define TESTS_PURGATORY_ORACLE_H
+
+#include "../support/failing_allocator.h"
+#include "../support/random.h"
+
+#include <htw/purgatory.h>
+
+#define TICK_NS HTW_MILLISECOND
+
+enum { WAITERS = 120, KEYS = 20, THRESHOLDS = 2, EVENTS_MAX = 4096 };
+enum { ASKED = 100, RELEASED, VISITED }; /* besides the reasons */
+
+/* A request, and what the oracle knows of it. */
+struct waiter {
+    struct htw_request request;
+    bool pending, ready;
+    unsigned number;
+    uint64_t arrival;
+    bool on_key[KEYS];
+    int threshold; /* on which it waits; -1: on keys */
+    uint64_t value;
+    int64_t deadline_ns, due_ns; /* the latter is rounded up to a tick */
+    struct waiter *peer;         /* cancelled in its on_complete when it has been completed */
+};
+
+struct event {
+    unsigned number;
+    int what;
+};
+
+struct events {
+    struct event list[EVENTS_MAX];
+    size_t count;
+};
+
+extern struct model {
+    uint64_t seed, history, step;
+    struct random_source source;
+    struct failing_allocator memory, scheduler_memory;
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_threshold *thresholds[THRESHOLDS];
+    uint64_t values[THRESHOLDS];
+    struct waiter waiters[WAITERS];
+    char names[KEYS][40];
+    struct events seen, expected;
+    uint64_t arrivals;
+    uint64_t initial_bytes;
+    bool refusing; /* allocations fail at times */
+    const char *doing;
+    struct htw_purgatory_stats counted;
+} model;
+
+/** Tells what has been seen and what was expected, how to run it again, and ends the program. */
+void model_fail(const char *what, int line);
+
+#define REQUIRE(condition)                    \
+    do {                                      \
+        if (!(condition))                     \
+            model_fail(#condition, __LINE__); \
+    } while (0)
+
+/** The hooks: they write down what they see. */
+bool model_try_complete(void *context, struct htw_request *request);
+void model_on_complete(void *context, struct htw_request *request, enum htw_reason reason);
+void model_release(void *context, struct htw_request *request);
+void model_visit(void *context, struct htw_request *request);
+
+/** Adds to what was seen, or is expected. */
+void events_add(struct events *events, const struct waiter *waiter, int what);
+
+/** From now on the request has ended. */
+void expect_end(struct waiter *waiter, enum htw_reason reason);
+
+/** What a check of a key does; how many end. */
+int64_t expect_check(unsigned key, uint64_t max);
+
+/** The one that came first of those on the key that came after `arrival`; NULL: none. */
+struct waiter *next_on_key(unsigned key, uint64_t arrival);
+
+/** What was seen must be what was expected; in the same order, or in any order among requests. */
+void compare_events(bool ordered);
+
+/** The statistics must be those of the oracle. */
+void compare_stats(void);
+
+#endif /* TESTS_PURGATORY_ORACLE_H */
