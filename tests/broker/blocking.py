@@ -64,6 +64,13 @@ def an_item_passes_through_a_chain_of_moves(server):
 
 
 @compared
+def what_a_move_brings_is_for_who_came_first(server):
+    """Though somebody who came later is served in the same step, and waits there, too."""
+    return pair(server, ["BLMOVE a b LEFT LEFT 0", "BLPOP b 0", "BLPOP b a 0"],
+                "RPUSH a 1 2\nLRANGE a 0 -1\nLRANGE b 0 -1")
+
+
+@compared
 def keys_are_looked_at_in_the_order_given(server):
     answers = cli(server, "RPUSH low 1 2 3\nRPUSH high 4\nBLPOP high low 0\nBLPOP high low 0\n"
                   "BRPOP high low 0\nBRPOP nosuch low 0\nEXISTS high low")
