@@ -240,7 +240,7 @@ class Storm:
 def a_storm_loses_and_doubles_nothing(server):
     with Crowd(server, CLIENTS // 2) as crowd:
         storm = Storm(server, crowd, random.Random(2))
-        storm.rage(seconds=1)
+        storm.rage(seconds=0.7)
         storm.calm()
         storm.check()
     return []

@@ -6,7 +6,7 @@ import subprocess
 from clients import Wire
 from harness import PATIENCE, compared, equal, note, own, settings
 
-REQUESTS = 4000 // settings.slowness
+REQUESTS = 3000 // settings.slowness
 
 
 def benchmark(server, *arguments, clients=50, pipeline=1):

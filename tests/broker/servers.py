@@ -87,9 +87,10 @@ class Server:
         return took
 
     def finish(self):
-        """Sees to it that the server has ended well."""
-        if not self.has_stopped:
+        """Sees to it that the server has ended, and that the broker has done so well."""
+        if self.is_broker and not self.has_stopped:
             self.stop()
+        self.kill()
 
 
 def redis_server(*options):
