@@ -99,6 +99,33 @@ def writes_beyond_the_memory_limit_are_refused(server):
         equal(wire.ask("PING"), b"+PONG")
 
 
+@own("--max-memory", "8m")
+def unfinished_requests_are_limited_altogether(server):
+    """40 clients, each within its limits: those that would need more than all may have are closed,
+    and the others go on."""
+    is_served(server)
+    wires = [Wire(server) for _ in range(40)]
+    for wire in wires:
+        try:
+            wire.send_bytes(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n" + b"v" * 500000)
+        except ConnectionError:
+            pass  # it is one of those
+    wait_for(lambda: int(server.info("connected_clients")) < 40, "that some are closed")
+    assert int(server.info("mem_clients_normal")) <= 8 << 20
+    is_served(server)
+    finished = 0
+    for wire in wires:
+        try:
+            wire.send_bytes(b"v" * 500000 + b"\r\n")
+            finished += wire.reply() == b"+OK"
+        except ConnectionError:
+            pass
+        wire.close()
+    assert 3 <= finished < 40, f"{finished} requests were finished"
+    wait_for(lambda: server.info("connected_clients") == "1", "that all have gone")
+    equal(server.info("mem_clients_normal"), "0", "bytes that are kept for nobody")
+
+
 @own("--max-memory", "1m")
 def memory_is_given_back_with_the_keys(server):
     def used():

@@ -97,6 +97,7 @@ def malformed_requests_are_refused_as_by_redis(server):
         b"*1\r\n$ 4\r\nPING\r\n" + ping,
         b"*1\r\n$99999999999999999999\r\n" + ping,
         b"*1\r\n$1000000000000\r\n" + ping,
+        b"*1\r\n$4\r\nPINGxx" + ping,
         b"*1\r\n$0\r\n\r\n" + ping,
         b"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n" + ping,
         b"*1\r\n$4\r\nPING\r\n*x\r\n",
