@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 static struct waiting *waiting_of(struct htw_request *request) {
@@ -16,11 +17,23 @@ static struct waiting *waiting_of(struct htw_request *request) {
 
 /* ------------------------------------------------------------------ hooks */
 
-/* Takes an item from the first of the keys that has one. Called under the store's lock. */
+static bool is_served(const struct broker *broker, const struct htw_key *key) {
+    const struct item *served = broker->served;
+    return served != NULL && served->size == key->size &&
+           memcmp(served->bytes, key->bytes, key->size) == 0;
+}
+
+/*
+ * Takes an item from the key that is being served; of the other keys, of which one may have got an
+ * item in the same step, those are to be served first who came first. Called under the store's
+ * lock.
+ */
 bool blocking_try_complete(void *context, struct htw_request *request) {
     struct broker *broker = context;
     struct waiting *waiting = waiting_of(request);
     for (uint32_t i = 0; i < waiting->key_count; i++) {
+        if (!is_served(broker, &waiting->keys[i]))
+            continue;
         bool wrong_type; /* a string that took the place of a list: no reason to give up */
         struct entry *entry =
             lists_find(&broker->store, waiting->keys[i].bytes, waiting->keys[i].size, &wrong_type);
@@ -158,8 +171,10 @@ void blocking_serve(struct broker *broker) {
         entry->is_queued = false;
         /* The entry may be deleted meanwhile, when its last item is taken: so with a copy. */
         struct item *key = item_create(entry->key, entry->key_size);
+        broker->served = key;
         if (key != NULL)
             serve_key(broker, key);
+        broker->served = NULL;
         free(key);
     }
 }

@@ -19,7 +19,8 @@ struct broker {
     struct htw_scheduler *wall_scheduler; /* LPUSHAT */
     struct htw_purgatory *purgatory;      /* the clients that are blocked */
     struct store store;
-    struct loop *loops; /* options.threads of them; the first is run by main() */
+    const struct item *served; /* see blocking_serve(); guarded by the store's lock */
+    struct loop *loops;        /* options.threads of them; the first is run by main() */
     uint16_t port;
     atomic_uint_fast64_t buffered; /* bytes of the clients' buffers */
     atomic_uint clients;

@@ -94,7 +94,7 @@ static void want(struct client *client, uint32_t interest) {
 
 /* ------------------------------------------------------------------ output */
 
-/* Writes what the client has been owed from earlier rounds. false: it is closed. */
+/* Writes what the client has been owed for a while. false: it is closed. */
 static bool send_rest(struct client *client) {
     struct buffer *output = &client->output;
     ssize_t sent = send(client->socket, output->bytes + client->sent, output->size - client->sent,
@@ -109,11 +109,13 @@ static bool send_rest(struct client *client) {
         account(client);
         client->sent = 0;
         want(client, client->interest & ~(uint32_t)EPOLLOUT);
+    } else {
+        want(client, client->interest | EPOLLOUT);
     }
     return true;
 }
 
-/* Keeps what the kernel did not take. false: too much, and the client is closed. */
+/* Keeps what is not to be sent now. false: too much, and the client is closed. */
 static bool keep_rest(struct client *client, const struct buffer *reply, size_t sent) {
     struct loop *loop = client->loop;
     struct buffer *output = &client->output;
@@ -125,30 +127,39 @@ static bool keep_rest(struct client *client, const struct buffer *reply, size_t 
         output->failed = true;
     buffer_append(output, reply->bytes + sent, reply->size - sent);
     if (!account(client) || output->failed) {
-        loop_count(&loop->overflowed);
         client_close(client);
+        loop_count(&loop->overflowed);
         return false;
     }
-    want(client, client->interest | EPOLLOUT);
     return true;
 }
 
-/* Sends what is in the loop's reply. The client may be gone on return. */
+/*
+ * Sends what is in the loop's reply. The client may be gone on return. One whose push has served
+ * somebody is told of it after him, who has waited longer: when the queue is run.
+ */
 static void flush(struct client *client) {
-    struct buffer *reply = &client->loop->reply;
+    struct loop *loop = client->loop;
+    struct buffer *reply = &loop->reply;
     ssize_t sent = 0;
     bool is_open = !reply->failed;
+    bool is_later = !client->is_leaving && !mailbox_is_empty(&loop->mailbox);
     if (!is_open)
         client_close(client);
-    else if (reply->size > 0 && client->output.size == 0)
+    else if (reply->size > 0 && client->output.size == 0 && !is_later)
         sent = send(client->socket, reply->bytes, reply->size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         client_close(client);
         is_open = false;
     }
     sent = sent < 0 ? 0 : sent;
-    if (is_open && (size_t)sent < reply->size)
+    if (is_open && (size_t)sent < reply->size) {
         is_open = keep_rest(client, reply, (size_t)sent);
+        if (is_open && !is_later)
+            want(client, client->interest | EPOLLOUT);
+        else if (is_open)
+            loop_queue(loop, client);
+    }
     if (reply->capacity > 4 * REPLIES_A_ROUND || reply->failed)
         buffer_fini(reply);
     reply->size = 0;
@@ -226,8 +237,8 @@ static void read_input(struct client *client) {
         return;
     }
     if (!account(client)) {
-        loop_count(&loop->overflowed);
         client_close(client);
+        loop_count(&loop->overflowed);
         return;
     }
     char *to = is_part ? input->bytes + input->size : loop->input;
@@ -274,7 +285,11 @@ void client_event(struct client *client, uint32_t events) {
 void client_continue(struct client *client) {
     if (client->socket < 0)
         free_if_unused(client);
-    else if (client->waiting == NULL && !client->is_leaving)
+    else if (client->output.size > 0 && !send_rest(client))
+        return;
+    else if (client->waiting == NULL && client->is_leaving)
+        flush(client);
+    else if (client->waiting == NULL)
         execute(client, client->input.bytes, client->input.size);
 }
 

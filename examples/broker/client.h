@@ -32,7 +32,7 @@ struct client {
     uint64_t id;
     int socket; /* -1: closed, and only kept for what it waits for */
     uint32_t interest;
-    bool is_queued;  /* it has input that can be executed */
+    bool is_queued;  /* it has input to be executed, or replies to be sent */
     bool is_leaving; /* nothing is executed any more; it goes when it has taken its replies */
 };
 

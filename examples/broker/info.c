@@ -27,7 +27,7 @@ static uint64_t sum(struct broker *broker, size_t offset) {
     uint64_t total = 0;
     for (unsigned i = 0; i < broker->options.threads; i++)
         total += atomic_load_explicit((atomic_uint_fast64_t *)((char *)&broker->loops[i] + offset),
-                                      memory_order_relaxed);
+                                      memory_order_acquire);
     return total;
 }
 

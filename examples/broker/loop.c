@@ -109,6 +109,8 @@ static void for_each_client(struct loop *loop, void (*act)(struct client *client
 /* ------------------------------------------------------------------ a round */
 
 void loop_queue(struct loop *loop, struct client *client) {
+    if (client->is_queued)
+        return;
     client->is_queued = true;
     client->queue_next = NULL;
     if (loop->queue == NULL)

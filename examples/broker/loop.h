@@ -41,10 +41,10 @@ struct loop {
     atomic_uint_fast64_t overflowed; /* clients closed for what they let pile up */
 };
 
-/* Adds one to a counter that only this thread writes. */
+/* Adds one to a counter that only this thread writes; who reads it sees what was done before. */
 static inline void loop_count(atomic_uint_fast64_t *counter) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 /* The loop whose thread this is. */
@@ -61,7 +61,7 @@ void loop_run(struct loop *loop);
 bool loop_watch(struct loop *loop, int fd, uint32_t events, void *what);
 bool loop_change(struct loop *loop, int fd, uint32_t events, void *what);
 
-/* In the next part of the round the client is to go on. */
+/* When the queue is run next, the client is to go on. It stands in it once at most. */
 void loop_queue(struct loop *loop, struct client *client);
 
 #endif /* BROKER_LOOP_H */

@@ -58,7 +58,7 @@ static bool run(struct broker *broker) {
 
 int main(int argc, char **argv) {
     struct options options;
-    struct broker broker;
+    static struct broker broker; /* what a failed start leaves behind is still referred to */
     sigset_t signals;
     int status;
     if (!options_parse(&options, argc, argv, &status))

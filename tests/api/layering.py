@@ -57,6 +57,7 @@ PUBLIC = {"base": set(), "backoff": {"base"}, "wheel": {"base"},
           "htw": {"base", "backoff", "purgatory", "scheduler", "wheel"}}
 # Benchmarks on real threads and real time: what each may include that is not its own.
 REAL_TIME_BENCHMARKS = {
+    "broker": {"../random.h"},
     "scheduler": {"../random.h"},
     "purgatory": {"../random.h", *(f"../scheduler/{name}.h" for name in
                                    ("clock", "histogram", "machine", "report", "thread"))},

@@ -2,7 +2,8 @@
 """Commands that block, in pairs of redis-cli: one waits, another brings what it waits for."""
 import time
 
-from harness import Wire, blocked, cli, compared, equal
+from clients import Wire, blocked, cli
+from harness import compared, equal
 
 
 def pair(server, commands, script):
@@ -60,6 +61,13 @@ def an_item_passes_through_a_chain_of_moves(server):
     answers += pair(server, list(reversed(commands)), script)
     return answers + pair(server, ["BLMOVE a b LEFT LEFT 0", "BLMOVE b a LEFT LEFT 0"],
                           "RPUSH a item\nLRANGE a 0 -1\nLRANGE b 0 -1\nDEL a b")
+
+
+@compared
+def what_a_move_brings_is_for_who_came_first(server):
+    """Though somebody who came later is served in the same step, and waits there, too."""
+    return pair(server, ["BLMOVE a b LEFT LEFT 0", "BLPOP b 0", "BLPOP b a 0"],
+                "RPUSH a 1 2\nLRANGE a 0 -1\nLRANGE b 0 -1")
 
 
 @compared

@@ -2,7 +2,8 @@
 """Each command through redis-cli: the same answers as redis-server gives, errors included."""
 import re
 
-from harness import cli, compared, equal, own
+from clients import cli
+from harness import compared, equal, own
 
 
 @compared

@@ -3,8 +3,8 @@
 import random
 import time
 
-from harness import (Waiting, Wire, blocked, check_late, cli, compared, equal, has, own,
-                     wait_for)
+from clients import Waiting, Wire, blocked, cli
+from harness import check_late, compared, equal, has, own, wait_for
 
 KEYS = 500
 

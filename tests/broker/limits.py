@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What is too much is refused with a clear word, and others do not feel it."""
+import subprocess
 import threading
 import time
 
-from harness import Wire, command, equal, has, note, own, percentiles, settings, wait_for
+from clients import Wire, command
+from harness import PATIENCE, equal, has, note, own, percentiles, settings, wait_for
 
 
 def is_served(server):
@@ -97,6 +99,33 @@ def writes_beyond_the_memory_limit_are_refused(server):
         equal(wire.ask("PING"), b"+PONG")
 
 
+@own("--max-memory", "8m")
+def unfinished_requests_are_limited_altogether(server):
+    """40 clients, each within its limits: those that would need more than all may have are closed,
+    and the others go on."""
+    is_served(server)
+    wires = [Wire(server) for _ in range(40)]
+    for wire in wires:
+        try:
+            wire.send_bytes(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n" + b"v" * 500000)
+        except ConnectionError:
+            pass  # it is one of those
+    wait_for(lambda: int(server.info("connected_clients")) < 40, "that some are closed")
+    assert int(server.info("mem_clients_normal")) <= 8 << 20
+    is_served(server)
+    finished = 0
+    for wire in wires:
+        try:
+            wire.send_bytes(b"v" * 500000 + b"\r\n")
+            finished += wire.reply() == b"+OK"
+        except ConnectionError:
+            pass
+        wire.close()
+    assert 3 <= finished < 40, f"{finished} requests were finished"
+    wait_for(lambda: server.info("connected_clients") == "1", "that all have gone")
+    equal(server.info("mem_clients_normal"), "0", "bytes that are kept for nobody")
+
+
 @own("--max-memory", "1m")
 def memory_is_given_back_with_the_keys(server):
     def used():
@@ -184,7 +213,8 @@ def a_client_that_reads_late_gets_all(server):
         values = [bytes([65 + i]) * 500000 for i in range(20)]
         equal(wire.send_pipeline([("SET", f"k{i}", value) for i, value in enumerate(values)]),
               [b"+OK"] * 20)
-        late.send_bytes(b"".join(command("GET", f"k{i}") for i in range(20)) + command("ECHO", "end"))
+        asked = b"".join(command("GET", f"k{i}") for i in range(20))
+        late.send_bytes(asked + command("ECHO", "end"))
         for _ in range(20):
             equal(wire.ask("PING"), b"+PONG")
         assert [late.reply() for _ in range(20)] == values, "the values have changed"
@@ -229,3 +259,25 @@ def lists_of_clients_may_be_asked_for_while_they_come_and_go(server):
         ended.set()
         for thread in threads:
             thread.join()
+
+
+@own()
+def a_command_line_that_is_wrong_is_refused(server):
+    def run(*arguments):
+        done = subprocess.run([settings.broker, *arguments], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout, done.stderr
+    for arguments in (["--nosuch", "1"], ["--port"], ["--port", "65536"], ["--port", "x"],
+                      ["--threads", "0"], ["--max-clients", "0"], ["--max-request", "1"],
+                      ["--max-output", "1x"], ["--max-memory", "-1"], ["more"]):
+        status, out, err = run(*arguments)
+        equal((status, out), (2, ""), f"{arguments}")
+        has(err, "--help")
+    status, out, err = run("--help")
+    equal((status, err), (0, ""))
+    has(out, "--max-clients")
+    status, out, err = run("--port", str(server.port))
+    equal((status, out), (1, ""))
+    has(err, "cannot listen on 127.0.0.1")
+    equal(run("--port", "0", "--bind", "nosuch")[0], 1)
+    is_served(server)

@@ -3,9 +3,10 @@
 import re
 import subprocess
 
-from harness import PATIENCE, Wire, compared, equal, note, own, settings
+from clients import Wire
+from harness import PATIENCE, compared, equal, note, own, settings
 
-REQUESTS = 4000 // settings.slowness
+REQUESTS = 3000 // settings.slowness
 
 
 def benchmark(server, *arguments, clients=50, pipeline=1):
@@ -73,10 +74,11 @@ def the_purgatory_is_empty_after_a_load(server):
     equal(told(), nothing, "at the beginning")
     empty = int(server.info("purgatory_memory"))
     with Wire(server) as first, Wire(server) as second, Wire(server) as third:
-        first.send("BLPOP", "a", "b", "c", "a", 60)
-        second.send("BLPOP", "c", 0)
-        third.send("BLMOVE", "b", "d", "LEFT", "LEFT", 60)
-        server.wait_until_blocked(3)
+        for count, (wire, *asked) in enumerate([
+                (first, "BLPOP", "a", "b", "c", "a", 60), (second, "BLPOP", "c", 0),
+                (third, "BLMOVE", "b", "d", "LEFT", "LEFT", 60)], 1):
+            wire.send(*asked)
+            server.wait_until_blocked(count)
         equal(told(), {"pending": 3, "delayed": 2, "watched": 5, "keys": 3}, "while three wait")
         assert int(server.info("scheduler_pending")) >= 2
         with Wire(server) as other:

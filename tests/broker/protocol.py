@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The bytes on the wire: inline commands, pipelines, requests in pieces, and errors of protocol."""
+import random
 import time
 
-from harness import Wire, command, compared, equal, own, settings
+from clients import Wire, command
+from harness import compared, equal, own, settings
 
 END = b"$9\r\n--end--\r\n\r\n"  # a reply that ends what is looked at
 LONG = 1 << 20  # bytes; far longer than a line of a request may be
@@ -95,6 +97,7 @@ def malformed_requests_are_refused_as_by_redis(server):
         b"*1\r\n$ 4\r\nPING\r\n" + ping,
         b"*1\r\n$99999999999999999999\r\n" + ping,
         b"*1\r\n$1000000000000\r\n" + ping,
+        b"*1\r\n$4\r\nPINGxx" + ping,
         b"*1\r\n$0\r\n\r\n" + ping,
         b"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n" + ping,
         b"*1\r\n$4\r\nPING\r\n*x\r\n",
@@ -191,6 +194,41 @@ def what_follows_a_blocking_command_waits_for_it(server):
               [[b"c", b"2"], b"inline", None, b"+OK"], "what came after the second item")
         equal(other.ask("GET", "k"), b"mine")
     return []
+
+
+PIECES = [b"*", b"$", b"\r\n", b"\n", b"0", b"1", b"2", b"-", b"9999999", b" ", b"x", b"\"", b"'",
+          b"\\x4", b"\x00", b"\xff", command("PING"), command("BLPOP", "a", "b", "0.01"),
+          command("BLPOP", "a", "0"), command("LPUSH", "a", "1", "2"), command("SET", "b", "v"),
+          command("BLMOVE", "a", "c", "LEFT", "LEFT", "0"), command("DEL", "a", "b"),
+          command("PEXPIRE", "a", "5"), command("LPUSHIN", "a", "3", "x"), b"*2\r\n$3\r\nGET\r\n",
+          command("CLIENT", "LIST"), command("INFO"), command("QUIT"), b"RPUSH b v\r\n"]
+
+
+@own()
+def random_bytes_hurt_nobody(server):
+    """Clients that send anything, and leave at any time; whoever behaves is served."""
+    rng = random.Random(8)
+    with Wire(server) as other:
+        wires = []
+        for turn in range(3000 // settings.slowness):
+            if len(wires) < 30:
+                wires.append(Wire(server))
+            wire = rng.choice(wires)
+            try:
+                wire.send_bytes(b"".join(rng.choices(PIECES, k=rng.randint(1, 6))))
+                if not wire.is_silent():
+                    wire.socket.recv(1 << 20)
+                gone = rng.random() < 0.1
+            except ConnectionError:
+                gone = True
+            if gone:
+                wires.remove(wire)
+                wire.close()
+            if turn % 100 == 0:
+                equal(other.ask("PING"), b"+PONG")
+        for wire in wires:
+            wire.close()
+        server.wait_until_blocked(0)
 
 
 @own()

@@ -2,8 +2,9 @@
 """SIGTERM: everybody who waits is answered, and the program ends well."""
 import signal
 
+from clients import Wire, command
 from crowd import CLIENTS, Crowd, KEYS, key_name
-from harness import PATIENCE, Wire, command, equal, note, own, settings, wait_for
+from harness import PATIENCE, equal, note, own, settings, wait_for
 
 SECONDS = 5  # within which it must have ended; the drain takes at most two
 
@@ -80,5 +81,5 @@ def replies_are_in_order_when_it_ends_under_load(server):
             cut_off += wire.buffer != b""
         answered += replies
         wire.close()
-    note(server, f"{answered} of {count * len(wires)} requests were answered, and {cut_off} in part, "
-         f"before it ended within {took:.2f} s")
+    note(server, f"{answered} of {count * len(wires)} requests were answered, and {cut_off} in "
+         f"part, before it ended within {took:.2f} s")

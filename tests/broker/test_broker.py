@@ -20,10 +20,12 @@ import traceback
 sys.dont_write_bytecode = True  # the source tree stays clean
 
 import differences  # noqa: E402
-from harness import FILES, broker, notes, redis_server, settings, tests  # noqa: E402
+from harness import FILES, notes, settings, tests  # noqa: E402
+from servers import broker, redis_server  # noqa: E402
 
 SKIPPED = 77  # what Meson takes for "skipped"
-GROUPS = ["commands", "protocol", "blocking", "expiry", "crowd", "load", "limits", "stopping"]
+GROUPS = ["commands", "protocol", "blocking", "histories", "expiry", "crowd", "load", "limits",
+          "stopping"]
 
 
 def missing():

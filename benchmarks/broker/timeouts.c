@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeouts.c - how late clients learn that their BLPOP has timed out.
+ *
+ * They block in a thin stream, not in one burst: what a server takes to read a burst would look
+ * like lateness. A time-out counts from just before BLPOP is written, so that one below zero is
+ * early beyond doubt.
+ */
+#include "crowd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "../random.h"
+
+#define BLOCKED_A_MS 10
+#define LOST_AFTER_MS 10000
+#define EVENTS 256
+
+struct progress {
+    unsigned blocked;
+    unsigned answered;
+    unsigned early;
+    int64_t start_ns;
+    int64_t last_ns; /* when something happened */
+    int64_t *late_ns;
+    struct random random;
+};
+
+static void block_some(struct crowd *crowd, struct progress *progress) {
+    const struct load *load = crowd->load;
+    int64_t wanted = (load_now_ns() - progress->start_ns) / 1000000 * BLOCKED_A_MS + 1;
+    for (; progress->blocked < load->count && progress->blocked < wanted; progress->blocked++) {
+        uint32_t bits = random_high(random_draw(&progress->random));
+        uint64_t more_ms = random_scale(bits, load->high_ms - load->low_ms + 1);
+        crowd_block(&crowd->clients[progress->blocked], load->low_ms + (unsigned)more_ms);
+        progress->last_ns = load_now_ns();
+    }
+}
+
+static void note_answer(struct progress *progress, struct client *client) {
+    enum outcome outcome = crowd_read(client);
+    if (outcome == OUTCOME_ITEM)
+        load_fail("a client has got an item, and nobody has pushed any: %s", client->reply);
+    if (outcome == OUTCOME_PART)
+        return;
+    progress->last_ns = load_now_ns();
+    int64_t late_ns = progress->last_ns - client->due_ns;
+    progress->early += late_ns < 0;
+    progress->late_ns[progress->answered++] = late_ns;
+}
+
+void timeouts_run(const struct load *load) {
+    struct progress progress = { .late_ns = calloc(load->count, sizeof(int64_t)) };
+    if (progress.late_ns == NULL)
+        load_fail("no memory");
+    random_init(&progress.random, 2);
+    struct crowd crowd;
+    crowd_connect(&crowd, load);
+    progress.start_ns = progress.last_ns = load_now_ns();
+    while (progress.answered < load->count) {
+        block_some(&crowd, &progress);
+        struct epoll_event events[EVENTS];
+        int count = epoll_wait(crowd.epoll, events, EVENTS, 1);
+        if (count < 0)
+            load_fail("epoll_wait: %s", strerror(errno));
+        for (int i = 0; i < count; i++)
+            note_answer(&progress, events[i].data.ptr);
+        if (load_now_ns() - progress.last_ns > (load->high_ms + LOST_AFTER_MS) * INT64_C(1000000))
+            load_fail("%u of %u time-outs have not come", load->count - progress.answered,
+                      load->count);
+    }
+    crowd_disconnect(&crowd);
+    load_report_percentiles(load, "late", progress.late_ns, load->count);
+    load_report(load, "early", progress.early);
+    free(progress.late_ns);
+}
