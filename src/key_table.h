@@ -40,8 +40,8 @@ struct htw__key_node {
 #define HTW__KEY_TABLE_FIRST_BITS 4u
 #define HTW__KEY_TABLE_FIRST_BUCKETS ((size_t)1 << HTW__KEY_TABLE_FIRST_BITS)
 
-/* Enough for 2^35 buckets; beyond, chains grow longer. */
-#define HTW__KEY_TABLE_SEGMENTS 32u
+/* Enough for 2^27 buckets; beyond, chains grow longer. */
+#define HTW__KEY_TABLE_SEGMENTS 24u
 
 struct htw__key_table {
     size_t count;   /* nodes */

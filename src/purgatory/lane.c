@@ -20,7 +20,6 @@
 #include "request.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #define TICK_NS 1000u
 
@@ -47,6 +46,8 @@ int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory) {
     options.allocator = &purgatory->allocator;
     *lane = (struct htw__lane) { .alarm_tick = HTW_NEVER, .purgatory = purgatory };
     htw__lock_init(&lane->lock);
+    htw__lock_init(&lane->cells_lock);
+    htw__cells_init(&lane->cells, &purgatory->allocator);
     int error = htw_wheel_create(&lane->wheel, &options);
     return error != 0 ? error : htw_wheel_reserve(lane->wheel, HORIZON_TICKS);
 }
@@ -63,6 +64,7 @@ int htw__lane_stop(struct htw__lane *lane) {
 void htw__lane_fini(struct htw__lane *lane) {
     htw_wheel_destroy(lane->wheel);
     htw__lock_fini(&lane->lock);
+    htw__lock_fini(&lane->cells_lock);
 }
 
 static struct htw_request *request_of(struct htw_timer *timer) {
@@ -182,14 +184,9 @@ static void lose_alarm(void *arg) {
     htw__lock_give(&lane->lock);
 }
 
-static struct htw__lane *lane_here(const struct htw_purgatory *purgatory) {
-    /* A load; any number if the kernel does not tell. */
-    return &purgatory->lanes[(uint32_t)sched_getcpu() % purgatory->lane_count];
-}
-
 int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    struct htw__lane *lane = lane_here(purgatory);
+    struct htw__lane *lane = htw__lane_here(purgatory);
     int64_t now_ns = htw_scheduler_now(purgatory->scheduler);
     if (timeout_ns > HTW_FOREVER - now_ns - (int64_t)TICK_NS)
         return 0; /* in centuries */
@@ -224,4 +221,7 @@ void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats) {
     stats->memory_bytes += sizeof(*lane) + own.memory_bytes;
     stats->alarms += lane->alarm != 0;
     htw__lock_give(&lane->lock);
+    htw__lock_take(&lane->cells_lock);
+    stats->memory_bytes += htw__cells_memory(&lane->cells);
+    htw__lock_give(&lane->cells_lock);
 }

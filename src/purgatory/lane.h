@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.h - the timeouts of requests, in a wheel a processor. */
+/* lane.h - what a processor has for itself; here, the timeouts of requests. */
 #ifndef HTW_SRC_PURGATORY_LANE_H
 #define HTW_SRC_PURGATORY_LANE_H
 

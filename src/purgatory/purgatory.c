@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHARDS_DEFAULT 64u
+#define SHARDS_DEFAULT 1024u
 #define LANES_MAX 1024u
 
 /* How long destroy sleeps between two looks: at first, and at most. */
@@ -54,7 +54,6 @@ static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_sh
     *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
     htw__lock_init(&shard->lock);
     htw__key_table_init(&shard->table, &purgatory->allocator);
-    htw__cells_init(&shard->cells, &purgatory->allocator);
     shard->later_end = &shard->later;
 }
 

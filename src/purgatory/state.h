@@ -49,6 +49,7 @@
 
 #include <htw/purgatory.h>
 
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -85,7 +86,7 @@ enum {
 
 /* A key on which somebody waits. */
 struct htw__watched_key {
-    struct htw__key_node node; /* its tag: HTW__KEY_... and, from bit 8, the number of the cell */
+    struct htw__key_node node; /* its tag: HTW__KEY_..., the number of its cell, its lane */
     struct htw__link watches;  /* ring, in order of arrival; markers of walks among them */
 };
 
@@ -94,7 +95,8 @@ enum {
     HTW__KEY_LATER = 1u << 1, /* a check of it is queued and has not begun */
     HTW__KEY_ORPHAN = 1u << 2 /* no longer in the table, since it was closed */
 };
-#define HTW__KEY_NUMBER_SHIFT 8
+#define HTW__KEY_NUMBER_SHIFT 8 /* of a byte: the cell in its chunk */
+#define HTW__KEY_LANE_SHIFT 16  /* and of the rest: the lane that the cell is from */
 
 /* A check that is queued. The key's bytes stand behind it. */
 struct htw__later {
@@ -116,8 +118,7 @@ struct htw__purgatory_shard {
     bool closed;
     uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] is 0: those are what remains */
     uint64_t orphans;             /* keys that are no longer in the table */
-    struct htw__cells cells;
-    struct htw__later *later; /* checks that are queued: the oldest, */
+    struct htw__later *later;     /* checks that are queued: the oldest, */
     struct htw__later **later_end;
     uint64_t runs_scheduled; /* of the callback that makes them, */
     uint64_t runs_started;   /* which is due while these are less, */
@@ -128,15 +129,18 @@ struct htw__purgatory_shard {
 _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
                "the buckets begin a cache line");
 
-/* The timeouts of the requests that were submitted on a processor. */
+/* What the threads on a processor have for themselves: the timeouts of the requests, and the cells
+   of the keys, that came there. */
 struct htw__lane {
-    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all that follows */
-    bool is_stopped;         /* nothing is armed any more */
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards what follows, up to the cells */
+    bool is_stopped;                                /* nothing is armed any more */
     bool help_is_due;        /* a callback will come and take part of what is due */
     struct htw_wheel *wheel; /* its ticks: see lane.c */
     uint64_t alarm_tick;     /* for when the alarm is set; HTW_NEVER */
     htw_handle alarm;        /* 0: not created yet */
     struct htw_purgatory *purgatory;
+    alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
+    struct htw__cells cells;
 };
 
 struct htw_purgatory {
@@ -172,6 +176,11 @@ struct htw__frame {
     htw_request_visitor *visitor;
     void *visitor_context;
 };
+
+/* That of this processor: a load; any, if the kernel does not tell. */
+static inline struct htw__lane *htw__lane_here(const struct htw_purgatory *purgatory) {
+    return &purgatory->lanes[(uint32_t)sched_getcpu() % purgatory->lane_count];
+}
 
 extern _Thread_local struct htw__frame *htw__innermost_frame
     __attribute__((tls_model("initial-exec")));

@@ -17,8 +17,7 @@ static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_s
     stats->delayed += shard->delayed;
     stats->watched += shard->watched;
     stats->keys += htw__purgatory_shard_keys(shard);
-    stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) +
-                           htw__cells_memory(&shard->cells) + shard->bytes;
+    stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) + shard->bytes;
     htw__lock_give(&shard->lock);
 }
 

@@ -13,31 +13,46 @@ static size_t long_key_bytes(size_t size) {
     return sizeof(struct htw__watched_key) + size;
 }
 
+/* A cell out of this processor's; a thread that has keys of its own meets no other there. */
+static struct htw__watched_key *take_cell(const struct htw_purgatory *purgatory) {
+    struct htw__lane *lane = htw__lane_here(purgatory);
+    uint8_t number;
+    htw__lock_take(&lane->cells_lock);
+    struct htw__watched_key *key = htw__cells_take(&lane->cells, &number);
+    htw__lock_give(&lane->cells_lock);
+    if (key != NULL)
+        key->node.tag = (uint32_t)number << HTW__KEY_NUMBER_SHIFT |
+                        (uint32_t)(lane - purgatory->lanes) << HTW__KEY_LANE_SHIFT;
+    return key;
+}
+
+static void give_cell(const struct htw_purgatory *purgatory, struct htw__watched_key *key) {
+    struct htw__lane *lane = &purgatory->lanes[key->node.tag >> HTW__KEY_LANE_SHIFT];
+    htw__lock_take(&lane->cells_lock);
+    htw__cells_give(&lane->cells, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
+    htw__lock_give(&lane->cells_lock);
+}
+
 static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard, size_t size) {
-    struct htw__watched_key *key;
-    if (size <= HTW__KEY_INLINE_BYTES) {
-        uint8_t number;
-        key = htw__cells_take(&shard->cells, &number);
-        if (key != NULL)
-            key->node.tag = (uint32_t)number << HTW__KEY_NUMBER_SHIFT;
-    } else {
-        key = htw__allocate(&shard->cells.allocator, long_key_bytes(size));
-        if (key != NULL) {
-            key->node.tag = HTW__KEY_LONG;
-            shard->bytes += long_key_bytes(size);
-        }
+    if (size <= HTW__KEY_INLINE_BYTES)
+        return take_cell(shard->purgatory);
+    struct htw__watched_key *key =
+        htw__allocate(&shard->purgatory->allocator, long_key_bytes(size));
+    if (key != NULL) {
+        key->node.tag = HTW__KEY_LONG;
+        shard->bytes += long_key_bytes(size);
     }
     return key;
 }
 
 static void release_key(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     if ((key->node.tag & HTW__KEY_LONG) == 0) {
-        htw__cells_give(&shard->cells, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
+        give_cell(shard->purgatory, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
     shard->bytes -= bytes;
-    htw__release(&shard->cells.allocator, key, bytes);
+    htw__release(&shard->purgatory->allocator, key, bytes);
 }
 
 static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint64_t hash,
