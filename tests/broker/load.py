@@ -80,7 +80,7 @@ def the_purgatory_is_empty_after_a_load(server):
             wire.send(*asked)
             server.wait_until_blocked(count)
         equal(told(), {"pending": 3, "delayed": 2, "watched": 5, "keys": 3}, "while three wait")
-        assert int(server.info("scheduler_pending")) >= 2
+        assert int(server.info("scheduler_pending")) >= 1
         with Wire(server) as other:
             other.ask("RPUSH", "c", "1", "2")
             equal([first.reply(), second.reply()], [[b"c", b"1"], [b"c", b"2"]])
