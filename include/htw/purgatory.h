@@ -23,7 +23,8 @@
  * The hooks. `try_complete` is asked whether the request can be completed now; it may take what
  * the request waits for, since a request whose `try_complete` has returned true always ends with
  * HTW_REASON_COMPLETED. It is asked before the request is watched, again when it stands on all
- * keys (so that no event is missed), and then whenever one of its keys is checked. `on_complete`
+ * keys (so that no event is missed), and then whenever one of its keys is checked, and never for
+ * a cancel, an expiry or a close. `on_complete`
  * is called exactly once, with the reason. `release` is the last call for a request, after
  * on_complete: nothing of the library refers to it any more, and from inside that call on it may
  * be freed, or be put in a purgatory again. Threads other than the one that is in `release`
@@ -34,7 +35,8 @@
  * threads are never in hooks of one request at the same time. An event that comes while a thread
  * is in a request's `try_complete` is not lost, and nobody waits: it marks the request, and that
  * thread asks `try_complete` again. (An event that a request's own `try_complete` causes makes it
- * asked again once, not for ever.)
+ * asked again once, not for ever. Many requests whose hooks all check the key that they stand on
+ * come to an end, but after very many calls.)
  *
  * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
  * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
@@ -171,7 +173,7 @@ struct htw_purgatory_options {
  *                      a stopped scheduler expires nothing, and its visitor is given timers of
  *                      the library's, to be ignored. It may serve others, too.
  * @param options       how. Not kept.
- * @return 0; -EINVAL; -ENOMEM; -EOWNERDEAD for a scheduler of another process.
+ * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN; -EOWNERDEAD for a scheduler of another process.
  */
 HTW_API int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
                                  struct htw_scheduler *scheduler,
@@ -214,17 +216,20 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  *
  * @param keys       copied. Duplicates count once.
  * @param key_count  at least 1, at most UINT32_MAX.
- * @param timeout_ns from now; 0 or less: it expires at once, but not inside this call;
- *                   HTW_FOREVER: never. Never early (htw_schedule()).
+ * @param timeout_ns from now; 0 or less: it expires at once, wherever the scheduler runs callbacks
+ *                   (or, if that is even before this call is over, at its end); HTW_FOREVER: never.
+ *                   Never early, and as late as a timer of the scheduler.
  * @return HTW_WATCHED; HTW_FINISHED: on_complete and release have been called;
  *         -EINVAL also for no keys; -EBUSY: the request is submitted already; -ESHUTDOWN: the
  *         purgatory is closed, or its scheduler stopped; -EAGAIN: the scheduler's max_pending is
- *         reached; -ENOMEM. After an error nothing has changed, no hook but `try_complete` was
- *         called (and said no), and the request is the caller's. (Where the request was cancelled
- *         or closed before the failure was known, it ends so, and HTW_FINISHED is returned.)
+ *         reached, and a timer is wanted of it (one for each processor serves all timeouts);
+ * -ENOMEM. After an error nothing has changed, no hook but `try_complete` was called (and said no),
+ * and the request is the caller's. (Where the request was cancelled or closed before the failure
+ * was known, it ends so, and HTW_FINISHED is returned.)
  *
- * Cost: O(keys), for many keys O(keys * log keys). Up to two keys need no memory but what a key has
- * that nobody waited on before: 64 bytes, and the key if it is longer than 16 bytes.
+ * Cost: O(keys), for many keys O(keys * log keys). Up to three keys need no memory but what a key
+ * has that nobody waited on before: 64 bytes, out of blocks of 4 KiB, or if the key is longer than
+ * 16 bytes 48 and the key.
  */
 HTW_API int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
                                                   struct htw_request *request,
@@ -232,18 +237,19 @@ HTW_API int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgator
                                                   int64_t timeout_ns);
 
 /**
- * Ends a request with HTW_REASON_COMPLETED, without asking `try_complete`. The caller sees to
- * it that the request has not been released yet.
+ * Ends a request with HTW_REASON_COMPLETED, without asking `try_complete`. The caller sees to it
+ * that its memory is there still, and that it has not been submitted for something else meanwhile.
  *
  * @return true: this call has ended it, or has marked it so that the thread that is in its hook
- *         is going to; false: it has ended, or is about to, for another reason or by another call.
+ *         is going to; false: it has ended, or is about to, for another reason or by another call,
+ *         or it was never submitted.
  */
 HTW_API bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request);
 
 /**
  * Ends a request with HTW_REASON_CANCELLED: its client has gone. Otherwise as
  * htw_request_complete(); a request that is marked ends so unless its `try_complete`, in which
- * another thread is, says yes.
+ * another thread is, says yes, or the threshold on which it is just being put has its value.
  */
 HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request);
 
@@ -256,6 +262,7 @@ HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_requ
  * Requests that come to wait on the key meanwhile may be asked or not; none is asked twice
  * because of one call. Hooks may watch, check or cancel any key.
  *
+ * @param key must last until the call returns, also if it lies in something that hooks free.
  * @return how many have ended in this call with HTW_REASON_COMPLETED (one in whose hook
  *         another thread is, is marked, and not counted); -EINVAL; -EOWNERDEAD.
  *
@@ -267,7 +274,9 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
 /**
  * As htw_purgatory_check(), but stops when `max` requests have ended: one item wakes one waiter.
  *
- * A request in whose hook another thread is, is marked and passed over.
+ * A request in whose hook another thread is, is marked and passed over. Where requests stand on
+ * several keys, the one that ends may have taken what was there for another of its keys: call
+ * again, until 0 is returned or nothing is left to be taken.
  *
  * @param max 0 asks nobody.
  */
