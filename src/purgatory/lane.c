@@ -31,6 +31,10 @@
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
 
+/* How often a callback looks for what is due before the scheduler has its thread back: requests may
+   be submitted again and again with no time at all. */
+#define TURNS 4096u
+
 static uint64_t tick_before(int64_t time_ns) {
     return (uint64_t)time_ns / TICK_NS;
 }
@@ -82,20 +86,48 @@ static struct htw_request *take_due(struct htw__lane *lane, bool *ret_more) {
     return timer != NULL && htw__request_expire(request_of(timer)) ? request_of(timer) : NULL;
 }
 
-static int64_t time_of(uint64_t tick) {
-    return (int64_t)(tick * TICK_NS);
+static void ring(void *arg, const struct htw_firing *firing);
+static void lose_alarm(void *arg);
+
+/* Under the lock. 0, or what the scheduler answers. */
+static int set_alarm(struct htw__lane *lane, uint64_t tick) {
+    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
+    int64_t deadline_ns = (int64_t)(tick * TICK_NS);
+    int result;
+    if (lane->is_stopped)
+        return -ESHUTDOWN;
+    if (lane->alarm != 0) {
+        /* If it has just come to its end, lose_alarm() is about to be called, and sets another. */
+        result = htw_reschedule_at(scheduler, lane->alarm, deadline_ns);
+    } else {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = ring;
+        spec.arg = lane;
+        spec.absolute = true;
+        spec.when_ns = deadline_ns;
+        spec.period_ns = HTW_FOREVER; /* it rings when it is moved, and is never used up */
+        spec.repeat = HTW_REPEAT_AFTER;
+        spec.release = lose_alarm;
+        result = htw_schedule_spec(scheduler, &spec, &lane->alarm, NULL);
+    }
+    if (result < 0)
+        return result;
+    lane->alarm_tick = tick;
+    return 0;
 }
 
-/* The scheduler may lack memory for a deadline that is far: then the alarm rings too early, at one
-   that needs none, and is set again. */
+/*
+ * For who cannot fail, under the lock. The scheduler may lack memory for a deadline that is far:
+ * then the alarm rings too early, at one that needs none, and is set again. Where it cannot be set
+ * at all, whoever arms next tries again.
+ */
 static void set_alarm_surely(struct htw__lane *lane, uint64_t tick) {
-    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
-    lane->alarm_tick = tick;
-    if (tick == HTW_NEVER || htw_reschedule_at(scheduler, lane->alarm, time_of(tick)) != -ENOMEM)
+    uint64_t now = tick_before(htw_scheduler_now(lane->purgatory->scheduler));
+    lane->alarm_tick = HTW_NEVER;
+    if (tick == HTW_NEVER)
         return;
-    int64_t delay_ns = time_of(tick) - htw_scheduler_now(scheduler);
-    while (delay_ns > 0 && htw_reschedule(scheduler, lane->alarm, delay_ns /= 2) == -ENOMEM)
-        ;
+    while (set_alarm(lane, tick) == -ENOMEM && tick > now)
+        tick = now + (tick - now) / 2;
 }
 
 static void help(void *arg, const struct htw_firing *firing);
@@ -116,12 +148,12 @@ static void expire_due(struct htw__lane *lane) {
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, lane->purgatory);
     bool more = true;
-    while (more) {
+    for (unsigned turn = 1; more && turn <= TURNS; turn++) {
         htw__lock_take(&lane->lock);
         struct htw_request *request = take_due(lane, &more);
         bool needs_help = more && request != NULL && !lane->help_is_due;
         lane->help_is_due = lane->help_is_due || needs_help;
-        if (!more)
+        if (!more || turn == TURNS)
             set_alarm_surely(lane, htw_wheel_next(lane->wheel));
         htw__lock_give(&lane->lock);
         if (needs_help)
@@ -146,56 +178,35 @@ static void help(void *arg, const struct htw_firing *firing) {
     expire_due(lane);
 }
 
-static void lose_alarm(void *arg);
-
-/* Under the lock. 0, or what the scheduler answers. */
-static int set_alarm(struct htw__lane *lane, uint64_t tick) {
-    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
-    int result = HTW_GONE;
-    if (lane->alarm != 0)
-        result = htw_reschedule_at(scheduler, lane->alarm, time_of(tick));
-    if (result >= 0 && result != HTW_MOVED) {
-        struct htw_spec spec = HTW_SPEC_INIT;
-        spec.callback = ring;
-        spec.arg = lane;
-        spec.absolute = true;
-        spec.when_ns = time_of(tick);
-        spec.period_ns = HTW_FOREVER; /* it rings when it is moved, and is never used up */
-        spec.repeat = HTW_REPEAT_AFTER;
-        spec.release = lose_alarm;
-        result = htw_schedule_spec(scheduler, &spec, &lane->alarm, NULL);
-    }
-    if (result < 0)
-        return result;
-    lane->alarm_tick = tick;
-    return 0;
-}
-
 /* The alarm's release hook: the scheduler was stopped, an executor has dropped it, or destroy has
    given it up. Whoever arms next finds out; for those who wait already a new one is tried. */
 static void lose_alarm(void *arg) {
     struct htw__lane *lane = arg;
     htw__lock_take(&lane->lock);
     lane->alarm = 0;
-    lane->alarm_tick = HTW_NEVER;
-    uint64_t tick = htw_wheel_next(lane->wheel);
-    if (tick != HTW_NEVER && !lane->is_stopped)
-        (void)set_alarm(lane, tick);
+    set_alarm_surely(lane, htw_wheel_next(lane->wheel));
     htw__lock_give(&lane->lock);
+}
+
+/* When it is due: in time of the wheel, which may be ahead. Under the lock. */
+static uint64_t deadline_of(const struct htw__lane *lane, int64_t now_ns, int64_t timeout_ns) {
+    uint64_t now = tick_before(now_ns), clock = htw_wheel_now(lane->wheel);
+    if (timeout_ns <= 0)
+        return now;
+    return tick_after(now_ns + timeout_ns) + (clock > now ? clock - now : 0);
 }
 
 int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__lane *lane = htw__lane_here(purgatory);
     int64_t now_ns = htw_scheduler_now(purgatory->scheduler);
-    if (timeout_ns > HTW_FOREVER - now_ns - (int64_t)TICK_NS)
-        return 0; /* in centuries */
-    uint64_t tick = timeout_ns > 0 ? tick_after(now_ns + timeout_ns) : tick_before(now_ns);
+    if (timeout_ns > HTW_FOREVER / 2 - now_ns)
+        return 0; /* in a century */
     request->_lane = (uint16_t)(lane - purgatory->lanes);
     htw_timer_init(&request->_timeout);
     htw__lock_take(&lane->lock);
-    int error =
-        lane->is_stopped ? -ESHUTDOWN : htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
+    uint64_t tick = deadline_of(lane, now_ns, timeout_ns);
+    int error = htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
     if (error == 0 && tick < lane->alarm_tick) {
         error = set_alarm(lane, tick);
         if (error != 0)
