@@ -3,12 +3,11 @@
  * A timer of the scheduler for each request would cost a record, a handle and a second lock. Most
  * requests end before their time is up, so that what counts is arming and disarming: two stores
  * each in a wheel of the purgatory's own. The scheduler only keeps the alarm of each lane, a timer
- * that repeats "never", and is moved to the earliest deadline when that becomes earlier.
+ * for the earliest deadline, or an earlier one.
  *
  * When the alarm rings, the callback takes what is due, one after the other, and calls the hooks
- * without the lock. If there is more, it first schedules another callback to help: so that a hook
- * that takes long keeps nobody waiting while there is another worker, and a burst is spread over
- * them.
+ * without the lock. Before each it sets a new alarm: for at once, if there is more. So a hook that
+ * takes long keeps nobody waiting while there is another worker, and a burst is spread over them.
  *
  * A tick is a microsecond, the finest that a scheduler has. Deadlines are rounded up to it, and the
  * alarm by the scheduler to its own tick: never early, and as late as a timer of the scheduler. The
@@ -31,8 +30,8 @@
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
 
-/* How often a callback looks for what is due before the scheduler has its thread back: requests may
-   be submitted again and again with no time at all. */
+/* How often a callback looks for what is due before the scheduler has its thread back, and the next
+   alarm rings: requests may be submitted again and again with no time at all. */
 #define TURNS 4096u
 
 static uint64_t tick_before(int64_t time_ns) {
@@ -56,13 +55,17 @@ int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory) {
     return error != 0 ? error : htw_wheel_reserve(lane->wheel, HORIZON_TICKS);
 }
 
-int htw__lane_stop(struct htw__lane *lane) {
+void htw__lane_stop(struct htw__lane *lane) {
     htw__lock_take(&lane->lock);
     lane->is_stopped = true;
-    htw_handle alarm = lane->alarm;
     htw__lock_give(&lane->lock);
-    int outcome = alarm == 0 ? HTW_GONE : htw_cancel_wait(lane->purgatory->scheduler, alarm);
-    return outcome < 0 ? outcome : 0;
+}
+
+bool htw__lane_is_quiet(struct htw__lane *lane) {
+    htw__lock_take(&lane->lock);
+    bool quiet = lane->set == lane->released;
+    htw__lock_give(&lane->lock);
+    return quiet;
 }
 
 void htw__lane_fini(struct htw__lane *lane) {
@@ -87,28 +90,28 @@ static struct htw_request *take_due(struct htw__lane *lane, bool *ret_more) {
 }
 
 static void ring(void *arg, const struct htw_firing *firing);
-static void lose_alarm(void *arg);
+static void release_alarm(void *arg);
 
 /* Under the lock. 0, or what the scheduler answers. */
 static int set_alarm(struct htw__lane *lane, uint64_t tick) {
     struct htw_scheduler *scheduler = lane->purgatory->scheduler;
-    int64_t deadline_ns = (int64_t)(tick * TICK_NS);
-    int result;
+    int result = HTW_GONE;
     if (lane->is_stopped)
         return -ESHUTDOWN;
-    if (lane->alarm != 0) {
-        /* If it has just come to its end, lose_alarm() is about to be called, and sets another. */
-        result = htw_reschedule_at(scheduler, lane->alarm, deadline_ns);
-    } else {
+    if (lane->alarm != 0)
+        result = htw_reschedule_at(scheduler, lane->alarm, (int64_t)(tick * TICK_NS));
+    if (result == HTW_RUNNING)
+        return 0; /* ring() is about to take the lock, and to set another */
+    if (result == HTW_GONE) {
         struct htw_spec spec = HTW_SPEC_INIT;
         spec.callback = ring;
         spec.arg = lane;
         spec.absolute = true;
-        spec.when_ns = deadline_ns;
-        spec.period_ns = HTW_FOREVER; /* it rings when it is moved, and is never used up */
-        spec.repeat = HTW_REPEAT_AFTER;
-        spec.release = lose_alarm;
+        spec.when_ns = (int64_t)(tick * TICK_NS);
+        spec.group = lane->purgatory->callbacks;
+        spec.release = release_alarm;
         result = htw_schedule_spec(scheduler, &spec, &lane->alarm, NULL);
+        lane->set += result == 0;
     }
     if (result < 0)
         return result;
@@ -121,70 +124,51 @@ static int set_alarm(struct htw__lane *lane, uint64_t tick) {
  * then the alarm rings too early, at one that needs none, and is set again. Where it cannot be set
  * at all, whoever arms next tries again.
  */
-static void set_alarm_surely(struct htw__lane *lane, uint64_t tick) {
+static void set_alarm_surely(struct htw__lane *lane) {
     uint64_t now = tick_before(htw_scheduler_now(lane->purgatory->scheduler));
-    lane->alarm_tick = HTW_NEVER;
-    if (tick == HTW_NEVER)
+    uint64_t tick = htw_wheel_next(lane->wheel);
+    if (tick >= lane->alarm_tick)
         return;
     while (set_alarm(lane, tick) == -ENOMEM && tick > now)
         tick = now + (tick - now) / 2;
 }
 
-static void help(void *arg, const struct htw_firing *firing);
-
-static void call_help(struct htw__lane *lane) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = help;
-    spec.arg = lane;
-    spec.group = lane->purgatory->callbacks;
-    if (htw_schedule_spec(lane->purgatory->scheduler, &spec, NULL, NULL) == 0)
-        return;
-    htw__lock_take(&lane->lock); /* it will do without */
-    lane->help_is_due = false;
-    htw__lock_give(&lane->lock);
+static void forget_alarm(struct htw__lane *lane) {
+    lane->alarm = 0;
+    lane->alarm_tick = HTW_NEVER;
 }
 
-static void expire_due(struct htw__lane *lane) {
+/* The alarm's callback. */
+static void ring(void *arg, const struct htw_firing *firing) {
+    struct htw__lane *lane = arg;
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, lane->purgatory);
     bool more = true;
-    for (unsigned turn = 1; more && turn <= TURNS; turn++) {
+    for (unsigned turn = 0; more && turn < TURNS; turn++) {
         htw__lock_take(&lane->lock);
+        if (turn == 0)
+            lane->rung++;
+        if (turn == 0 && lane->alarm == firing->handle)
+            forget_alarm(lane);
         struct htw_request *request = take_due(lane, &more);
-        bool needs_help = more && request != NULL && !lane->help_is_due;
-        lane->help_is_due = lane->help_is_due || needs_help;
-        if (!more || turn == TURNS)
-            set_alarm_surely(lane, htw_wheel_next(lane->wheel));
+        set_alarm_surely(lane);
         htw__lock_give(&lane->lock);
-        if (needs_help)
-            call_help(lane);
         if (request != NULL)
             htw__request_end(&frame, request, HTW_REASON_EXPIRED);
     }
     htw__frame_pop(&frame);
 }
 
-static void ring(void *arg, const struct htw_firing *firing) {
-    (void)firing;
-    expire_due(arg);
-}
-
-static void help(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+/* The alarm's release hook. If it did not ring, the scheduler was stopped, or an executor has
+   dropped it: then another one is tried. */
+static void release_alarm(void *arg) {
     struct htw__lane *lane = arg;
     htw__lock_take(&lane->lock);
-    lane->help_is_due = false;
-    htw__lock_give(&lane->lock);
-    expire_due(lane);
-}
-
-/* The alarm's release hook: the scheduler was stopped, an executor has dropped it, or destroy has
-   given it up. Whoever arms next finds out; for those who wait already a new one is tried. */
-static void lose_alarm(void *arg) {
-    struct htw__lane *lane = arg;
-    htw__lock_take(&lane->lock);
-    lane->alarm = 0;
-    set_alarm_surely(lane, htw_wheel_next(lane->wheel));
+    if (++lane->released > lane->rung) {
+        lane->rung = lane->released;
+        forget_alarm(lane);
+        set_alarm_surely(lane);
+    }
     htw__lock_give(&lane->lock);
 }
 

@@ -8,9 +8,11 @@
 /* 0 or -ENOMEM. */
 int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory);
 
-/* Lets nobody arm any more, gives up the alarm, and waits until its callback has returned. 0;
-   -EDEADLK where the callback waits for this thread. */
-int htw__lane_stop(struct htw__lane *lane);
+/* No alarm is set any more. Those that are set belong to the purgatory's group of callbacks. */
+void htw__lane_stop(struct htw__lane *lane);
+
+/* Whether of all its alarms the last has come. */
+bool htw__lane_is_quiet(struct htw__lane *lane);
 
 /* Also of one that is not initialised, but zeroed. */
 void htw__lane_fini(struct htw__lane *lane);

@@ -97,20 +97,29 @@ static void drop(struct htw__purgatory_shard *shard) {
     shard->later_end = &shard->later;
 }
 
+/* Another callback for what is queued; if there can be none, it is dropped. */
+static void rescue(struct htw__purgatory_shard *shard) {
+    if (schedule_run(shard) == 0)
+        return;
+    htw__lock_take(&shard->lock);
+    if (!is_due(shard))
+        drop(shard);
+    htw__lock_give(&shard->lock);
+}
+
 /* The callback's release hook. Where it was not run, since the scheduler was stopped or an executor
    has dropped it, another one is tried. */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
     htw__lock_take(&shard->lock);
-    if (++shard->runs_over > shard->runs_started)
-        shard->runs_started = shard->runs_over;
+    if (++shard->runs_released > shard->runs_started)
+        shard->runs_started = shard->runs_released;
     bool is_stranded = shard->later != NULL && !is_due(shard);
     htw__lock_give(&shard->lock);
-    if (!is_stranded || schedule_run(shard) == 0)
-        return;
+    if (is_stranded)
+        rescue(shard);
     htw__lock_take(&shard->lock);
-    if (!is_due(shard))
-        drop(shard);
+    shard->runs_over++; /* from when the lock is given back on, the shard may be gone */
     htw__lock_give(&shard->lock);
 }
 
@@ -163,4 +172,11 @@ void htw__later_drop(struct htw__purgatory_shard *shard) {
     htw__lock_take(&shard->lock);
     drop(shard);
     htw__lock_give(&shard->lock);
+}
+
+bool htw__later_is_quiet(struct htw__purgatory_shard *shard) {
+    htw__lock_take(&shard->lock);
+    bool quiet = shard->runs_scheduled == shard->runs_over;
+    htw__lock_give(&shard->lock);
+    return quiet;
 }

@@ -8,4 +8,7 @@
 /* Drops the checks that are queued. Nobody makes any more. */
 void htw__later_drop(struct htw__purgatory_shard *shard);
 
+/* Whether of all callbacks the last has come. */
+bool htw__later_is_quiet(struct htw__purgatory_shard *shard);
+
 #endif /* HTW_SRC_PURGATORY_LATER_H */

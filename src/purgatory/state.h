@@ -122,7 +122,8 @@ struct htw__purgatory_shard {
     struct htw__later **later_end;
     uint64_t runs_scheduled; /* of the callback that makes them, */
     uint64_t runs_started;   /* which is due while these are less, */
-    uint64_t runs_over;      /* and released */
+    uint64_t runs_released;  /* those whose release hook was called, */
+    uint64_t runs_over;      /* and has done all */
     struct htw_purgatory *purgatory;
 };
 
@@ -137,7 +138,10 @@ struct htw__lane {
     bool help_is_due;        /* a callback will come and take part of what is due */
     struct htw_wheel *wheel; /* its ticks: see lane.c */
     uint64_t alarm_tick;     /* for when the alarm is set; HTW_NEVER */
-    htw_handle alarm;        /* 0: not created yet */
+    htw_handle alarm;        /* 0: none is set */
+    uint64_t set;            /* alarms that were created, */
+    uint64_t rung;           /* those whose callback was called, */
+    uint64_t released;       /* and those whose release hook was: the last that comes of one */
     struct htw_purgatory *purgatory;
     alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
     struct htw__cells cells;
@@ -157,7 +161,7 @@ struct htw_purgatory {
     unsigned fork_count;  /* when it was created; more in a child */
     _Atomic bool closed;
     uint64_t seed;
-    struct htw_group *callbacks; /* of the scheduler that make checks, or help a lane */
+    struct htw_group *callbacks; /* of the scheduler that make checks, and alarms */
     struct htw_allocator allocator;
     struct htw__lock lock;              /* guards what follows */
     struct htw__link thresholds;        /* ring of those in which requests may wait */
