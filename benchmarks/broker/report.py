@@ -13,6 +13,9 @@ import pathlib
 import statistics
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from tables import number, table  # noqa: E402
+
 WORKLOADS = ["requests", "wake", "timeouts", "memory"]
 ABOUT = {
     "requests": "redis-benchmark with 50 connections; P requests at a time on each",
@@ -61,21 +64,6 @@ class Figures:
         if not redis or len(redis) != len(broker) or not all(redis):
             return None
         return statistics.median(ours / theirs for ours, theirs in zip(broker, redis))
-
-
-def number(value):
-    if value is None:
-        return ""
-    if value == 0:
-        return "0"
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.3g}"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def workload_table(figures, workload):

@@ -186,6 +186,18 @@ int purgatory_case_teardown(void **state) {
     return 0;
 }
 
+static void do_nothing(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+}
+
+htw_handle purgatory_case_stranger(struct purgatory_case *test) {
+    htw_handle handle = 0;
+    assert_int_equal(htw_schedule(test->scheduler, 3600 * HTW_SECOND, do_nothing, NULL, &handle),
+                     0);
+    return handle;
+}
+
 void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns) {
     assert_int_equal(htw_scheduler_advance(test->scheduler, delta_ns), 0);
 }

@@ -132,6 +132,9 @@ bool cancel(struct waiter *self);
 /** Writes to the log, and calls `on_visited`. Its context must be the case. */
 void waiter_visit(void *context, struct htw_request *request);
 
+/** A timer of somebody else's in the same scheduler, an hour away: it takes up room. */
+htw_handle purgatory_case_stranger(struct purgatory_case *test);
+
 /** Lets time go on. */
 void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns);
 

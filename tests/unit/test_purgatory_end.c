@@ -278,11 +278,6 @@ static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state)
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void stranger(void *arg, const struct htw_firing *firing) {
-    (void)arg;
-    (void)firing;
-}
-
 /* The purgatory needs but one timer, for its first timeout. */
 static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(void **state) {
     (void)state;
@@ -292,8 +287,7 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
     purgatory_case_begin(&test, &options, NULL);
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
     struct waiter *c = purgatory_case_waiter(&test, 'c');
-    htw_handle handle;
-    assert_int_equal(htw_schedule(test.scheduler, HTW_SECOND, stranger, NULL, &handle), 0);
+    htw_handle stranger = purgatory_case_stranger(&test);
     watch(a, HTW_FOREVER, "k", "l");
     watch(b, HTW_FOREVER, "k");
     purgatory_case_forget_log(&test);
@@ -307,7 +301,7 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
     assert_memory_equal(&before, &after, sizeof(before));
     assert_ends(&test, "");
     assert_int_equal(c->released, 0);
-    assert_int_equal(htw_cancel(test.scheduler, handle), HTW_CANCELLED);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     watch(c, MS, "k", "l", "m", "n", "a key of more than sixteen bytes");
     c->ready = true;
     assert_int_equal(check_key(&test, "n"), 1);

@@ -148,11 +148,6 @@ static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void *
     assert_log(test, "");
 }
 
-static void stranger(void *arg, const struct htw_firing *firing) {
-    (void)arg;
-    (void)firing;
-}
-
 /* Refused for want of a timer, it can be tried again, and comes then. */
 static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **state) {
     (void)state;
@@ -160,15 +155,14 @@ static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **st
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.max_pending = 2;
     purgatory_case_begin(&test, &options, NULL);
-    htw_handle handle;
-    assert_int_equal(htw_schedule(test.scheduler, HTW_SECOND, stranger, NULL, &handle), 0);
+    htw_handle stranger = purgatory_case_stranger(&test);
     struct waiter *w = watch_two(&test);
     assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
     assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
     purgatory_case_advance(&test, MS);
     assert_log(&test, "");
     assert_true(cancel(&w[1]));
-    assert_int_equal(htw_cancel(test.scheduler, handle), HTW_CANCELLED);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     assert_int_equal(check_key_later(&test, "k"), 0);
     purgatory_case_advance(&test, 0);
     assert_log(&test, "bX b= a?");

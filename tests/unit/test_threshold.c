@@ -329,11 +329,6 @@ static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void stranger(void *arg, const struct htw_firing *firing) {
-    (void)arg;
-    (void)firing;
-}
-
 static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     (void)state;
     struct purgatory_case test;
@@ -341,8 +336,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     options.max_pending = 1;
     purgatory_case_begin(&test, &options, NULL);
     assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
-    htw_handle handle;
-    assert_int_equal(htw_schedule(test.scheduler, HTW_SECOND, stranger, NULL, &handle), 0);
+    htw_handle stranger = purgatory_case_stranger(&test);
     assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_FOREVER), HTW_WATCHED);
     struct waiter *b = purgatory_case_waiter(&test, 'b');
     struct htw_purgatory_stats before = purgatory_case_stats(&test);
@@ -351,7 +345,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     assert_memory_equal(&before, &after, sizeof(before));
     assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
     assert_int_equal(advance(&test, 10), 1);
-    assert_int_equal(htw_cancel(test.scheduler, handle), HTW_CANCELLED);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     assert_int_equal(waiter_await(b, 11, MS), HTW_WATCHED);
     purgatory_case_end(&test);
 }
