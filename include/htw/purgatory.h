@@ -152,7 +152,7 @@ struct htw_purgatory_options {
     /** Handed to the hooks as it is. */
     void *context;
     /** Parts with a lock of their own into which the keys are divided: a power of two up to
-        HTW_PURGATORY_SHARDS_MAX; 0 means 1024. Each takes 512 bytes. */
+        HTW_PURGATORY_SHARDS_MAX; 0 means 2048. Each takes 512 bytes. */
     uint32_t shards;
     /** Where memory comes from; NULL means the default. Must be thread-safe. It may be called
         with a lock of the library held. */

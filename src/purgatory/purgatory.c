@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHARDS_DEFAULT 1024u
+#define SHARDS_DEFAULT 2048u
 #define LANES_MAX 1024u
 
 /* How long destroy sleeps between two looks: at first, and at most. */
