@@ -222,10 +222,10 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * @return HTW_WATCHED; HTW_FINISHED: on_complete and release have been called;
  *         -EINVAL also for no keys; -EBUSY: the request is submitted already; -ESHUTDOWN: the
  *         purgatory is closed, or its scheduler stopped; -EAGAIN: the scheduler's max_pending is
- *         reached, and a timer is wanted of it (one for each processor serves all timeouts);
- * -ENOMEM. After an error nothing has changed, no hook but `try_complete` was called (and said no),
- * and the request is the caller's. (Where the request was cancelled or closed before the failure
- * was known, it ends so, and HTW_FINISHED is returned.)
+ *         reached, and a timer is wanted of it (two for each processor serve all timeouts);
+ *         -ENOMEM. After an error nothing has changed, no hook but `try_complete` was called (and
+ * said no), and the request is the caller's. (Where the request was cancelled or closed before the
+ * failure was known, it ends so, and HTW_FINISHED is returned.)
  *
  * Cost: O(keys), for many keys O(keys * log keys). Up to three keys need no memory but what a key
  * has that nobody waited on before: 64 bytes, out of blocks of 4 KiB, or if the key is longer than
@@ -383,7 +383,7 @@ struct htw_purgatory_stats {
     uint64_t delayed;      /**< of these, with a timeout */
     uint64_t watched;      /**< as htw_purgatory_watched() */
     uint64_t keys;         /**< keys on which somebody waits */
-    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: at most one for
+    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: at most two for
                                 each processor */
     uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A shard has a queue of checks. They are made by a callback, htw__later_run, which takes the whole
+ * A shard has a queue of checks. They are made by a callback, run(), which takes the whole
  * queue. A check is queued only while such a callback is due (runs_started < runs_scheduled),
  * so that it cannot be forgotten; whoever finds none due schedules one first. A key has at most
  * one check queued, which its tag says; so a burst of events on a key is one check.
@@ -76,13 +76,17 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.arg = shard;
     spec.group = shard->purgatory->callbacks;
     spec.release = release_run;
-    int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
-    if (error != 0)
-        return error;
     htw__lock_take(&shard->lock);
-    shard->runs_scheduled++;
+    shard->runs_tried++;
     htw__lock_give(&shard->lock);
-    return 0;
+    int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
+    htw__lock_take(&shard->lock);
+    if (error == 0)
+        shard->runs_scheduled++;
+    else
+        shard->runs_tried--;
+    htw__lock_give(&shard->lock);
+    return error;
 }
 
 /* Takes all back that is queued. Under the lock. */
@@ -176,7 +180,7 @@ void htw__later_drop(struct htw__purgatory_shard *shard) {
 
 bool htw__later_is_quiet(struct htw__purgatory_shard *shard) {
     htw__lock_take(&shard->lock);
-    bool quiet = shard->runs_scheduled == shard->runs_over;
+    bool quiet = shard->runs_tried == shard->runs_over;
     htw__lock_give(&shard->lock);
     return quiet;
 }

@@ -33,9 +33,9 @@
  * a key in whose ring it stands, of the threshold or of the lane in whose wheel. The owner takes it
  * out of all of them before it ends, so that nobody else knows of it then.
  *
- * Locks: those of shards, lanes and thresholds are never nested, never held while a hook runs.
- * Under that of a lane the scheduler is called to set the alarm; under any, the allocator may be.
- * The purgatory's own lock, over the list of thresholds, is taken before that of a threshold.
+ * Locks: none is held while a hook runs. That of a lane's cells is taken under a shard's, that of a
+ * threshold under the purgatory's own, which guards the list of them. Under that of a lane the
+ * scheduler is called to set the alarm; under any, the allocator may be.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H
@@ -67,9 +67,6 @@ enum {
     HTW__REQUEST_FORCED =
         HTW__REQUEST_COMPLETE | HTW__REQUEST_CANCEL | HTW__REQUEST_CLOSE | HTW__REQUEST_EXPIRE
 };
-
-/* In `_over`. */
-enum { HTW__REQUEST_TIMER_OVER = 1u << 0, HTW__REQUEST_OWNER_OVER = 1u << 1 };
 
 /* In `_flags`, which only the owner touches. */
 enum {
@@ -123,7 +120,8 @@ struct htw__purgatory_shard {
     uint64_t runs_scheduled; /* of the callback that makes them, */
     uint64_t runs_started;   /* which is due while these are less, */
     uint64_t runs_released;  /* those whose release hook was called, */
-    uint64_t runs_over;      /* and has done all */
+    uint64_t runs_over;      /* and has done all; none is left when these are as many as */
+    uint64_t runs_tried;     /* those that were, or are just being, scheduled */
     struct htw_purgatory *purgatory;
 };
 
@@ -135,13 +133,12 @@ _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_
 struct htw__lane {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards what follows, up to the cells */
     bool is_stopped;                                /* nothing is armed any more */
-    bool help_is_due;        /* a callback will come and take part of what is due */
-    struct htw_wheel *wheel; /* its ticks: see lane.c */
-    uint64_t alarm_tick;     /* for when the alarm is set; HTW_NEVER */
-    htw_handle alarm;        /* 0: none is set */
-    uint64_t set;            /* alarms that were created, */
-    uint64_t rung;           /* those whose callback was called, */
-    uint64_t released;       /* and those whose release hook was: the last that comes of one */
+    struct htw_wheel *wheel;                        /* its ticks: see lane.c */
+    uint64_t ahead;         /* of the scheduler's clock the wheel's is so many ticks */
+    uint64_t alarm_tick;    /* for when the alarm is set; HTW_NEVER */
+    htw_handle alarm;       /* the last that was set; 0: none ever was */
+    htw_handle keeper;      /* rings where there can be no alarm; 0: not created yet */
+    uint64_t set, released; /* timers that were created, and whose release hook was called */
     struct htw_purgatory *purgatory;
     alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
     struct htw__cells cells;

@@ -79,6 +79,36 @@ static void purgatory_whose_scheduler_was_stopped_refuses_timeouts(void **state)
     assert_int_equal(check_key(test, "k"), 1);
 }
 
+/* ------------------------------------------------------------------ a scheduler without room */
+
+/* The alarm for the second is refused when the first rings: nobody is there to be told. */
+static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
+    failing_allocator_fail(&test->scheduler_memory, 1, true);
+    purgatory_case_advance(test, 5 * MS);
+    assert_ends(test, "aE");
+    failing_allocator_relent(&test->scheduler_memory);
+    watch(purgatory_case_waiter(test, 'c'), 3600 * HTW_SECOND, "k");
+    purgatory_case_advance(test, 5 * MS);
+    assert_ends(test, "bE");
+}
+
+static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 1;
+    purgatory_case_begin(&test, &options, NULL);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 10 * MS, "k");
+    watch(purgatory_case_waiter(&test, 'c'), 2 * MS, "k");
+    purgatory_case_advance(&test, 10 * MS);
+    assert_ends(&test, "aE cE bE");
+    purgatory_case_end(&test);
+}
+
 /* ------------------------------------------------------------------ the clock */
 
 static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **state) {
@@ -88,9 +118,14 @@ static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **s
     assert_ends(test, "aE");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
     watch(purgatory_case_waiter(test, 'b'), 10 * HTW_SECOND, "k");
+    for (char name = 'c'; name <= 'e'; name++)
+        watch(purgatory_case_waiter(test, name), 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
+    purgatory_case_forget_log(test);
     purgatory_case_advance(test, 10 * HTW_SECOND - 1);
     assert_ends(test, "");
-    purgatory_case_advance(test, 100 * HTW_SECOND);
+    purgatory_case_advance(test, MS);
     assert_ends(test, "bE");
 }
 
@@ -166,6 +201,8 @@ int main(void) {
         cmocka_unit_test(purgatory_alarm_that_an_executor_drops_is_set_again),
         cmocka_unit_test(purgatory_check_later_that_an_executor_drops_is_made),
         PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_timeouts),
+        PURGATORY_CASE(purgatory_whose_alarm_is_refused_still_expires_requests),
+        cmocka_unit_test(purgatory_at_the_limit_of_its_scheduler_expires_requests),
         PURGATORY_CASE(purgatory_timeout_after_the_clock_was_set_back_is_not_early),
         PURGATORY_CASE(purgatory_request_without_time_may_come_again_ten_thousand_times),
         cmocka_unit_test(purgatory_slow_hook_keeps_no_other_waiting),
