@@ -29,7 +29,7 @@ int64_t htw__check(struct htw__frame *frame, uint64_t hash, const void *key, siz
     return (int64_t)completed;
 }
 
-static int refuse_key(const struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+int htw__key_refusal(const struct htw_purgatory *purgatory, const void *key, size_t key_size) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
         return refusal;
@@ -38,7 +38,7 @@ static int refuse_key(const struct htw_purgatory *purgatory, const void *key, si
 
 int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                     size_t key_size, uint64_t max) {
-    int refusal = refuse_key(purgatory, key, key_size);
+    int refusal = htw__key_refusal(purgatory, key, key_size);
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
@@ -56,7 +56,7 @@ int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, si
 
 int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *key, size_t key_size,
                                  htw_request_visitor *visitor, void *context) {
-    int refusal = refuse_key(purgatory, key, key_size);
+    int refusal = htw__key_refusal(purgatory, key, key_size);
     if (refusal != 0)
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);

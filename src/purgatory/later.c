@@ -29,16 +29,22 @@ static void release_later(struct htw__purgatory_shard *shard, struct htw__later 
     htw__release(&shard->purgatory->allocator, later, later_bytes(later->size));
 }
 
-/* Makes one check. Its key may be queued again as soon as it begins. */
-static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
-                 struct htw__later *later) {
-    htw__lock_take(&shard->lock);
+/* From now on the key may be queued again. Whether anybody waits on it. Under the lock. */
+static bool unmark(struct htw__purgatory_shard *shard, const struct htw__later *later) {
     struct htw__watched_key *key =
         htw__watched_key_find(shard, later->hash, later + 1, later->size);
     if (key != NULL)
         key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
+    return key != NULL;
+}
+
+/* Makes one check. */
+static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
+                 struct htw__later *later) {
+    htw__lock_take(&shard->lock);
+    bool is_watched = unmark(shard, later);
     htw__lock_give(&shard->lock);
-    if (key != NULL)
+    if (is_watched)
         htw__check(frame, later->hash, later + 1, later->size, UINT64_MAX);
     htw__lock_take(&shard->lock);
     release_later(shard, later);
@@ -92,10 +98,7 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
 /* Takes all back that is queued. Under the lock. */
 static void drop(struct htw__purgatory_shard *shard) {
     for (struct htw__later *later; (later = take_first(&shard->later)) != NULL;) {
-        struct htw__watched_key *key =
-            htw__watched_key_find(shard, later->hash, later + 1, later->size);
-        if (key != NULL)
-            key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
+        unmark(shard, later);
         release_later(shard, later);
     }
     shard->later_end = &shard->later;
@@ -155,11 +158,9 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
 }
 
 int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
-    int refusal = htw__purgatory_refusal(purgatory);
+    int refusal = htw__key_refusal(purgatory, key, key_size);
     if (refusal != 0)
         return refusal;
-    if (key_size > UINT32_MAX || (key == NULL && key_size > 0))
-        return -EINVAL;
     uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
     int result;

@@ -42,10 +42,10 @@
 
 #include "../alloc.h"
 #include "../annotate.h"
+#include "../cells.h"
 #include "../key_table.h"
 #include "../list.h"
 #include "../lock.h"
-#include "../cells.h"
 
 #include <htw/purgatory.h>
 
@@ -55,14 +55,14 @@
 
 enum {
     HTW__REQUEST_PENDING = 1u << 0,
-    HTW__REQUEST_BUSY = 1u << 8,
-    HTW__REQUEST_AGAIN = 1u << 1,
-    HTW__REQUEST_SELF = 1u << 2,
-    HTW__REQUEST_COMPLETE = 1u << 3,
-    HTW__REQUEST_CANCEL = 1u << 4,
-    HTW__REQUEST_CLOSE = 1u << 5,
-    HTW__REQUEST_EXPIRE = 1u << 6,
-    HTW__REQUEST_DONE = 1u << 7,
+    HTW__REQUEST_BUSY = 1u << 1,
+    HTW__REQUEST_AGAIN = 1u << 2,
+    HTW__REQUEST_SELF = 1u << 3,
+    HTW__REQUEST_COMPLETE = 1u << 4,
+    HTW__REQUEST_CANCEL = 1u << 5,
+    HTW__REQUEST_CLOSE = 1u << 6,
+    HTW__REQUEST_EXPIRE = 1u << 7,
+    HTW__REQUEST_DONE = 1u << 8,
     /* The marks by which a request must end. */
     HTW__REQUEST_FORCED =
         HTW__REQUEST_COMPLETE | HTW__REQUEST_CANCEL | HTW__REQUEST_CLOSE | HTW__REQUEST_EXPIRE
@@ -71,9 +71,9 @@ enum {
 /* In `_flags`, which only the owner touches. */
 enum {
     HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout, */
-    HTW__REQUEST_ARMED = 1u << 3,       /* which is in the wheel of its lane */
-    HTW__REQUEST_MANY = 1u << 1,        /* its watches do not stand in itself */
-    HTW__REQUEST_ON_THRESHOLD = 1u << 2 /* linked there, not on keys */
+    HTW__REQUEST_ARMED = 1u << 1,       /* which is in the wheel of its lane */
+    HTW__REQUEST_MANY = 1u << 2,        /* its watches do not stand in itself */
+    HTW__REQUEST_ON_THRESHOLD = 1u << 3 /* linked there, not on keys */
 };
 
 #define HTW__REASONS 4
@@ -132,7 +132,7 @@ _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_
    of the keys, that came there. */
 struct htw__lane {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards what follows, up to the cells */
-    bool is_stopped;                                /* nothing is armed any more */
+    bool is_stopped;                                /* no alarm is set any more */
     struct htw_wheel *wheel;                        /* its ticks: see lane.c */
     uint64_t ahead;         /* of the scheduler's clock the wheel's is so many ticks */
     uint64_t alarm_tick;    /* for when the alarm is set; HTW_NEVER */

@@ -17,12 +17,11 @@
 #define NAP_NS 50000L
 
 static struct htw_request *request_of(struct htw_timer *timer) {
-    return (struct htw_request *)(void *)((char *)timer - offsetof(struct htw_request,
-                                                                   _place._on_threshold._waiting));
+    return HTW_CONTAINER_OF(timer, struct htw_request, _place._on_threshold._waiting);
 }
 
 static struct htw_threshold *threshold_of(struct htw__link *link) {
-    return (struct htw_threshold *)(void *)((char *)link - offsetof(struct htw_threshold, link));
+    return HTW_CONTAINER_OF(link, struct htw_threshold, link);
 }
 
 static int create_wheel(struct htw_threshold *threshold, uint64_t initial) {
