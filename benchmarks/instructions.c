@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instructions.c - the main workloads on htw's wheel alone, and pairs of the scheduler, for a
- * simulator that counts instructions. Times wobble with the machine; this count does not. What is
+ * instructions.c - the main workloads on htw's wheel alone, pairs of the scheduler, and requests of
+ * the purgatory, for a simulator that counts instructions. Times wobble with the machine; this count does not. What is
  * counted is the function measured() and all that it calls (instructions.py).
  *
  * usage: htw-instructions WORKLOAD TIMERS     prints for how many operations
@@ -27,6 +27,9 @@ struct state {
     struct random random;
     struct htw_scheduler *scheduler;
     htw_handle *handles;
+    struct htw_purgatory *purgatory;
+    struct htw_request *requests;
+    const struct htw_request *ready; /* the only one that may be completed */
 };
 
 static void arm(struct state *state, size_t i, uint64_t deadline) {
@@ -140,6 +143,52 @@ static size_t pair_absolute(struct state *state) {
     return PAIRS;
 }
 
+static bool is_ready(void *context, struct htw_request *request) {
+    const struct state *state = context;
+    return request == state->ready;
+}
+
+static void do_nothing(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    (void)reason;
+}
+
+/* Request `i` waits on a key of its own and on one that it shares with about three others. */
+static void submit(struct state *state, size_t i) {
+    uint64_t own = i, shared = state->count + i / 4;
+    struct htw_key keys[] = { { &own, sizeof(own) }, { &shared, sizeof(shared) } };
+    if (htw_purgatory_try_complete_else_watch(state->purgatory, &state->requests[i], keys, 2,
+                                              draw_delay_ns(state)) != HTW_WATCHED)
+        abort();
+}
+
+static void prepare_requests(struct state *state) {
+    prepare_pair(state);
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.try_complete = is_ready;
+    options.on_complete = do_nothing;
+    options.context = state;
+    if (htw_purgatory_create(&state->purgatory, state->scheduler, &options) != 0)
+        abort();
+    for (size_t i = 0; i < state->count; i++)
+        submit(state, i);
+}
+
+/* A check of one of its keys completes the oldest request, and it is submitted again. */
+static size_t requests(struct state *state) {
+    for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
+        uint64_t key = i % 2 == 0 ? oldest : state->count + oldest / 4;
+        state->ready = &state->requests[oldest];
+        if (htw_purgatory_check(state->purgatory, &key, sizeof(key)) != 1)
+            abort();
+        state->ready = NULL;
+        submit(state, oldest);
+        oldest = oldest + 1 == state->count ? 0 : oldest + 1;
+    }
+    return PAIRS;
+}
+
 static const struct workload {
     const char *name;
     void (*prepare)(struct state *state);
@@ -150,6 +199,7 @@ static const struct workload {
     { "long", prepare_long, drain_long },
     { "scheduler-pair", prepare_pair, pair },
     { "scheduler-pair-absolute", prepare_pair, pair_absolute },
+    { "purgatory-request", prepare_requests, requests },
 };
 
 static __attribute__((noinline)) size_t measured(const struct workload *workload,
@@ -176,7 +226,8 @@ int main(int argc, char **argv) {
     random_init(&state.random, 1);
     state.timers = calloc(state.count, sizeof(*state.timers));
     state.handles = calloc(state.count, sizeof(*state.handles));
-    if (state.timers == NULL || state.handles == NULL ||
+    state.requests = calloc(state.count, sizeof(*state.requests));
+    if (state.timers == NULL || state.handles == NULL || state.requests == NULL ||
         htw_wheel_create(&state.wheel, NULL) != 0) {
         fprintf(stderr, "htw-instructions: no memory\n");
         return 1;
@@ -184,7 +235,9 @@ int main(int argc, char **argv) {
     workload->prepare(&state);
     printf("%zu\n", measured(workload, &state));
     htw_wheel_destroy(state.wheel);
+    htw_purgatory_destroy(state.purgatory);
     htw_scheduler_destroy(state.scheduler);
+    free(state.requests);
     free(state.handles);
     free(state.timers);
     return 0;
