@@ -16,16 +16,28 @@
 #define HTW_CHECK_LEVEL 0
 #endif
 
-#define HTW__CHECK_AT(level, condition)                                                         \
+#define HTW__CHECK_ALWAYS(condition)                                                            \
     do {                                                                                        \
-        if (HTW_CHECK_LEVEL >= (level) && !(condition)) {                                       \
+        if (!(condition)) {                                                                     \
             fprintf(stderr, "htw: %s:%d: %s: check failed: %s\n", __FILE__, __LINE__, __func__, \
                     #condition);                                                                \
             abort();                                                                            \
         }                                                                                       \
     } while (0)
 
-#define HTW__CHECK(condition) HTW__CHECK_AT(1, condition)
-#define HTW__CHECK_SLOW(condition) HTW__CHECK_AT(2, condition)
+/* The compiler reads the condition, but makes no code of it and counts no branch. */
+#define HTW__CHECK_NEVER(condition) ((void)sizeof(!(condition)))
+
+#if HTW_CHECK_LEVEL >= 1
+#define HTW__CHECK(condition) HTW__CHECK_ALWAYS(condition)
+#else
+#define HTW__CHECK(condition) HTW__CHECK_NEVER(condition)
+#endif
+
+#if HTW_CHECK_LEVEL >= 2
+#define HTW__CHECK_SLOW(condition) HTW__CHECK_ALWAYS(condition)
+#else
+#define HTW__CHECK_SLOW(condition) HTW__CHECK_NEVER(condition)
+#endif
 
 #endif /* HTW_SRC_CHECK_H */

@@ -39,14 +39,14 @@ static char load_mark(size_t timers) {
 
 static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stream) {
     uint32_t buckets = wheel->levels[level].buckets.count;
-    uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH;
+    uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH; /* both are powers of two */
     uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
     char strip[STRIP_WIDTH + 1];
     size_t marks = 0;
     size_t pending = 0;
     for (uint32_t first = 0; first < buckets; first += group) {
         size_t timers = 0;
-        for (uint32_t slot = first; slot < first + group && slot < buckets; slot++)
+        for (uint32_t slot = first; slot < first + group; slot++)
             timers += timers_in(wheel, level, slot);
         strip[marks++] = load_mark(timers);
         pending += timers;

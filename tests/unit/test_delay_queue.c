@@ -52,6 +52,16 @@ static void delay_queue_gives_near_and_far_buckets_by_key(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
+static void delay_queue_asked_for_less_room_keeps_what_it_has(void **state) {
+    (void)state;
+    struct htw__delay_queue queue = reserved();
+    uint64_t *keys = queue.keys;
+    assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS - 1), 0);
+    assert_int_equal(queue.capacity, IDS);
+    assert_ptr_equal(queue.keys, keys);
+    htw__delay_queue_fini(&queue, memory);
+}
+
 static void delay_queue_with_equal_keys_gives_the_higher_level_first(void **state) {
     (void)state;
     struct htw__delay_queue queue = reserved();
@@ -158,6 +168,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delay_queue_without_buckets_is_empty),
         cmocka_unit_test(delay_queue_gives_near_and_far_buckets_by_key),
+        cmocka_unit_test(delay_queue_asked_for_less_room_keeps_what_it_has),
         cmocka_unit_test(delay_queue_with_equal_keys_gives_the_higher_level_first),
         cmocka_unit_test(delay_queue_near_keys_wrap_around_their_slots),
         cmocka_unit_test(delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one),

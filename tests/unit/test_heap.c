@@ -117,6 +117,16 @@ static void heap_out_of_order_is_found_invalid(void **state) {
 }
 
 /* Pushes, lowers and pops at random, beside the plainest thing that could be right. */
+static void heap_asked_for_less_room_keeps_what_it_has(void **state) {
+    (void)state;
+    struct htw__heap heap = reserved();
+    struct htw__heap_entry *entries = heap.entries;
+    assert_int_equal(htw__heap_reserve(&heap, memory, IDS - 1), 0);
+    assert_int_equal(heap.capacity, IDS);
+    assert_ptr_equal(heap.entries, entries);
+    htw__heap_fini(&heap, memory);
+}
+
 static void heap_in_random_use_agrees_with_a_table(void **state) {
     (void)state;
     struct htw__heap heap = reserved();
@@ -155,6 +165,7 @@ int main(void) {
         cmocka_unit_test(heap_grown_keeps_its_entries),
         cmocka_unit_test(heap_refused_memory_is_as_before),
         cmocka_unit_test(heap_out_of_order_is_found_invalid),
+        cmocka_unit_test(heap_asked_for_less_room_keeps_what_it_has),
         cmocka_unit_test(heap_in_random_use_agrees_with_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wheel_inspect - htw_wheel_check finds what is broken; htw_wheel_dump draws. */
+/* test_wheel_inspect - htw_wheel_check finds what is broken; for_each visits, htw_wheel_dump draws.
+ */
 #include "../support/fixture.h"
 
 #include <errno.h>
@@ -88,6 +89,30 @@ static void wheel_check_finds_a_timer_that_has_left_unnoticed(void **state) {
     fixture_close(&f);
 }
 
+/* --- for_each ----------------------------------------------------------------------------- */
+
+static bool count_down(struct htw_timer *timer, void *arg) {
+    (void)timer;
+    return --*(size_t *)arg > 0;
+}
+
+static void wheel_for_each_stops_at_any_place_when_the_visitor_says_so(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 7);
+    arm(&f, 0, 50);
+    arm(&f, 1, 60);
+    assert_non_null(htw_wheel_poll(f.wheel, 100)); /* a round is on: the next goes to `late` */
+    static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER };
+    for (size_t i = 0; i < 5; i++)
+        arm(&f, 2 + i, armed[i]);
+    for (size_t wanted = 1; wanted <= 6; wanted++) {
+        size_t left = wanted;
+        assert_int_equal(htw_wheel_for_each(f.wheel, count_down, &left), wanted);
+    }
+    fixture_close(&f);
+}
+
 /* --- dump --------------------------------------------------------------------------------- */
 
 /* The dump of a wheel, to be freed. */
@@ -135,6 +160,69 @@ static void wheel_dump_of_an_empty_wheel_shows_no_key(void **state) {
     fixture_close(&f);
 }
 
+/* Of a wheel with `count` timers in one bucket: the drawing of that level begins with `strip`. */
+static void assert_drawn(size_t count, const char *strip) {
+    struct fixture f;
+    fixture_open(&f, 4, 100, false, count);
+    for (size_t i = 0; i < count; i++)
+        arm(&f, i, 101);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, strip));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers(void **state) {
+    (void)state;
+    assert_drawn(0, "|....|");
+    assert_drawn(9, "|.9..|");
+    assert_drawn(10, "|.a..|");
+    assert_drawn(99, "|.a..|");
+    assert_drawn(100, "|.b..|");
+    assert_drawn(1000, "|.c..|");
+}
+
+static void wheel_dump_of_a_large_wheel_draws_groups_of_buckets(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 256, 0, false, 3);
+    arm(&f, 0, 4);
+    arm(&f, 1, 7); /* the group of 4 */
+    arm(&f, 2, 8);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "a group of buckets"));
+    assert_non_null(strstr(text, "|.21."));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_lists_the_first_eight_buckets_of_the_queue(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 16, 100, false, 9);
+    for (size_t i = 0; i < 9; i++)
+        arm(&f, i, 101 + i);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "9 buckets, the first of them:"));
+    assert_non_null(strstr(text, "tick 108:"));
+    assert_null(strstr(text, "tick 109:"));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_says_that_a_round_is_on(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 2);
+    arm(&f, 0, 101);
+    arm(&f, 1, 101);
+    assert_non_null(htw_wheel_poll(f.wheel, 101));
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "clock 101 (in a round)"));
+    free(text);
+    fixture_close(&f);
+}
+
 static void wheel_dump_changes_nothing(void **state) {
     (void)state;
     struct fixture f;
@@ -159,6 +247,11 @@ static void wheel_dump_to_a_full_device_reports_it(void **state) {
     assert_non_null(stream);
     assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
     fclose(stream);
+    stream = fopen("/dev/full", "w");
+    assert_non_null(stream);
+    setvbuf(stream, NULL, _IONBF, 0); /* each write fails at once; nothing is left to flush */
+    assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
+    fclose(stream);
     fixture_close(&f);
 }
 
@@ -177,8 +270,13 @@ int main(void) {
         cmocka_unit_test(wheel_check_finds_a_deadline_before_the_key_of_its_bucket),
         cmocka_unit_test(wheel_check_finds_a_deadline_overwritten_among_those_of_never),
         cmocka_unit_test(wheel_check_finds_a_timer_that_has_left_unnoticed),
+        cmocka_unit_test(wheel_for_each_stops_at_any_place_when_the_visitor_says_so),
         cmocka_unit_test(wheel_dump_shows_the_clock_and_the_keys),
         cmocka_unit_test(wheel_dump_of_an_empty_wheel_shows_no_key),
+        cmocka_unit_test(wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers),
+        cmocka_unit_test(wheel_dump_of_a_large_wheel_draws_groups_of_buckets),
+        cmocka_unit_test(wheel_dump_lists_the_first_eight_buckets_of_the_queue),
+        cmocka_unit_test(wheel_dump_says_that_a_round_is_on),
         cmocka_unit_test(wheel_dump_changes_nothing),
         cmocka_unit_test(wheel_dump_to_a_full_device_reports_it),
         cmocka_unit_test(wheel_dump_without_a_stream_is_refused),

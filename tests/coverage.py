@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Says how much of the library the tests reach, layer by layer, and fails below the floors.
+
+usage: coverage.py BUILD [LAYER]
+
+BUILD is a folder built by clang with -fcoverage-mapping -fcoverage-mcdc, in which the tests have
+run; its file build.log holds what the compiler said. The branches and the MC/DC conditions are
+those that llvm-cov counts. With LAYER, only that layer is shown, with each branch that no test
+takes both ways.
+
+A line that holds a branch which no test can reach says so in the source: a comment that begins
+with "uncovered:" and gives the reason. Its branches are left out of the count, and listed.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+# What each layer is made of (a pattern of paths under src/), and how much of it, in percent,
+# the tests must reach: branches, MC/DC.
+LAYERS = {
+    "wheel": (r"(wheel.*|bucket|delay_queue|heap|bitmap|list)\.[ch]", 100, 95),
+    "scheduler": (r"(scheduler/.*|slab|alarm|lock|counter|histogram|divisor)\.[ch]", 97, 0),
+    "purgatory": (r"(purgatory/.*|cells|key_table)\.[ch]", 97, 0),
+    "cmd": (r"cmd/.*\.[ch]", 92, 0),
+    "rest": (r".*", 0, 0),
+}
+SUFFIX = "-19"
+
+
+class Tally:
+    """Of one layer: places that count, and those of them that tests have reached."""
+
+    def __init__(self):
+        self.total = self.reached = 0
+        self.missed = []
+
+    def count(self, reached, place):
+        self.total += 1
+        self.reached += reached
+        if not reached:
+            self.missed.append(place)
+
+    def percent(self):
+        return 100 * self.reached / self.total if self.total else 100
+
+    def __str__(self):
+        return f"{self.reached:5}/{self.total:5} {self.percent():6.2f} %"
+
+
+def programs(build):
+    for folder in [build, build / "tests"]:
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and os.access(path, os.X_OK) and path.suffix != ".so":
+                if path.open("rb").read(4) == b"\x7fELF" and ".so." not in path.name:
+                    yield str(path)
+
+
+def export(build):
+    """The functions of the project, as llvm-cov knows them."""
+    raw = [str(path) for path in (build / "profiles").glob("*.profraw")]
+    if not raw:
+        sys.exit(f"coverage: no profiles in {build}: have the tests run?")
+    merged = str(build / "all.profdata")
+    subprocess.run(["llvm-profdata" + SUFFIX, "merge", "-sparse", *raw, "-o", merged], check=True)
+    first, *others = programs(build)
+    objects = [word for other in others for word in ("-object", other)]
+    run = subprocess.run(["llvm-cov" + SUFFIX, "export", "-instr-profile=" + merged, first, *objects],
+                         check=True, capture_output=True, text=True)
+    return json.loads(run.stdout)["data"][0]["functions"]
+
+
+def unreachable(path):
+    """The lines of a file whose branches do not count, with the reason."""
+    reasons = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if match := re.search(r"/\* uncovered: (.*?)(\*/|$)", line):
+            reasons[number] = match[1].strip()
+    return reasons
+
+
+def main(build, only):
+    root = pathlib.Path(__file__).resolve().parent.parent
+    source = root / "src"
+    branches = collections.defaultdict(lambda: [0, 0])
+    decisions = {}
+    for function in export(build):
+        files = function["filenames"]
+        for branch in function["branches"]:
+            # A branch out of a macro is counted where the macro is used, as llvm-cov does.
+            place = (files[branch[6]], *branch[:4])
+            branches[place][0] += branch[4]
+            branches[place][1] += branch[5]
+        for record in function["mcdc_records"]:
+            place = (files[0], *record[:4])
+            known = decisions.get(place, [False] * len(record[6]))
+            decisions[place] = [old or new for old, new in zip(known, record[6])]
+
+    reasons = {}
+    left_out = set()
+    branch_tally = {layer: Tally() for layer in LAYERS}
+    decision_tally = {layer: Tally() for layer in LAYERS}
+
+    def layer_of(place):
+        path = pathlib.Path(place[0])
+        if not path.is_relative_to(source):
+            return None
+        if path not in reasons:
+            reasons[path] = unreachable(path)
+        if place[1] in reasons[path]:
+            left_out.add((str(path.relative_to(root)), place[1], reasons[path][place[1]]))
+            return None
+        name = str(path.relative_to(source))
+        return next(layer for layer, rule in LAYERS.items() if re.fullmatch(rule[0], name))
+
+    def text(place, what):
+        return f"{pathlib.Path(place[0]).relative_to(root)}:{place[1]}:{place[2]}: {what}"
+
+    for place, (taken, not_taken) in sorted(branches.items()):
+        if layer := layer_of(place):
+            branch_tally[layer].count(taken > 0, text(place, "never true"))
+            branch_tally[layer].count(not_taken > 0, text(place, "never false"))
+    for place, conditions in sorted(decisions.items()):
+        if layer := layer_of(place):
+            for number, reached in enumerate(conditions, 1):
+                decision_tally[layer].count(
+                    reached, text(place, f"condition {number} is not shown to decide"))
+
+    failed = False
+    print("                 branches                MC/DC")
+    for layer, (_, branch_floor, decision_floor) in LAYERS.items():
+        if only and layer != only:
+            continue
+        tallies = branch_tally[layer], decision_tally[layer]
+        if not tallies[0].total:
+            continue
+        low = tallies[0].percent() < branch_floor or tallies[1].percent() < decision_floor
+        failed |= low
+        floors = f"  below the floor: {branch_floor} %, {decision_floor} %" if low else ""
+        print(f"{layer:10} {tallies[0]}   {tallies[1]}{floors}")
+        if only or low:
+            print("\n".join("  " + line for tally in tallies for line in tally.missed))
+    if left_out:
+        print("left out, since no test can reach them:")
+        print("\n".join(f"  {path}:{line}: {reason}" for path, line, reason in sorted(left_out)))
+    log = build / "build.log"
+    skipped = re.findall(r"(src/\S+?:\d+):\d+: warning: (unsupported MC/DC boolean expression)",
+                         log.read_text() if log.exists() else "")
+    if skipped:
+        print("decisions in which clang cannot count MC/DC (a boolean expression inside another):")
+        print("\n".join(f"  {place}" for place in sorted({place for place, _ in skipped})))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3) or (len(sys.argv) == 3 and sys.argv[2] not in LAYERS):
+        sys.exit(__doc__)
+    sys.exit(main(pathlib.Path(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else None))
