@@ -47,56 +47,92 @@ struct pass {
     struct htw__record *ended[HTW__SLICE];
 };
 
-/* It was cancelled, rescheduled, or its group paused, when it was due already. */
-static void put_back(struct htw__shard *shard, struct htw__record *record) {
-    bool wake = false;
-    htw__lock_take(&shard->lock);
-    uint64_t ident = htw__ident_of(record);
-    bool queued = htw__ident_state(ident) == HTW__QUEUED;
-    if (queued) { /* nobody else changes that state but under the lock */
-        struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
-        htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
-        htw__group_file(shard, record, extra, &wake);
-    } else {
+/* What a callback that starts is told and given. */
+struct start {
+    struct htw_firing firing;
+    void *arg;
+    bool has_extra, repeats;
+};
+
+/* It was cancelled, rescheduled, or its group paused, when it was due already. Under the lock. */
+static void put_back(struct htw__shard *shard, struct htw__record *record, uint64_t ident,
+                     bool *ret_wake) {
+    if (htw__ident_state(ident) != HTW__QUEUED) {
         /* Cancelled. Who did that may still look at the record, under the lock. */
         htw__shard_free_record(shard, record);
+        return;
     }
-    htw__lock_give(&shard->lock);
-    if (wake)
-        htw__shard_wake(shard);
+    struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
+    htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
+    htw__group_file(shard, record, extra, ret_wake);
 }
 
-/* Whether it is this thread's to run. The deadline is read before the step to RUNNING: after it, a
-   timer that repeats may be given the one of its next run. Who moves a queued one says so in
-   `ident` first, so that what was read is right if the step succeeds. */
-static bool begin(struct pass *pass, struct htw__record *record, int64_t *ret_deadline_ns,
-                  bool *ret_has_extra) {
-    uint64_t ident = htw__ident_of(record);
+static bool is_to_run(uint64_t ident) {
+    return htw__ident_state(ident) == HTW__QUEUED && !(ident & HTW__REARM);
+}
+
+/* Counts a run from the step to RUNNING on: whoever sees the step in the shard sees the count. */
+static void count_start(struct pass *pass, struct htw_firing *firing) {
+    struct htw__runner *runner = pass->runner;
+    firing->late_ns = htw__late_ns(pass->now_ns, firing->deadline_ns);
+    write_counters(runner);
+    if (firing->late_ns > firing->scheduler->late_threshold_ns)
+        htw__counter_add(&runner->late, 1);
+    htw__histogram_record(&runner->lateness, (uint64_t)firing->late_ns);
+    htw__counter_add(&runner->started, 1);
+    wrote_counters(runner);
+}
+
+/* A timer without a second record starts without the lock. The deadline is read before the step to
+   RUNNING. Who moves a queued one says so in `ident` first, so that what was read is right if the
+   step succeeds. */
+static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t ident,
+                        struct start *start) {
     do {
-        *ret_deadline_ns = htw__deadline_peek(record);
-        if (htw__ident_state(ident) != HTW__QUEUED || (ident & HTW__REARM)) {
-            put_back(pass->shard, record);
+        start->firing.deadline_ns = htw__deadline_peek(record);
+        if (!is_to_run(ident))
             return false;
-        }
-    } while (
-        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__RUNNING, ident & HTW__EXTRA)));
-    *ret_has_extra = ident & HTW__EXTRA;
+    } while (!htw__ident_change(record, &ident, htw__ident_in(ident, HTW__RUNNING, 0)));
+    start->arg = record->arg;
+    count_start(pass, &start->firing);
     return true;
 }
 
-/* What a callback of a timer with a second record is told and given. */
-static void *begin_extra(struct htw__shard *shard, struct htw__record *record,
-                         struct htw_firing *firing, bool *ret_repeats) {
-    htw__lock_take(&shard->lock);
+/* One with a second record starts under the lock: a pause of its group, or a new timer with its
+   key, comes either before all of this or after it. */
+static void begin_extra(struct pass *pass, struct htw__record *record, uint64_t ident,
+                        struct start *start) {
     struct htw__extra *extra = record->extra;
-    firing->missed = extra->missed;
+    htw__ident_set(record, htw__ident_in(ident, HTW__RUNNING, HTW__EXTRA));
+    start->has_extra = true;
+    start->repeats = extra->period_ns > 0;
+    start->arg = extra->arg;
+    start->firing.deadline_ns = record->deadline_ns;
+    start->firing.missed = extra->missed;
     extra->missed = 0;
-    void *arg = extra->arg;
-    *ret_repeats = extra->period_ns > 0;
-    if (!*ret_repeats)
-        htw__extra_leave_key(shard, extra);
+    if (!start->repeats)
+        htw__extra_leave_key(pass->shard, extra);
+    count_start(pass, &start->firing);
+}
+
+/* Whether a queued timer is this thread's to run; if so, it is RUNNING. */
+static bool begin(struct pass *pass, struct htw__record *record, struct start *start) {
+    struct htw__shard *shard = pass->shard;
+    uint64_t ident = htw__ident_of(record);
+    if (!(ident & HTW__EXTRA) && begin_plain(pass, record, ident, start))
+        return true;
+    bool wake = false;
+    htw__lock_take(&shard->lock);
+    ident = htw__ident_of(record);
+    bool runs = (ident & HTW__EXTRA) && is_to_run(ident);
+    if (runs)
+        begin_extra(pass, record, ident, start);
+    else
+        put_back(shard, record, ident, &wake);
     htw__lock_give(&shard->lock);
-    return arg;
+    if (wake)
+        htw__shard_wake(shard);
+    return runs;
 }
 
 /* Sets a record to DONE that does not run again, and tells who waits for that. */
@@ -151,25 +187,15 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     struct htw__shard *shard = pass->shard;
     struct htw__runner *runner = pass->runner;
     struct htw_scheduler *scheduler = shard->scheduler;
-    struct htw_firing firing = { .scheduler = scheduler };
-    bool has_extra, repeats = false;
-    if (!begin(pass, record, &firing.deadline_ns, &has_extra))
+    struct start start = { .firing.scheduler = scheduler };
+    if (!begin(pass, record, &start))
         return;
-    firing.handle = htw__handle_of(shard, record);
-    htw_callback *callback = record->callback;
-    void *arg = has_extra ? begin_extra(shard, record, &firing, &repeats) : record->arg;
-    firing.late_ns = htw__late_ns(pass->now_ns, firing.deadline_ns);
-    if (!repeats)
+    if (!start.repeats)
         htw__credit_return(scheduler, 1);
-    write_counters(runner);
-    if (firing.late_ns > scheduler->late_threshold_ns)
-        htw__counter_add(&runner->late, 1);
-    htw__histogram_record(&runner->lateness, (uint64_t)firing.late_ns);
-    htw__counter_add(&runner->started, 1);
-    wrote_counters(runner);
-    pass->run.handle = firing.handle;
+    htw_callback *callback = record->callback;
+    start.firing.handle = pass->run.handle = htw__handle_of(shard, record);
 
-    callback(arg, &firing);
+    callback(start.arg, &start.firing);
 
     int64_t end_ns = htw__now_ns(scheduler);
     write_counters(runner);
@@ -178,7 +204,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     htw__counter_add(&runner->ended, 1);
     wrote_counters(runner);
     pass->now_ns = end_ns;
-    if (has_extra || (htw__ident_of(record) & HTW__REARM))
+    if (start.has_extra || (htw__ident_of(record) & HTW__REARM))
         end_under_lock(pass, record);
     else
         conclude(pass, record);

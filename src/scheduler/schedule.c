@@ -207,14 +207,11 @@ static int replace(struct htw__shard *shard, struct order *order, struct htw__re
     return replaced ? HTW_REPLACED : 0;
 }
 
-/* Whether a timer's place under max_pending becomes free when it is cancelled. It stays so while
-   the lock is held: one that is queued is to be put back, for which its runner needs the lock. */
-static bool secure_credit(struct htw__record *record) {
-    uint64_t ident = htw__ident_of(record);
-    while (htw__ident_state(ident) == HTW__QUEUED)
-        if (htw__ident_change(record, &ident, ident | HTW__REARM))
-            return true;
-    return htw__ident_state(ident) == HTW__PENDING;
+/* Whether the place of a keyed timer under max_pending becomes free when the timer is cancelled. It
+   stays so while the lock is held, without which such a timer does not start. */
+static bool frees_credit(const struct htw__record *record) {
+    enum htw__state state = htw__ident_state(htw__ident_of(record));
+    return state == HTW__PENDING || state == HTW__QUEUED;
 }
 
 static struct htw__record *holder_of_key(struct htw__shard *shard, const struct order *order) {
@@ -245,7 +242,7 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     record->extra = extra;
     if (old != NULL && spec->keep_existing)
         error = -EEXIST;
-    else if (!has_credit && !(old != NULL && secure_credit(old)))
+    else if (!has_credit && !(old != NULL && frees_credit(old)))
         error = -EAGAIN;
     else
         error = file(shard, record, order->plan, &order->wake);

@@ -18,7 +18,7 @@
  *     PENDING -> QUEUED    taken from the wheel by the expirer; under the lock
  *     PENDING -> DONE      cancelled under the lock
  *     PENDING, QUEUED -> SEIZED   by stop, which hands it back
- *     QUEUED -> RUNNING    by the runner, without the lock
+ *     QUEUED -> RUNNING    by the runner; under the lock if the timer has a second record
  *     QUEUED -> DONE       cancelled in time; under the lock
  *     RUNNING -> PENDING   it repeats, or was rescheduled by its callback; under the lock
  *     RUNNING -> DONE      by the runner
@@ -375,7 +375,7 @@ static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsi
     return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
 }
 
-/* Without the lock, against a change under it: see begin() in run.c. */
+/* Without the lock, against a change under it: see begin_plain() in run.c. */
 static inline int64_t htw__deadline_peek(const struct htw__record *record) {
     return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
 }
