@@ -10,6 +10,7 @@
 #include "delay_state.h"
 #include "safe_file.h"
 #include "signals.h"
+#include "status.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -240,7 +241,7 @@ static int start(struct htw__delay *delay, const struct htw__options *options) {
 
 int htw__delay_run(const struct htw__options *options) {
     static struct htw__delay delay; /* too large for the stack, and there is one run */
-    int status = 1;
+    int status = HTW__STATUS_FAILED;
     if (start(&delay, options) == 0) {
         loop(&delay);
         status = htw__delay_finish(&delay);

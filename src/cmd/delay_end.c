@@ -4,11 +4,15 @@
 
 #include "leftover.h"
 #include "signals.h"
+#include "status.h"
 #include "terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* After a signal: what is due and can be written at once still is. */
@@ -21,68 +25,104 @@ static void write_last(struct htw__delay *delay) {
 
 /*
  * Some errors of writing are told only by close. A copy is closed, which flushes as well:
- * the descriptor itself may still be named by --unreleased (/dev/stdout).
+ * the descriptor itself may still be named by --unreleased (/dev/stdout). An interrupted
+ * close has closed it.
  */
 static void close_output(struct htw__delay *delay) {
+    if (delay->output_error != 0 || delay->report.released == 0)
+        return;
     int copy = dup(STDOUT_FILENO);
-    if (copy >= 0 && close(copy) != 0 && delay->output_error == 0 && delay->report.released > 0)
+    if (copy < 0 || (close(copy) != 0 && errno != EINTR))
         delay->output_error = -errno;
-    if (delay->output_error != 0)
-        htw__delay_fail(delay, "standard output", delay->output_error);
 }
 
-/* Tells how much is left, where it is, and, after a signal, how far the input was read. */
-static void tell_leftover(const struct htw__delay *delay, const struct htw__leftover *leftover,
-                          bool was_reading, const char *path) {
+/* After SIGPIPE's convention: a reader that has seen enough is no failure to complain of. */
+static bool is_quiet(const struct htw__delay *delay) {
+    return delay->output_error == -EPIPE && htw__signals_stop() == 0 &&
+           !htw__signals_pipe_was_ignored();
+}
+
+static void tell_count(const struct htw__delay *delay, const struct htw__leftover *leftover,
+                       const struct htw__saved *saved, bool was_reading) {
     char stopped[256] = "";
+    const char *path = saved->error == 0 ? delay->options->unreleased_path : saved->path;
     if (htw__signals_stop() != 0 && was_reading)
         snprintf(stopped, sizeof(stopped), "stopped by a signal after %s:%" PRIu64 ": ",
                  delay->input.name, delay->input.line);
     else if (htw__signals_stop() != 0)
         snprintf(stopped, sizeof(stopped), "stopped by a signal: ");
-    if (*stopped != '\0' || leftover->count > 0)
-        htw__terminal_complain("%s%" PRIu64 " not released%s%s", stopped, leftover->count,
-                               path != NULL ? ", written to " : "", path != NULL ? path : "");
+    if (leftover->count == 0 || (saved->count == 0 && saved->error == 0))
+        htw__terminal_complain("%s%" PRIu64 " not released", stopped, leftover->count);
+    else if (saved->count == leftover->count)
+        htw__terminal_complain("%s%" PRIu64 " not released, written to %s", stopped,
+                               leftover->count, path);
+    else if (saved->count > 0)
+        htw__terminal_complain("%s%" PRIu64 " not released: the first %" PRIu64
+                               " are in %s, the others are lost",
+                               stopped, leftover->count, saved->count, path);
+    else
+        htw__terminal_complain("%s%" PRIu64 " not released, and lost", stopped, leftover->count);
 }
 
-static void take_leftover(struct htw__delay *delay) {
+/* Tells how much is left, where it is, and, after a signal, how far the input was read. */
+static void tell(const struct htw__delay *delay, const struct htw__leftover *leftover,
+                 const struct htw__saved *saved, bool was_reading, size_t partial) {
+    const char *path = delay->options->unreleased_path;
+    if (is_quiet(delay) && (path == NULL || leftover->count == 0))
+        return;
+    if (delay->output_error != 0 && !is_quiet(delay))
+        htw__terminal_complain("standard output: %s", strerror(-delay->output_error));
+    if (saved->error == -ECANCELED)
+        htw__terminal_complain("%s: given up for a signal", path);
+    else if (saved->error != 0)
+        htw__terminal_complain("%s: %s", path, strerror(-saved->error));
+    if (leftover->count > 0 || htw__signals_stop() != 0)
+        tell_count(delay, leftover, saved, was_reading);
+    if (leftover->fragment_line > 0)
+        htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
+                               leftover->fragment_line);
+    if (partial > 0)
+        htw__terminal_complain("of the first of these, %zu bytes were written already", partial);
+}
+
+/* Saves what is left, and only then tells of it: standard error may be stuck. */
+static int end_leftover(struct htw__delay *delay) {
     struct htw__leftover leftover = {
-        .output = &delay->output,
-        .wheel = delay->wheel,
         .input = &delay->input,
         .now_ns = htw__timeline_now(&delay->timeline),
         .from_start = delay->options->from_start,
     };
-    bool is_early = htw__signals_stop() != 0 || delay->output_error != 0 ||
-                    delay->has_stopped_reading || htw__delay_pending(delay) > 0;
-    const char *path = is_early ? delay->options->unreleased_path : NULL;
+    struct htw__saved saved = { 0 };
+    const char *path = delay->options->unreleased_path;
     size_t partial = htw__output_partial(&delay->output);
     bool was_reading = htw__delay_is_reading(delay);
-    htw__signals_hold();
-    int error = htw__leftover_take(&leftover, path);
+    htw__leftover_take(&leftover, &delay->output, delay->wheel);
+    if (path != NULL && leftover.count > 0)
+        saved = htw__leftover_save(&leftover, path);
     htw__signals_let_go();
+    htw__progress_erase(&delay->progress);
     delay->report.unreleased = leftover.count;
-    if (error != 0)
-        htw__delay_fail(delay, path, error);
-    if (leftover.count > 0)
+    if (leftover.count > 0 || delay->output_error != 0)
         delay->has_failed = true;
-    tell_leftover(delay, &leftover, was_reading, error == 0 ? path : NULL);
-    if (leftover.has_fragment)
-        htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
-                               htw__input_line(&delay->input));
-    if (partial > 0)
-        htw__terminal_complain("of the first of these, %zu bytes were written already", partial);
+    tell(delay, &leftover, &saved, was_reading, partial);
+    free(saved.path);
+    htw__leftover_fini(&leftover);
+    return saved.error;
 }
 
 int htw__delay_finish(struct htw__delay *delay) {
     if (htw__signals_stop() != 0 && delay->output_error == 0)
         write_last(delay);
-    htw__progress_erase(&delay->progress);
+    close(STDIN_FILENO); /* there may be no other descriptor for what follows */
     close_output(delay);
-    take_leftover(delay);
+    int error = end_leftover(delay);
     if (delay->options->stats)
         htw__report_print(&delay->report, delay->wheel, stderr);
+    if (error != 0)
+        return HTW__STATUS_UNSAVED;
     if (htw__signals_stop() != 0)
-        return 128 + htw__signals_stop();
-    return delay->has_failed || delay->input.has_failed ? 1 : 0;
+        return HTW__STATUS_SIGNAL + htw__signals_stop();
+    if (is_quiet(delay))
+        return HTW__STATUS_SIGNAL + SIGPIPE;
+    return delay->has_failed || delay->input.has_failed ? HTW__STATUS_FAILED : 0;
 }

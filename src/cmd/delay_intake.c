@@ -62,7 +62,8 @@ static uint64_t deadline_of(const struct htw__delay *delay, htw__nanos due_ns, h
 /* Arms one line; -ENOMEM leaves everything as it was. */
 static int arm(struct htw__delay *delay, const struct htw__line *line, htw__nanos now_ns) {
     struct htw__message *message =
-        htw__message_create(line->message, line->message_size, delay->options->separator);
+        htw__message_create(line->message, line->message_size, delay->options->separator,
+                            line->is_instant ? &line->when_ns : NULL);
     if (message == NULL)
         return -ENOMEM;
     message->due_ns = due_of(delay, line, now_ns);

@@ -15,22 +15,35 @@
 #include <stdint.h>
 
 struct htw__leftover {
-    struct htw__output *output; /* its messages are due */
-    struct htw_wheel *wheel;
     struct htw__input *input;
-    htw__nanos now_ns; /* the one moment from which all remaining delays count */
-    bool from_start;   /* delays in the input count from the start of the run */
-    uint64_t count;    /* of all three, so far */
-    bool has_fragment; /* of the record after these, only a part was read */
+    htw__nanos now_ns;             /* the one moment from which all remaining delays count */
+    bool from_start;               /* delays in the input count from the start of the run */
+    struct htw__message *messages; /* first those that are due, then the others in their order */
+    uint64_t count;                /* of the messages and of the records of the input */
+    uint64_t fragment_line;        /* of the record of which only a part was read; 0: none */
+};
+
+/* Takes everything out of the queue and the wheel, and counts it and what is in the input. */
+void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *output,
+                        struct htw_wheel *wheel);
+
+/* Where a leftover was saved. */
+struct htw__saved {
+    int error;      /* why it is not, or not whole, in the file that was asked for; or 0 */
+    uint64_t count; /* records that are in `path` */
+    char *path;     /* to be freed; NULL: nowhere */
 };
 
 /*
- * Takes everything out, frees and counts it, and writes it to the file `path` (NULL: nowhere)
- * as records that `htw delay` reads: first those that are due, then those to come in their
- * order, then the input not taken in. A record of which only a part was read is left out: it
- * would later be released as if that were all of it.
- * Returns 0 or a negative errno; everything is taken out and counted in any case.
+ * Writes everything to the file `path` as records that `htw delay` reads. A record of which
+ * only a part was read is left out: it would later be released as if that were all of it.
+ *
+ * If that fails, the file under its temporary name, or one in another directory, gets what it
+ * can: a number of whole records, from the first one on. What was at `path` is then left alone.
  */
-int htw__leftover_take(struct htw__leftover *leftover, const char *path);
+struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const char *path);
+
+/* Frees the messages. */
+void htw__leftover_fini(struct htw__leftover *leftover);
 
 #endif /* HTW_SRC_CMD_LEFTOVER_H */

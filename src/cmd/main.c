@@ -2,6 +2,7 @@
 /* main.c - the `htw` program: finds the command that is asked for. */
 #include "delay.h"
 #include "options.h"
+#include "status.h"
 
 #include <htw/base.h>
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#define STATUS_USAGE 2
 
 static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "\n"
@@ -48,7 +47,7 @@ static int run_delay(int argc, char *argv[]) {
     case HTW__OPTIONS_WRONG:
         break;
     }
-    return STATUS_USAGE;
+    return HTW__STATUS_USAGE;
 }
 
 /*
@@ -73,5 +72,5 @@ int main(int argc, char *argv[]) {
         return print_version();
     fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n",
             argc > 1 ? "unknown command: " : "command expected", command);
-    return STATUS_USAGE;
+    return HTW__STATUS_USAGE;
 }

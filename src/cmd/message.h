@@ -7,6 +7,7 @@
 
 #include <htw/wheel.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct htw__message {
@@ -16,11 +17,17 @@ struct htw__message {
     } in;
     htw__nanos due_ns; /* since the start of the program */
     size_t size;       /* of `bytes`, with the terminator that ends the record */
+    bool has_instant;  /* it follows `bytes`: most messages have none */
     char bytes[];
 };
 
-/* Copies a message and ends it with `terminator`. NULL when there is no memory. */
-struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator);
+/* Copies a message and ends it with `terminator`. `instant_ns` is when it is to be released, by
+ * the wall clock, as the line said; NULL if the line had a delay. NULL when there is no memory. */
+struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
+                                         const htw__nanos *instant_ns);
+
+/* Gives the instant, if the message has one. */
+bool htw__message_instant(const struct htw__message *message, htw__nanos *ret_ns);
 
 /* Gives the memory back; the message must be neither in a wheel nor in a queue. */
 void htw__message_destroy(struct htw__message *message);

@@ -41,14 +41,22 @@ const char htw__options_help[] = USAGE
     "  -s, --stats              print statistics to standard error at the end\n"
     "  -p, --progress           show progress, if standard error is a terminal\n"
     "  -u, --unreleased FILE    when stopped early, replace FILE by what was read and not\n"
-    "                           released, with the delays that remain, for another run\n"
+    "                           released, with the delays that remain, for another run;\n"
+    "                           if that fails, save it under another name, which is told\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
-    "SIGINT, SIGTERM and SIGHUP stop the program, SIGUSR1 draws the wheel on standard error.\n"
+    "SIGINT, SIGTERM and SIGHUP stop the program: it writes what is due, if nothing has to be\n"
+    "waited for, and saves the rest. Another one, a second or more later, ends a save that\n"
+    "takes too long. SIGUSR1 draws the wheel on standard error.\n"
     "\n"
-    "Exit status: 0 if all is well; 1 if a line was bad, or reading or writing failed; 2 if\n"
-    "the command line is wrong; 128 + N if signal N stopped it.\n";
+    "Exit status:\n"
+    "  0        all messages were released\n"
+    "  1        a line was bad, or reading or writing failed\n"
+    "  2        the command line is wrong\n"
+    "  3        what was not released could not be saved, or not all, or not in FILE\n"
+    "  141      the reader of standard output has gone (128 + SIGPIPE)\n"
+    "  128 + N  signal N stopped the program\n";
 
 static const struct option long_options[] = {
     { "tick", required_argument, NULL, 't' },

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "safe_file.h"
 
+#include "signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdbool.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +15,30 @@
 
 #define NAMES_TRIED 100
 
-static bool is_special(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+/* Whether a call is to be repeated because a signal came in between. */
+static bool is_interrupted(long result) {
+    return result < 0 && errno == EINTR && !htw__signals_gives_up();
 }
 
-/* The directory of a path, in new memory; NULL when there is none. */
+static int find(const char *path, struct stat *status) {
+    int result;
+    do
+        result = stat(path, status);
+    while (is_interrupted(result));
+    return result == 0 ? 0 : -errno;
+}
+
+/* 1: what is there is not a regular file; 0: it is one, or nothing is there. An error must not
+ * pass for either: a regular file would replace a device. */
+static int is_special(const char *path) {
+    struct stat status;
+    int error = find(path, &status);
+    if (error == 0)
+        return !S_ISREG(status.st_mode);
+    return error == -ENOENT ? 0 : error;
+}
+
+/* The directory of a path, in new memory; NULL when there is no memory. */
 static char *directory_of(const char *path) {
     char *copy = strdup(path);
     if (copy == NULL)
@@ -33,8 +54,16 @@ static char *directory_of(const char *path) {
  */
 static int resolve(const char *path, char **ret_path) {
     struct stat status;
-    bool exists = lstat(path, &status) == 0;
-    *ret_path = exists ? realpath(path, NULL) : strdup(path);
+    int result;
+    do
+        result = lstat(path, &status);
+    while (is_interrupted(result));
+    if (result != 0 && errno != ENOENT)
+        return -errno;
+    bool exists = result == 0;
+    do
+        *ret_path = exists ? realpath(path, NULL) : strdup(path);
+    while (*ret_path == NULL && is_interrupted(-1));
     return *ret_path != NULL ? 0 : -errno;
 }
 
@@ -51,88 +80,168 @@ bool htw__safe_file_is_same(const char *path, const char *other) {
 int htw__safe_file_probe(const char *path, int kept_fd) {
     struct stat status;
     struct stat kept;
-    if (stat(path, &status) == 0) {
+    int error = find(path, &status);
+    if (error != 0 && error != -ENOENT)
+        return error;
+    if (error == 0) {
         if (S_ISDIR(status.st_mode))
             return -EISDIR;
         if (fstat(kept_fd, &kept) == 0 && is_same_regular(&status, &kept))
             return -EBUSY;
+        if (!S_ISREG(status.st_mode))
+            return access(path, W_OK) == 0 ? 0 : -errno;
     }
-    if (is_special(path))
-        return access(path, W_OK) == 0 ? 0 : -errno;
     char *target;
-    int failure = resolve(path, &target);
-    if (failure != 0)
-        return failure;
+    error = resolve(path, &target);
+    if (error != 0)
+        return error;
     char *directory = directory_of(target);
     free(target);
     if (directory == NULL)
         return -ENOMEM;
-    int error = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
+    error = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
     free(directory);
     return error;
 }
 
-static void forget(struct htw__safe_file *file) {
-    free(file->path);
-    free(file->temporary);
-    *file = (struct htw__safe_file) { NULL, NULL, NULL };
+/*
+ * Gives a new file the owner and the permissions of the one that it replaces, or those of any
+ * new file. Where the group cannot be kept, its permissions would be another group's: then,
+ * and after an error, the file remains its owner's alone. Bits above 0777 are never kept: a
+ * program with set-uid would become another user's.
+ */
+static void take_over(const char *path, int fd) {
+    struct stat old;
+    int error = find(path, &old);
+    mode_t mask = umask(0);
+    umask(mask);
+    mode_t mode = 0600;
+    if (error == -ENOENT)
+        mode = 0666 & ~mask;
+    else if (error == 0)
+        mode = old.st_mode & 0777;
+    if (error == 0 && fchown(fd, old.st_uid, old.st_gid) != 0 &&
+        fchown(fd, (uid_t)-1, old.st_gid) != 0)
+        mode &= 0700;
+    (void)fchmod(fd, mode);
 }
 
-/* What only its owner could read stays so; where that fails, the mode is that of a new file. */
-static void keep_mode(const char *path, int fd) {
-    struct stat status;
-    if (stat(path, &status) == 0)
-        (void)fchmod(fd, status.st_mode & 07777);
-}
-
-static int open_temporary(struct htw__safe_file *file) {
+/* Creates `BASE.PID-N.tmp`, for its owner alone. */
+static int open_temporary(struct htw__safe_file *file, const char *base) {
     for (int i = 0; i < NAMES_TRIED; i++) {
         free(file->temporary);
-        file->temporary = NULL;
-        if (asprintf(&file->temporary, "%s.%ld-%d.tmp", file->path, (long)getpid(), i) < 0) {
+        if (asprintf(&file->temporary, "%s.%ld-%d.tmp", base, (long)getpid(), i) < 0) {
             file->temporary = NULL; /* which asprintf leaves undefined */
             return -ENOMEM;
         }
-        int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            keep_mode(file->path, fd);
-            return fd;
-        }
+        do
+            file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        while (is_interrupted(file->fd));
+        if (file->fd >= 0)
+            return 0;
         if (errno != EEXIST)
             break;
     }
-    return -errno;
+    int error = -errno;
+    free(file->temporary);
+    file->temporary = NULL;
+    return error;
 }
 
-/* Non-blocking only to open it: a FIFO that nobody reads is an error, not a wait. */
-static int open_special(const char *path) {
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0 ? fd : -errno;
+/* Non-blocking: a FIFO without a reader is an error, and a reader that takes nothing is waited
+ * for in poll, where a signal can end that. */
+static int open_special(struct htw__safe_file *file, const char *path) {
+    do
+        file->fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (is_interrupted(file->fd));
+    return file->fd >= 0 ? 0 : -errno;
 }
 
-static int open_any(struct htw__safe_file *file, const char *path) {
-    if (is_special(path))
-        return open_special(path);
-    int error = resolve(path, &file->path);
-    return error != 0 ? error : open_temporary(file);
+static void init(struct htw__safe_file *file) {
+    file->fd = -1;
+    file->path = NULL;
+    file->temporary = NULL;
+    file->is_whole = false;
+    file->used = 0;
 }
 
 int htw__safe_file_open(struct htw__safe_file *file, const char *path) {
-    *file = (struct htw__safe_file) { NULL, NULL, NULL };
-    int fd = open_any(file, path);
-    if (fd >= 0 && (file->stream = fdopen(fd, "w")) != NULL)
-        return 0;
-    int error = fd < 0 ? fd : -errno;
-    if (fd >= 0) {
-        close(fd);
-        if (file->temporary != NULL)
-            unlink(file->temporary);
-    }
-    forget(file);
+    init(file);
+    int special = is_special(path);
+    if (special < 0)
+        return special;
+    if (special)
+        return open_special(file, path);
+    int error = resolve(path, &file->path);
+    if (error == 0)
+        error = open_temporary(file, file->path);
+    if (error == 0)
+        take_over(file->path, file->fd);
     return error;
+}
+
+int htw__safe_file_open_elsewhere(struct htw__safe_file *file) {
+    init(file);
+    const char *directory = getenv("TMPDIR");
+    char *base;
+    if (asprintf(&base, "%s/htw-delay-unreleased",
+                 directory != NULL && *directory != '\0' ? directory : "/tmp") < 0)
+        return -ENOMEM;
+    int error = open_temporary(file, base);
+    free(base);
+    return error;
+}
+
+static int wait_for_room(const struct htw__safe_file *file) {
+    struct pollfd wanted[] = {
+        { .fd = htw__signals_fd(), .events = POLLIN },
+        { .fd = file->fd, .events = POLLOUT },
+    };
+    htw__signals_clear();
+    if (htw__signals_gives_up()) /* came after the last look, and the pipe is empty now */
+        return -ECANCELED;
+    return poll(wanted, 2, -1) >= 0 || errno == EINTR ? 0 : -errno;
+}
+
+static int write_all(const struct htw__safe_file *file, const char *bytes, size_t size) {
+    while (size > 0) {
+        if (htw__signals_gives_up())
+            return -ECANCELED;
+        ssize_t written = write(file->fd, bytes, size);
+        int error = 0;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        } else if (written == 0) {
+            error = -EIO;
+        } else if (errno == EAGAIN) {
+            error = wait_for_room(file);
+        } else if (errno != EINTR) {
+            error = -errno;
+        }
+        if (error != 0)
+            return error;
+    }
+    return 0;
+}
+
+static int flush(struct htw__safe_file *file) {
+    size_t size = file->used;
+    file->used = 0;
+    return write_all(file, file->buffer, size);
+}
+
+int htw__safe_file_put(struct htw__safe_file *file, const void *bytes, size_t size) {
+    if (size > sizeof(file->buffer) - file->used) {
+        int error = flush(file);
+        if (error != 0)
+            return error;
+    }
+    if (size > sizeof(file->buffer))
+        return write_all(file, bytes, size);
+    memcpy(file->buffer + file->used, bytes, size);
+    file->used += size;
+    return 0;
 }
 
 /* A name lasts only when its directory has reached the disk. Some file systems cannot do
@@ -147,22 +256,62 @@ static void sync_directory(const char *path) {
     free(directory);
 }
 
+static int bring_to_disk(const struct htw__safe_file *file) {
+    int result;
+    do
+        result = fsync(file->fd);
+    while (is_interrupted(result));
+    return result == 0 ? 0 : -errno;
+}
+
+/* When close is interrupted, the descriptor is closed all the same. */
+static int close_descriptor(struct htw__safe_file *file) {
+    int result = close(file->fd);
+    file->fd = -1;
+    return result == 0 || errno == EINTR ? 0 : -errno;
+}
+
 int htw__safe_file_commit(struct htw__safe_file *file) {
-    int error = 0;
-    if (ferror(file->stream) || fflush(file->stream) != 0)
-        error = errno != 0 ? -errno : -EIO;
-    if (error == 0 && file->path != NULL && fsync(fileno(file->stream)) != 0)
-        error = -errno;
-    if (fclose(file->stream) != 0 && error == 0)
-        error = -errno;
-    if (file->path != NULL) {
-        if (error == 0 && rename(file->temporary, file->path) != 0)
-            error = -errno;
-        if (error == 0)
-            sync_directory(file->path);
-        else
-            unlink(file->temporary);
-    }
-    forget(file);
-    return error;
+    int error = flush(file);
+    if (error == 0 && file->temporary != NULL)
+        error = bring_to_disk(file);
+    if (error == 0)
+        error = close_descriptor(file);
+    file->is_whole = error == 0;
+    if (error != 0 || file->path == NULL)
+        return error;
+    int result;
+    do
+        result = rename(file->temporary, file->path);
+    while (is_interrupted(result));
+    if (result != 0)
+        return -errno;
+    sync_directory(file->path);
+    return 0;
+}
+
+off_t htw__safe_file_size(const struct htw__safe_file *file) {
+    struct stat status;
+    int error = find(file->temporary, &status);
+    return error == 0 ? status.st_size : error;
+}
+
+int htw__safe_file_cut(const struct htw__safe_file *file, off_t size) {
+    int result;
+    do
+        result = truncate(file->temporary, size);
+    while (is_interrupted(result));
+    return result == 0 ? 0 : -errno;
+}
+
+void htw__safe_file_remove(const struct htw__safe_file *file) {
+    unlink(file->temporary);
+}
+
+void htw__safe_file_close(struct htw__safe_file *file) {
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+    free(file->temporary);
+    init(file);
 }

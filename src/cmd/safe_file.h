@@ -2,18 +2,26 @@
 /*
  * safe_file.h - a file that is there whole or not at all: written under another name beside
  * it, brought to the disk, and renamed. What is no regular file (a device, a FIFO) is
- * written to directly.
+ * written to directly. What could not be completed is kept under the other name.
+ *
+ * A call that is interrupted by a signal is repeated, until htw__signals_gives_up().
  */
 #ifndef HTW_SRC_CMD_SAFE_FILE_H
 #define HTW_SRC_CMD_SAFE_FILE_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define HTW__SAFE_FILE_BUFFER ((size_t)64 * 1024)
 
 struct htw__safe_file {
-    FILE *stream;    /* write here */
-    char *path;      /* NULL when it is written to directly */
-    char *temporary; /* its name until it is whole */
+    int fd;          /* -1: none, or it has been closed */
+    char *path;      /* the name that it is to get; NULL: it keeps the one that it has */
+    char *temporary; /* the name that it has; NULL when it is written to directly */
+    bool is_whole;   /* it is complete and on the disk, whatever its name */
+    size_t used;     /* of `buffer` */
+    char buffer[HTW__SAFE_FILE_BUFFER];
 };
 
 /* Whether a file of that name could be written, as far as can be told beforehand, without
@@ -24,11 +32,33 @@ int htw__safe_file_probe(const char *path, int kept_fd);
 /* Whether the two names lead to the same regular file. */
 bool htw__safe_file_is_same(const char *path, const char *other);
 
-/* Returns 0 or a negative errno. */
+/*
+ * Opens a file to replace `path`. Until others may read `path` itself, only its owner can
+ * read the file; it gets the owner and the permissions of the file that it replaces.
+ * Returns 0 or a negative errno; in both cases htw__safe_file_close() ends its use.
+ */
 int htw__safe_file_open(struct htw__safe_file *file, const char *path);
 
-/* Completes the file, or, after any failure, leaves what was there before.
- * Returns 0 or a negative errno. */
+/* Opens a new file in $TMPDIR, or else in /tmp, that only its owner can read. As above. */
+int htw__safe_file_open_elsewhere(struct htw__safe_file *file);
+
+/* Writes bytes. Returns 0, a negative errno, or -ECANCELED after htw__signals_gives_up(). */
+int htw__safe_file_put(struct htw__safe_file *file, const void *bytes, size_t size);
+
+/* Completes the file and gives it its name. Returns 0 or a negative errno: then the file
+ * `temporary` is still there, and what was at `path` before is, too. */
 int htw__safe_file_commit(struct htw__safe_file *file);
+
+/* After a failure: how many bytes `temporary` has, or a negative errno. */
+off_t htw__safe_file_size(const struct htw__safe_file *file);
+
+/* After a failure: shortens `temporary`. Returns 0 or a negative errno. */
+int htw__safe_file_cut(const struct htw__safe_file *file, off_t size);
+
+/* After a failure: deletes `temporary`. */
+void htw__safe_file_remove(const struct htw__safe_file *file);
+
+/* Closes the descriptor, if it is still open, and frees the names; deletes nothing. */
+void htw__safe_file_close(struct htw__safe_file *file);
 
 #endif /* HTW_SRC_CMD_SAFE_FILE_H */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include "../clock.h"
+#include "nanos.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,14 +12,27 @@
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t dump_wanted;
+static volatile sig_atomic_t stop_came_again;
+static int64_t stopped_ns; /* when the first stop signal came; used by the handler alone */
+static bool pipe_was_ignored;
 static int wake_pipe[2] = { -1, -1 };
+
+static void note_stop(int number) {
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (stop_signal == 0) {
+        stopped_ns = now_ns;
+        stop_signal = number;
+    } else if (now_ns - stopped_ns >= HTW__NS_PER_S) {
+        stop_came_again = 1;
+    }
+}
 
 static void handle(int number) {
     int saved_errno = errno;
     if (number == SIGUSR1)
         dump_wanted = 1;
-    else if (stop_signal == 0)
-        stop_signal = number;
+    else
+        note_stop(number);
     /* If the pipe is full, it is readable, and that is all that is wanted. */
     ssize_t written = write(wake_pipe[1], "", 1);
     (void)written;
@@ -26,7 +42,7 @@ static void handle(int number) {
 /* Without SA_RESTART: a write that blocks against all expectations is interrupted too. */
 static int watch(int number) {
     struct sigaction action = { .sa_handler = handle };
-    sigemptyset(&action.sa_mask);
+    sigfillset(&action.sa_mask); /* the handler does not interrupt itself */
     return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
 }
 
@@ -42,7 +58,7 @@ int htw__signals_install(void) {
     if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
         return -errno;
     /* The write that they come from fails as well, and is reported. */
-    signal(SIGPIPE, SIG_IGN);
+    pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     signal(SIGXFSZ, SIG_IGN);
     int error = watch(SIGTERM);
     if (error == 0)
@@ -56,28 +72,24 @@ int htw__signals_install(void) {
 
 static const int watched[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP };
 
-static void set_blocked(int how) {
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
-        sigaddset(&set, watched[i]);
-    sigprocmask(how, &set, NULL);
-}
-
-void htw__signals_hold(void) {
-    set_blocked(SIG_BLOCK);
+bool htw__signals_pipe_was_ignored(void) {
+    return pipe_was_ignored;
 }
 
 void htw__signals_let_go(void) {
     for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
         struct sigaction action;
-        if (sigaction(watched[i], NULL, &action) != 0 || action.sa_handler != handle)
-            continue;
-        signal(watched[i], SIG_IGN); /* forgets what came meanwhile */
-        if (watched[i] != SIGUSR1)
-            signal(watched[i], SIG_DFL);
+        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler == handle)
+            signal(watched[i], watched[i] == SIGUSR1 ? SIG_IGN : SIG_DFL);
     }
-    set_blocked(SIG_UNBLOCK);
+}
+
+bool htw__signals_gives_up(void) {
+    return stop_came_again != 0;
+}
+
+void htw__signals_go_on(void) {
+    stop_came_again = 0;
 }
 
 int htw__signals_fd(void) {

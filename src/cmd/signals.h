@@ -14,10 +14,18 @@
  */
 int htw__signals_install(void);
 
-/* While what is left over is being saved, no signal may interrupt that. Afterwards nothing is
- * left to lose, and the next one ends the program, should standard error be stuck. */
-void htw__signals_hold(void);
+/* Whether SIGPIPE was ignored before: then a reader that goes away is an error like others. */
+bool htw__signals_pipe_was_ignored(void);
+
+/* Nothing is left to lose: the next signal ends the program, should standard error be stuck. */
 void htw__signals_let_go(void);
+
+/* Whether a stop signal came again, a second or more after the first: saving takes too long.
+ * One that comes sooner is part of the first: a terminal that closes sends SIGHUP twice. */
+bool htw__signals_gives_up(void);
+
+/* Begins to wait for such a signal anew. */
+void htw__signals_go_on(void);
 
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);

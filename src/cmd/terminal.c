@@ -13,8 +13,8 @@ static bool line_is_shown;
 
 void htw__terminal_complain(const char *format, ...) {
     /* In one piece, so that it is not torn apart by others who write there; what is too
-     * long is cut off: only the name of a file can be. */
-    char text[1024];
+     * long is cut off: only the name of a file can be, and no system takes such a name. */
+    char text[8192];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);

@@ -2,6 +2,7 @@
 """Bad lines, wrong command lines, and outputs that fail."""
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -82,7 +83,8 @@ def delay_help_and_version_are_printed():
         text = got.out.decode()
         for name in ("--tick", "--wheel-size", "--max-pending", "--from-start", "--simulate",
                      "--timestamps", "--null", "--strict", "--stats", "--progress",
-                     "--unreleased", "--help", "--version", "PLANNED REAL LATENESS"):
+                     "--unreleased", "--help", "--version", "PLANNED REAL LATENESS",
+                     "Exit status:", "\n  3  ", "\n  141  "):
             has(text, name)
         assert max(map(len, text.splitlines())) <= 90, "too wide"
     for option in ("--version", "-V"):
@@ -112,15 +114,41 @@ def delay_to_a_full_disk_fails():
         equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
 
 
+def run_without_a_reader(*options, data, **kwargs):
+    process = start(*options, **kwargs)
+    process.stdout.close()
+    process.stdout = None
+    return finish(process, data)
+
+
 @test
-def delay_to_a_broken_pipe_fails():
+def delay_to_a_reader_that_has_gone_ends_quietly():
     for data in (b"0 a\n", b"1h a\n"):  # at a write, and while there is nothing to write
-        process = start()
-        process.stdout.close()
-        process.stdout = None
-        got = finish(process, data)
-        equal(got.status, 1)
-        has(got.err, "htw delay: standard output: Broken pipe")
+        got = run_without_a_reader(data=data)
+        equal((got.status, got.err), (128 + signal.SIGPIPE, ""))
+    got = subprocess.run(["sh", "-c", 'yes "0 x" | { "$0" delay; echo $? >&2; } | head -1',
+                          PROGRAM], capture_output=True, timeout=PATIENCE, check=False)
+    equal((got.stdout, got.stderr), (b"x\n", b"141\n"))
+
+
+@test
+def delay_to_a_reader_that_has_gone_saves_the_rest():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rest")
+        got = run_without_a_reader("-u", path, data=b"0 a\n1h b\n")
+        equal(got.status, 128 + signal.SIGPIPE)
+        equal(got.err, f"htw delay: 2 not released, written to {path}\n")
+        equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
+
+
+@test
+def delay_to_a_reader_that_has_gone_fails_if_sigpipe_was_ignored():
+    def ignore():
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    got = run_without_a_reader(data=b"0 a\n", preexec_fn=ignore)
+    equal(got.status, 1)
+    has(got.err, "htw delay: standard output: Broken pipe\n")
+    has(got.err, "htw delay: 1 not released\n")
 
 
 @test

@@ -15,6 +15,7 @@ import delay_failures  # noqa: E402, F401: importing them collects their tests
 import delay_modes  # noqa: E402, F401
 import delay_records  # noqa: E402, F401
 import delay_signals  # noqa: E402, F401
+import delay_saving  # noqa: E402, F401
 import delay_time  # noqa: E402, F401
 from harness import tests  # noqa: E402
 
