@@ -31,6 +31,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     HTW__ANNOTATE_ATOMIC(&shard->left, sizeof(shard->left));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER);
+    shard->alarm_tick = HTW_NEVER;
     atomic_init(&shard->left, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -81,15 +82,38 @@ int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record,
     return error;
 }
 
-void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake) {
+/* Files a record for its deadline_ns or earlier, but does not tell the expirer. */
+static void file_surely(struct htw__shard *shard, struct htw__record *record) {
     uint64_t tick = htw__tick_from(shard->scheduler, record->deadline_ns);
-    if (htw__shard_file(shard, record, tick, ret_wake) == 0)
+    htw__shard_leave_former(shard, record);
+    if (htw_wheel_schedule(shard->wheel, &record->timer, tick) == 0)
         return;
     /* The lowest level is always there. htw__shard_collect() files it again then. */
     tick = htw_wheel_now(shard->wheel) + 1;
-    int error = htw__shard_file(shard, record, tick, ret_wake);
+    int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
     HTW__CHECK(error == 0);
     (void)error;
+}
+
+void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake) {
+    file_surely(shard, record);
+    htw__shard_lower_wake_tick(shard, htw_timer_deadline(&record->timer), ret_wake);
+}
+
+/* ---- when the expirer looks */
+
+/* Under the lock. While a thread has yet to set the alarm, all that are armed set it, too. */
+static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
+    atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
+    shard->alarm_tick = shard->waking == 0 ? tick : HTW_NEVER;
+}
+
+void htw__shard_plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
+    uint64_t planned = atomic_load_explicit(&shard->wake_tick, memory_order_relaxed);
+    if (!*ret_wake)
+        shard->waking++;
+    *ret_wake = true;
+    set_wake_tick(shard, tick < planned ? tick : planned);
 }
 
 void htw__shard_wake(struct htw__shard *shard) {
@@ -97,6 +121,10 @@ void htw__shard_wake(struct htw__shard *shard) {
         htw__expirer_of(shard),
         htw__tick_ns(shard->scheduler,
                      atomic_load_explicit(&shard->wake_tick, memory_order_relaxed)));
+    htw__lock_take(&shard->lock);
+    shard->waking--;
+    set_wake_tick(shard, atomic_load_explicit(&shard->wake_tick, memory_order_relaxed));
+    htw__lock_give(&shard->lock);
 }
 
 /*
@@ -152,8 +180,7 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
         /* What was armed with no delay after `now_ns` was read is due as well. */
         if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns &&
             record->deadline_ns > htw__now_ns(shard->scheduler)) {
-            bool wake = false; /* the caller has yet to look at the wheel */
-            htw__shard_file_surely(shard, record, &wake);
+            file_surely(shard, record); /* the caller has yet to look at the wheel */
             continue;
         }
         if (htw__ident_state(ident) == HTW__PENDING &&
@@ -181,7 +208,7 @@ static bool collect_slice(struct htw__shard *shard, int64_t now_ns, struct htw__
     /* The step back could not be followed, for want of memory: try again soon. */
     if (now_tick < htw_wheel_now(shard->wheel))
         next = now_tick + 1;
-    atomic_store_explicit(&shard->wake_tick, next, memory_order_relaxed);
+    set_wake_tick(shard, next);
     return false;
 }
 

@@ -35,20 +35,25 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
     htw__slab_free(&shard->slab, &record->cell);
 }
 
+/* What htw__shard_lower_wake_tick() does where the alarm has to be set. */
+void htw__shard_plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake);
+
 /* A timer that has not yet followed into a new wheel leaves the former one here. */
 static inline void htw__shard_leave_former(struct htw__shard *shard, struct htw__record *record) {
     if (__builtin_expect(shard->former != NULL, false))
         htw_wheel_cancel(shard->former, &record->timer);
 }
 
-/* Whether the expirer must be told of a deadline: it is earlier than when it is going to look. */
+/*
+ * Notes that something is due at `tick`. If the alarm may be set for later, `*ret_wake` becomes
+ * true, and the caller must set it with htw__shard_wake(). The comparison is with what the alarm is
+ * set to: if it were with what another thread is about to set it to, a timer would be late by as
+ * long as that thread is stopped in between. Under the lock.
+ */
 static inline void htw__shard_lower_wake_tick(struct htw__shard *shard, uint64_t tick,
                                               bool *ret_wake) {
-    if (__builtin_expect(tick < atomic_load_explicit(&shard->wake_tick, memory_order_relaxed),
-                         false)) {
-        atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-        *ret_wake = true;
-    }
+    if (__builtin_expect(tick < shard->alarm_tick, false))
+        htw__shard_plan_wake(shard, tick, ret_wake);
 }
 
 /*
@@ -84,7 +89,8 @@ static inline void htw__shard_unfile(struct htw__shard *shard, struct htw__recor
         htw__shard_leave_former(shard, record);
 }
 
-/* Sees to it that the expirer looks in time. Not under the lock. */
+/* Sets the alarm, so that the expirer looks in time: once for each time that `*ret_wake` has become
+   true. Not under the lock. */
 void htw__shard_wake(struct htw__shard *shard);
 
 /*

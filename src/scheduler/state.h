@@ -148,12 +148,15 @@ struct htw__shard {
     alignas(64) struct htw__lock lock;
     bool closed;                /* stopped: nothing is armed any more */
     uint32_t reclaiming;        /* those that were taken off the stack `left` */
-    _Atomic uint64_t wake_tick; /* the expirer looks here by then. Written under the lock */
+    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
+    _Atomic uint64_t wake_tick; /* the expirer must look here by then. Written under the lock */
+    uint64_t alarm_tick; /* the alarm is set for no later than this: wake_tick, or while a thread is
+                            `waking`, HTW_NEVER */
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
-    uint64_t credit;          /* timers that may be armed before asking the scheduler */
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
+    uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* What was claimed last by those who arm here, in turn; the next in turn. */
     uint32_t recent[HTW__LEFT_AHEAD], recent_next;
     uint64_t scheduled_before;       /* when the expirer last cleaned up; that alone touches it */
