@@ -2,7 +2,7 @@
 """Each command through redis-cli: the same answers as redis-server gives, errors included."""
 import re
 
-from clients import cli
+from clients import Wire, cli
 from harness import compared, equal, own
 
 
@@ -350,8 +350,10 @@ def blocking_commands_refuse_as_redis(server):
 
 @compared
 def two_clients_have_different_ids(server):
-    ids = [int(re.fullmatch(r"\(integer\) (\d+)\n", cli(server, "CLIENT ID")[0][1])[1])
-           for _ in range(3)]
+    ids = []
+    for _ in range(3):
+        with Wire(server) as wire:
+            ids.append(wire.ask("CLIENT", "ID"))
     equal(ids, sorted(set(ids)), "ids in order of connection")
     return []
 
