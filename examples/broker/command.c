@@ -15,54 +15,47 @@ enum {
     GROWS = 2  /* takes memory: refused when there is too much in the store already */
 };
 
-struct command {
-    const char *name;
-    void (*run)(struct call *call);
-    int arity; /* arguments, the name included; negative: at least so many */
-    int flags;
-};
-
 /* In order of length, then of the alphabet, by which they are found. */
 static const struct command commands[] = {
-    { "DEL", command_del, -2, STORE },
-    { "GET", command_get, 2, STORE },
-    { "SET", command_set, -3, STORE | GROWS },
-    { "TTL", command_ttl, 2, STORE },
-    { "ECHO", command_echo, 2, 0 },
-    { "INFO", command_info, -1, STORE },
-    { "LLEN", command_llen, 2, STORE },
-    { "LPOP", command_lpop, -2, STORE },
-    { "PING", command_ping, -1, 0 },
-    { "PTTL", command_pttl, 2, STORE },
-    { "QUIT", command_quit, -1, 0 },
-    { "RPOP", command_rpop, -2, STORE },
-    { "TYPE", command_type, 2, STORE },
-    { "BLPOP", command_blpop, -3, STORE },
-    { "BRPOP", command_brpop, -3, STORE },
-    { "HELLO", command_hello, -1, 0 },
-    { "LMOVE", command_lmove, 5, STORE | GROWS },
-    { "LPUSH", command_lpush, -3, STORE | GROWS },
-    { "RPUSH", command_rpush, -3, STORE | GROWS },
-    { "BLMOVE", command_blmove, 6, STORE | GROWS },
-    { "CLIENT", command_client, -2, 0 },
-    { "CONFIG", command_config, -2, 0 },
-    { "DBSIZE", command_dbsize, 1, STORE },
-    { "EXISTS", command_exists, -2, STORE },
-    { "EXPIRE", command_expire, 3, STORE },
-    { "LRANGE", command_lrange, 4, STORE },
-    { "SELECT", command_select, 2, 0 },
-    { "COMMAND", command_command, -1, 0 },
-    { "FLUSHDB", command_flushall, -1, STORE },
-    { "LPUSHAT", command_lpushat, 4, STORE | GROWS },
-    { "LPUSHIN", command_lpushin, 4, STORE | GROWS },
-    { "PERSIST", command_persist, 2, STORE },
-    { "PEXPIRE", command_pexpire, 3, STORE },
-    { "FLUSHALL", command_flushall, -1, STORE },
+    { "DEL", command_del, -2, STORE, 1, -1 },
+    { "GET", command_get, 2, STORE, 1, 1 },
+    { "SET", command_set, -3, STORE | GROWS, 1, 1 },
+    { "TTL", command_ttl, 2, STORE, 1, 1 },
+    { "ECHO", command_echo, 2, 0, 0, 0 },
+    { "INFO", command_info, -1, STORE, 0, 0 },
+    { "LLEN", command_llen, 2, STORE, 1, 1 },
+    { "LPOP", command_lpop, -2, STORE, 1, 1 },
+    { "PING", command_ping, -1, 0, 0, 0 },
+    { "PTTL", command_pttl, 2, STORE, 1, 1 },
+    { "QUIT", command_quit, -1, 0, 0, 0 },
+    { "RPOP", command_rpop, -2, STORE, 1, 1 },
+    { "TYPE", command_type, 2, STORE, 1, 1 },
+    { "BLPOP", command_blpop, -3, STORE, 1, -2 },
+    { "BRPOP", command_brpop, -3, STORE, 1, -2 },
+    { "HELLO", command_hello, -1, 0, 0, 0 },
+    { "LMOVE", command_lmove, 5, STORE | GROWS, 1, 2 },
+    { "LPUSH", command_lpush, -3, STORE | GROWS, 1, 1 },
+    { "RPUSH", command_rpush, -3, STORE | GROWS, 1, 1 },
+    { "BLMOVE", command_blmove, 6, STORE | GROWS, 1, 2 },
+    { "CLIENT", command_client, -2, 0, 0, 0 },
+    { "CONFIG", command_config, -2, 0, 0, 0 },
+    { "DBSIZE", command_dbsize, 1, STORE, 0, 0 },
+    { "EXISTS", command_exists, -2, STORE, 1, -1 },
+    { "EXPIRE", command_expire, 3, STORE, 1, 1 },
+    { "LRANGE", command_lrange, 4, STORE, 1, 1 },
+    { "SELECT", command_select, 2, 0, 0, 0 },
+    { "COMMAND", command_command, -1, 0, 0, 0 },
+    { "FLUSHDB", command_flushall, -1, STORE, 0, 0 },
+    { "LPUSHAT", command_lpushat, 4, STORE | GROWS, 1, 1 },
+    { "LPUSHIN", command_lpushin, 4, STORE | GROWS, 1, 1 },
+    { "PERSIST", command_persist, 2, STORE, 1, 1 },
+    { "PEXPIRE", command_pexpire, 3, STORE, 1, 1 },
+    { "FLUSHALL", command_flushall, -1, STORE, 0, 0 },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const struct command *find(const struct resp_argument *name) {
+const struct command *command_find(const struct resp_argument *name) {
     size_t low = 0, high = COMMANDS;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -104,17 +97,30 @@ static void reply_arity(const struct call *call, const struct command *command) 
     reply_error(call->reply, "ERR wrong number of arguments for '%s' command", name);
 }
 
+bool command_takes(const struct command *command, size_t count) {
+    return command->arity < 0 ? count >= (size_t)-command->arity : count == (size_t)command->arity;
+}
+
+/* The first words of requests that a web page can make a browser send to any port. */
+static bool is_http(const struct resp_argument *name) {
+    return command_is(name, "POST") || command_is(name, "Host:");
+}
+
 void command_execute(struct client *client, const struct resp_argument *arguments, size_t count,
                      struct buffer *reply) {
     struct broker *broker = client->loop->broker;
     struct call call = { broker, client, arguments, count, reply };
-    const struct command *command = find(&arguments[0]);
+    const struct command *command = command_find(&arguments[0]);
     loop_count(&client->loop->commands);
+    if (is_http(&arguments[0])) { /* what follows may be a command hidden in a page's text */
+        client->is_leaving = true;
+        return;
+    }
     if (command == NULL) {
         reply_unknown(&call);
         return;
     }
-    if (command->arity < 0 ? count < (size_t)-command->arity : count != (size_t)command->arity) {
+    if (!command_takes(command, count)) {
         reply_arity(&call, command);
         return;
     }

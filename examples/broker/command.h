@@ -17,6 +17,21 @@ struct call {
     struct buffer *reply; /* exactly one reply goes there, unless the client is blocked now */
 };
 
+struct command {
+    const char *name;
+    void (*run)(struct call *call);
+    int arity;     /* arguments, the name included; negative: at least so many */
+    int flags;     /* see command.c */
+    int first_key; /* where the keys begin; 0: it has none */
+    int last_key;  /* negative: counted from the end */
+};
+
+/* The command of that name, in capitals or not; NULL: there is none. */
+const struct command *command_find(const struct resp_argument *name);
+
+/* Whether a command may have so many arguments, the name included. */
+bool command_takes(const struct command *command, size_t count);
+
 /* Looks the command up, checks what can be checked of each, takes the store's lock if it
    needs it, runs it, and serves those who have waited for what it did. */
 void command_execute(struct client *client, const struct resp_argument *arguments, size_t count,

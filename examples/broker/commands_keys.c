@@ -148,15 +148,17 @@ void command_type(struct call *call) {
 /* ------------------------------------------------------------------ expiry */
 
 static void expire(struct call *call, const char *name, int64_t unit_ns) {
-    int64_t value, deadline_ns;
+    int64_t value, deadline_ns = 0;
     if (!command_integer(call, 2, &value))
         return;
-    if (!deadline(call, value, unit_ns, &deadline_ns)) {
+    /* Any time in the past deletes the key; Redis refuses it only beyond int64_t milliseconds. */
+    bool is_past = value <= 0 && value >= INT64_MIN / (unit_ns / HTW_MILLISECOND);
+    if (!is_past && (value < 0 || !deadline(call, value, unit_ns, &deadline_ns))) {
         reply_error(call->reply, "ERR invalid expire time in '%s' command", name);
         return;
     }
     struct entry *entry = find(call, 1);
-    if (entry != NULL && value <= 0)
+    if (entry != NULL && is_past)
         store_delete(&call->broker->store, entry);
     else if (entry != NULL && !expiry_set(entry, deadline_ns)) {
         reply_error(call->reply, REPLY_NO_MEMORY);

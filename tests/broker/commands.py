@@ -37,8 +37,6 @@ def connection_commands_answer_as_redis(server):
         CLIENT ID more
         CLIENT NOSUCH
         CLIENT NOSUCH with arguments
-        COMMAND COUNT more
-        COMMAND NOSUCH
         INFO nosuchsection
     """)
 
@@ -265,7 +263,17 @@ def expiry_commands_answer_as_redis(server):
         PEXPIRE k 9223372036854775807
         PEXPIRE k 9223372036854775808
         EXPIRE k -9223372036854775808
+        EXPIRE k -9223372036854775
+        EXISTS k
+        SET k v
+        EXPIRE k -9223372036854776
+        EXISTS k
         PEXPIRE k -9223372036854775808
+        EXISTS k
+        EXPIRE k -9223372036854776
+        EXPIRE k 9223372036854776
+        SET k v
+        EXPIRE k 10000000000
         EXPIRE k
         EXPIRE
         PEXPIRE k
@@ -345,6 +353,47 @@ def blocking_commands_refuse_as_redis(server):
         BLPOP l 0x0.1p0
         BRPOP a b c 0.01
         BLMOVE a b LEFT LEFT 0.01
+    """)
+
+
+@compared
+def keys_of_a_command_are_named_as_by_redis(server):
+    return cli(server, """
+        COMMAND GETKEYS GET k
+        COMMAND GETKEYS set k v EX 10
+        COMMAND GETKEYS DEL a b c
+        COMMAND GETKEYS BLPOP a b c 0
+        COMMAND GETKEYS BLMOVE a b LEFT RIGHT 0
+        COMMAND GETKEYS LMOVE a b LEFT RIGHT
+        COMMAND GETKEYS BRPOP a 0
+        COMMAND GETKEYS PING
+        COMMAND GETKEYS PING x
+        COMMAND GETKEYS GET
+        COMMAND GETKEYS GET a b
+        COMMAND GETKEYS NOSUCH k
+        COMMAND GETKEYS
+        COMMAND COUNT more
+        COMMAND NOSUCH
+    """)
+
+
+@compared
+def flushing_takes_its_two_options_only(server):
+    return cli(server, """
+        SET k v
+        FLUSHALL BAD
+        FLUSHDB BAD
+        FLUSHALL SYNC more
+        FLUSHDB ASYNC SYNC
+        EXISTS k
+        FLUSHALL ASYNC
+        EXISTS k
+        SET k v
+        flushdb sync
+        EXISTS k
+        SET k v
+        FLUSHALL
+        EXISTS k
     """)
 
 

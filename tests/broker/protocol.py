@@ -112,6 +112,22 @@ def lines_without_end_are_refused_as_by_redis(server):
 
 
 @compared
+def requests_of_a_web_page_close_the_connection(server):
+    """A page in a browser may send a POST to any port; what stands in it must not be executed."""
+    body = b"Content-Length: 20\r\n\r\nSET owned by-a-page\r\n"
+    seen = [(sent, answers(server, sent)) for sent in
+            [b"POST / HTTP/1.1\r\n" + body, b"post / HTTP/1.1\r\n" + body,
+             b"Host: 127.0.0.1:6379\r\n" + body, b"hOsT: x\r\n" + body,
+             command("POST", "/") + command("SET", "owned", "x"),
+             command("host:") + command("SET", "owned", "x")]]
+    with Wire(server) as wire:
+        equal(wire.ask("EXISTS", "owned"), 0)
+        # Only these words, and only as the name of a command.
+        return seen + [(name, wire.ask(*name.split())) for name in
+                       ("POSTS x", "Host x", "ECHO POST", "SET host: x")]
+
+
+@compared
 def quit_is_answered_and_closes(server):
     return [(sent, answers(server, sent)) for sent in
             [command("QUIT"), command("QUIT") + command("PING"), command("quit"),
