@@ -484,7 +484,8 @@ HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *
 /**
  * Stops the time of a group: none of its callbacks starts after this has returned, until it is
  * resumed; what remained of each delay is kept. Pausing twice is pausing once. A callback that has
- * started runs on: `runs` of the statistics counts it already.
+ * started runs on: `runs` of the statistics counts it already. A timer that is due when its group
+ * is paused is due again when the group is resumed, and its `late_ns` counts from there.
  *
  * @return 0; -EINVAL; -EOWNERDEAD. Cost: as htw_group_cancel().
  */

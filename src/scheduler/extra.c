@@ -57,9 +57,24 @@ void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra) {
     extra->keyed = false;
 }
 
+void htw__extra_pause(struct htw__record *record, struct htw__extra *extra, int64_t now_ns) {
+    if (record->deadline_ns != HTW_FOREVER)
+        record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
+    extra->paused = true;
+}
+
+void htw__extra_resume(struct htw__record *record, struct htw__extra *extra, int64_t now_ns) {
+    if (extra == NULL || !extra->paused)
+        return;
+    record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
+    extra->paused = false;
+}
+
 void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, bool has_extra,
                        struct htw__ended *ret_ended) {
     struct htw__extra *extra = has_extra ? record->extra : NULL;
+    if (has_extra && extra->paused)
+        htw__extra_resume(record, extra, htw__now_ns(shard->scheduler));
     *ret_ended = (struct htw__ended) {
         .leftover = { .handle = htw__handle_of(shard, record),
                       .callback = record->callback,
@@ -69,9 +84,6 @@ void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, boo
     };
     if (extra == NULL)
         return;
-    if (extra->paused)
-        ret_ended->leftover.deadline_ns =
-            htw__after_ns(htw__now_ns(shard->scheduler), record->deadline_ns);
     htw__extra_leave_key(shard, extra);
     if (extra->group != NULL)
         htw__group_leave(extra->group, extra);

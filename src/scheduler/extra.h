@@ -16,6 +16,12 @@ void htw__extra_destroy(struct htw_scheduler *scheduler, struct htw__extra *extr
 void htw__extra_enter_key(struct htw__shard *shard, struct htw__extra *extra);
 void htw__extra_leave_key(struct htw__shard *shard, struct htw__extra *extra);
 
+/* Stops the time of a timer: its deadline becomes what remains. Under the lock of its shard. */
+void htw__extra_pause(struct htw__record *record, struct htw__extra *extra, int64_t now_ns);
+
+/* Lets it go on, if it was stopped: the deadline is an instant again. `extra` may be NULL. */
+void htw__extra_resume(struct htw__record *record, struct htw__extra *extra, int64_t now_ns);
+
 /* A timer that has ended without a run, or with its last. */
 struct htw__ended {
     struct htw_leftover leftover;

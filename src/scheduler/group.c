@@ -3,6 +3,7 @@
 
 #include "cancel.h"
 #include "expirer.h"
+#include "extra.h"
 #include "shard.h"
 
 #include <errno.h>
@@ -53,18 +54,12 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 }
 
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
-                     bool *ret_wake) {
+                     int64_t now_ns, bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
-        /* It may be one that a resume under way has yet to come to. */
-        if (extra != NULL)
-            extra->paused = false;
         htw__shard_file_surely(shard, record, ret_wake);
         return;
     }
-    int64_t now_ns = htw__now_ns(shard->scheduler);
-    if (record->deadline_ns != HTW_FOREVER)
-        record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
-    extra->paused = true;
+    htw__extra_pause(record, extra, now_ns);
     bool wake = false; /* it is not going to be due */
     int error = htw__shard_file(shard, record, HTW_NEVER, &wake);
     HTW__CHECK(error == 0); /* no deadline needs no level */
@@ -152,25 +147,30 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
 static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
+    struct htw__extra *extra = record->extra;
     uint64_t ident = htw__ident_of(record);
-    while (htw__ident_state(ident) == HTW__QUEUED) /* whoever takes it puts it back */
-        if (htw__ident_change(record, &ident, ident | HTW__REARM))
-            return false;
-    if (htw__ident_state(ident) == HTW__PENDING && !record->extra->paused)
-        htw__group_file(shard, record, record->extra, &sweep->wake);
+    if (extra->paused)
+        return false;
+    if (htw__ident_state(ident) == HTW__PENDING) {
+        htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), &sweep->wake);
+    } else if (htw__ident_state(ident) == HTW__QUEUED) {
+        htw__ident_set(record, ident | HTW__REARM); /* whoever takes it puts it back */
+        htw__extra_pause(record, extra, htw__now_ns(shard->scheduler));
+    }
     return false;
 }
 
 static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     (void)ended;
+    struct htw__shard *shard = sweep->group->shard;
     struct htw__extra *extra = record->extra;
     /* Paused again meanwhile: then the later of the two holds. */
     if (!extra->paused || sweep->group->paused)
         return false;
-    extra->paused = false;
-    record->deadline_ns = htw__after_ns(htw__now_ns(sweep->group->scheduler), record->deadline_ns);
-    htw__shard_file_surely(sweep->group->shard, record, &sweep->wake);
+    htw__extra_resume(record, extra, htw__now_ns(shard->scheduler));
+    if (htw__ident_state(htw__ident_of(record)) == HTW__PENDING)
+        htw__shard_file_surely(shard, record, &sweep->wake);
     return false;
 }
 

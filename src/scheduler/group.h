@@ -25,10 +25,10 @@ void htw__group_leave(struct htw_group *group, struct htw__extra *extra);
 struct htw__key_table *htw__group_keys(struct htw_group *group);
 
 /*
- * Files a record that is due at deadline_ns, or if its group is paused, lets it wait there. Under
- * the lock of the shard; cannot fail. `extra` may be NULL.
+ * Files a record that is due at the instant deadline_ns, or if its group is paused, stops its time
+ * there. Under the lock of the shard; cannot fail. `extra` may be NULL.
  */
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
-                     bool *ret_wake);
+                     int64_t now_ns, bool *ret_wake);
 
 #endif /* HTW_SRC_SCHEDULER_GROUP_H */

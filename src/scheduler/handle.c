@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* handle.c - what can be asked of a timer, and changed, but for cancelling it. */
 #include "credit.h"
+#include "extra.h"
 #include "group.h"
 #include "shard.h"
 
@@ -13,7 +14,8 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
                         bool *ret_wake) {
     if (extra != NULL && extra->paused) {
         record->deadline_ns = deadline_ns;
-        htw__group_file(shard, record, extra, ret_wake);
+        extra->paused = false; /* a resume under way may have yet to come to it */
+        htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), ret_wake);
         return HTW_MOVED;
     }
     int error = htw__shard_file(shard, record, tick, ret_wake);
@@ -53,6 +55,8 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
         if (htw__ident_state(ident) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
             return htw__ident_state(ident) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
     htw__deadline_change(record, deadline_ns); /* whoever sees the flag waits for the lock */
+    if ((ident & HTW__EXTRA) && record->extra->paused)
+        htw__extra_pause(record, record->extra, htw__now_ns(shard->scheduler));
     return HTW_MOVED;
 }
 

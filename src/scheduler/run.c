@@ -63,8 +63,10 @@ static void put_back(struct htw__shard *shard, struct htw__record *record, uint6
         return;
     }
     struct htw__extra *extra = ident & HTW__EXTRA ? record->extra : NULL;
+    int64_t now_ns = htw__now_ns(shard->scheduler);
     htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
-    htw__group_file(shard, record, extra, ret_wake);
+    htw__extra_resume(record, extra, now_ns);
+    htw__group_file(shard, record, extra, now_ns, ret_wake);
 }
 
 static bool is_to_run(uint64_t ident) {
@@ -164,7 +166,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__counter_add(&pass->runner->rearmed, 1);
         wrote_counters(pass->runner);
         htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
-        htw__group_file(shard, record, extra, &wake);
+        htw__group_file(shard, record, extra, htw__now_ns(scheduler), &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
         if (repeats)

@@ -264,7 +264,7 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     if (spec->key != NULL)
         htw__extra_enter_key(shard, extra);
     if (extra->group != NULL && extra->group->paused)
-        htw__group_file(shard, record, extra, &order->wake);
+        htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), &order->wake);
     return result;
 }
 

@@ -109,7 +109,7 @@ struct htw__record {
                 void *arg;
                 struct htw__extra *extra;
             };
-            int64_t deadline_ns; /* PENDING while its group is paused: what remains */
+            int64_t deadline_ns; /* while its time stands still (htw__extra.paused): what remains */
             _Atomic uint64_t ident;
         };
     };
@@ -130,7 +130,8 @@ struct htw__extra {
     int64_t period_ns; /* 0: does not repeat */
     uint64_t missed;   /* since the run before */
     enum htw_repeat repeat;
-    bool paused; /* in the wheel without a deadline; the record has what remains */
+    bool paused; /* `deadline_ns` is what remains; PENDING without a deadline in the wheel, or
+                    QUEUED */
     bool keyed;  /* `key` is in a table */
     struct htw_group *group;
     struct htw__member in_group;

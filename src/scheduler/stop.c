@@ -83,6 +83,13 @@ static void push(struct htw__record **list, struct htw__record *record) {
     *list = record;
 }
 
+/* One whose time may stand still. */
+static void push_other(struct htw__record **list, struct htw__record *record, int64_t now_ns) {
+    bool has_extra = htw__ident_of(record) & HTW__EXTRA;
+    htw__extra_resume(record, has_extra ? record->extra : NULL, now_ns);
+    push(list, record);
+}
+
 /* Those that were taken from the wheel and not run. */
 static void seize_unrun(struct htw__shard *shard, struct htw__record **list) {
     htw__lock_take(&shard->lock);
@@ -90,7 +97,7 @@ static void seize_unrun(struct htw__shard *shard, struct htw__record **list) {
         struct htw__record *record = shard->unrun;
         shard->unrun = record->next;
         if (seize(record))
-            push(list, record);
+            push_other(list, record, htw__now_ns(shard->scheduler));
         else
             htw__shard_free_record(shard, record);
     }
@@ -120,12 +127,7 @@ static void gather(struct htw__shard *shard, struct harvest *harvest, struct htw
         return; /* claimed: htw__shard_reclaim() frees it */
     if (tick == HTW_NEVER || tick < harvest->tick ||
         tick != htw__tick_from(scheduler, record->deadline_ns)) {
-        bool paused = htw__ident_of(record) & HTW__EXTRA && record->extra->paused;
-        if (paused) {
-            record->extra->paused = false;
-            record->deadline_ns = htw__after_ns(htw__now_ns(scheduler), record->deadline_ns);
-        }
-        push(&harvest->others, record);
+        push_other(&harvest->others, record, htw__now_ns(scheduler));
         return;
     }
     if (tick != harvest->tick)
