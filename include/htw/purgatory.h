@@ -66,7 +66,7 @@ extern "C" {
 /** Where requests wait; opaque. */
 struct htw_purgatory;
 
-/** A value that only grows, and the requests that wait until it has reached theirs; opaque. */
+/** A value, and the requests that wait until it has reached theirs; opaque. */
 struct htw_threshold;
 
 /** How a request has ended. */
@@ -74,7 +74,7 @@ enum htw_reason {
     HTW_REASON_COMPLETED =
         0, /**< `try_complete` said so, or htw_request_complete(), or a threshold */
     HTW_REASON_EXPIRED = 1,   /**< its timeout is over */
-    HTW_REASON_CANCELLED = 2, /**< htw_purgatory_cancel_key() */
+    HTW_REASON_CANCELLED = 2, /**< htw_request_cancel(), htw_purgatory_cancel_key() */
     HTW_REASON_CLOSED = 3     /**< htw_purgatory_close(), or htw_threshold_destroy() */
 };
 
@@ -94,6 +94,13 @@ struct htw_key {
 struct htw__watch {
     struct htw__link _link;
     uintptr_t _key; /* its low bits tell where the request is */
+};
+
+/** Private: a request that waits for a value, in a tree that is ordered by value and arrival. */
+struct htw__waiting {
+    struct htw__waiting *_parent, *_left, *_right;
+    uint64_t _value;
+    uint64_t _arrival; /* 0: in no tree */
 };
 
 /** Private: how many keys a request holds in itself. */
@@ -119,7 +126,7 @@ struct htw_request {
             size_t _bytes;
         } _many;
         struct {
-            struct htw_timer _waiting;
+            struct htw__waiting _waiting;
             struct htw_threshold *_threshold;
         } _on_threshold;
     } _place;
@@ -313,14 +320,14 @@ HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const 
  * Creates a threshold: of a partition's high watermark, of the last record acknowledged.
  *
  * Its requests have the hooks of the purgatory (but `try_complete`, which is not asked) and count
- * in its statistics. They are kept in a wheel whose time is the value, so that waiting, giving
- * up and being reached are O(1), and an advance costs nothing for those that it does not reach.
+ * in its statistics. They are kept in a tree ordered by value: an advance costs nothing for those
+ * that it does not reach.
  *
  * @param initial the value at first.
  * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN after close; -EOWNERDEAD. The caller destroys it, before
  *         the purgatory.
  *
- * Memory: some 2 KiB, and 1 KiB for each factor of 64 that values are ahead.
+ * Memory: 128 bytes. Requests that wait need none.
  */
 HTW_API int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
                                  struct htw_threshold **ret_threshold);
@@ -343,6 +350,8 @@ HTW_API int htw_threshold_destroy(struct htw_threshold *threshold);
  * @param value      the request is completed when the threshold is at `value` or beyond.
  * @param timeout_ns as in htw_purgatory_try_complete_else_watch().
  * @return as htw_purgatory_try_complete_else_watch().
+ *
+ * Cost: O(log requests on the threshold).
  */
 HTW_API int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
                                 uint64_t value, int64_t timeout_ns);
@@ -353,8 +362,46 @@ HTW_API int htw_threshold_await(struct htw_threshold *threshold, struct htw_requ
  * values may be told out of order.
  *
  * @return how many have ended in this call; -EINVAL; -EOWNERDEAD.
+ *
+ * Cost: O(log requests on the threshold) for each that ends.
  */
 HTW_API int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value);
+
+/**
+ * Lowers the value: a log was truncated. Ends no request.
+ *
+ * Requests that wait go on waiting for the values that they have asked for. Those that an advance
+ * has reached before are completed, also if that advance has not come to them yet.
+ *
+ * @param value the new value. One that is not less than the present value is ignored.
+ * @return 0;
+ *         -EINVAL: `threshold` is NULL;
+ *         -EOWNERDEAD.
+ *
+ * Any thread may call it, hooks included. Needs no memory. Cost: O(1).
+ */
+HTW_API int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value);
+
+/**
+ * Ends all requests that wait on a threshold, in order of the values that they wait for, and
+ * returns how many. The threshold keeps its value and can be used as before.
+ *
+ * Requests that come while the call runs, those submitted by hooks included, are not ended.
+ *
+ * @param reason  HTW_REASON_COMPLETED, HTW_REASON_CANCELLED or HTW_REASON_CLOSED.
+ * @param visitor called for each request that this call ends, before its `on_complete`; may be
+ *                NULL. A request that another thread is just submitting or ending is marked, and
+ *                ended by that thread without a visitor.
+ * @param context handed to `visitor` as it is.
+ * @return how many this call has ended, 0 or more;
+ *         -EINVAL: `threshold` is NULL, or `reason` is another one;
+ *         -EOWNERDEAD.
+ *
+ * Each request is the caller's again from its `release` on. Any thread may call it, hooks included.
+ * Needs no memory. Cost: O(log requests on the threshold) for each of them.
+ */
+HTW_API int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,
+                                      htw_request_visitor *visitor, void *context);
 
 /** The value; 0 for NULL. */
 HTW_API uint64_t htw_threshold_value(struct htw_threshold *threshold);

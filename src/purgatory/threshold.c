@@ -7,30 +7,26 @@
 #include <errno.h>
 #include <time.h>
 
-/* Values that are waited for tend to be near: with few buckets a wheel is small. */
-#define WHEEL_SIZE 16u
-
-/* Steps in the wheel for which the lock is held at most. */
-#define BUDGET 64u
+/* How many requests are visited at most before the lock is given back. */
+#define BUDGET 16u
 
 /* How long destroy sleeps between two looks at whether hooks have returned. */
 #define NAP_NS 50000L
 
-static struct htw_request *request_of(struct htw_timer *timer) {
-    return HTW_CONTAINER_OF(timer, struct htw_request, _place._on_threshold._waiting);
+/* The requests of a threshold that a call ends: those that wait for `last_value` or less and came
+   no later than `last_arrival`. Hooks can add requests for ever; these are left alone. */
+struct sweep {
+    uint64_t last_value, last_arrival;
+    uint64_t value, arrival; /* the sweep goes on behind these */
+    uint32_t mark;           /* one of HTW__REQUEST_FORCED, for those that are busy */
+};
+
+static struct htw_request *request_of(struct htw__waiting *waiting) {
+    return HTW_CONTAINER_OF(waiting, struct htw_request, _place._on_threshold._waiting);
 }
 
 static struct htw_threshold *threshold_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_threshold, link);
-}
-
-static int create_wheel(struct htw_threshold *threshold, uint64_t initial) {
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.size = WHEEL_SIZE;
-    options.strict_fifo = true;
-    options.start = initial == HTW_NEVER ? HTW_NEVER - 1 : initial;
-    options.allocator = &threshold->purgatory->allocator;
-    return htw_wheel_create(&threshold->wheel, &options);
 }
 
 /* -ESHUTDOWN where the purgatory was closed: nobody would close it any more. */
@@ -47,7 +43,6 @@ static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *thresho
 }
 
 static void release_threshold(struct htw_threshold *threshold) {
-    htw_wheel_destroy(threshold->wheel);
     htw__lock_fini(&threshold->lock);
     htw__release(&threshold->purgatory->allocator, threshold, sizeof(*threshold));
 }
@@ -63,10 +58,9 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
     if (threshold == NULL)
         return -ENOMEM;
     *threshold = (struct htw_threshold) { .purgatory = purgatory, .value = initial };
+    threshold->waiting.seed = purgatory->seed;
     htw__lock_init(&threshold->lock);
-    int error = create_wheel(threshold, initial);
-    if (error == 0)
-        error = enlist(purgatory, threshold);
+    int error = enlist(purgatory, threshold);
     if (error != 0) {
         release_threshold(threshold);
         return error;
@@ -82,7 +76,7 @@ void htw__threshold_unlink(struct htw_request *request, int reason) {
     htw__request_uncount(shard, request, reason);
     htw__lock_give(&shard->lock);
     htw__lock_take(&threshold->lock);
-    htw_wheel_cancel(threshold->wheel, &request->_place._on_threshold._waiting);
+    htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._waiting);
     threshold->used -= reason == HTW__NO_REASON;
     htw__lock_give(&threshold->lock);
 }
@@ -93,21 +87,18 @@ void htw__threshold_leave(struct htw_threshold *threshold) {
     htw__lock_give(&threshold->lock);
 }
 
-/* Puts a request into the wheel; `*ret_reached`: there is no need. */
+/* Puts a request into the tree; `*ret_reached`: there is no need. 0 or -ESHUTDOWN. */
 static int link_to(struct htw_threshold *threshold, struct htw_request *request, uint64_t value,
                    bool *ret_reached) {
-    int error = 0;
     htw__lock_take(&threshold->lock);
+    bool closed = threshold->closed;
     *ret_reached = value <= threshold->value;
-    if (threshold->closed)
-        error = -ESHUTDOWN;
-    else if (!*ret_reached)
-        error =
-            htw_wheel_schedule(threshold->wheel, &request->_place._on_threshold._waiting, value);
-    if (error == 0 && !*ret_reached)
+    if (!closed && !*ret_reached) {
+        htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._waiting, value);
         threshold->used++;
+    }
     htw__lock_give(&threshold->lock);
-    return error;
+    return closed ? -ESHUTDOWN : 0;
 }
 
 int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
@@ -124,7 +115,6 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
         return error;
     struct htw__purgatory_shard *shard = threshold->shard;
     bool reached;
-    htw_timer_init(&request->_place._on_threshold._waiting);
     request->_place._on_threshold._threshold = threshold;
     error = link_to(threshold, request, value, &reached);
     if (error == 0 && reached) {
@@ -140,33 +130,50 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     return htw__submit_end(&frame, request, timeout_ns, error);
 }
 
-/* Takes the next request that the value has reached out of the wheel; NULL: there is none, unless
-   `*ret_more`. The last of all values is a deadline that never comes to a wheel. */
-static struct htw_timer *take_reached(struct htw_threshold *threshold, bool *ret_more) {
-    struct htw_timer *timer = NULL;
-    size_t count;
-    *ret_more = htw_wheel_poll_batch(threshold->wheel, threshold->value, &timer, 1, BUDGET,
-                                     &count) == HTW_MORE;
-    if (!*ret_more && threshold->value == HTW_NEVER)
-        timer = htw_wheel_drain(threshold->wheel);
-    return timer;
-}
-
-/* Takes requests out until one is not busy, which is the caller's then; busy ones are marked. */
-static struct htw_request *take_next(struct htw_threshold *threshold) {
-    bool more = true;
-    while (more) {
-        htw__lock_take(&threshold->lock);
-        struct htw_timer *timer = take_reached(threshold, &more);
-        struct htw_request *request = timer != NULL ? request_of(timer) : NULL;
-        bool marked;
-        bool taken = request != NULL && htw__request_force(request, HTW__REQUEST_COMPLETE, &marked);
-        htw__lock_give(&threshold->lock);
-        if (taken)
-            return request;
-        more = more || timer != NULL;
+/* Takes the next request of a sweep that is not busy out of the tree; busy ones are marked, and
+   taken out too, since they end. Under the lock. NULL: `*ret_more`, or the sweep is over. */
+static struct htw_request *take_some(struct htw_threshold *threshold, struct sweep *sweep,
+                                     bool *ret_more) {
+    bool marked;
+    *ret_more = true;
+    for (unsigned steps = 0; steps < BUDGET; steps++) {
+        struct htw__waiting *waiting =
+            htw__value_tree_after(&threshold->waiting, sweep->value, sweep->arrival);
+        if (waiting == NULL || waiting->_value > sweep->last_value) {
+            *ret_more = false;
+            break;
+        }
+        sweep->value = waiting->_value;
+        sweep->arrival = waiting->_arrival;
+        if (waiting->_arrival > sweep->last_arrival)
+            continue;
+        htw__value_tree_remove(&threshold->waiting, waiting);
+        if (htw__request_force(request_of(waiting), sweep->mark, &marked))
+            return request_of(waiting);
     }
     return NULL;
+}
+
+static struct htw_request *take_next(struct htw_threshold *threshold, struct sweep *sweep) {
+    struct htw_request *request = NULL;
+    bool more = true;
+    while (request == NULL && more) {
+        htw__lock_take(&threshold->lock);
+        request = take_some(threshold, sweep, &more);
+        htw__lock_give(&threshold->lock);
+    }
+    return request;
+}
+
+/* Ends all requests of a sweep. Returns how many. */
+static int64_t end_swept(struct htw__frame *frame, struct htw_threshold *threshold,
+                         struct sweep *sweep, enum htw_reason reason) {
+    int64_t ended = 0;
+    htw__frame_push(frame, threshold->purgatory);
+    for (struct htw_request *request; (request = take_next(threshold, sweep)) != NULL; ended++)
+        htw__request_end(frame, request, reason);
+    htw__frame_pop(frame);
+    return ended;
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -176,19 +183,45 @@ int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
+    struct sweep sweep = { .last_value = value, .mark = HTW__REQUEST_COMPLETE };
     htw__lock_take(&threshold->lock);
     bool is_news = value > threshold->value;
     if (is_news)
         threshold->value = value;
+    sweep.last_arrival = threshold->waiting.arrivals;
     htw__lock_give(&threshold->lock);
-    if (!is_news)
-        return 0;
-    int64_t completed = 0;
-    htw__frame_push(&frame, threshold->purgatory);
-    for (struct htw_request *request; (request = take_next(threshold)) != NULL; completed++)
-        htw__request_end(&frame, request, HTW_REASON_COMPLETED);
-    htw__frame_pop(&frame);
-    return completed;
+    return is_news ? end_swept(&frame, threshold, &sweep, HTW_REASON_COMPLETED) : 0;
+}
+
+int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
+    if (threshold == NULL)
+        return -EINVAL;
+    int refusal = htw__purgatory_refusal(threshold->purgatory);
+    if (refusal != 0)
+        return refusal;
+    htw__lock_take(&threshold->lock);
+    if (value < threshold->value)
+        threshold->value = value;
+    htw__lock_give(&threshold->lock);
+    return 0;
+}
+
+int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,
+                              htw_request_visitor *visitor, void *context) {
+    static const uint32_t marks[HTW__REASONS] = { [HTW_REASON_COMPLETED] = HTW__REQUEST_COMPLETE,
+                                                  [HTW_REASON_CANCELLED] = HTW__REQUEST_CANCEL,
+                                                  [HTW_REASON_CLOSED] = HTW__REQUEST_CLOSE };
+    if (threshold == NULL || (unsigned)reason >= HTW__REASONS || marks[reason] == 0)
+        return -EINVAL;
+    int refusal = htw__purgatory_refusal(threshold->purgatory);
+    if (refusal != 0)
+        return refusal;
+    struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
+    struct sweep sweep = { .last_value = UINT64_MAX, .mark = marks[reason] };
+    htw__lock_take(&threshold->lock);
+    sweep.last_arrival = threshold->waiting.arrivals;
+    htw__lock_give(&threshold->lock);
+    return end_swept(&frame, threshold, &sweep, reason);
 }
 
 uint64_t htw_threshold_value(struct htw_threshold *threshold) {
@@ -200,18 +233,13 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
     return value;
 }
 
-/* As take_next(), whatever they wait for: so that none is left. */
+/* As take_next(), of all requests: so that none is left. */
 static struct htw_request *take_any(struct htw_threshold *threshold) {
-    struct htw_request *taken = NULL;
-    struct htw_timer *timer;
-    bool marked;
+    struct sweep sweep = { UINT64_MAX, UINT64_MAX, 0, 0, HTW__REQUEST_CLOSE };
     htw__lock_take(&threshold->lock);
     threshold->closed = true;
-    while (taken == NULL && (timer = htw_wheel_drain(threshold->wheel)) != NULL)
-        if (htw__request_force(request_of(timer), HTW__REQUEST_CLOSE, &marked))
-            taken = request_of(timer);
     htw__lock_give(&threshold->lock);
-    return taken;
+    return take_next(threshold, &sweep);
 }
 
 /* From any threshold, which is put with the closed ones when it has been emptied. */
@@ -272,18 +300,10 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     return 0;
 }
 
-static uint64_t threshold_bytes(struct htw_threshold *threshold) {
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw__lock_take(&threshold->lock);
-    htw_wheel_stats(threshold->wheel, &stats);
-    htw__lock_give(&threshold->lock);
-    return sizeof(*threshold) + stats.memory_bytes;
-}
-
 static uint64_t ring_bytes(const struct htw__link *ring) {
     uint64_t bytes = 0;
     for (struct htw__link *link = ring->_next; link != ring; link = link->_next)
-        bytes += threshold_bytes(threshold_of(link));
+        bytes += sizeof(struct htw_threshold);
     return bytes;
 }
 

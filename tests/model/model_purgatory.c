@@ -9,8 +9,7 @@
  * a failing one can be run alone with --first and --histories 1. HTW_SEED is a default for --seed.
  *
  * One thread, and a manual clock: which hooks are called, for whom, why, and in which order, is all
- * known before each step, but for the order among those that expire, or are closed, or reach the
- * same value in one step.
+ * known before each step, but for the order among those that expire, or are closed, in one step.
  */
 #include "purgatory_oracle.h"
 
@@ -120,10 +119,23 @@ static void step_await(void) {
     uint64_t value = model.values[w->threshold];
     uint64_t ahead = below(2) == 0 ? below(20) : random_magnitude(&model.source);
     w->value = ahead > UINT64_MAX - value ? UINT64_MAX : value + ahead;
-    w->peer = NULL; /* of those that reach the same value nobody knows who is first */
     int result =
         htw_threshold_await(model.thresholds[w->threshold], &w->request, w->value, timeout_ns);
     conclude(w, result, w->value <= value, 0);
+}
+
+/* Expects that those on a threshold that wait for `value` or less end, in order; how many. */
+static int64_t expect_ends(size_t which, uint64_t value, enum htw_reason reason, bool visited) {
+    const struct waiter *last = NULL;
+    int64_t ended = 0;
+    for (struct waiter *w; (w = next_on_threshold(which, last)) != NULL && w->value <= value;
+         ended++) {
+        last = w;
+        if (visited)
+            events_add(&model.expected, w, VISITED);
+        expect_end(w, reason);
+    }
+    return ended;
 }
 
 static void step_advance_threshold(void) {
@@ -131,23 +143,34 @@ static void step_advance_threshold(void) {
     uint64_t ahead = below(30) == 0 ? random_magnitude(&model.source) : below(15);
     uint64_t value =
         ahead > UINT64_MAX - model.values[which] ? UINT64_MAX : model.values[which] + ahead;
-    int64_t ended = 0;
     if (below(8) == 0) {
         REQUIRE(htw_threshold_advance(model.thresholds[which], model.values[which] / 2) == 0);
         return;
     }
-    for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
-        if (w->pending && w->threshold == (int)which && w->value <= value) {
-            expect_end(w, HTW_REASON_COMPLETED);
-            ended++;
-        }
+    int64_t ended = expect_ends(which, value, HTW_REASON_COMPLETED, false);
     model.values[which] = value;
     REQUIRE(htw_threshold_advance(model.thresholds[which], value) == ended);
     REQUIRE(htw_threshold_value(model.thresholds[which]) == value);
-    for (size_t i = 1; i < model.seen.count; i++)
-        REQUIRE(model.waiters[model.seen.list[i - 1].number].value <=
-                model.waiters[model.seen.list[i].number].value);
-    compare_events(false);
+}
+
+static void step_lower(void) {
+    size_t which = (size_t)below(THRESHOLDS);
+    uint64_t value = model.values[which],
+             to = below(4) == 0 ? random_magnitude(&model.source) : value - below(15) % (value + 1);
+    model.values[which] = to < value ? to : value;
+    REQUIRE(htw_threshold_lower(model.thresholds[which], to) == 0);
+    REQUIRE(htw_threshold_value(model.thresholds[which]) == model.values[which]);
+}
+
+static void step_end_all(void) {
+    static const enum htw_reason reasons[] = { HTW_REASON_COMPLETED, HTW_REASON_CANCELLED,
+                                               HTW_REASON_CLOSED };
+    size_t which = (size_t)below(THRESHOLDS);
+    enum htw_reason reason = reasons[below(3)];
+    bool visited = below(2) == 0;
+    int64_t ended = expect_ends(which, UINT64_MAX, reason, visited);
+    REQUIRE(htw_threshold_end_all(model.thresholds[which], reason, visited ? model_visit : NULL,
+                                  NULL) == ended);
 }
 
 static void step_check(void) {
@@ -233,7 +256,9 @@ static const struct {
 } steps[] = { { "submit", step_submit, 40 },
               { "await", step_await, 12 },
               { "threshold_advance", step_advance_threshold, 6 },
-              { "check", step_check, 14 },
+              { "threshold_lower", step_lower, 2 },
+              { "threshold_end_all", step_end_all, 1 },
+              { "check", step_check, 11 },
               { "ready", step_ready, 6 },
               { "cancel_key", step_cancel_key, 2 },
               { "complete or cancel", step_end_one, 8 },

@@ -85,6 +85,20 @@ struct waiter *next_on_key(unsigned key, uint64_t arrival) {
     return next;
 }
 
+static bool is_before(const struct waiter *one, const struct waiter *other) {
+    return one->value < other->value ||
+           (one->value == other->value && one->arrival < other->arrival);
+}
+
+struct waiter *next_on_threshold(size_t threshold, const struct waiter *last) {
+    struct waiter *next = NULL;
+    for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
+        if (w->pending && w->threshold == (int)threshold && (last == NULL || is_before(last, w)) &&
+            (next == NULL || is_before(w, next)))
+            next = w;
+    return next;
+}
+
 int64_t expect_check(unsigned key, uint64_t max) {
     int64_t ended = 0;
     uint64_t arrival = 0;

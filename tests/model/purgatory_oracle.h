@@ -84,6 +84,10 @@ int64_t expect_check(unsigned key, uint64_t max);
 /** The one that came first of those on the key that came after `arrival`; NULL: none. */
 struct waiter *next_on_key(unsigned key, uint64_t arrival);
 
+/** The one that waits on the threshold for the least value after that of `last`, or came first of
+    several; NULL: from the beginning, and none. `last` may have ended. */
+struct waiter *next_on_threshold(size_t threshold, const struct waiter *last);
+
 /** What was seen must be what was expected; in the same order, or in any order among requests. */
 void compare_events(bool ordered);
 

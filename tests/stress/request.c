@@ -309,6 +309,19 @@ int64_t stress_advance(struct stress_purgatory *home, struct htw_threshold *thre
     return result;
 }
 
+int64_t stress_end_all(struct stress_purgatory *home, struct htw_threshold *threshold,
+                       enum htw_reason reason) {
+    struct frame inner;
+    enter(&inner, NULL);
+    int64_t result = htw_threshold_end_all(threshold, reason,
+                                           reason == HTW_REASON_CANCELLED ? visit : NULL, home);
+    leave(&inner);
+    CHECK_EQUAL(result, inner.ended[reason]);
+    CHECK_EQUAL(inner.visited, reason == HTW_REASON_CANCELLED ? result : 0);
+    CHECK_EQUAL(inner.asked, 0);
+    return result;
+}
+
 void stress_in_order(uint64_t value) {
     if (frame == NULL || frame->submitting != NULL)
         return;

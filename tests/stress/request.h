@@ -114,6 +114,10 @@ bool stress_cancel(struct stress_request *request);
 int64_t stress_advance(struct stress_purgatory *home, struct htw_threshold *threshold,
                        uint64_t value);
 
+/* COMPLETED, without a visitor, or CANCELLED. */
+int64_t stress_end_all(struct stress_purgatory *home, struct htw_threshold *threshold,
+                       enum htw_reason reason);
+
 /* To be called as a request ends: `value` is what it has waited for. */
 void stress_in_order(uint64_t value);
 

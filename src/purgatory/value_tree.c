@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "value_tree.h"
+
+/* The finaliser of SplitMix64: arrivals that follow each other get priorities that do not. */
+static uint64_t priority(const struct htw__value_tree *tree, const struct htw__waiting *node) {
+    uint64_t mixed = (node->_arrival + tree->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+static struct htw__waiting **place_of(struct htw__value_tree *tree,
+                                      const struct htw__waiting *node) {
+    struct htw__waiting *parent = node->_parent;
+    if (parent == NULL)
+        return &tree->root;
+    return parent->_left == node ? &parent->_left : &parent->_right;
+}
+
+static void set_child(struct htw__waiting *parent, struct htw__waiting **place,
+                      struct htw__waiting *child) {
+    *place = child;
+    if (child != NULL)
+        child->_parent = parent;
+}
+
+/* Exchanges a node with its parent: a rotation. */
+static void rotate_up(struct htw__value_tree *tree, struct htw__waiting *node) {
+    struct htw__waiting *parent = node->_parent, *above = parent->_parent;
+    struct htw__waiting **place = place_of(tree, parent);
+    if (parent->_left == node) {
+        set_child(parent, &parent->_left, node->_right);
+        set_child(node, &node->_right, parent);
+    } else {
+        set_child(parent, &parent->_right, node->_left);
+        set_child(node, &node->_left, parent);
+    }
+    set_child(above, place, node);
+}
+
+void htw__value_tree_add(struct htw__value_tree *tree, struct htw__waiting *node, uint64_t value) {
+    struct htw__waiting **place = &tree->root, *parent = NULL;
+    while (*place != NULL) {
+        parent = *place; /* of its value it is the last */
+        place = value < parent->_value ? &parent->_left : &parent->_right;
+    }
+    *node = (struct htw__waiting) { ._value = value, ._arrival = ++tree->arrivals };
+    set_child(parent, place, node);
+    uint64_t own = priority(tree, node);
+    while (node->_parent != NULL && own > priority(tree, node->_parent))
+        rotate_up(tree, node);
+}
+
+void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__waiting *node) {
+    if (node->_arrival == 0)
+        return;
+    while (node->_left != NULL && node->_right != NULL)
+        rotate_up(tree, priority(tree, node->_left) > priority(tree, node->_right) ? node->_left
+                                                                                   : node->_right);
+    set_child(node->_parent, place_of(tree, node),
+              node->_left != NULL ? node->_left : node->_right);
+    node->_arrival = 0;
+}
+
+struct htw__waiting *htw__value_tree_after(const struct htw__value_tree *tree, uint64_t value,
+                                           uint64_t arrival) {
+    struct htw__waiting *found = NULL;
+    for (struct htw__waiting *node = tree->root; node != NULL;) {
+        bool is_behind =
+            node->_value > value || (node->_value == value && node->_arrival > arrival);
+        if (is_behind)
+            found = node;
+        node = is_behind ? node->_left : node->_right;
+    }
+    return found;
+}

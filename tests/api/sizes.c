@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* sizes - prints how many bytes things take, for sizes.py. */
+#include "../../src/purgatory/threshold.h"
+
+#include <stdio.h>
+
+int main(void) {
+    printf("request %zu\n", sizeof(struct htw_request));
+    printf("threshold %zu\n", sizeof(struct htw_threshold));
+    return 0;
+}
