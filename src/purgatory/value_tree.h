@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value_tree.h - the requests of a threshold, ordered by the values that they wait for, and those of
- * one value by arrival.
+ * value_tree.h - the requests of a threshold, ordered by the values that they wait for, and by
+ * arrival where these are the same.
  *
- * A treap: a search tree in which each node also has a priority, made at random, that is not greater
- * than its parent's. That keeps its depth logarithmic, whatever the order of insertion. The nodes
- * stand in the requests, so that nothing is allocated.
+ * A treap: a search tree in which each node also has a random priority that is not greater than
+ * its parent's. That keeps its depth logarithmic, whatever the order of insertion. The nodes stand
+ * in the requests, so that nothing is allocated.
  *
  * Not synchronised: under the lock of the threshold.
  */
