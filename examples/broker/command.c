@@ -130,7 +130,7 @@ void command_execute(struct client *client, const struct resp_argument *argument
     }
     store_lock(&broker->store);
     if ((command->flags & GROWS) != 0 && broker->options.max_memory > 0 &&
-        broker->store.memory > broker->options.max_memory)
+        store_memory(&broker->store) > broker->options.max_memory)
         reply_error(reply, REPLY_NO_MEMORY);
     else
         command->run(&call);

@@ -47,7 +47,7 @@ static bool parse_set_options(struct call *call, struct set_options *options) {
 
 /* The instant that is so many units from now; false: it lies beyond all time. */
 static bool deadline(struct call *call, int64_t value, int64_t unit_ns, int64_t *ret_deadline_ns) {
-    int64_t delay_ns, now_ns = htw_scheduler_now(call->broker->scheduler);
+    int64_t delay_ns, now_ns = store_now(&call->broker->store);
     return !__builtin_mul_overflow(value, unit_ns, &delay_ns) &&
            !__builtin_add_overflow(now_ns, delay_ns, ret_deadline_ns);
 }

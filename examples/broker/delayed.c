@@ -3,10 +3,12 @@
 
 #include "blocking.h"
 #include "command.h"
+#include "expiry.h"
 #include "lists.h"
 #include "reply.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A value that is under way. What it takes counts in the store's memory from the beginning. */
 struct delivery {
@@ -17,7 +19,8 @@ struct delivery {
 };
 
 static size_t delivery_cost(const struct delivery *delivery) {
-    return sizeof(*delivery) + delivery->key_size + item_cost(delivery->value);
+    return block_cost(sizeof(*delivery) + delivery->key_size) + item_cost(delivery->value) +
+           EXPIRY_COST;
 }
 
 static void delivery_free(struct delivery *delivery) {
@@ -27,12 +30,12 @@ static void delivery_free(struct delivery *delivery) {
     free(delivery);
 }
 
-/* As if it were LPUSHed now. Where the key holds something else, there is nobody to tell. */
+/* As if it were LPUSHed now; with the store's lock held, see loop.c. Where the key holds something
+ * else, there is nobody to tell. */
 static void deliver(void *arg, const struct htw_firing *firing) {
     (void)firing;
     struct delivery *delivery = arg;
     struct broker *broker = delivery->broker;
-    store_lock(&broker->store);
     broker->deliveries--;
     broker->store.memory -= delivery_cost(delivery);
     if (lists_give(broker, delivery->key, delivery->key_size, LIST_LEFT, delivery->value))
@@ -40,7 +43,6 @@ static void deliver(void *arg, const struct htw_firing *firing) {
     else
         broker->deliveries_failed++;
     blocking_serve(broker);
-    store_unlock(&broker->store);
     delivery_free(delivery);
 }
 
@@ -81,7 +83,7 @@ static void schedule(struct call *call, struct htw_scheduler *scheduler, int64_t
         reply_error(call->reply, REPLY_NO_MEMORY);
         return;
     }
-    /* It may be due already, but its callback waits for the lock. */
+    /* It may be due already, but no callback runs while a command has the lock. */
     call->broker->deliveries++;
     call->broker->store.memory += delivery_cost(delivery);
     reply_status(call->reply, "OK");

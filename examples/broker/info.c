@@ -47,7 +47,7 @@ static void clients(struct broker *broker, struct buffer *text) {
 }
 
 static void memory(struct broker *broker, struct buffer *text) {
-    field(text, "used_memory", broker->store.memory);
+    field(text, "used_memory", store_memory(&broker->store));
     field(text, "mem_clients_normal", atomic_load(&broker->buffered));
     field(text, "maxmemory", broker->options.max_memory);
 }

@@ -18,7 +18,7 @@ struct item *item_create(const void *bytes, size_t size) {
 }
 
 size_t item_cost(const struct item *item) {
-    return sizeof(*item) + item->size + 2 * sizeof(void *);
+    return block_cost(sizeof(*item) + item->size);
 }
 
 static struct item **place(const struct list *list, size_t index) {
@@ -63,6 +63,10 @@ struct item *list_pop(struct list *list, enum list_end end) {
 
 const struct item *list_at(const struct list *list, size_t index) {
     return *place(list, index);
+}
+
+size_t list_cost(const struct list *list) {
+    return list->capacity == 0 ? 0 : block_cost(list->capacity * sizeof(*list->items));
 }
 
 void list_fini(struct list *list) {

@@ -12,10 +12,15 @@ struct item {
     char bytes[];
 };
 
+/* What malloc() takes for so many bytes: 8 more, in multiples of 16, and 32 at least. */
+static inline size_t block_cost(size_t size) {
+    return size <= 24 ? 32 : (size + 8 + 15) & ~(size_t)15;
+}
+
 /* NULL: no memory. */
 struct item *item_create(const void *bytes, size_t size);
 
-/* About what an item takes, the allocator's share included. */
+/* What an item takes. */
 size_t item_cost(const struct item *item);
 
 enum list_end { LIST_LEFT, LIST_RIGHT };
@@ -39,6 +44,9 @@ struct item *list_pop(struct list *list, enum list_end end);
 
 /* `index` counts from the left and is less than `count`. */
 const struct item *list_at(const struct list *list, size_t index);
+
+/* What the list takes, besides its items. */
+size_t list_cost(const struct list *list);
 
 /* Frees the items, too. */
 void list_fini(struct list *list);

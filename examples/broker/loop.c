@@ -141,6 +141,13 @@ static void run_mailbox(struct loop *loop) {
     }
 }
 
+/* Callbacks run with the store's lock held, so that none meets a command half way. */
+static void run_timers(struct loop *loop, struct htw_scheduler *scheduler) {
+    store_lock(&loop->broker->store);
+    htw_scheduler_process(scheduler, TIMERS_A_ROUND, NULL);
+    store_unlock(&loop->broker->store);
+}
+
 /* Waits for something to do, and attends to sockets and timers. */
 static void run_events(struct loop *loop, int timeout_ms) {
     struct broker *broker = loop->broker;
@@ -163,9 +170,9 @@ static void run_events(struct loop *loop, int timeout_ms) {
             client_event(what, events[i].events);
     }
     if (is_due)
-        htw_scheduler_process(broker->scheduler, TIMERS_A_ROUND, NULL);
+        run_timers(loop, broker->scheduler);
     if (is_wall_due)
-        htw_scheduler_process(broker->wall_scheduler, TIMERS_A_ROUND, NULL);
+        run_timers(loop, broker->wall_scheduler);
 }
 
 void loop_run(struct loop *loop) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A failure to grow the table is told by `tbl`, instead of ending the program. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(entry) ((entry)->hh.tbl = NULL)
+/* store.c - keys and values, and the count of what they take. */
 #include "store.h"
 
 #include "expiry.h"
@@ -13,47 +11,58 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* uthash counts in unsigned, and converts without saying so. */
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wconversion"
-
 bool store_init(struct store *store, struct htw_scheduler *scheduler) {
     *store = (struct store) { .scheduler = scheduler };
     return getrandom(&store->seed, sizeof(store->seed), 0) == sizeof(store->seed) &&
-           pthread_mutex_init(&store->mutex, NULL) == 0;
+           table_init(&store->entries) && pthread_mutex_init(&store->mutex, NULL) == 0;
 }
 
 void store_fini(struct store *store) {
     store_clear(store);
+    table_fini(&store->entries);
     pthread_mutex_destroy(&store->mutex);
 }
 
 void store_lock(struct store *store) {
     pthread_mutex_lock(&store->mutex);
+    store->now_ns = 0;
 }
 
 void store_unlock(struct store *store) {
     pthread_mutex_unlock(&store->mutex);
 }
 
-static unsigned hash(const struct store *store, const char *key, size_t key_size) {
-    return (unsigned)XXH3_64bits_withSeed(key, key_size, store->seed);
+int64_t store_now(struct store *store) {
+    if (store->now_ns == 0)
+        store->now_ns = htw_scheduler_now(store->scheduler);
+    return store->now_ns;
+}
+
+static uint32_t hash(const struct store *store, const char *key, size_t key_size) {
+    return (uint32_t)XXH3_64bits_withSeed(key, key_size, store->seed);
 }
 
 struct entry *store_find(struct store *store, const char *key, size_t key_size) {
-    struct entry *entry;
-    HASH_FIND_BYHASHVALUE(hh, store->entries, key, (unsigned)key_size, hash(store, key, key_size),
-                          entry);
-    return entry;
+    struct entry *entry = table_find(&store->entries, hash(store, key, key_size), key, key_size);
+    if (entry == NULL || entry->deadline_ns == HTW_FOREVER || entry->deadline_ns > store_now(store))
+        return entry;
+    store->expired++;
+    store_delete(store, entry);
+    return NULL;
 }
 
 size_t store_count(const struct store *store) {
-    return HASH_COUNT(store->entries);
+    return store->entries.entry_count;
+}
+
+uint64_t store_memory(const struct store *store) {
+    return store->memory + table_memory(&store->entries);
 }
 
 static size_t entry_cost(const struct entry *entry) {
-    return sizeof(*entry) + entry->key_size + 4 * sizeof(void *) +
-           (entry->kind == ENTRY_LIST ? sizeof(struct list) : 0);
+    return block_cost(sizeof(*entry) + entry->key_size) +
+           (entry->kind == ENTRY_LIST ? block_cost(sizeof(struct list)) : 0) +
+           (entry->expiry != 0 ? EXPIRY_COST : 0);
 }
 
 /* A key that is not there yet, of a kind, with no value. */
@@ -67,12 +76,8 @@ static struct entry *add(struct store *store, const char *key, size_t key_size,
     entry->kind = kind;
     entry->store = store;
     entry->deadline_ns = HTW_FOREVER;
-    HASH_ADD_KEYPTR_BYHASHVALUE(hh, store->entries, entry->key, (unsigned)key_size,
-                                hash(store, key, key_size), entry);
-    if (entry->hh.tbl == NULL) {
-        free(entry);
-        return NULL;
-    }
+    entry->link.hash = hash(store, key, key_size);
+    table_insert(&store->entries, entry);
     store->memory += entry_cost(entry);
     return entry;
 }
@@ -84,6 +89,7 @@ static void free_value(struct store *store, struct entry *entry) {
     } else if (entry->kind == ENTRY_LIST && entry->value.list != NULL) {
         for (size_t i = 0; i < entry->value.list->count; i++)
             store->memory -= item_cost(list_at(entry->value.list, i));
+        store->memory -= list_cost(entry->value.list);
         list_fini(entry->value.list);
         free(entry->value.list);
     }
@@ -119,11 +125,15 @@ struct entry *store_list(struct store *store, const char *key, size_t key_size, 
             return NULL;
         entry->value.list = calloc(1, sizeof(*entry->value.list));
     }
-    if (entry->value.list == NULL || !list_reserve(entry->value.list, more)) {
-        store_delete_if_empty(store, entry);
-        return NULL;
+    if (entry->value.list != NULL) {
+        size_t before = list_cost(entry->value.list);
+        bool has_room = list_reserve(entry->value.list, more);
+        store->memory += list_cost(entry->value.list) - before;
+        if (has_room)
+            return entry;
     }
-    return entry;
+    store_delete_if_empty(store, entry);
+    return NULL;
 }
 
 void store_push(struct store *store, struct entry *entry, enum list_end end, struct item *item) {
@@ -132,8 +142,9 @@ void store_push(struct store *store, struct entry *entry, enum list_end end, str
 }
 
 struct item *store_pop(struct store *store, struct entry *entry, enum list_end end) {
+    size_t before = list_cost(entry->value.list);
     struct item *item = list_pop(entry->value.list, end);
-    store->memory -= item_cost(item);
+    store->memory += list_cost(entry->value.list) - before - item_cost(item);
     return item;
 }
 
@@ -142,17 +153,24 @@ void store_delete_if_empty(struct store *store, struct entry *entry) {
         store_delete(store, entry);
 }
 
-void store_delete(struct store *store, struct entry *entry) {
-    HASH_DEL(store->entries, entry);
+/* An entry that is not in the table any more. */
+static void release(struct store *store, struct entry *entry) {
     store->memory -= entry_cost(entry);
     free_value(store, entry);
     leave_queue(store, entry);
-    if (expiry_abandon(entry))
-        free(entry);
+    expiry_cancel(entry);
+    free(entry);
+}
+
+void store_delete(struct store *store, struct entry *entry) {
+    table_remove(&store->entries, entry);
+    release(store, entry);
 }
 
 void store_clear(struct store *store) {
-    struct entry *entry, *next;
-    HASH_ITER(hh, store->entries, entry, next)
-    store_delete(store, entry);
+    struct entry *next;
+    for (struct entry *entry = table_take_all(&store->entries); entry != NULL; entry = next) {
+        next = entry->link.next;
+        release(store, entry);
+    }
 }

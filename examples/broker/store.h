@@ -10,17 +10,17 @@
 #define BROKER_STORE_H
 
 #include "list.h"
+#include "table.h"
 
 #include <pthread.h>
 #include <stdint.h>
-#include <uthash.h>
 
 #include <htw/scheduler.h>
 
 enum entry_kind { ENTRY_STRING, ENTRY_LIST };
 
 struct entry {
-    UT_hash_handle hh;
+    struct table_link link;
     union {
         struct item *string; /* not NULL */
         struct list *list;   /* not NULL; empty only within a command */
@@ -33,19 +33,19 @@ struct entry {
     int64_t deadline_ns;
     htw_handle expiry;
     enum entry_kind kind;
-    bool is_queued;  /* in the queue */
-    bool is_deleted; /* and only its timer, which is running, still refers to it */
+    bool is_queued; /* in the queue */
     size_t key_size;
     char key[];
 };
 
 struct store {
     pthread_mutex_t mutex;
-    struct entry *entries; /* uthash */
+    struct table entries;
     struct entry *changed; /* the queue */
     struct htw_scheduler *scheduler;
+    int64_t now_ns;  /* see store_now(); 0: not read yet */
     uint64_t seed;   /* of the hashes, so that nobody can foresee which keys collide */
-    uint64_t memory; /* bytes of keys and values, and of values that are to be delivered */
+    uint64_t memory; /* bytes of keys, values, timers, and of what is to be delivered later */
     uint64_t expired;
     uint64_t hits;
     uint64_t misses;
@@ -59,9 +59,16 @@ void store_fini(struct store *store);
 void store_lock(struct store *store);
 void store_unlock(struct store *store);
 
-/* NULL: no such key. */
+/* The time of the scheduler's clock, read once while the lock is held: a command happens at one
+   instant, and a key that it has found does not expire in the middle of it. */
+int64_t store_now(struct store *store);
+
+/* NULL: no such key. One whose time has come is deleted here, if its timer has not done so yet. */
 struct entry *store_find(struct store *store, const char *key, size_t key_size);
 size_t store_count(const struct store *store);
+
+/* Bytes that all of it takes. */
+uint64_t store_memory(const struct store *store);
 
 /* Sets a string, whatever the key was before; the expiry stays. The item becomes the
    store's. NULL: no memory; then nothing has changed, and the item is the caller's. */

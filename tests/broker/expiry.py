@@ -36,6 +36,42 @@ def keys_go_in_time_without_being_touched(server):
     return []
 
 
+@compared
+def an_expired_key_is_never_seen(server):
+    """Also where its timer is late: the server is stopped over the deadline, and then finds the
+    commands before it can run timers."""
+    answers = []
+    with Wire(server) as wire, Wire(server) as list_wire:
+        for asked in [("GET", "k"), ("PTTL", "k"), ("TTL", "k"), ("EXISTS", "k"), ("TYPE", "k"),
+                      ("DEL", "k"), ("PERSIST", "k"), ("EXPIRE", "k", 100), ("SET", "k", "w", "NX"),
+                      ("SET", "k", "w", "XX"), ("SET", "k", "w", "GET"), ("LPUSH", "k", "x"),
+                      ("LLEN", "k"), ("LRANGE", "k", 0, -1)]:
+            equal(wire.ask("SET", "k", "v", "PX", 20), b"+OK")
+            server.pause(0.03, lambda: wire.send(*asked))
+            answers.append((str(asked), wire.reply()))
+            wire.ask("DEL", "k")
+        for asked in [("LPOP", "l"), ("RPOP", "l", 2), ("RPUSH", "l", "new"), ("LLEN", "l"),
+                      ("LMOVE", "l", "m", "LEFT", "LEFT"), ("BLPOP", "l", "0.01"),
+                      ("LMOVE", "l", "l", "LEFT", "LEFT"),
+                      ("BLMOVE", "l", "m", "LEFT", "LEFT", "0.01"), ("SET", "l", "x", "KEEPTTL")]:
+            list_wire.send_pipeline([("RPUSH", "l", "a", "b"), ("PEXPIRE", "l", 20)])
+            server.pause(0.03, lambda: list_wire.send(*asked))
+            answers.append((str(asked), list_wire.reply()))
+            equal(list_wire.ask("PTTL", "l"), -1 if asked[0] in ("RPUSH", "SET") else -2)
+            list_wire.ask("DEL", "l", "m")
+    return answers
+
+
+@own()
+def a_command_that_takes_long_lets_no_dead_key_be_seen(server):
+    """All in one pipeline, without a chance for timers in between."""
+    with Wire(server) as wire:
+        wire.send_pipeline([("RPUSH", "large", *["x"] * 10000)] * 40)
+        sent = [("SET", "k", "v", "PX", 1), ("DEL", "large"), ("GET", "k"), ("PTTL", "k"),
+                ("SET", "k", "w", "NX")]
+        equal(wire.send_pipeline(sent)[-3:], [None, -2, b"+OK"], "GET, PTTL, SET NX")
+
+
 def until(wire, key, seconds):
     """Asks for a key until it has gone, for at most so long; how long that took."""
     began = time.monotonic()

@@ -70,6 +70,15 @@ class Server:
     def wait_until_blocked(self, count):
         wait_for(lambda: self.info("blocked_clients") == str(count), f"{count} clients blocked")
 
+    def pause(self, seconds, act):
+        """Stops the process for so long, and does something meanwhile."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            act()
+            time.sleep(seconds)
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def stop(self, number=signal.SIGTERM):
         """Sends a signal, and waits until the server has ended well; how long that took."""
         assert self.process.poll() is None, f"{self.name} has ended by itself: {self.said()}"
