@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * instructions.c - the main workloads on htw's wheel alone, pairs of the scheduler, and requests of
- * the purgatory, for a simulator that counts instructions. Times wobble with the machine; this count does not. What is
- * counted is the function measured() and all that it calls (instructions.py).
+ * the purgatory, for a simulator that counts instructions. Times wobble with the machine; this
+ * count does not. What is counted is the function measured() and all that it calls
+ * (instructions.py).
  *
  * usage: htw-instructions WORKLOAD TIMERS     prints for how many operations
  */

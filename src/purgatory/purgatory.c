@@ -186,15 +186,18 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
     return quiet;
 }
 
-/* Until no callback of the purgatory's runs or will. */
+/* Until no callback of the purgatory's runs or will. A hook that still runs may be about to schedule
+   one, which perhaps no thread is going to run: they are cancelled until none is left. */
 static void stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
     for (uint32_t i = 0; i < purgatory->lane_count; i++)
         htw__lane_stop(&purgatory->lanes[i]);
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         htw__later_drop(&purgatory->shards[i]);
-    htw_group_cancel(purgatory->callbacks, NULL, NULL);
-    while (!is_quiet(purgatory)) {
+    for (;;) {
+        htw_group_cancel(purgatory->callbacks, NULL, NULL);
+        if (is_quiet(purgatory))
+            return;
         nanosleep(&nap, NULL);
         if (nap.tv_nsec < NAP_MAX_NS)
             nap.tv_nsec *= 2;
