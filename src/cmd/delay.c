@@ -22,6 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What is taken out of the wheel before others get their turn, and the steps that this may take:
+ * a bucket of a million timers takes a million. Twice the lines that are taken in at once, and
+ * a step for each level: so what is due does not pile up. */
+#define MESSAGES_AT_ONCE (2 * HTW__DELAY_LINES_AT_ONCE)
+#define STEPS_AT_ONCE (8 * HTW__DELAY_LINES_AT_ONCE)
+
 /* As long as a sleep may last: ppoll's range is not the same everywhere. */
 #define SLEEP_SECONDS_MAX 1000000000
 
@@ -34,18 +40,20 @@ void htw__delay_fail(struct htw__delay *delay, const char *what, int error) {
     delay->has_failed = true;
 }
 
-void htw__delay_collect_due(struct htw__delay *delay) {
+bool htw__delay_collect_due(struct htw__delay *delay) {
     uint64_t tick =
         htw__nanos_tick_before(htw__timeline_now(&delay->timeline), delay->options->tick_ns);
-    bool found = false;
-    struct htw__message *message;
-    while ((message = htw__message_of(htw_wheel_poll(delay->wheel, tick))) != NULL) {
-        htw__output_push(&delay->output, message);
-        found = true;
-    }
-    if (delay->slept_until_due && !found)
+    struct htw_timer *timers[MESSAGES_AT_ONCE];
+    size_t count = 0;
+    bool has_more = htw_wheel_poll_batch(delay->wheel, tick, timers, MESSAGES_AT_ONCE,
+                                         STEPS_AT_ONCE, &count) == HTW_MORE;
+    for (size_t i = 0; i < count; i++)
+        htw__output_push(&delay->output, htw__message_of(timers[i]));
+    if (delay->slept_until_due && count == 0 && !has_more)
         delay->report.idle_wakes++;
-    delay->slept_until_due = false;
+    if (count > 0 || !has_more)
+        delay->slept_until_due = false;
+    return has_more;
 }
 
 void htw__delay_write_due(struct htw__delay *delay) {
@@ -97,7 +105,7 @@ static struct timespec to_timespec(htw__nanos ns) {
 static bool choose_sleep(struct htw__delay *delay, htw__nanos *ret_ns, bool *ret_is_due) {
     *ret_is_due = false;
     *ret_ns = 0;
-    if (htw__delay_wants_input(delay) && has_line(delay))
+    if (delay->has_more_due || (htw__delay_wants_input(delay) && has_line(delay)))
         return true;
     bool is_limited = !delay->options->simulate && time_to_next(delay, ret_ns);
     *ret_is_due = is_limited && *ret_ns > 0;
@@ -177,7 +185,7 @@ static void loop(struct htw__delay *delay) {
     htw__input_advance(&delay->input);
     while (htw__signals_stop() == 0 && delay->output_error == 0 && !is_finished(delay)) {
         draw_wheel(delay);
-        htw__delay_collect_due(delay);
+        delay->has_more_due = htw__delay_collect_due(delay);
         htw__delay_write_due(delay);
         if (delay->output_error != 0)
             break;
@@ -232,8 +240,8 @@ static int start(struct htw__delay *delay, const struct htw__options *options) {
     if (error == 0)
         error = htw_wheel_create(&delay->wheel, &wheel_options);
     if (error == 0)
-        error =
-            htw__input_init(&delay->input, options->names, options->name_count, options->separator);
+        error = htw__input_init(&delay->input, options->names, options->name_count,
+                                options->separator, options->max_line);
     if (error != 0)
         htw__delay_fail(delay, "cannot start", error);
     return error;

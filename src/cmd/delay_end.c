@@ -17,10 +17,12 @@
 
 /* After a signal: what is due and can be written at once still is. */
 static void write_last(struct htw__delay *delay) {
-    htw__delay_collect_due(delay);
+    bool has_more;
     do {
+        has_more = htw__delay_collect_due(delay);
         htw__delay_write_due(delay);
-    } while (delay->output_error == 0 && delay->output.count > 0 && !delay->output.is_blocked);
+    } while (delay->output_error == 0 && !delay->output.is_blocked &&
+             (has_more || delay->output.count > 0));
 }
 
 /*

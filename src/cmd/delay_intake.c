@@ -13,9 +13,6 @@
 /* While more than this waits for a slow reader, nothing more is taken in. */
 #define OUTPUT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
-/* Lines that are taken in before it is looked whether something is due. */
-#define LINES_AT_ONCE 8192
-
 /* As much of a bad word as is repeated in the complaint. */
 #define WORD_SHOWN 40
 
@@ -88,6 +85,8 @@ static void accept_line(struct htw__delay *delay, const char *bytes, size_t size
                         htw__nanos now_ns) {
     struct htw__line line;
     const char *why = htw__line_parse(bytes, size, &line);
+    if (htw__input_is_too_long(&delay->input, size))
+        why = "line longer than --max-line";
     int error = why == NULL ? arm(delay, &line, now_ns) : 0;
     if (error != 0) {
         htw__delay_stop_for_memory(delay, error);
@@ -109,7 +108,7 @@ void htw__delay_accept_lines(struct htw__delay *delay) {
     size_t size;
     htw__timeline_follow_wall_clock(&delay->timeline);
     htw__nanos now_ns = htw__timeline_now(&delay->timeline);
-    for (int i = 0; i < LINES_AT_ONCE && htw__delay_wants_input(delay) &&
+    for (int i = 0; i < HTW__DELAY_LINES_AT_ONCE && htw__delay_wants_input(delay) &&
                     htw__signals_stop() == 0 && htw__input_peek(&delay->input, &bytes, &size);
          i++)
         accept_line(delay, bytes, size, now_ns);

@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Lines that are taken in before it is looked whether something is due. */
+#define HTW__DELAY_LINES_AT_ONCE 1024
+
 struct htw__delay {
     const struct htw__options *options;
     struct htw_wheel *wheel;
@@ -26,6 +29,7 @@ struct htw__delay {
     bool stdout_is_terminal;
     bool has_stopped_reading; /* for a bad line, or because there is no memory */
     bool has_failed;
+    bool has_more_due;    /* the wheel was left before it had given all that is due */
     bool slept_until_due; /* the last sleep was ended by a deadline */
     int output_error;     /* a negative errno once standard output has failed */
 };
@@ -36,8 +40,8 @@ size_t htw__delay_pending(const struct htw__delay *delay);
 /* Complains of an error (a negative errno), which the exit status will tell as well. */
 void htw__delay_fail(struct htw__delay *delay, const char *what, int error);
 
-/* From the wheel to the output queue: all that is due. */
-void htw__delay_collect_due(struct htw__delay *delay);
+/* From the wheel to the output queue: what is due, or a good part; then it returns true. */
+bool htw__delay_collect_due(struct htw__delay *delay);
 
 /* From the output queue to standard output: what goes without waiting, or a good part. */
 void htw__delay_write_due(struct htw__delay *delay);

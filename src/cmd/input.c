@@ -14,11 +14,13 @@
 #define CAPACITY_FIRST ((size_t)256 * 1024)
 #define READ_LEAST ((size_t)64 * 1024)
 
-int htw__input_init(struct htw__input *input, char *const names[], int count, char separator) {
+int htw__input_init(struct htw__input *input, char *const names[], int count, char separator,
+                    size_t max_record) {
     *input = (struct htw__input) {
         .names = names,
         .names_left = count,
         .separator = separator,
+        .max_record = max_record,
         .name = "-",
         .fd = -1,
         .buffer = malloc(CAPACITY_FIRST),
@@ -31,6 +33,7 @@ static void close_file(struct htw__input *input) {
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     input->fd = -1;
+    input->is_skipping = false;
 }
 
 void htw__input_fini(struct htw__input *input) {
@@ -128,20 +131,42 @@ int htw__input_read(struct htw__input *input) {
     return 0;
 }
 
-bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size) {
-    if (input->begin == input->end)
-        return false;
+/* Whether there is a separator, to which `scanned` then leads. */
+static bool scan(struct htw__input *input) {
     const char *from = input->buffer + input->scanned;
     const char *found = memchr(from, input->separator, input->end - input->scanned);
     input->scanned = found != NULL ? (size_t)(found - input->buffer) : input->end;
-    if (found == NULL && input->fd >= 0)
+    return found != NULL;
+}
+
+/* Drops what is here of a record that was too long, with its separator. */
+static void skip(struct htw__input *input) {
+    input->is_skipping = !scan(input);
+    input->begin = input->scanned + !input->is_skipping;
+    input->scanned = input->begin;
+}
+
+bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size) {
+    if (input->is_skipping)
+        skip(input);
+    if (input->begin == input->end)
         return false;
+    bool is_whole = scan(input) || input->fd < 0;
     *ret_bytes = input->buffer + input->begin;
     *ret_size = input->scanned - input->begin;
-    return true;
+    return is_whole || htw__input_is_too_long(input, *ret_size);
+}
+
+bool htw__input_is_too_long(const struct htw__input *input, size_t size) {
+    return size > input->max_record;
+}
+
+bool htw__input_is_whole(const struct htw__input *input, size_t size) {
+    return input->begin + size < input->end || input->fd < 0;
 }
 
 void htw__input_consume(struct htw__input *input, size_t size) {
+    input->is_skipping = !htw__input_is_whole(input, size);
     input->begin += size;
     if (input->begin < input->end) /* the separator, which the last record may lack */
         input->begin++;

@@ -17,10 +17,12 @@ struct htw__input {
     char *const *names; /* those that were not opened yet, `-` is standard input */
     int names_left;
     char separator;
+    size_t max_record;
     const char *name; /* of the present file, or of the last one */
     uint64_t line;    /* records of that file that were consumed */
     int fd;           /* -1: none, or it has ended, while its last records may still be here */
     bool has_failed;  /* some file was complained of */
+    bool is_skipping; /* the rest of a record that is too long */
 
     char *buffer;
     size_t capacity;
@@ -29,8 +31,10 @@ struct htw__input {
     size_t scanned; /* there is no separator between `begin` and here */
 };
 
-/* `names` must outlive the input. Returns 0 or -ENOMEM. */
-int htw__input_init(struct htw__input *input, char *const names[], int count, char separator);
+/* `names` must outlive the input. Of a record of more than `max_record` bytes only the beginning
+ * is given. Returns 0 or -ENOMEM. */
+int htw__input_init(struct htw__input *input, char *const names[], int count, char separator,
+                    size_t max_record);
 void htw__input_fini(struct htw__input *input);
 
 /* Opens the next file when the present one has ended and is consumed. */
@@ -51,6 +55,11 @@ int htw__input_read(struct htw__input *input);
  */
 bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size);
 void htw__input_consume(struct htw__input *input, size_t size);
+
+/* Of a record that peek gave with that size: whether it is too long, and whether it is whole, as
+ * all others are. */
+bool htw__input_is_too_long(const struct htw__input *input, size_t size);
+bool htw__input_is_whole(const struct htw__input *input, size_t size);
 
 /* The number of the record that peek gives, in its file, from 1. */
 uint64_t htw__input_line(const struct htw__input *input);

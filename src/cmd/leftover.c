@@ -82,7 +82,8 @@ static int walk(const struct htw__leftover *leftover, visit_fn *visit, void *con
     }
     const char *bytes;
     size_t size;
-    while (error == 0 && htw__input_peek(input, &bytes, &size)) {
+    while (error == 0 && htw__input_peek(input, &bytes, &size) &&
+           htw__input_is_whole(input, size)) {
         struct record record = record_of_input(leftover, bytes, size);
         error = visit(context, &record, input->separator);
         htw__input_consume(input, size);

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* No line is meant to be so long, and no machine too small for it. */
+#define MAX_LINE_DEFAULT ((size_t)16 * 1024 * 1024)
+
 #define USAGE "Usage: htw delay [OPTION]... [FILE]...\n"
 
 const char htw__options_help[] = USAGE
@@ -31,6 +34,7 @@ const char htw__options_help[] = USAGE
     "  -t, --tick DURATION      the precision, from 1ns to 1d (default 1ms)\n"
     "  -w, --wheel-size N       buckets a level: a power of two from 2 to 4096 (default 256)\n"
     "  -m, --max-pending N      read no further while N messages are pending\n"
+    "  -l, --max-line N         skip lines of more than N bytes (default 16777216), as bad ones\n"
     "  -f, --from-start         count delays from the start of the program\n"
     "  -n, --simulate           do not wait: run in virtual time, which stands still while\n"
     "                           input is read; order and planned times stay the same\n"
@@ -62,6 +66,7 @@ static const struct option long_options[] = {
     { "tick", required_argument, NULL, 't' },
     { "wheel-size", required_argument, NULL, 'w' },
     { "max-pending", required_argument, NULL, 'm' },
+    { "max-line", required_argument, NULL, 'l' },
     { "from-start", no_argument, NULL, 'f' },
     { "simulate", no_argument, NULL, 'n' },
     { "timestamps", no_argument, NULL, 'T' },
@@ -123,13 +128,13 @@ static bool set_unreleased(struct htw__options *options, const char *text) {
     return true;
 }
 
-static bool set_max_pending(struct htw__options *options, const char *text) {
+static bool set_limit(size_t *limit, const char *name, const char *text) {
     uint64_t count;
     if (!parse_count(text, &count) || count == 0 || count > SIZE_MAX) {
-        htw__terminal_complain("--max-pending: not a number of at least 1: %s", text);
+        htw__terminal_complain("%s: not a number of at least 1: %s", name, text);
         return false;
     }
-    options->max_pending = (size_t)count;
+    *limit = (size_t)count;
     return true;
 }
 
@@ -141,7 +146,9 @@ static bool set(struct htw__options *options, int option, const char *argument) 
     case 'w':
         return set_wheel_size(options, argument);
     case 'm':
-        return set_max_pending(options, argument);
+        return set_limit(&options->max_pending, "--max-pending", argument);
+    case 'l':
+        return set_limit(&options->max_line, "--max-line", argument);
     case 'f':
         options->from_start = true;
         return true;
@@ -177,12 +184,13 @@ enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw_
         .tick_ns = HTW__NS_PER_MS,
         .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
         .max_pending = SIZE_MAX,
+        .max_line = MAX_LINE_DEFAULT,
         .separator = '\n',
         .names = no_names,
         .name_count = 1,
     };
     int option;
-    while ((option = getopt_long(argc, argv, "t:w:m:fnT0Sspu:hV", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "t:w:m:l:fnT0Sspu:hV", long_options, NULL)) != -1) {
         if (option == 'h')
             return HTW__OPTIONS_HELP;
         if (option == 'V')

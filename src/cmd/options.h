@@ -11,6 +11,7 @@ struct htw__options {
     int64_t tick_ns;
     uint32_t wheel_size;
     size_t max_pending; /* SIZE_MAX: no limit */
+    size_t max_line;
     bool from_start;
     bool simulate;
     bool timestamps;

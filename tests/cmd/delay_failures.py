@@ -66,7 +66,8 @@ def delay_with_wrong_options_tells_the_usage():
                     ["--tick", "x"], ["--tick=-1s"], ["--wheel-size", "3"],
                     ["--wheel-size", "8192"], ["--wheel-size", "1"], ["--wheel-size", ""],
                     ["--max-pending", "0"], ["--max-pending", "-1"], ["--max-pending", "1k"],
-                    ["--max-pending", "99999999999999999999999"], ["--stats=1"],
+                    ["--max-pending", "99999999999999999999999"],
+                    ["--max-line", "0"], ["-l", "1M"], ["--stats=1"],
                     ["--unreleased", ""], ["-u", "-"]):
         got = run(*options, data=b"0 x\n")
         equal((got.status, got.out), (2, b""), str(options))
@@ -81,7 +82,7 @@ def delay_help_and_version_are_printed():
         got = run(option)
         equal((got.status, got.err), (0, ""))
         text = got.out.decode()
-        for name in ("--tick", "--wheel-size", "--max-pending", "--from-start", "--simulate",
+        for name in ("--tick", "--wheel-size", "--max-pending", "--max-line", "--from-start", "--simulate",
                      "--timestamps", "--null", "--strict", "--stats", "--progress",
                      "--unreleased", "--help", "--version", "PLANNED REAL LATENESS",
                      "Exit status:", "\n  3  ", "\n  141  "):

@@ -3,13 +3,19 @@
 import os
 import random
 import re
+import signal
 import subprocess
 import tempfile
 import threading
 import time
 
 from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, has, read_until,
-                     run, start, test, wait_for)
+                     run, start, stop, test, wait_for)
+
+
+def memory_kib(process, name):
+    text = content_of(f"/proc/{process.pid}/status").decode()
+    return int(re.search(rf"^{name}:\s+(\d+)", text, re.M)[1])
 
 
 @test
@@ -48,7 +54,7 @@ def delay_of_a_long_line_is_kept():
 def delay_of_a_long_line_leaves_no_memory_behind():
     if b"__asan_init" in content_of(PROGRAM):
         return  # it keeps freed memory on purpose
-    process = start(bufsize=0)
+    process = start("--max-line", "99999999", bufsize=0)
     stream = os.fdopen(os.dup(process.stdin.fileno()), "wb")
     stream.write(b"0 " + b"x" * (32 << 20) + b"\n")
     stream.flush()
@@ -60,13 +66,61 @@ def delay_of_a_long_line_leaves_no_memory_behind():
         stream.flush()
         time.sleep(0.05)
 
-    def resident_kib():
-        text = content_of(f"/proc/{process.pid}/status").decode()
-        return int(re.search(r"^VmRSS:\s+(\d+)", text, re.M)[1])
-
-    wait_for(lambda: resident_kib() < 16 << 10, "memory given back")
+    wait_for(lambda: memory_kib(process, "VmRSS") < 16 << 10, "memory given back")
     stream.close()
     equal(finish(process).status, 0)
+
+
+@test
+def delay_longer_than_max_line_is_skipped_in_every_place():
+    """Of every length about the limit and the buffer; in the middle, and at the end of a file."""
+    for size in (98, 99, 100, 262143, 262144, 262145, 1000000):
+        long = b"0 " + b"x" * size
+        with tempfile.TemporaryDirectory() as directory:
+            one = file_with(directory, "one", b"0 a\n" + long + b"\n0 b\n" + long)
+            two = file_with(directory, "two", b"0 c\n")
+            got = run("--max-line", "100", one, two)
+            if size == 98:
+                equal((got.status, got.lines), (0, [b"a", long[2:], b"b", long[2:], b"c"]))
+                continue
+            equal((got.status, got.lines), (1, [b"a", b"b", b"c"]), size)
+            equal(got.err, f"htw delay: {one}:2: line longer than --max-line: 0\n"
+                           f"htw delay: {one}:4: line longer than --max-line: 0\n")
+            equal(run("--strict", "-l100", one, two).lines, [b"a"])
+
+
+@test
+def delay_of_a_line_without_an_end_takes_no_memory():
+    """It is named while it still comes, and what follows it is read."""
+    process = start("--max-line", "100000", "--stats", bufsize=0)
+    stream = os.fdopen(os.dup(process.stdin.fileno()), "wb")
+    stream.write(b"0 ")
+    for _ in range(64):
+        stream.write(b"x" * (1 << 20))
+    stream.flush()
+    read_until(process.stderr.fileno(), b"htw delay: -:1: line longer than --max-line: 0\n")
+    if b"__asan_init" not in content_of(PROGRAM):
+        assert memory_kib(process, "VmHWM") < 32 << 10, "the line was kept"
+    stream.write(b"\n0 y\n")
+    stream.close()
+    got = finish(process)
+    equal((got.status, got.out), (1, b"y\n"))
+    has(got.err, "read 2, bad 1, released 1")
+
+
+@test
+def delay_stopped_before_a_line_that_is_too_long_saves_all_behind_it():
+    with tempfile.TemporaryDirectory() as directory:
+        rest = os.path.join(directory, "rest")
+        long = b"1h " + b"y" * 100
+        process = start("-u", rest, "-m", "1", "-l", "50", bufsize=0)
+        process.stdin.write(b"0 x\n1h a\n" + long + b"\n1h b\n" + long)
+        read_until(process.stdout.fileno(), b"x\n")
+        time.sleep(0.2)
+        got = stop(process, signal.SIGTERM)
+        has(got.err, "3 not released, written to")
+        has(got.err, "htw delay: -:5: read in part only, and left out\n")
+        equal(content_of(rest).splitlines()[1:], [long, b"1h b"])
 
 
 @test

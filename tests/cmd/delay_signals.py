@@ -22,7 +22,8 @@ def unread(fd):
 
 
 def wait_until_full(process):
-    wait_for(lambda: unread(process.stdout.fileno()) > 60000, "that the output pipe is full")
+    # It holds 16 pages, of which each write leaves a part of the last one free.
+    wait_for(lambda: unread(process.stdout.fileno()) > 40000, "that the output pipe is full")
 
 
 def interrupt(number, status, *options):
