@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The layers, as the tools that go through them one by one see them."""
+
+import re
+
+# By layer: the files under src/ that it is made of, and the tests (Meson's names) that are its own.
+LAYERS = {
+    "wheel": (
+        r"(wheel.*|bucket|delay_queue|heap|bitmap|list)\.[ch]",
+        r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
+    "scheduler": (
+        r"(scheduler/.*|slab|alarm|lock|counter|histogram|divisor|backoff|fork|clock|alloc(_system)?)\.[ch]",
+        r"scheduler_.*|slab|alarm|lock|histogram|backoff|alloc|fault_threads|stress_(?!purgatory).*"),
+    "purgatory": (
+        r"(purgatory/.*|cells|key_table)\.[ch]",
+        r"purgatory_.*|threshold.*|cells|key_table|model_purgatory|stress_purgatory_.*"),
+    "cmd": (
+        r"cmd/.*\.[ch]",
+        r"duration|delay.*|demo|cmd_.*|fault_(?!threads).*"),
+}
+
+
+def layer_of(name):
+    """The layer of a file, by its path under src/; None for one of no layer."""
+    return next((layer for layer, (files, _) in LAYERS.items() if re.fullmatch(files, name)), None)
