@@ -314,6 +314,24 @@ HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const 
                                          size_t key_size, htw_request_visitor *visitor,
                                          void *context);
 
+/**
+ * Returns how many requests wait on a key.
+ *
+ * A request counts from when it was put on the key until it ends, also while a thread is in its
+ * `try_complete`; in its `on_complete` it does not count any more.
+ *
+ * @param key      `key_size` bytes; may be NULL for none.
+ * @param key_size 0 to UINT32_MAX.
+ * @return 0 or more: exact if no request comes to the key or leaves it during the call;
+ *         -EINVAL;
+ *         -EOWNERDEAD.
+ *
+ * Any thread may call it, hooks included. Needs no memory. Cost: O(requests on the key), in bounded
+ * slices.
+ */
+HTW_API int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key,
+                                        size_t key_size);
+
 /* ------------------------------------------------------------------ thresholds */
 
 /**

@@ -73,3 +73,12 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
     htw__frame_pop(&frame);
     return cancelled;
 }
+
+int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    int refusal = htw__key_refusal(purgatory, key, key_size);
+    if (refusal != 0)
+        return refusal;
+    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
+    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash) };
+    return (int64_t)htw__walk_count(&walk, hash, key, key_size);
+}

@@ -4,6 +4,9 @@
 #include "request.h"
 #include "watch.h"
 
+/* How many watches are counted before the lock is given back. */
+#define BUDGET 64u
+
 static void unlink_markers(struct htw__walk *walk) {
     if (walk->has_markers) {
         htw__link_unlink(&walk->cursor._link);
@@ -89,6 +92,39 @@ struct htw_request *htw__walk_next(struct htw__walk *walk) {
     struct htw_request *request = take_first(walk, walk->cursor._link._next);
     htw__lock_give(&walk->shard->lock);
     return request;
+}
+
+/* Counts requests from a link on, until there is none left or the budget is used. Under the lock.
+ */
+static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
+    uint64_t count = 0;
+    for (unsigned steps = 1; !is_end(walk, link); steps++) {
+        count += htw__watch_request(htw__watch_of(link)) != NULL;
+        struct htw__link *next = link->_next;
+        if (steps == BUDGET && !is_end(walk, next)) {
+            mark_place(walk, link);
+            return count;
+        }
+        link = next;
+    }
+    finish(walk);
+    return count;
+}
+
+uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size) {
+    uint64_t count = 0;
+    walk->has_markers = false;
+    htw__lock_take(&walk->shard->lock);
+    walk->key = htw__watched_key_find(walk->shard, hash, key, size);
+    if (walk->key != NULL)
+        count = count_from(walk, walk->key->watches._next);
+    htw__lock_give(&walk->shard->lock);
+    while (walk->key != NULL) {
+        htw__lock_take(&walk->shard->lock);
+        count += count_from(walk, walk->cursor._link._next);
+        htw__lock_give(&walk->shard->lock);
+    }
+    return count;
 }
 
 void htw__walk_stop(struct htw__walk *walk) {

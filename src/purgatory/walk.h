@@ -35,6 +35,10 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 /* Takes the next one. */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
 
+/* Goes along all requests on a key, busy ones included, and touches none. Returns how many there
+   are. */
+uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
+
 /* Leaves a walk that may not be over. */
 void htw__walk_stop(struct htw__walk *walk);
 

@@ -186,6 +186,15 @@ static void step_check(void) {
     }
 }
 
+static void step_count_key(void) {
+    unsigned key = (unsigned)below(KEYS);
+    int64_t count = 0;
+    for (const struct waiter *w = NULL; (w = next_on_key(key, w != NULL ? w->arrival : 0)) != NULL;)
+        count++;
+    REQUIRE(htw_purgatory_count_key(model.purgatory, model.names[key], strlen(model.names[key])) ==
+            count);
+}
+
 /* Some become ready, for checks to find. */
 static void step_ready(void) {
     for (unsigned i = 0; i < 5; i++)
@@ -253,12 +262,13 @@ static const struct {
     const char *name;
     void (*run)(void);
     unsigned weight;
-} steps[] = { { "submit", step_submit, 40 },
+} steps[] = { { "submit", step_submit, 39 },
               { "await", step_await, 12 },
               { "threshold_advance", step_advance_threshold, 6 },
               { "threshold_lower", step_lower, 2 },
               { "threshold_end_all", step_end_all, 1 },
               { "check", step_check, 11 },
+              { "count_key", step_count_key, 1 },
               { "ready", step_ready, 6 },
               { "cancel_key", step_cancel_key, 2 },
               { "complete or cancel", step_end_one, 8 },

@@ -129,6 +129,13 @@ static void act(struct random_source *random) {
         if (random_one_in(random, 8))
             look();
         break;
+    case 12:
+        if (random_one_in(random, 8)) {
+            struct stress_key bytes = stress_key(key);
+            int64_t count = htw_purgatory_count_key(scene.home.purgatory, bytes.bytes, bytes.size);
+            CHECK(count >= 0 && count <= SLOTS);
+        }
+        break;
     default:
         submit_new();
         break;

@@ -42,6 +42,7 @@ static int ask_in_child(struct purgatory_case *test) {
     EXPECT(htw_purgatory_check_at_most(p, "k", 1, 1) == -EOWNERDEAD);
     EXPECT(htw_purgatory_check_later(p, "k", 1) == -EOWNERDEAD);
     EXPECT(htw_purgatory_cancel_key(p, "k", 1, must_not_visit, NULL) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_count_key(p, "k", 1) == -EOWNERDEAD);
     EXPECT(!htw_request_complete(p, request));
     EXPECT(!htw_request_cancel(p, request));
     EXPECT(htw_threshold_advance(test->threshold, 100) == -EOWNERDEAD);

@@ -2,6 +2,7 @@
 /* test_purgatory_keys - on which keys a request stands: none twice, each of any bytes. */
 #include "../support/purgatory_case.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void purgatory_duplicate_keys_count_once(void **state) {
@@ -131,6 +132,71 @@ static void purgatory_request_on_a_thousand_keys_is_on_each_of_them(void **state
     }
 }
 
+/* ---- counted */
+
+static int64_t count_key(struct purgatory_case *test, const char *key) {
+    return htw_purgatory_count_key(test->purgatory, key, strlen(key));
+}
+
+static void purgatory_count_of_a_key_is_how_many_wait_on_it(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(count_key(test, "k"), 0);
+    watch(purgatory_case_waiter(test, 'a'), MS, "k", "l", "k");
+    watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k", "");
+    watch(purgatory_case_waiter(test, 'c'), MS, "l", "m", "n", "o");
+    assert_int_equal(count_key(test, "k"), 2);
+    assert_int_equal(count_key(test, "l"), 2);
+    assert_int_equal(count_key(test, "o"), 1);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 0), 1);
+    assert_int_equal(count_key(test, "p"), 0);
+    purgatory_case_advance(test, MS);
+    assert_int_equal(count_key(test, "k"), 1);
+    assert_int_equal(count_key(test, "l"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
+    assert_int_equal(count_key(test, "k"), 0);
+}
+
+static void count_own_key(struct waiter *self) {
+    self->result = count_key(self->test, "k");
+}
+
+/* While it is asked, by a walk that has markers on the key; and when it has ended. */
+static void purgatory_count_in_hooks_is_of_those_that_wait(void **state) {
+    struct purgatory_case *test = *state;
+    for (char name = 'a'; name <= 'c'; name++)
+        watch(purgatory_case_waiter(test, name), MS, "k");
+    struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
+    a->on_asked = b->on_ended = count_own_key;
+    b->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->result, 3);
+    assert_int_equal(b->result, 2);
+}
+
+/* More than are counted under one lock. */
+static void purgatory_count_of_many_is_exact_and_needs_no_memory(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[1000];
+    for (unsigned i = 0; i < 1000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], HTW_FOREVER, "k");
+        if (i < 260 || i == 999) {
+            failing_allocator_fail(&test->memory, 1, true);
+            assert_int_equal(count_key(test, "k"), i + 1);
+            failing_allocator_relent(&test->memory);
+        }
+    }
+    assert_waiting(test, 1000, 1000, 1, 0);
+}
+
+static void purgatory_count_given_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(htw_purgatory_count_key(NULL, "k", 1), -EINVAL);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, "k", (size_t)UINT32_MAX + 1),
+                     -EINVAL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PURGATORY_CASE(purgatory_duplicate_keys_count_once),
@@ -139,6 +205,10 @@ int main(void) {
         PURGATORY_CASE(purgatory_empty_key_is_a_key),
         PURGATORY_CASE(purgatory_keys_of_any_size_are_told_apart),
         PURGATORY_CASE(purgatory_request_on_a_thousand_keys_is_on_each_of_them),
+        PURGATORY_CASE(purgatory_count_of_a_key_is_how_many_wait_on_it),
+        PURGATORY_CASE(purgatory_count_in_hooks_is_of_those_that_wait),
+        PURGATORY_CASE(purgatory_count_of_many_is_exact_and_needs_no_memory),
+        PURGATORY_CASE(purgatory_count_given_wrongly_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
