@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "decimal.h"
 
+#include <string.h>
+
 #define FRACTION_DIGITS 18
 #define FRACTION_ONE INT64_C(1000000000000000000)
+#define WHOLE_DIGITS 19
+#define EXPONENT_MAX INT64_C(1000000000000)
 
 bool htw__text_at_digit(const struct htw__text *text) {
     return text->at < text->end && *text->at >= '0' && *text->at <= '9';
@@ -61,6 +65,73 @@ const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *
     }
     if (!some)
         return "number expected";
+    *ret_decimal = decimal;
+    return NULL;
+}
+
+/* Reads e, a sign, and digits: all of these or, if they are not all there, nothing. */
+static bool read_exponent(struct htw__text *text, int64_t *ret_exponent) {
+    struct htw__text rest = *text;
+    if (!htw__text_skip(&rest, 'e') && !htw__text_skip(&rest, 'E'))
+        return false;
+    bool is_negative = htw__text_skip(&rest, '-');
+    if (!is_negative)
+        htw__text_skip(&rest, '+');
+    if (!htw__text_at_digit(&rest))
+        return false;
+    int64_t exponent = 0;
+    while (htw__text_at_digit(&rest)) {
+        exponent = exponent * 10 + take_digit(&rest);
+        if (exponent > EXPONENT_MAX) /* moves the point out of any text */
+            exponent = EXPONENT_MAX;
+    }
+    *ret_exponent = is_negative ? -exponent : exponent;
+    *text = rest;
+    return true;
+}
+
+static uint64_t power_of_ten(int64_t exponent) {
+    uint64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Adds digit * 10^place. False when that is too large. */
+static bool add_digit(struct htw__decimal *decimal, unsigned digit, int64_t place, bool *more) {
+    if (digit == 0)
+        return true;
+    if (place < -FRACTION_DIGITS) {
+        *more = true;
+    } else if (place < 0) {
+        decimal->fraction += digit * power_of_ten(place + FRACTION_DIGITS);
+    } else {
+        if (place >= WHOLE_DIGITS)
+            return false;
+        decimal->whole += digit * power_of_ten(place); /* less than 10^19, which 64 bits hold */
+    }
+    return true;
+}
+
+const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *ret_decimal) {
+    struct htw__text digits = *text;
+    const char *why = htw__text_read_decimal(text, ret_decimal);
+    int64_t exponent;
+    struct htw__text end = *text;
+    if (why != NULL || !read_exponent(text, &exponent))
+        return why;
+    digits.end = end.at;
+    const char *point = memchr(digits.at, '.', (size_t)(digits.end - digits.at));
+    int64_t place = exponent + (point != NULL ? point : digits.end) - digits.at - 1;
+    struct htw__decimal decimal = { 0, 0 };
+    bool more = false;
+    while (digits.at < digits.end) {
+        if (htw__text_skip(&digits, '.'))
+            continue;
+        if (!add_digit(&decimal, take_digit(&digits), place--, &more))
+            return "number too large";
+    }
+    decimal.fraction += more;
     *ret_decimal = decimal;
     return NULL;
 }

@@ -37,6 +37,12 @@ bool htw__text_read_fixed(struct htw__text *text, unsigned digits, int *ret_numb
  */
 const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *ret_decimal);
 
+/*
+ * The same with an optional exponent, as programs print numbers: 1e-06, 1.5E+3. The digits are
+ * rounded once, after the exponent has moved the point.
+ */
+const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *ret_decimal);
+
 /* `decimal` times `unit_ns`, rounded up to a whole nanosecond. */
 htw__nanos htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
 

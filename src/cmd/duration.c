@@ -17,6 +17,7 @@ static const struct unit units[] = {
     { "h", 3600 * HTW__NS_PER_S }, { "m", 60 * HTW__NS_PER_S },
     { "s", HTW__NS_PER_S },        { "ms", HTW__NS_PER_MS },
     { "us", HTW__NS_PER_US },      { "ns", 1 },
+    { "min", 60 * HTW__NS_PER_S }, /* for reading only */
 };
 
 #define UNIT_COUNT (sizeof(units) / sizeof(units[0]))
@@ -37,11 +38,12 @@ const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_n
     struct htw__text rest = { text, text + size };
     if (size > 0 && *text == '-')
         return "negative delay";
+    htw__text_skip(&rest, '+');
     htw__nanos sum_ns = 0;
     bool first = true;
     do {
         struct htw__decimal number;
-        const char *why = htw__text_read_decimal(&rest, &number);
+        const char *why = htw__text_read_number(&rest, &number);
         if (why != NULL)
             return why;
         bool bare = rest.at == rest.end;
@@ -49,7 +51,7 @@ const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_n
             return "unit missing after the last number";
         int64_t unit_ns = bare ? HTW__NS_PER_S : read_unit(&rest);
         if (unit_ns == 0)
-            return "unknown unit (w d h m s ms us ns are known)";
+            return "unknown unit (w d h m min s ms us ns are known)";
         sum_ns += htw__decimal_times(&number, unit_ns);
         if (sum_ns > (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S)
             return "delay too long";

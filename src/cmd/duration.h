@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Reads a duration: numbers with a unit each (w d h m s ms us ns), added up, or one number
- * without a unit, in seconds. A number may have a fraction, which is rounded up to a
- * whole nanosecond. `text` needs no terminator.
+ * Reads a duration: numbers with a unit each (w d h m or min, s ms us ns), added up, or one
+ * number without a unit, in seconds. A number may have a fraction, which is rounded up to a
+ * whole nanosecond, and an exponent. A + may stand before all. `text` needs no terminator.
  *
  * Returns NULL, or why it is none (a static phrase; then `*ret_ns` is left alone).
  */

@@ -92,7 +92,7 @@ const char *htw__instant_parse(const char *text, size_t size, htw__nanos *ret_ns
     struct htw__decimal seconds;
     if (size > 0 && *text == '-')
         return "negative instant";
-    const char *why = htw__text_read_decimal(&rest, &seconds);
+    const char *why = htw__text_read_number(&rest, &seconds);
     if (why != NULL)
         return why;
     if (rest.at < rest.end) {

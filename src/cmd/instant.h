@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Reads a moment: seconds since 1970 with an optional fraction (1767225600.5), or a date
- * and time as in RFC 3339 (2026-01-01T00:00:00.5+01:00). A fraction is rounded up to a
- * whole nanosecond; the leap second 23:59:60 is the second that follows it.
+ * Reads a moment: seconds since 1970 with an optional fraction (1767225600.5) and exponent, or a
+ * date and time as in RFC 3339 (2026-01-01T00:00:00.5+01:00). A fraction is rounded up to a whole
+ * nanosecond; the leap second 23:59:60 is the second that follows it.
  *
  * `*ret_ns` counts from 1970-01-01T00:00:00Z and may be negative. Returns NULL, or why the
  * text is no moment (a static phrase; then `*ret_ns` is left alone).

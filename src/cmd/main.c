@@ -17,7 +17,9 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "Hierarchical timing wheels as a program. Commands:\n"
                            "  delay   release the lines of the input, each at its time\n"
                            "\n"
-                           "`htw COMMAND --help` tells more, `htw --version` the version.\n";
+                           "  help    print this help, or that of a COMMAND\n"
+                           "\n"
+                           "`htw help COMMAND` tells more, `htw --version` the version.\n";
 
 /* Prints to standard output; the exit status tells whether that succeeded. */
 static int print(const char *text) {
@@ -50,6 +52,23 @@ static int run_delay(int argc, char *argv[]) {
     return HTW__STATUS_USAGE;
 }
 
+static int complain(const char *what, const char *word) {
+    fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n", what, word);
+    return HTW__STATUS_USAGE;
+}
+
+static int run_help(int argc, char *argv[]) {
+    if (argc == 1)
+        return print(help);
+    if (argc > 2)
+        return complain("help: one command expected, not more: ", argv[2]);
+    if (strcmp(argv[1], "delay") == 0)
+        return print(htw__options_help);
+    if (strcmp(argv[1], "help") == 0)
+        return print(help);
+    return complain("unknown command: ", argv[1]);
+}
+
 /*
  * A standard descriptor that is closed would be given to the next file that is opened, and
  * then be written to as if it were standard output. So it is opened, for the wrong
@@ -66,11 +85,11 @@ int main(int argc, char *argv[]) {
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "delay") == 0)
         return run_delay(argc - 1, argv + 1);
+    if (strcmp(command, "help") == 0)
+        return run_help(argc - 1, argv + 1);
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
         return print(help);
     if (strcmp(command, "--version") == 0 || strcmp(command, "-V") == 0)
         return print_version();
-    fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n",
-            argc > 1 ? "unknown command: " : "command expected", command);
-    return HTW__STATUS_USAGE;
+    return complain(argc > 1 ? "unknown command: " : "command expected", command);
 }

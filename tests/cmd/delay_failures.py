@@ -12,7 +12,7 @@ from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, ha
 
 @test
 def delay_that_is_bad_is_named_and_skipped():
-    bad = [b"", b" ", b"x", b"x y", b"-1 y", b"1x y", b"1.s y", b"1..2 y", b". y", b"+1 y", b"1e3 y",
+    bad = [b"", b" ", b"x", b"x y", b"-1 y", b"1x y", b"1.s y", b"1..2 y", b". y", b"++1 y", b"1e y",
            b"2h30 y", b"h y", b"99999999999999999999 y", b"999999999999w y", b"1s2 y",
            b"@ y", b"@-5 y", b"@2026-02-29T00:00:00Z y", b"@2100-02-29T00:00:00Z y",
            b"@2026-13-01T00:00:00Z y", b"@2026-01-01T24:00:00Z y", b"@2026-01-01T00:00:00 y",
@@ -103,6 +103,20 @@ def delay_program_without_a_command_tells_the_usage():
     equal(status("bogus"), (2, False, True))
     equal(status("--help"), (0, True, False))
     equal(status("--version"), (0, True, False))
+
+
+@test
+def delay_help_is_given_by_name():
+    def output(*arguments):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=PATIENCE)
+        return done.returncode, done.stdout
+    general, own = output("--help"), output("delay", "--help")
+    assert general[0] == 0 and own[0] == 0 and general[1] != own[1]
+    equal(output("help"), general)
+    equal(output("help", "help"), general)
+    equal(output("help", "delay"), own)
+    equal(output("help", "bogus"), (2, b""))
+    equal(output("help", "delay", "help"), (2, b""))
 
 
 @test
