@@ -17,8 +17,8 @@
  *
  * A request stands on one or more keys (bytes) and has a timeout. Each ends exactly once,
  * for one of four reasons (enum htw_reason). When it ends it is unlinked at once from all of its
- * keys and from the scheduler: nothing that has ended is retained, and a key on which nobody
- * waits takes no memory.
+ * keys and from the scheduler: nothing that has ended is retained, and a key on which no request
+ * waits takes no memory once the checks that are queued for it have been made.
  *
  * The hooks. `try_complete` is asked whether the request can be completed now; it may take what
  * the request waits for, since a request whose `try_complete` has returned true always ends with
@@ -293,7 +293,12 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
 /**
  * As htw_purgatory_check(), but soon, wherever the scheduler runs callbacks: for callers
  * that hold locks which hooks take. Runs no hook in this call. Checks of one key that have not
- * begun are one.
+ * begun are one, also when requests leave the key and others come; until then the key takes memory.
+ *
+ * A check that was accepted is made, unless the scheduler or the purgatory ends before. If an
+ * executor drops its task, the check is scheduled again: at once the first time, later each time
+ * that follows, up to a second. If the scheduler refuses that, the thread that has dropped the task
+ * makes the check.
  *
  * @return 0, also when nobody waits on the key, so that there is nothing to be done; -EINVAL;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): then nothing will be checked;

@@ -2,8 +2,15 @@
 /*
  * A shard has a queue of checks. They are made by a callback, run(), which takes the whole
  * queue. A check is queued only while such a callback is due (runs_started < runs_scheduled),
- * so that it cannot be forgotten; whoever finds none due schedules one first. A key has at most
- * one check queued, which its tag says; so a burst of events on a key is one check.
+ * so that it cannot be forgotten; whoever finds none due schedules one first.
+ *
+ * A key has at most one check queued, which its tag says; so a burst of events on a key is one
+ * check. The check holds the key, so that the tag lasts when the last request leaves the key and
+ * another one comes.
+ *
+ * An executor may drop the callback. Then another one is scheduled: at once the first time, and
+ * later each time that it is dropped again, up to a second. Where the scheduler refuses it, the
+ * thread that has dropped the callback makes the checks.
  */
 #include "later.h"
 
@@ -12,6 +19,11 @@
 
 #include <errno.h>
 #include <string.h>
+
+/* How long after it was dropped a second time a callback is scheduled again; twice as long each
+   time, up to so many times. */
+#define RETRY_NS HTW_MILLISECOND
+#define RETRY_DOUBLINGS_MAX 10u
 
 static size_t later_bytes(size_t key_size) {
     return sizeof(struct htw__later) + key_size;
@@ -29,20 +41,20 @@ static void release_later(struct htw__purgatory_shard *shard, struct htw__later 
     htw__release(&shard->purgatory->allocator, later, later_bytes(later->size));
 }
 
-/* From now on the key may be queued again. Whether anybody waits on it. Under the lock. */
-static bool unmark(struct htw__purgatory_shard *shard, const struct htw__later *later) {
-    struct htw__watched_key *key =
-        htw__watched_key_find(shard, later->hash, later + 1, later->size);
-    if (key != NULL)
-        key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
-    return key != NULL;
+/* The check holds its key no longer, which may be queued again. Whether requests wait on it. Under
+   the lock. */
+static bool let_key_go(struct htw__purgatory_shard *shard, struct htw__later *later) {
+    bool is_watched = !htw__ring_is_empty(&later->key->watches);
+    later->key->node.tag &= ~(uint32_t)HTW__KEY_LATER;
+    htw__watched_key_leave(shard, later->key);
+    return is_watched;
 }
 
 /* Makes one check. */
 static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
                  struct htw__later *later) {
     htw__lock_take(&shard->lock);
-    bool is_watched = unmark(shard, later);
+    bool is_watched = let_key_go(shard, later);
     htw__lock_give(&shard->lock);
     if (is_watched)
         htw__check(frame, later->hash, later + 1, later->size, UINT64_MAX);
@@ -51,27 +63,45 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
     htw__lock_give(&shard->lock);
 }
 
-/* The callback. It takes what is queued now: a steady stream of events must not keep it for ever
-   from returning to the scheduler. */
-static void run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
-    struct htw__purgatory_shard *shard = arg;
-    struct htw__frame frame = { 0 };
-    htw__frame_push(&frame, shard->purgatory);
-    htw__lock_take(&shard->lock);
-    shard->runs_started++;
+/* Under the lock. */
+static struct htw__later *take_queue(struct htw__purgatory_shard *shard) {
     struct htw__later *queue = shard->later;
     shard->later = NULL;
     shard->later_end = &shard->later;
-    htw__lock_give(&shard->lock);
+    return queue;
+}
+
+static void make_all(struct htw__purgatory_shard *shard, struct htw__later *queue) {
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, shard->purgatory);
     for (struct htw__later *later; (later = take_first(&queue)) != NULL;)
         make(&frame, shard, later);
     htw__frame_pop(&frame);
 }
 
+/* The callback. It takes what is queued now: a steady stream of events must not keep it for ever
+   from returning to the scheduler. */
+static void run(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct htw__purgatory_shard *shard = arg;
+    htw__lock_take(&shard->lock);
+    shard->runs_started++;
+    shard->runs_dropped = 0;
+    struct htw__later *queue = take_queue(shard);
+    htw__lock_give(&shard->lock);
+    make_all(shard, queue);
+}
+
 /* Whether a callback is going to take what is queued. */
 static bool is_due(const struct htw__purgatory_shard *shard) {
-    return (int64_t)(shard->runs_scheduled - shard->runs_started) > 0;
+    return (int32_t)(shard->runs_scheduled - shard->runs_started) > 0;
+}
+
+static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
+    if (shard->runs_dropped < 2)
+        return 0;
+    uint32_t doublings = shard->runs_dropped - 2;
+    return RETRY_NS << (doublings < RETRY_DOUBLINGS_MAX ? doublings : RETRY_DOUBLINGS_MAX);
 }
 
 static void release_run(void *arg);
@@ -84,6 +114,7 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.release = release_run;
     htw__lock_take(&shard->lock);
     shard->runs_tried++;
+    spec.when_ns = retry_delay_ns(shard);
     htw__lock_give(&shard->lock);
     int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
     htw__lock_take(&shard->lock);
@@ -95,23 +126,30 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     return error;
 }
 
-/* Takes all back that is queued. Under the lock. */
+/* Forgets what is queued. Under the lock. */
 static void drop(struct htw__purgatory_shard *shard) {
-    for (struct htw__later *later; (later = take_first(&shard->later)) != NULL;) {
-        unmark(shard, later);
+    struct htw__later *queue = take_queue(shard);
+    for (struct htw__later *later; (later = take_first(&queue)) != NULL;) {
+        let_key_go(shard, later);
         release_later(shard, later);
     }
-    shard->later_end = &shard->later;
 }
 
-/* Another callback for what is queued; if there can be none, it is dropped. */
+/* Schedules another callback for what is queued. If the scheduler refuses it, this thread makes the
+   checks; if it was stopped, they are dropped. */
 static void rescue(struct htw__purgatory_shard *shard) {
-    if (schedule_run(shard) == 0)
+    int error = schedule_run(shard);
+    if (error == 0)
         return;
     htw__lock_take(&shard->lock);
-    if (!is_due(shard))
-        drop(shard);
+    struct htw__later *queue = NULL;
+    if (!is_due(shard)) {
+        if (error == -ESHUTDOWN)
+            drop(shard);
+        queue = take_queue(shard);
+    }
     htw__lock_give(&shard->lock);
+    make_all(shard, queue);
 }
 
 /* The callback's release hook. Where it was not run, since the scheduler was stopped or an executor
@@ -119,8 +157,10 @@ static void rescue(struct htw__purgatory_shard *shard) {
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
     htw__lock_take(&shard->lock);
-    if (++shard->runs_released > shard->runs_started)
+    if ((int32_t)(++shard->runs_released - shard->runs_started) > 0) {
         shard->runs_started = shard->runs_released;
+        shard->runs_dropped++;
+    }
     bool is_stranded = shard->later != NULL && !is_due(shard);
     htw__lock_give(&shard->lock);
     if (is_stranded)
@@ -135,7 +175,7 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_k
     struct htw__later *later = htw__allocate(&shard->purgatory->allocator, later_bytes(size));
     if (later == NULL)
         return -ENOMEM;
-    *later = (struct htw__later) { .hash = key->node.hash, .size = size };
+    *later = (struct htw__later) { .key = key, .hash = key->node.hash, .size = size };
     if (size > 0)
         memcpy(later + 1, key->node.key, size);
     *shard->later_end = later;

@@ -88,16 +88,19 @@ struct htw__watched_key {
 };
 
 enum {
-    HTW__KEY_LONG = 1u << 0,  /* has memory of its own, not a cell */
-    HTW__KEY_LATER = 1u << 1, /* a check of it is queued and has not begun */
-    HTW__KEY_ORPHAN = 1u << 2 /* no longer in the table, since it was closed */
+    HTW__KEY_LONG = 1u << 0,   /* has memory of its own, not a cell */
+    HTW__KEY_LATER = 1u << 1,  /* a check of it is queued and has not begun, which holds the key */
+    HTW__KEY_ORPHAN = 1u << 2, /* no longer in the table, since it was closed */
+    HTW__KEY_IDLE = 1u << 3    /* no request waits on it, and it is counted as idle */
 };
 #define HTW__KEY_NUMBER_SHIFT 8 /* of a byte: the cell in its chunk */
 #define HTW__KEY_LANE_SHIFT 16  /* and of the rest: the lane that the cell is from */
 
-/* A check that is queued. The key's bytes stand behind it. */
+/* A check that is queued. The key's bytes stand behind it, for the time when the key may be gone.
+ */
 struct htw__later {
     struct htw__later *next;
+    struct htw__watched_key *key; /* lasts until the check begins */
     uint64_t hash;
     size_t size;
 };
@@ -115,13 +118,15 @@ struct htw__purgatory_shard {
     bool closed;
     uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] is 0: those are what remains */
     uint64_t orphans;             /* keys that are no longer in the table */
+    uint64_t idle;                /* keys that only a queued check holds */
     struct htw__later *later;     /* checks that are queued: the oldest, */
     struct htw__later **later_end;
-    uint64_t runs_scheduled; /* of the callback that makes them, */
-    uint64_t runs_started;   /* which is due while these are less, */
-    uint64_t runs_released;  /* those whose release hook was called, */
-    uint64_t runs_over;      /* and has done all; none is left when these are as many as */
-    uint64_t runs_tried;     /* those that were, or are just being, scheduled */
+    uint32_t runs_scheduled; /* of the callback that makes them, */
+    uint32_t runs_started;   /* which is due while these are less, */
+    uint32_t runs_released;  /* those whose release hook was called, */
+    uint32_t runs_over;      /* and has done all; none is left when these are as many as */
+    uint32_t runs_tried;     /* those that were, or are just being, scheduled */
+    uint32_t runs_dropped;   /* in a row, by an executor */
     struct htw_purgatory *purgatory;
 };
 
@@ -202,8 +207,9 @@ bool htw__frame_is_inside(const struct htw_purgatory *purgatory);
 /* 0; -EINVAL for NULL; -EOWNERDEAD in a child. */
 int htw__purgatory_refusal(const struct htw_purgatory *purgatory);
 
+/* Keys on which requests wait. */
 static inline uint64_t htw__purgatory_shard_keys(const struct htw__purgatory_shard *shard) {
-    return htw__key_table_count(&shard->table) + shard->orphans;
+    return htw__key_table_count(&shard->table) + shard->orphans - shard->idle;
 }
 
 static inline struct htw__purgatory_shard *

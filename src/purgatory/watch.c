@@ -75,20 +75,40 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
     if (shard->closed)
         return -ESHUTDOWN;
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
-    if (key == NULL && (key = add_key(shard, hash, source)) == NULL)
-        return -ENOMEM;
+    if (key == NULL) {
+        if ((key = add_key(shard, hash, source)) == NULL)
+            return -ENOMEM;
+    } else if ((key->node.tag & HTW__KEY_IDLE) != 0) {
+        key->node.tag &= ~(uint32_t)HTW__KEY_IDLE;
+        shard->idle--;
+    }
     watch->_key |= (uintptr_t)key;
     htw__ring_push_back(&key->watches, &watch->_link);
     shard->watched++;
     return 0;
 }
 
+/* Whether a queued check still holds a key on which no request waits. */
+static bool is_held(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    bool was_idle = (key->node.tag & HTW__KEY_IDLE) != 0;
+    bool held = (key->node.tag & HTW__KEY_LATER) != 0;
+    if (held)
+        key->node.tag |= HTW__KEY_IDLE;
+    shard->idle += (uint64_t)held - (uint64_t)was_idle;
+    return held;
+}
+
 void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     if (!htw__ring_is_empty(&key->watches))
         return;
-    if ((key->node.tag & HTW__KEY_ORPHAN) != 0)
-        shard->orphans--;
-    else
+    bool is_orphan = false;
+    if ((key->node.tag & (HTW__KEY_LATER | HTW__KEY_IDLE | HTW__KEY_ORPHAN)) != 0) {
+        if (is_held(shard, key))
+            return;
+        is_orphan = (key->node.tag & HTW__KEY_ORPHAN) != 0;
+        shard->orphans -= is_orphan;
+    }
+    if (!is_orphan)
         htw__key_table_remove(&shard->table, &key->node);
     release_key(shard, key);
 }

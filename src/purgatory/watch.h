@@ -56,7 +56,8 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
 /* Takes it out, and the key away if it was the last. */
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch);
 
-/* Takes a key away if nobody waits on it: after a marker has been taken out. */
+/* Takes a key away if nobody waits on it: after a marker has been taken out, or a check that was
+   queued no longer holds it. */
 void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key);
 
 /* Takes any key out of the table of a closed shard; NULL: there is none. It lasts until it is

@@ -6,6 +6,7 @@
 
 int main(void) {
     printf("request %zu\n", sizeof(struct htw_request));
+    printf("shard %zu\n", sizeof(struct htw__purgatory_shard));
     printf("threshold %zu\n", sizeof(struct htw_threshold));
     return 0;
 }

@@ -187,6 +187,122 @@ static void purgatory_check_later_takes_room_only_while_it_waits(void **state) {
     purgatory_case_end(&test);
 }
 
+/* ---- waiters come and go */
+
+/* The queued check must not die with the last waiter, or each new one would bring another. */
+static void purgatory_checks_later_are_one_while_waiters_come_and_go(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->name = '\0';
+    for (unsigned i = 0; i < 1000; i++) {
+        a->asked = 0;
+        watch(a, HTW_FOREVER, "k");
+        assert_int_equal(check_key_later(test, "k"), 0);
+        assert_waiting(test, 1, 1, 1, 0);
+        assert_true(cancel(a));
+        assert_waiting(test, 0, 0, 0, 0);
+    }
+    a->asked = 0;
+    watch(a, HTW_FOREVER, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(a->asked, 2 + 1);
+    assert_int_equal(htw_purgatory_check(test->purgatory, "k", 1), 0);
+    assert_true(cancel(a));
+    assert_int_equal(test->memory.live_bytes, before);
+}
+
+/* In a closed purgatory, too, a queued check holds a key, and no longer than it must. */
+static void purgatory_check_later_of_a_key_that_is_left_lets_it_go(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    for (unsigned closed = 0; closed < 2; closed++) {
+        watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "a key of more than sixteen bytes");
+        watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k");
+        assert_int_equal(check_key_later(test, "k"), 0);
+        assert_int_equal(check_key_later(test, "a key of more than sixteen bytes"), 0);
+        assert_true(cancel(&test->waiters[0]));
+        if (closed != 0)
+            assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
+        else
+            assert_true(cancel(&test->waiters[1]));
+        assert_waiting(test, 0, 0, 0, 0);
+        purgatory_case_advance(test, 0);
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(test->memory.live_bytes, before);
+    }
+}
+
+/* ---- an executor that drops */
+
+static struct {
+    struct purgatory_case *test;
+    uint64_t to_drop, dropped;
+    bool refuses; /* from the first drop on the scheduler has no memory */
+} executor;
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        if (executor.dropped < executor.to_drop) {
+            executor.dropped++;
+            if (executor.refuses)
+                failing_allocator_fail(&executor.test->scheduler_memory, 1, true);
+            htw_task_drop(tasks[i]);
+        } else {
+            htw_task_run(tasks[i]);
+        }
+}
+
+/* A waiter waits on "k", where it can be completed, and a check of that is queued. */
+static struct waiter *begin_with_executor(struct purgatory_case *test, uint64_t to_drop,
+                                          bool refuses) {
+    struct htw_executor own = { execute, NULL };
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.executor = &own;
+    executor.test = test;
+    executor.to_drop = to_drop;
+    executor.dropped = 0;
+    executor.refuses = refuses;
+    purgatory_case_begin(test, &options, NULL);
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, HTW_FOREVER, "k");
+    a->ready = true;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    return a;
+}
+
+static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 1, true);
+    purgatory_case_advance(&test, 0);
+    assert_int_equal(executor.dropped, 1);
+    assert_ends(&test, "aC");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct waiter *a = begin_with_executor(&test, UINT64_MAX, false);
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_in_range(executor.dropped, 2, 15);
+    purgatory_case_advance(&test, 100 * HTW_SECOND);
+    assert_in_range(executor.dropped, 80, 120);
+    assert_int_equal(a->ended, 0);
+    executor.to_drop = 0;
+    purgatory_case_advance(&test, 2 * HTW_SECOND);
+    assert_ends(&test, "aC");
+    /* Run once, it is soon again. */
+    watch(purgatory_case_waiter(&test, 'b'), HTW_FOREVER, "k");
+    test.waiters[1].ready = true;
+    assert_int_equal(check_key_later(&test, "k"), 0);
+    purgatory_case_advance(&test, 0);
+    assert_ends(&test, "bC");
+    purgatory_case_end(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PURGATORY_CASE(purgatory_check_later_runs_no_hook_in_the_call),
@@ -201,6 +317,10 @@ int main(void) {
         PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_scheduler),
         cmocka_unit_test(purgatory_check_later_refused_at_the_limit_can_be_repeated),
         cmocka_unit_test(purgatory_check_later_takes_room_only_while_it_waits),
+        PURGATORY_CASE(purgatory_checks_later_are_one_while_waiters_come_and_go),
+        PURGATORY_CASE(purgatory_check_later_of_a_key_that_is_left_lets_it_go),
+        cmocka_unit_test(purgatory_check_later_dropped_and_refused_is_made),
+        cmocka_unit_test(purgatory_check_later_that_is_always_dropped_is_tried_less_and_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
