@@ -13,9 +13,9 @@
  *         release(connection);
  *
  * Time is int64_t nanoseconds of the scheduler's clock. A delay of zero or less, or an
- * instant in the past, means now; HTW_FOREVER never comes; sums saturate. Deadlines are
- * rounded up to a tick, so a callback is never early; it is late by less than a tick and
- * what a wake-up takes.
+ * instant in the past, means now; HTW_FOREVER never comes; sums saturate. A deadline that is
+ * ahead is rounded up to a tick, so a callback is never early; it is late by less than a tick
+ * and what a wake-up takes. What is due now is not rounded up: it does not wait for the next tick.
  *
  * Thread-safety: unless a function says otherwise, any thread may call it at any time, a
  * callback, a release hook and a visitor included. None of them blocks, but for a spin lock
@@ -274,7 +274,8 @@ HTW_API int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_
                          void *arg, htw_handle *ret_handle);
 
 /**
- * As htw_schedule(), at an instant of the scheduler's clock. Does not read the clock.
+ * As htw_schedule(), at an instant of the scheduler's clock. Reads the clock only where the
+ * instant may be over: when nothing is pending that is due two ticks earlier.
  */
 HTW_API int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
                             htw_callback *callback, void *arg, htw_handle *ret_handle);
@@ -518,7 +519,8 @@ HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
 /**
  * Runs what is due, in this thread (or hands it to the executor). Only for embedded schedulers.
  *
- * @param budget    the most callbacks to run; 0: all that are due now.
+ * @param budget    the most callbacks to run; 0: all that are due now. What a callback schedules
+ *                  for now may wait for the next call, so that this one ends.
  * @param ret_count how many were run (or handed over); may be NULL.
  * @return HTW_DONE; HTW_MORE when the budget was spent (htw/wheel.h; the file descriptor is
  *         readable still); -ENOTSUP as htw_scheduler_fd(); -EBUSY while another thread is in it;
@@ -542,7 +544,8 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
  *         callback; -EBUSY while another thread is in it; -ESHUTDOWN.
  *
  * Blocks until the callbacks have returned. Does not return while callbacks keep
- * scheduling with no delay.
+ * scheduling with no delay, unless another thread stops the scheduler; they keep no other
+ * callback that is due waiting.
  */
 HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
 

@@ -56,12 +56,12 @@ struct htw__key_table *htw__group_keys(struct htw_group *group) {
 void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
                      int64_t now_ns, bool *ret_wake) {
     if (extra == NULL || extra->group == NULL || !extra->group->paused) {
-        htw__shard_file_surely(shard, record, ret_wake);
+        htw__shard_file_surely(shard, record, now_ns, ret_wake);
         return;
     }
     htw__extra_pause(record, extra, now_ns);
     bool wake = false; /* it is not going to be due */
-    int error = htw__shard_file(shard, record, HTW_NEVER, &wake);
+    int error = htw__shard_file(shard, record, HTW_NEVER, HTW_FOREVER, &wake);
     HTW__CHECK(error == 0); /* no deadline needs no level */
     (void)error;
 }
@@ -168,9 +168,10 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     /* Paused again meanwhile: then the later of the two holds. */
     if (!extra->paused || sweep->group->paused)
         return false;
-    htw__extra_resume(record, extra, htw__now_ns(shard->scheduler));
+    int64_t now_ns = htw__now_ns(shard->scheduler);
+    htw__extra_resume(record, extra, now_ns);
     if (htw__ident_state(htw__ident_of(record)) == HTW__PENDING)
-        htw__shard_file_surely(shard, record, &sweep->wake);
+        htw__shard_file_surely(shard, record, now_ns, &sweep->wake);
     return false;
 }
 

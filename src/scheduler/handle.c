@@ -18,7 +18,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
         htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), ret_wake);
         return HTW_MOVED;
     }
-    int error = htw__shard_file(shard, record, tick, ret_wake);
+    int error = htw__shard_file(shard, record, tick, deadline_ns, ret_wake);
     if (error != 0)
         return error;
     record->deadline_ns = deadline_ns;

@@ -166,7 +166,9 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__counter_add(&pass->runner->rearmed, 1);
         wrote_counters(pass->runner);
         htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
-        htw__group_file(shard, record, extra, htw__now_ns(scheduler), &wake);
+        /* Another thread may have moved it to an instant after the callback's end. */
+        int64_t now_ns = ident & HTW__REARM ? htw__now_ns(scheduler) : pass->now_ns;
+        htw__group_file(shard, record, extra, now_ns, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
         if (repeats)

@@ -66,7 +66,7 @@ static inline int file(struct htw__shard *shard, struct htw__record *record, str
                        bool *ret_wake) {
     record->deadline_ns = plan.deadline_ns;
     if (__builtin_expect(plan.earliest == plan.latest, true))
-        return htw__shard_file_new(shard, record, plan.earliest, ret_wake);
+        return htw__shard_file_new(shard, record, plan.earliest, plan.deadline_ns, ret_wake);
     int error = htw__shard_file_within(shard, record, plan.earliest, plan.latest, ret_wake);
     int64_t chosen_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
     if (record->deadline_ns < chosen_ns)

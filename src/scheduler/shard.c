@@ -31,7 +31,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     HTW__ANNOTATE_ATOMIC(&shard->left, sizeof(shard->left));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER);
-    shard->alarm_tick = HTW_NEVER;
+    shard->soon_tick = HTW_NEVER;
     atomic_init(&shard->left, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -71,20 +71,73 @@ int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_re
     return htw__shard_take_record(shard, ret_record, ret_index);
 }
 
+/* ---- when the expirer looks */
+
+/*
+ * soon_tick divides what is filed, under the lock, with one comparison. What is filed for later
+ * than that needs nothing else:
+ *  - The alarm is set for no later. The comparison is with what it has been set to, not with what
+ *    another thread is about to set it to: a timer would be late by as long as that thread is
+ *    stopped. While there is such a thread, nothing is later than soon_tick.
+ *  - The deadline, which was rounded up to its tick, is ahead. The clock was at seen_tick, and the
+ *    expirer looks at wake_tick. Unless it is late by more than a tick, the present tick is not
+ *    after both.
+ */
+static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
+    uint64_t later = tick > shard->seen_tick ? tick : shard->seen_tick;
+    atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
+    shard->soon_tick = shard->waking == 0 && later != HTW_NEVER ? later + 1 : HTW_NEVER;
+}
+
+static uint64_t wake_tick(const struct htw__shard *shard) {
+    return atomic_load_explicit(&shard->wake_tick, memory_order_relaxed);
+}
+
+/* Sees to it that the expirer looks at `tick`, which is not after soon_tick. */
+static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
+    uint64_t planned = wake_tick(shard);
+    if (tick >= planned && (shard->waking == 0 || tick == HTW_NEVER))
+        return;
+    if (!*ret_wake)
+        shard->waking++;
+    *ret_wake = true;
+    shard->seen_tick = htw__tick_at(shard->scheduler, htw__now_ns(shard->scheduler));
+    set_wake_tick(shard, tick < planned ? tick : planned);
+}
+
+void htw__shard_wake(struct htw__shard *shard) {
+    htw__expirer_look_at(htw__expirer_of(shard), htw__tick_ns(shard->scheduler, wake_tick(shard)));
+    htw__lock_take(&shard->lock);
+    shard->waking--;
+    set_wake_tick(shard, wake_tick(shard));
+    htw__lock_give(&shard->lock);
+}
+
 /* ---- the wheel */
+
+int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
+                         int64_t deadline_ns, bool *ret_wake) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    if (tick != 0 && tick != HTW_NEVER && deadline_ns <= htw__now_ns(scheduler))
+        tick = htw__tick_at(scheduler, deadline_ns);
+    int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
+    if (error == 0)
+        plan_wake(shard, tick, ret_wake);
+    return error;
+}
 
 int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
                            uint64_t latest, bool *ret_wake) {
     htw__shard_leave_former(shard, record);
     int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
-    if (error == 0)
-        htw__shard_lower_wake_tick(shard, htw_timer_deadline(&record->timer), ret_wake);
+    if (error == 0 && htw_timer_deadline(&record->timer) <= shard->soon_tick)
+        plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
 
 /* Files a record for its deadline_ns or earlier, but does not tell the expirer. */
-static void file_surely(struct htw__shard *shard, struct htw__record *record) {
-    uint64_t tick = htw__tick_from(shard->scheduler, record->deadline_ns);
+static void file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns) {
+    uint64_t tick = htw__tick_due(shard->scheduler, record->deadline_ns, now_ns);
     htw__shard_leave_former(shard, record);
     if (htw_wheel_schedule(shard->wheel, &record->timer, tick) == 0)
         return;
@@ -95,36 +148,11 @@ static void file_surely(struct htw__shard *shard, struct htw__record *record) {
     (void)error;
 }
 
-void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake) {
-    file_surely(shard, record);
-    htw__shard_lower_wake_tick(shard, htw_timer_deadline(&record->timer), ret_wake);
-}
-
-/* ---- when the expirer looks */
-
-/* Under the lock. While a thread has yet to set the alarm, all that are armed set it, too. */
-static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
-    atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-    shard->alarm_tick = shard->waking == 0 ? tick : HTW_NEVER;
-}
-
-void htw__shard_plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
-    uint64_t planned = atomic_load_explicit(&shard->wake_tick, memory_order_relaxed);
-    if (!*ret_wake)
-        shard->waking++;
-    *ret_wake = true;
-    set_wake_tick(shard, tick < planned ? tick : planned);
-}
-
-void htw__shard_wake(struct htw__shard *shard) {
-    htw__expirer_look_at(
-        htw__expirer_of(shard),
-        htw__tick_ns(shard->scheduler,
-                     atomic_load_explicit(&shard->wake_tick, memory_order_relaxed)));
-    htw__lock_take(&shard->lock);
-    shard->waking--;
-    set_wake_tick(shard, atomic_load_explicit(&shard->wake_tick, memory_order_relaxed));
-    htw__lock_give(&shard->lock);
+void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
+                            bool *ret_wake) {
+    file_surely(shard, record, now_ns);
+    if (htw_timer_deadline(&record->timer) <= shard->soon_tick)
+        plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
 }
 
 /*
@@ -178,10 +206,12 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
         struct htw__record *record = htw__record_of(timers[i]);
         uint64_t ident = htw__ident_of(record);
         /* What was armed with no delay after `now_ns` was read is due as well. */
-        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns &&
-            record->deadline_ns > htw__now_ns(shard->scheduler)) {
-            file_surely(shard, record); /* the caller has yet to look at the wheel */
-            continue;
+        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns) {
+            int64_t later_ns = htw__now_ns(shard->scheduler);
+            if (record->deadline_ns > later_ns) {
+                file_surely(shard, record, later_ns); /* the caller has yet to look at the wheel */
+                continue;
+            }
         }
         if (htw__ident_state(ident) == HTW__PENDING &&
             htw__ident_change(record, &ident,
@@ -196,6 +226,8 @@ static bool collect_slice(struct htw__shard *shard, int64_t now_ns, struct htw__
     uint64_t now_tick = htw__tick_at(shard->scheduler, now_ns);
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
+    shard->seen_tick = now_tick;
+    set_wake_tick(shard, wake_tick(shard));
     if (shard->former != NULL && move_from_former(shard))
         return true;
     if (now_tick < htw_wheel_now(shard->wheel) && follow_step_back(shard, now_tick))

@@ -35,44 +35,33 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
     htw__slab_free(&shard->slab, &record->cell);
 }
 
-/* What htw__shard_lower_wake_tick() does where the alarm has to be set. */
-void htw__shard_plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake);
-
 /* A timer that has not yet followed into a new wheel leaves the former one here. */
 static inline void htw__shard_leave_former(struct htw__shard *shard, struct htw__record *record) {
     if (__builtin_expect(shard->former != NULL, false))
         htw_wheel_cancel(shard->former, &record->timer);
 }
 
-/*
- * Notes that something is due at `tick`. If the alarm may be set for later, `*ret_wake` becomes
- * true, and the caller must set it with htw__shard_wake(). The comparison is with what the alarm is
- * set to: if it were with what another thread is about to set it to, a timer would be late by as
- * long as that thread is stopped in between. Under the lock.
- */
-static inline void htw__shard_lower_wake_tick(struct htw__shard *shard, uint64_t tick,
-                                              bool *ret_wake) {
-    if (__builtin_expect(tick < shard->alarm_tick, false))
-        htw__shard_plan_wake(shard, tick, ret_wake);
-}
+/* What htw__shard_file_new() does where the alarm may be set for later, or the deadline be over. */
+int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
+                         int64_t deadline_ns, bool *ret_wake);
 
 /*
- * Puts a record into the wheel, or moves it there. Under the lock. -ENOMEM: nothing has changed.
- * Otherwise `*ret_wake` becomes true if the expirer must be told with htw__shard_wake(), once
- * the lock is given back. A new one is in no wheel yet.
+ * Puts a record into the wheel, or moves it there: for `tick`, or at once if `deadline_ns`, which
+ * was rounded up to that tick, is over. Under the lock. -ENOMEM: nothing has changed. Otherwise
+ * `*ret_wake` becomes true if the alarm may be set for later: then the caller must set it with
+ * htw__shard_wake(), once the lock is given back. A new record is in no wheel yet.
  */
 static inline int htw__shard_file_new(struct htw__shard *shard, struct htw__record *record,
-                                      uint64_t tick, bool *ret_wake) {
-    int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
-    if (__builtin_expect(error == 0, true))
-        htw__shard_lower_wake_tick(shard, tick, ret_wake);
-    return error;
+                                      uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
+    if (__builtin_expect(tick <= shard->soon_tick, false))
+        return htw__shard_file_soon(shard, record, tick, deadline_ns, ret_wake);
+    return htw_wheel_schedule(shard->wheel, &record->timer, tick);
 }
 
 static inline int htw__shard_file(struct htw__shard *shard, struct htw__record *record,
-                                  uint64_t tick, bool *ret_wake) {
+                                  uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
     htw__shard_leave_former(shard, record);
-    return htw__shard_file_new(shard, record, tick, ret_wake);
+    return htw__shard_file_new(shard, record, tick, deadline_ns, ret_wake);
 }
 
 /* The same, for a tick in a range. */
@@ -81,7 +70,8 @@ int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record,
 
 /* The same for the record's deadline_ns, and cannot fail: if the wheel cannot grow, it is filed
    for as late as is possible, and filed again then. */
-void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, bool *ret_wake);
+void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
+                            bool *ret_wake);
 
 /* Takes a record out of the wheel. Under the lock. */
 static inline void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {

@@ -151,8 +151,7 @@ struct htw__shard {
     uint32_t reclaiming;        /* those that were taken off the stack `left` */
     uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
     _Atomic uint64_t wake_tick; /* the expirer must look here by then. Written under the lock */
-    uint64_t alarm_tick; /* the alarm is set for no later than this: wake_tick, or while a thread is
-                            `waking`, HTW_NEVER */
+    uint64_t soon_tick; /* what is filed for later needs no alarm and is not over: file_soon() */
     struct htw_wheel *wheel;
     struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
     /* Counted by whoever has the lock; for claims: that of his own shard. */
@@ -160,6 +159,7 @@ struct htw__shard {
     uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* What was claimed last by those who arm here, in turn; the next in turn. */
     uint32_t recent[HTW__LEFT_AHEAD], recent_next;
+    uint64_t seen_tick;              /* when the clock was last read under the lock */
     uint64_t scheduled_before;       /* when the expirer last cleaned up; that alone touches it */
     uint64_t demoted;                /* by the wheels that are no more */
     struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
@@ -326,6 +326,16 @@ static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int
     if (ns == HTW_FOREVER)
         return HTW_NEVER;
     return ns <= 0 ? 0 : htw__divide_up((uint64_t)ns, &scheduler->tick);
+}
+
+/*
+ * The tick at which a deadline is due. One that is ahead is rounded up, so that nothing is early,
+ * and one that is over is rounded down, so that nothing waits for the next tick.
+ */
+static inline uint64_t htw__tick_due(const struct htw_scheduler *scheduler, int64_t deadline_ns,
+                                     int64_t now_ns) {
+    return deadline_ns <= now_ns ? htw__tick_at(scheduler, deadline_ns)
+                                 : htw__tick_from(scheduler, deadline_ns);
 }
 
 static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
