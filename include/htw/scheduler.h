@@ -286,7 +286,7 @@ HTW_API int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns
  *
  * @param earliest_ns the least delay that will do.
  * @param latest_ns   the greatest, at least `earliest_ns`. Where no tick lies between, the
- *                    one after `earliest_ns` is taken.
+ *                    one after `earliest_ns` is taken; or now, if that is 0 or less.
  */
 HTW_API int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns,
                                 int64_t latest_ns, htw_callback *callback, void *arg,

@@ -28,11 +28,11 @@ static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t f
 static struct plan plan_within(const struct htw_scheduler *scheduler, int64_t earliest_ns,
                                int64_t latest_ns) {
     int64_t now_ns = htw__now_ns(scheduler);
-    struct plan plan = plan_between(scheduler, htw__after_ns(now_ns, earliest_ns),
-                                    htw__after_ns(now_ns, latest_ns));
+    int64_t to_ns = htw__after_ns(now_ns, latest_ns);
     if (earliest_ns <= 0)
-        plan.earliest = htw__tick_at(scheduler, now_ns);
-    return plan;
+        return (struct plan) { now_ns, htw__tick_at(scheduler, now_ns),
+                               htw__tick_at(scheduler, to_ns) };
+    return plan_between(scheduler, htw__after_ns(now_ns, earliest_ns), to_ns);
 }
 
 static struct plan plan_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {

@@ -91,6 +91,55 @@ static void scheduler_range_in_the_past_runs_now(void **state) {
     scheduler_close(&f);
 }
 
+/* Begins in the middle of a tick of an hour, so that a tick later would be plain. */
+static void open_at_half_past(struct scheduler_fixture *f, size_t probes) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.tick_ns = HTW_TICK_NS_MAX;
+    options.manual_start_ns = HTW_TICK_NS_MAX * 7 / 2; /* the next tick is rounder */
+    scheduler_open(f, &options, probes);
+}
+
+static void scheduler_range_that_ends_within_the_tick_that_it_is_runs_now(void **state) {
+    (void)state;
+    static const int64_t ranges[][2] = { { -5, -1 },       { -5, 0 },         { 0, 0 },
+                                         { INT64_MIN, 0 }, { INT64_MIN, -1 }, { -5, 1 },
+                                         { 0, 10 * MS } };
+    enum { COUNT = sizeof(ranges) / sizeof(ranges[0]) };
+    struct scheduler_fixture f;
+    open_at_half_past(&f, COUNT);
+    for (unsigned i = 0; i < COUNT; i++)
+        arm_within(&f, i, ranges[i][0], ranges[i][1]);
+    advance(&f, 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(f.probes[i].runs, 1);
+        assert_int_equal(f.probes[i].last.late_ns, 0);
+    }
+    scheduler_close(&f);
+}
+
+static void scheduler_spec_with_a_negative_delay_runs_now(void **state) {
+    (void)state;
+    static const int64_t delays[] = { -1, -HTW_TICK_NS_MAX, INT64_MIN };
+    enum { COUNT = sizeof(delays) / sizeof(delays[0]) };
+    struct scheduler_fixture f;
+    open_at_half_past(&f, (size_t)2 * COUNT);
+    int64_t now_ns = htw_scheduler_now(f.scheduler), deadline_ns;
+    for (unsigned i = 0; i < 2 * COUNT; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = probe_run;
+        spec.arg = &f.probes[i];
+        spec.when_ns = delays[i / 2]; /* latest_ns stays 0: no range */
+        spec.period_ns = i % 2 * HTW_FOREVER;
+        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
+        assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadline_ns), 0);
+        assert_int_equal(deadline_ns, now_ns);
+    }
+    advance(&f, 0);
+    for (unsigned i = 0; i < 2 * COUNT; i++)
+        assert_int_equal(f.probes[i].runs, 1);
+    scheduler_close(&f);
+}
+
 static void scheduler_range_of_forever_never_comes(void **state) {
     (void)state;
     struct scheduler_fixture f;
@@ -151,6 +200,8 @@ int main(void) {
         cmocka_unit_test(scheduler_range_without_a_tick_takes_the_one_after_its_begin),
         cmocka_unit_test(scheduler_range_that_ends_before_it_begins_is_refused),
         cmocka_unit_test(scheduler_range_in_the_past_runs_now),
+        cmocka_unit_test(scheduler_range_that_ends_within_the_tick_that_it_is_runs_now),
+        cmocka_unit_test(scheduler_spec_with_a_negative_delay_runs_now),
         cmocka_unit_test(scheduler_range_of_forever_never_comes),
         cmocka_unit_test(scheduler_range_without_an_end_is_accepted),
         cmocka_unit_test(scheduler_spec_with_a_range_runs_inside_it),
