@@ -141,6 +141,24 @@ static void backoff_with_different_seeds_gives_different_delays(void **state) {
     assert_int_equal(equal, 0);
 }
 
+/* Programs that store a seed get the same delays from each version. The numbers are the known
+   first outputs of splitmix64 for this seed; with this cap, what is drawn is their upper 53 bits.
+ */
+static void backoff_draws_the_numbers_of_splitmix64(void **state) {
+    (void)state;
+    static const uint64_t expected[] = { UINT64_C(6457827717110365317),
+                                         UINT64_C(3203168211198807973),
+                                         UINT64_C(9817491932198370423) };
+    const int64_t all_ns = INT64_C(1) << 53;
+    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
+    options.initial_ns = options.cap_ns = all_ns;
+    options.jitter = 1.0;
+    options.seed = 1234567;
+    assert_int_equal(htw_backoff_init(&backoff, &options), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(htw_backoff_next(&backoff), all_ns - (int64_t)(expected[i] >> 11));
+}
+
 static void backoff_jitter_is_spread_over_its_whole_range(void **state) {
     (void)state;
     enum { DRAWS = 100000, PARTS = 10 };
@@ -229,6 +247,7 @@ int main(void) {
         cmocka_unit_test(backoff_reset_does_not_repeat_its_random_numbers),
         cmocka_unit_test(backoff_with_the_same_seed_gives_the_same_delays),
         cmocka_unit_test(backoff_with_different_seeds_gives_different_delays),
+        cmocka_unit_test(backoff_draws_the_numbers_of_splitmix64),
         cmocka_unit_test(backoff_jitter_is_spread_over_its_whole_range),
         cmocka_unit_test(backoff_defaults_are_those_of_the_header),
         cmocka_unit_test(backoff_with_bad_options_is_refused),
