@@ -186,6 +186,20 @@ static void open_bucket(struct htw_wheel *wheel, const struct top *top, bool was
     }
 }
 
+/* Discards buckets at the top that cancels have emptied. Whether the budget lasts for all. */
+static __attribute__((noinline)) bool clear_top(struct htw_wheel *wheel, struct batch *batch) {
+    while (!htw__delay_queue_is_empty(&wheel->queue)) {
+        struct top top = top_of(wheel);
+        if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
+            break;
+        if (batch->budget == 0)
+            return false;
+        batch->budget--;
+        htw__wheel_discard_top(wheel);
+    }
+    return true;
+}
+
 static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
     return htw__delay_queue_top_key(&wheel->queue) > now && htw__ring_is_empty(&wheel->due);
 }
@@ -196,6 +210,7 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
     htw__ring_splice_back(&wheel->due, &wheel->late);
 }
 
+/* With HTW_DONE the round is to be ended. */
 static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
                                         struct batch *batch) {
     wheel->in_round = true;
@@ -205,10 +220,8 @@ static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
         /* A full batch does not report that nothing is left, even if it is so. */
         if (batch->count == batch->max)
             return HTW_MORE;
-        if (nothing_is_due(wheel, now)) {
-            end_round(wheel, now);
+        if (nothing_is_due(wheel, now))
             return HTW_DONE;
-        }
         if (batch->budget == 0)
             return HTW_MORE;
         struct top top = top_of(wheel);
@@ -224,12 +237,18 @@ static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
     }
 }
 
-static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
+/* A call with a budget leaves no emptied buckets to htw_wheel_next(), which has none. */
+static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bool limited,
+                                       struct batch *batch) {
     if (now == HTW_NEVER)
         now = HTW_NEVER - 1;
     if (now < wheel->clock)
         now = wheel->clock;
     enum htw_wheel_progress progress = go_round(wheel, now, batch);
+    if (progress == HTW_DONE && limited && !clear_top(wheel, batch))
+        progress = HTW_MORE;
+    if (progress == HTW_DONE)
+        end_round(wheel, now);
     wheel->expired += batch->count;
     return progress;
 }
@@ -237,7 +256,7 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, st
 /* Whether there is nothing to do but to set the clock, which is common where ticks are polled
    one by one. Then it is done. */
 static inline bool pass_idle(struct htw_wheel *wheel, uint64_t now) {
-    if (wheel->in_round || now < wheel->clock || now == HTW_NEVER || !nothing_is_due(wheel, now))
+    if (wheel->in_round || now < wheel->clock || !nothing_is_due(wheel, now)) /* so not HTW_NEVER */
         return false;
     htw__wheel_set_clock(wheel, now);
     HTW__WHEEL_CHECK(wheel);
@@ -249,9 +268,18 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
         return NULL;
     struct htw_timer *timer = NULL;
     struct batch batch = { &timer, 0, 1, SIZE_MAX };
-    advance(wheel, now, &batch);
+    advance(wheel, now, false, &batch);
     HTW__WHEEL_CHECK(wheel);
     return timer;
+}
+
+/* As advance(), where nothing was to be done but to set the clock. If the budget does not last, the
+   caller believes that the round goes on. */
+static __attribute__((noinline)) int clear_idle(struct htw_wheel *wheel, size_t budget) {
+    struct batch batch = { NULL, 0, 0, budget };
+    wheel->in_round = !clear_top(wheel, &batch);
+    HTW__WHEEL_CHECK(wheel);
+    return wheel->in_round ? HTW_MORE : HTW_DONE;
 }
 
 int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
@@ -260,10 +288,10 @@ int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer
         return -EINVAL;
     if (pass_idle(wheel, now)) {
         *ret_count = 0;
-        return HTW_DONE;
+        return budget == 0 ? HTW_DONE : clear_idle(wheel, budget);
     }
     struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
-    enum htw_wheel_progress progress = advance(wheel, now, &batch);
+    enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
     HTW__WHEEL_CHECK(wheel);
     *ret_count = batch.count;
     return (int)progress;

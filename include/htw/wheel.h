@@ -229,9 +229,11 @@ enum htw_wheel_progress {
  * @param budget    the most steps to take: handing out or demoting one timer, or
  *                  discarding one bucket that is found empty, is a step (with
  *                  strict_fifo, a timer that is due above the lowest level takes two).
- *                  0 means no limit.
+ *                  0 means no limit. With a budget, HTW_DONE also means that emptied
+ *                  buckets before the next deadline have been discarded, so that
+ *                  htw_wheel_next() takes O(1) if it comes before any cancel or move.
  * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
- *                  spent on demotions. Set unless -EINVAL is returned.
+ *                  spent on other steps. Set unless -EINVAL is returned.
  * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); a full batch is always
  *         HTW_MORE; -EINVAL when a pointer is NULL or `max` is 0.
  *
@@ -253,7 +255,8 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
  *         out nothing, and cures it.
  *
  * Discards buckets that cancels have emptied. Cost: O(1), and O(log buckets) for each bucket
- * discarded, of which an arm makes one at the most.
+ * discarded, of which an arm makes one at the most. Where that may be too many at a time, call
+ * htw_wheel_poll_batch() with a budget first, until it returns HTW_DONE.
  */
 HTW_API uint64_t htw_wheel_next(struct htw_wheel *wheel);
 

@@ -161,40 +161,43 @@ void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record
  * in use for a while. If there is no memory for that, the old one stays; its timers come
  * up at their time nevertheless, but what is armed for before its clock waits to be filed again
  * (htw__shard_collect() hands nothing out that is not due).
+ *
+ * Wheels are created and destroyed without the lock, since both take long. Only the expirer
+ * replaces them and moves their clocks, so it may look at these.
  */
-static bool follow_step_back(struct htw__shard *shard, uint64_t now_tick) {
-    if (shard->former == NULL) {
-        struct htw_wheel *wheel;
-        if (create_wheel(shard->scheduler, now_tick, &wheel) != 0)
-            return false;
-        if (htw_wheel_reserve(wheel, HTW_NEVER) != 0) {
-            htw_wheel_destroy(wheel);
-            return false;
-        }
-        shard->former = shard->wheel;
-        shard->wheel = wheel;
-    }
-    return true;
+static struct htw_wheel *create_successor(const struct htw__shard *shard, uint64_t now_tick) {
+    struct htw_wheel *wheel;
+    if (shard->former != NULL || now_tick >= htw_wheel_now(shard->wheel) ||
+        create_wheel(shard->scheduler, now_tick, &wheel) != 0)
+        return NULL;
+    if (htw_wheel_reserve(wheel, HTW_NEVER) == 0)
+        return wheel;
+    htw_wheel_destroy(wheel);
+    return NULL;
 }
 
-/* Whether there is more to move. */
-static bool move_from_former(struct htw__shard *shard) {
-    for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw_timer *timer = htw_wheel_drain(shard->former);
-        if (timer == NULL) {
-            struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-            htw_wheel_stats(shard->former, &stats);
-            shard->demoted += stats.demoted;
-            htw_wheel_destroy(shard->former);
-            shard->former = NULL;
-            return false;
-        }
+/* Moves up to HTW__SLICE timers. When none is left, the former wheel, to be destroyed. */
+static struct htw_wheel *move_from_former(struct htw__shard *shard) {
+    struct htw_wheel *former = shard->former;
+    struct htw_timer *timers[HTW__SLICE];
+    size_t count;
+    if (htw_wheel_poll_batch(former, HTW_NEVER, timers, HTW__SLICE, HTW__SLICE, &count) == HTW_DONE)
+        /* All that is left never comes. */
+        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(former)) != NULL)
+            count++;
+    for (size_t i = 0; i < count; i++) {
         /* Cannot fail: the wheel has all its levels. */
-        int error = htw_wheel_schedule(shard->wheel, timer, htw_timer_deadline(timer));
+        int error = htw_wheel_schedule(shard->wheel, timers[i], htw_timer_deadline(timers[i]));
         HTW__CHECK(error == 0);
         (void)error;
     }
-    return true;
+    if (htw_wheel_count(former) > 0)
+        return NULL;
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    htw_wheel_stats(former, &stats);
+    shard->demoted += stats.demoted;
+    shard->former = NULL;
+    return former;
 }
 
 /* ---- expiry */
@@ -220,18 +223,11 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
     }
 }
 
-/* Takes the lock once. Whether there may be more. */
-static bool collect_slice(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
-                          uint32_t max) {
-    uint64_t now_tick = htw__tick_at(shard->scheduler, now_ns);
+/* Under the lock. Whether there may be more. */
+static bool collect_slice(struct htw__shard *shard, int64_t now_ns, uint64_t now_tick,
+                          struct htw__batch *batch, uint32_t max) {
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
-    shard->seen_tick = now_tick;
-    set_wake_tick(shard, wake_tick(shard));
-    if (shard->former != NULL && move_from_former(shard))
-        return true;
-    if (now_tick < htw_wheel_now(shard->wheel) && follow_step_back(shard, now_tick))
-        return true;
     int progress = htw_wheel_poll_batch(shard->wheel, now_tick, timers, max, HTW__SLICE, &count);
     enqueue(shard, timers, count, now_ns, batch);
     if (progress == HTW_MORE)
@@ -246,12 +242,26 @@ static bool collect_slice(struct htw__shard *shard, int64_t now_ns, struct htw__
 
 bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
                         uint32_t max) {
+    uint64_t now_tick = htw__tick_at(shard->scheduler, now_ns);
+    struct htw_wheel *successor = create_successor(shard, now_tick);
+    struct htw_wheel *emptied = NULL;
+    bool more = true;
     batch->shard = shard;
     batch->count = 0;
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
     htw__lock_take(&shard->lock);
-    bool more = collect_slice(shard, now_ns, batch, max);
+    shard->seen_tick = now_tick;
+    set_wake_tick(shard, wake_tick(shard));
+    if (successor != NULL) {
+        shard->former = shard->wheel;
+        shard->wheel = successor;
+    }
+    if (shard->former != NULL)
+        emptied = move_from_former(shard);
+    else
+        more = collect_slice(shard, now_ns, now_tick, batch, max);
     htw__lock_give(&shard->lock);
+    htw_wheel_destroy(emptied);
     return more;
 }
 

@@ -233,6 +233,11 @@ static bool run_batch(struct history *self, const struct history_op *op) {
                               count, demoted, op->budget);
     if (rc == HTW_MORE && count < op->max && op->budget == 0)
         return history_differ(self, "HTW_MORE though there was room and no limit");
+    if (rc == HTW_DONE && op->budget != 0) {
+        htw_wheel_next(self->wheel);
+        if (history_read_stats(self).queued_buckets != after.queued_buckets)
+            return history_differ(self, "HTW_DONE left emptied buckets for htw_wheel_next()");
+    }
     /* With strict_fifo, steps that only put what is due in order leave no trace in the counters. */
     bool idle = count + demoted == 0 && after.queued_buckets >= before.queued_buckets;
     self->idle = rc == HTW_MORE && idle ? self->idle + 1 : 0;

@@ -238,6 +238,41 @@ static void wheel_budgets_and_batches_hand_out_the_same(void **state) {
     }
 }
 
+/* Nothing is due, and the first bucket with a timer stands behind many that cancels have emptied.
+ */
+static void wheel_budget_covers_emptied_buckets_ahead(void **state) {
+    (void)state;
+    enum { COUNT = 200, LAST = COUNT - 1 };
+    static const size_t budgets[] = { 1, 7, 64 };
+    for (unsigned variant = 0; variant < 6; variant++) {
+        struct fixture f;
+        struct htw_timer *timers[4];
+        size_t budget = budgets[variant / 2], count;
+        fixture_open(&f, 256, 0, variant % 2 != 0, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            arm(&f, i, 100 + 300 * i);
+        for (size_t i = 0; i < LAST; i++)
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
+        size_t left = fixture_stats(&f).queued_buckets;
+        assert_in_range(left, 2 * budgets[2], COUNT);
+        int progress;
+        do {
+            progress = htw_wheel_poll_batch(f.wheel, 50, timers, 4, budget, &count);
+            size_t now_left = fixture_stats(&f).queued_buckets;
+            assert_int_equal(count, 0);
+            assert_int_equal(left - now_left, left - 1 < budget ? left - 1 : budget);
+            assert_int_equal(progress, left - 1 > budget ? HTW_MORE : HTW_DONE);
+            left = now_left;
+        } while (progress == HTW_MORE);
+        assert_int_equal(left, 1);
+        assert_int_equal(htw_wheel_now(f.wheel), 50);
+        assert_int_equal(htw_wheel_next(f.wheel), 100 + 300 * LAST);
+        assert_int_equal(fixture_stats(&f).queued_buckets, 1);
+        assert_int_equal(fixture_stats(&f).advances, 0);
+        fixture_close(&f);
+    }
+}
+
 static void wheel_budget_of_one_lets_no_later_timer_pass(void **state) {
     (void)state;
     for (int strict = 0; strict < 2; strict++) {
@@ -309,6 +344,7 @@ int main(void) {
         cmocka_unit_test(wheel_due_timer_that_is_cancelled_does_not_come),
         cmocka_unit_test(wheel_due_timer_that_is_moved_later_comes_later),
         cmocka_unit_test(wheel_budgets_and_batches_hand_out_the_same),
+        cmocka_unit_test(wheel_budget_covers_emptied_buckets_ahead),
         cmocka_unit_test(wheel_budget_of_one_lets_no_later_timer_pass),
         cmocka_unit_test(wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next),
         cmocka_unit_test(wheel_batch_of_nothing_is_done_and_moves_the_clock),
