@@ -142,6 +142,10 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
         delay->report.sleeps++;
         delay->slept_until_due = true;
     }
+    if (ready < 0 && errno != EINTR) {
+        htw__delay_fail(delay, "cannot wait", -errno);
+        delay->cannot_wait = true;
+    }
     if (ready <= 0)
         return;
     if (wanted[0].revents != 0)
@@ -183,7 +187,8 @@ static bool is_finished(const struct htw__delay *delay) {
 
 static void loop(struct htw__delay *delay) {
     htw__input_advance(&delay->input);
-    while (htw__signals_stop() == 0 && delay->output_error == 0 && !is_finished(delay)) {
+    while (htw__signals_stop() == 0 && delay->output_error == 0 && !delay->cannot_wait &&
+           !is_finished(delay)) {
         draw_wheel(delay);
         delay->has_more_due = htw__delay_collect_due(delay);
         htw__delay_write_due(delay);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +47,14 @@ static bool is_quiet(const struct htw__delay *delay) {
 
 static void tell_count(const struct htw__delay *delay, const struct htw__leftover *leftover,
                        const struct htw__saved *saved, bool was_reading) {
-    char stopped[256] = "";
+    char stopped[PATH_MAX + 64] = "";
     const char *path = saved->error == 0 ? delay->options->unreleased_path : saved->path;
-    if (htw__signals_stop() != 0 && was_reading)
-        snprintf(stopped, sizeof(stopped), "stopped by a signal after %s:%" PRIu64 ": ",
+    const char *cause = htw__signals_stop() != 0 ? " by a signal" : "";
+    if (was_reading)
+        snprintf(stopped, sizeof(stopped), "stopped%s after %s:%" PRIu64 ": ", cause,
                  delay->input.name, delay->input.line);
     else if (htw__signals_stop() != 0)
-        snprintf(stopped, sizeof(stopped), "stopped by a signal: ");
+        snprintf(stopped, sizeof(stopped), "stopped%s: ", cause);
     if (leftover->count == 0 || (saved->count == 0 && saved->error == 0))
         htw__terminal_complain("%s%" PRIu64 " not released", stopped, leftover->count);
     else if (saved->count == leftover->count)
@@ -66,7 +68,7 @@ static void tell_count(const struct htw__delay *delay, const struct htw__leftove
         htw__terminal_complain("%s%" PRIu64 " not released, and lost", stopped, leftover->count);
 }
 
-/* Tells how much is left, where it is, and, after a signal, how far the input was read. */
+/* Tells how much is left, where it is, and how far the input was read, if not to its end. */
 static void tell(const struct htw__delay *delay, const struct htw__leftover *leftover,
                  const struct htw__saved *saved, bool was_reading, size_t partial) {
     const char *path = delay->options->unreleased_path;
@@ -78,7 +80,7 @@ static void tell(const struct htw__delay *delay, const struct htw__leftover *lef
         htw__terminal_complain("%s: given up for a signal", path);
     else if (saved->error != 0)
         htw__terminal_complain("%s: %s", path, strerror(-saved->error));
-    if (leftover->count > 0 || htw__signals_stop() != 0)
+    if (leftover->count > 0 || was_reading || htw__signals_stop() != 0)
         tell_count(delay, leftover, saved, was_reading);
     if (leftover->fragment_line > 0)
         htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,

@@ -28,6 +28,7 @@ struct htw__delay {
     struct htw__progress progress;
     bool stdout_is_terminal;
     bool has_stopped_reading; /* for a bad line, or because there is no memory */
+    bool cannot_wait;         /* a sleep has failed: the run ends early */
     bool has_failed;
     bool has_more_due;    /* the wheel was left before it had given all that is due */
     bool slept_until_due; /* the last sleep was ended by a deadline */

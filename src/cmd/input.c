@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "input.h"
 
+#include "signals.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -46,7 +47,10 @@ void htw__input_fini(struct htw__input *input) {
 static int open_file(const char *name) {
     if (strcmp(name, "-") == 0)
         return STDIN_FILENO;
-    int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd;
+    do
+        fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR && htw__signals_stop() == 0);
     return fd >= 0 ? fd : -errno;
 }
 

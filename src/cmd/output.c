@@ -165,9 +165,11 @@ static void settle(struct htw__output *output, size_t written, htw__nanos before
 static bool can_write(const struct htw__output *output) {
     if (output->is_regular)
         return true;
-    /* An error shows as one of the other events, and then the write tells which it is. */
+    /* An error shows as one of the other events, and then the write tells which it is; also when
+     * poll itself fails, but after a signal it is seen to that first. */
     struct pollfd wanted = { .fd = output->fd, .events = POLLOUT };
-    return poll(&wanted, 1, 0) > 0;
+    int ready = poll(&wanted, 1, 0);
+    return ready > 0 || (ready < 0 && errno != EINTR);
 }
 
 int htw__output_write(struct htw__output *output) {

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "delay_faults.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct fault_plan *fault_plan;
+
+#define NAME_OF(type, name, parameters, arguments) [FAULT_##name] = #name,
+const char *const fault_names[FAULT_COUNT] = {
+    DELAY_FAULTS(NAME_OF)[FAULT_close] = "close",
+    [FAULT_open64] = "open64",
+    [FAULT_ppoll] = "ppoll",
+    [FAULT_write] = "write",
+    [FAULT_writev] = "writev",
+};
+
+/* Whether this call is one that fails. */
+static bool fails(enum fault_call call) {
+    if (fault_plan == NULL || !fault_plan->is_active)
+        return false;
+    unsigned number = ++fault_plan->made[call];
+    if (call != fault_plan->call || number < fault_plan->number ||
+        (number > fault_plan->number && !fault_plan->is_lasting))
+        return false;
+    fault_plan->was_hit = true;
+    errno = fault_plan->error;
+    return true;
+}
+
+static bool is_short(void) {
+    return fault_plan->error == FAULT_SHORT;
+}
+
+/* What a call that fails returns: -1, or NULL. */
+#define FAILURE(type) _Generic((type)0, int : -1, ssize_t : -1, char * : NULL, void * : NULL)
+
+#define WRAP(type, name, parameters, arguments)                               \
+    type __real_##name parameters;                                            \
+    type __wrap_##name parameters;                                            \
+    type __wrap_##name parameters {                                           \
+        return fails(FAULT_##name) ? FAILURE(type) : __real_##name arguments; \
+    }
+
+DELAY_FAULTS(WRAP)
+
+/* The descriptor is closed all the same, as Linux does it. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd) {
+    if (!fails(FAULT_close))
+        return __real_close(fd);
+    int error = errno;
+    __real_close(fd);
+    errno = error;
+    return -1;
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if ((mode & 077) != 0 && fault_plan != NULL)
+        fault_plan->has_created_readable = true;
+    return fails(FAULT_open64) ? -1 : __real_open64(path, flags, mode);
+}
+
+int __real_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
+                 const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
+                 const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
+                 const sigset_t *mask) {
+    bool failed = fails(FAULT_ppoll);
+    int error = errno;
+    if (fault_plan != NULL && fault_plan->made[FAULT_ppoll] == fault_plan->stop_at_ppoll &&
+        fault_plan->stop_at_ppoll > 0)
+        raise(SIGTERM);
+    errno = error;
+    return failed ? -1 : __real_ppoll(fds, count, limit, mask);
+}
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+    bool failed = fails(FAULT_write);
+    int error = errno;
+    if (fault_plan != NULL && fault_plan->stop_at_write > 0 &&
+        fault_plan->made[FAULT_write] == fault_plan->stop_at_write) {
+        fault_plan->clock_shift_ns = INT64_C(2000000000);
+        raise(SIGTERM); /* whose handler writes as well */
+    }
+    errno = error;
+    if (failed && !is_short())
+        return -1;
+    return __real_write(fd, bytes, failed ? (size + 1) / 2 : size);
+}
+
+ssize_t __real_writev(int fd, const struct iovec *pieces, int count);
+ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
+ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
+    if (!fails(FAULT_writev))
+        return __real_writev(fd, pieces, count);
+    return is_short() ? __real_write(fd, pieces[0].iov_base, (pieces[0].iov_len + 1) / 2) : -1;
+}
+
+int64_t __real_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    int64_t shift_ns = fault_plan != NULL ? fault_plan->clock_shift_ns : 0;
+    return __real_htw__clock_monotonic_ns() + shift_ns;
+}

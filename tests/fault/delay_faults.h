@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_faults.h - system calls of `htw delay` that fail: those named in the list are linked to
+ * wrappers (-Wl,--wrap), which fail as the plan says. It lies in memory that a test shares with
+ * the process in which it runs the command.
+ */
+#ifndef HTW_TESTS_FAULT_DELAY_FAULTS_H
+#define HTW_TESTS_FAULT_DELAY_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All calls that may fail: return type, name, parameters, arguments. */
+#define DELAY_FAULTS(CALL)                                                                 \
+    CALL(int, access, (const char *path, int mode), (path, mode))                          \
+    CALL(int, dup, (int fd), (fd))                                                         \
+    CALL(int, fchmod, (int fd, mode_t mode), (fd, mode))                                   \
+    CALL(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))                \
+    CALL(int, fstat64, (int fd, struct stat *status), (fd, status))                        \
+    CALL(int, fstatfs64, (int fd, struct statfs *status), (fd, status))                    \
+    CALL(int, fsync, (int fd), (fd))                                                       \
+    CALL(int, lstat64, (const char *path, struct stat *status), (path, status))            \
+    CALL(int, pipe2, (int ends[2], int flags), (ends, flags))                              \
+    CALL(int, poll, (struct pollfd * fds, nfds_t count, int limit), (fds, count, limit))   \
+    CALL(ssize_t, read, (int fd, void *bytes, size_t size), (fd, bytes, size))             \
+    CALL(char *, realpath, (const char *path, char *resolved), (path, resolved))           \
+    CALL(int, rename, (const char *from, const char *to), (from, to))                      \
+    CALL(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old), \
+         (number, new, old))                                                               \
+    CALL(int, stat64, (const char *path, struct stat *status), (path, status))             \
+    CALL(int, truncate64, (const char *path, off_t size), (path, size))                    \
+    CALL(int, unlink, (const char *path), (path))                                          \
+    CALL(void *, malloc, (size_t size), (size))                                            \
+    CALL(void *, realloc, (void *memory, size_t size), (memory, size))                     \
+    CALL(char *, strdup, (const char *text), (text))
+
+#define DELAY_FAULTS_NAME(type, name, parameters, arguments) FAULT_##name,
+enum fault_call {
+    DELAY_FAULTS(DELAY_FAULTS_NAME)
+    /* These do more than to pass the call on. */
+    FAULT_close,
+    FAULT_open64,
+    FAULT_ppoll,
+    FAULT_write,
+    FAULT_writev,
+    FAULT_COUNT
+};
+
+/* In place of an error: a write or a read of a part. */
+#define FAULT_SHORT 0
+
+struct fault_plan {
+    bool is_active;
+    enum fault_call call;
+    unsigned number; /* of the call that fails, from 1 */
+    int error;
+    bool is_lasting; /* all later ones of that name fail as well */
+
+    unsigned stop_at_ppoll; /* SIGTERM comes there; 0: never */
+    unsigned stop_at_write; /* SIGTERM comes again there, two seconds later */
+    int64_t clock_shift_ns;
+
+    unsigned made[FAULT_COUNT]; /* the calls so far */
+    bool was_hit;
+    bool has_created_readable; /* a file that others may read, if only for a moment */
+};
+
+extern struct fault_plan *fault_plan;
+
+extern const char *const fault_names[FAULT_COUNT];
+
+#endif /* HTW_TESTS_FAULT_DELAY_FAULTS_H */

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs `htw delay` again and again, each time in a process of its own in which another system
+ * call fails, until a run makes fewer calls. After each, every message must have been released,
+ * or saved, or be named as lost, and the exit status must tell which.
+ */
+#include "delay_faults.h"
+
+#include "../../src/cmd/delay.h"
+#include "../../src/cmd/options.h"
+#include "../../src/cmd/status.h"
+
+#include "../unit/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#endif
+
+#define MESSAGES 8
+#define TEXT_SIZE 262144
+#define EARLIER "1h earlier\n"
+
+/* After that long a run is told to stop; it must then end within the same time again, or more. */
+#define PATIENCE_MS 1000
+#define PATIENCE_MAX_MS 60000
+
+enum target { TARGET_NEW, TARGET_OLD, TARGET_LINK, TARGET_FIFO, TARGET_FIFO_UNREAD };
+
+/* What a run does when nothing fails. */
+struct scenario {
+    const char *name;
+    const char *input; /* messages m0, m1, … */
+    const char *options[4];
+    enum target target;
+    bool is_piped;    /* the input and the output, and the input goes on after what is there */
+    bool is_full;     /* standard output is /dev/full */
+    unsigned stop_at; /* the sleep at which SIGTERM comes; 0: never */
+    int status;
+};
+
+#define FAR "1h m2\n@4000000000.5 m3\n@0 m4\n0 m5\n2h m6\n3h m7\n"
+
+static const struct scenario scenarios[] = {
+    { "file to file", "0 m0\n0 m1\n" FAR, { NULL }, TARGET_OLD, false, false, 2, 143 },
+    { "through pipes", "0 m0\n0 m1\n" FAR, { NULL }, TARGET_NEW, true, false, 2, 143 },
+    { "room for one", "0 m0\n1h m1\n" FAR, { "-m1", "-f" }, TARGET_LINK, true, false, 3, 143 },
+    { "to a FIFO", "0 m0\n0 m1\n" FAR, { "-s" }, TARGET_FIFO, false, false, 2, 143 },
+    { "to a FIFO that nobody reads",
+      "0 m0\n0 m1\n" FAR,
+      { NULL },
+      TARGET_FIFO_UNREAD,
+      false,
+      false,
+      2,
+      HTW__STATUS_UNSAVED },
+    { "on a full disk", "0 m0\n0 m1\n" FAR, { "-T" }, TARGET_OLD, false, true, 0, 1 },
+    { "to the end",
+      "0 m0\n0 m1\n0 m2\n0 m3\n0 m4\n0 m5\n1ms m6\n0 m7\n",
+      { NULL },
+      TARGET_OLD,
+      false,
+      false,
+      0,
+      0 },
+};
+
+/* Where a run works; made anew for each. */
+static char folder[] = "/tmp/htw-fault-XXXXXX";
+static char elsewhere[64], input_path[64], output_path[64], error_path[64], rest_path[64],
+    target_path[64];
+
+/* What a run left. */
+struct outcome {
+    int status; /* -1: it was ended by a signal or had to be */
+    char out[TEXT_SIZE];
+    char err[TEXT_SIZE];
+    char rest[TEXT_SIZE];  /* of the file that was asked for, or of the FIFO */
+    char other[TEXT_SIZE]; /* of all files besides */
+    mode_t rest_mode;
+    bool is_all_named; /* the error output names all files besides */
+};
+
+static struct outcome outcome;
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Appends what can be read without waiting. */
+static void read_into(char *text, int fd) {
+    size_t used = strlen(text);
+    ssize_t size;
+    while (fd >= 0 && used < TEXT_SIZE - 1 &&
+           (size = read(fd, text + used, TEXT_SIZE - 1 - used)) > 0)
+        used += (size_t)size;
+    text[used] = '\0';
+}
+
+static void read_file(char *text, const char *path) {
+    int fd = open(path, O_RDONLY | O_NONBLOCK);
+    read_into(text, fd);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Reads and deletes all files of a folder but those of each run. */
+static void take_files_of(const char *path) {
+    DIR *stream = opendir(path);
+    assert_non_null(stream);
+    struct dirent *entry;
+    while ((entry = readdir(stream)) != NULL) {
+        char name[512];
+        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' || strcmp(name, elsewhere) == 0 ||
+            strcmp(name, input_path) == 0 || strcmp(name, output_path) == 0 ||
+            strcmp(name, error_path) == 0 || strcmp(name, rest_path) == 0 ||
+            strcmp(name, target_path) == 0)
+            continue;
+        read_file(outcome.other, name);
+        outcome.is_all_named = outcome.is_all_named && strstr(outcome.err, name) != NULL;
+        unlink(name);
+    }
+    closedir(stream);
+}
+
+static void make_target(enum target target) {
+    unlink(rest_path);
+    unlink(target_path);
+    if (target == TARGET_OLD)
+        write_file(rest_path, EARLIER);
+    if (target == TARGET_OLD)
+        assert_int_equal(chmod(rest_path, 0640), 0);
+    if (target == TARGET_LINK) {
+        write_file(target_path, EARLIER);
+        assert_int_equal(symlink(target_path, rest_path), 0);
+    }
+    if (target >= TARGET_FIFO)
+        assert_int_equal(mkfifo(rest_path, 0600), 0);
+}
+
+/* The child: runs the command, and does not return. */
+static void run_command(const struct scenario *scenario, int in, int out) {
+    static char name[] = "htw delay";
+    static char unreleased[] = "-u";
+    char *arguments[16] = { name, unreleased, rest_path };
+    int count = 3;
+    for (int i = 0; scenario->options[i] != NULL; i++)
+        arguments[count++] = (char *)(uintptr_t)scenario->options[i];
+    if (!scenario->is_piped)
+        arguments[count++] = input_path;
+    int err = open(error_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    struct htw__options options;
+    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+        htw__options_parse(count, arguments, &options) != HTW__OPTIONS_RUN)
+        _exit(99);
+    close(in);
+    close(out);
+    close(err);
+    fault_plan->is_active = true;
+    int status = htw__delay_run(&options);
+    fault_plan->is_active = false;
+#ifdef HAS_ASAN
+    _exit(status); /* looking for leaks takes longer than the run; others look for them */
+#else
+    exit(status);
+#endif
+}
+
+/* Waits for the child; one that goes on is told to stop, and must obey. */
+static int status_of(pid_t child, int life) {
+    struct pollfd wanted = { .fd = life, .events = POLLIN };
+    for (int waited_ms = 0; poll(&wanted, 1, PATIENCE_MS) == 0; waited_ms += PATIENCE_MS)
+        kill(child, waited_ms < PATIENCE_MAX_MS ? SIGTERM : SIGKILL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void run(const struct scenario *scenario) {
+    int in[2];
+    int out[2];
+    int life[2];
+    memset(&outcome, 0, sizeof(outcome));
+    memset(fault_plan->made, 0, sizeof(fault_plan->made));
+    fault_plan->was_hit = false;
+    fault_plan->has_created_readable = false;
+    fault_plan->clock_shift_ns = 0;
+    fault_plan->stop_at_ppoll = scenario->stop_at;
+    make_target(scenario->target);
+    write_file(input_path, scenario->input);
+    unlink(output_path);
+    int fifo = scenario->target == TARGET_FIFO ? open(rest_path, O_RDONLY | O_NONBLOCK) : -1;
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
+    assert_int_equal(pipe2(life, O_CLOEXEC), 0);
+    if (scenario->is_piped)
+        assert_int_equal(write(in[1], scenario->input, strlen(scenario->input)),
+                         strlen(scenario->input));
+    int to = open(scenario->is_full ? "/dev/full" : output_path, O_WRONLY | O_CREAT, 0600);
+    fcntl(out[1], F_SETFL, 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(in[1]);
+        close(out[0]);
+        close(life[0]);
+        run_command(scenario, in[0], scenario->is_piped ? out[1] : to);
+    }
+    close(life[1]);
+    close(in[0]);
+    close(out[1]);
+    close(to);
+    outcome.status = status_of(child, life[0]);
+    outcome.is_all_named = true;
+    read_file(outcome.err, error_path);
+    if (scenario->is_piped)
+        read_into(outcome.out, out[0]);
+    else
+        read_file(outcome.out, output_path);
+    if (fifo >= 0)
+        read_into(outcome.rest, fifo);
+    else
+        read_file(outcome.rest, rest_path);
+    struct stat status;
+    outcome.rest_mode = stat(rest_path, &status) == 0 ? status.st_mode & 07777 : 0;
+    take_files_of(folder);
+    take_files_of(elsewhere);
+    close(in[1]);
+    close(out[0]);
+    close(life[0]);
+    if (fifo >= 0)
+        close(fifo);
+}
+
+static unsigned count_in(const char *text, const char *part) {
+    unsigned count = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        count++;
+    return count;
+}
+
+/* How many messages the run says to be lost, of those that it read. */
+static unsigned count_lost(void) {
+    char *end;
+    unsigned saved = 0;
+    const char *text = strstr(outcome.err, " not released");
+    if (text == NULL)
+        return 0;
+    while (text > outcome.err && text[-1] >= '0' && text[-1] <= '9')
+        text--;
+    unsigned left = (unsigned)strtoul(text, &end, 10);
+    if (strstr(end, " not released, and lost") == end)
+        return left;
+    return sscanf(end, " not released: the first %u are in", &saved) == 1 ? left - saved : 0;
+}
+
+/* The first message that was perhaps never read: the error output tells where reading ended. */
+static unsigned first_unread(void) {
+    static const char *const places[] = { "after -:", "/input:" };
+    static const char *const failures[] = { "/input: ", "cannot start: ", ": no more is read: ",
+                                            "htw delay: -: " };
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+        if (strstr(outcome.err, failures[i]) != NULL)
+            return 0;
+    /* It did not start, which the file is to blame for. */
+    if (strstr(outcome.err, "/rest: ") != NULL && outcome.status == HTW__STATUS_FAILED &&
+        outcome.out[0] == '\0')
+        return 0;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const char *place = strstr(outcome.err, places[i]);
+        if (place != NULL)
+            return (unsigned)strtoul(place + strlen(places[i]), NULL, 10);
+    }
+    return MESSAGES;
+}
+
+/* Each message once: released, or in a file. What a FIFO got may be saved a second time. */
+static void count_messages(const struct scenario *scenario, unsigned *ret_missing,
+                           unsigned *ret_doubled) {
+    unsigned unread = first_unread();
+    *ret_missing = *ret_doubled = 0;
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        char message[16];
+        snprintf(message, sizeof(message), "m%u\n", i);
+        unsigned saved = count_in(outcome.rest, message);
+        unsigned count = count_in(outcome.out, message) + count_in(outcome.other, message);
+        if (scenario->target != TARGET_FIFO || count == 0)
+            count += saved;
+        *ret_missing += count == 0 && i < unread;
+        *ret_doubled += count > 1;
+    }
+}
+
+/* Whether a file of records has only whole ones. */
+static bool is_whole(const char *text) {
+    return *text == '\0' || text[strlen(text) - 1] == '\n';
+}
+
+static const char *why_wrong(const struct scenario *scenario) {
+    unsigned missing;
+    unsigned doubled;
+    count_messages(scenario, &missing, &doubled);
+    bool is_replaced = strcmp(outcome.rest, EARLIER) != 0;
+    switch (outcome.status) {
+    case 0:
+        if (missing > 0 || strlen(outcome.err) > 0)
+            return "a success that was none";
+        break;
+    case HTW__STATUS_FAILED:
+    case HTW__STATUS_UNSAVED:
+    case HTW__STATUS_SIGNAL + SIGTERM:
+        if (strlen(outcome.err) == 0)
+            return "no word about the failure";
+        break;
+    default:
+        return "a status that no table has";
+    }
+    if (missing > count_lost())
+        return "messages are missing, and not named as lost";
+    if (doubled > 0)
+        return "messages came twice";
+    if (!outcome.is_all_named)
+        return "a file that was not named is left";
+    if (!is_whole(outcome.other) || (scenario->target != TARGET_FIFO && !is_whole(outcome.rest)))
+        return "a record is torn";
+    if (is_replaced && strstr(outcome.rest, "earlier") != NULL)
+        return "the earlier file is torn";
+    if (fault_plan->has_created_readable)
+        return "others could read the file";
+    if (is_replaced && (scenario->target == TARGET_OLD) && (outcome.rest_mode & ~0640U) != 0)
+        return "the mode was widened";
+    return NULL;
+}
+
+static void describe(const struct scenario *scenario, const char *why) {
+    fail_msg("%s: %s: %s %u fails with %s%s: status %d\nout: %s\nrest: %s\nother: %s\nerr: %s",
+             scenario->name, why, fault_names[fault_plan->call], fault_plan->number,
+             fault_plan->error == FAULT_SHORT ? "a part" : strerrorname_np(fault_plan->error),
+             fault_plan->is_lasting ? " for good" : "", outcome.status, outcome.out, outcome.rest,
+             outcome.other, outcome.err);
+}
+
+/* Each call of a name, from the first to the last that is made; returns how many failed. */
+static unsigned fail_each(const struct scenario *scenario, enum fault_call call, int error,
+                          bool is_lasting) {
+    fault_plan->call = call;
+    fault_plan->error = error;
+    fault_plan->is_lasting = is_lasting;
+    for (fault_plan->number = 1;; fault_plan->number++) {
+        run(scenario);
+        const char *why = why_wrong(scenario);
+        if (why != NULL)
+            describe(scenario, why);
+        if (!fault_plan->was_hit)
+            return fault_plan->number - 1;
+    }
+}
+
+static bool can_be_short(enum fault_call call) {
+    return call == FAULT_write || call == FAULT_writev;
+}
+
+static void fail_all_of(const struct scenario *scenario) {
+    static const int errors[] = { EINTR, ENOSPC, EIO, EMFILE, EACCES };
+    for (enum fault_call call = 0; call < FAULT_COUNT; call++) {
+        if (call == FAULT_malloc || call == FAULT_realloc || call == FAULT_strdup) {
+            fail_each(scenario, call, ENOMEM, false);
+            fail_each(scenario, call, ENOMEM, true);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+            fail_each(scenario, call, errors[i], false);
+            if (errors[i] != EINTR) /* which comes of a signal, and these do not come for ever */
+                fail_each(scenario, call, errors[i], true);
+        }
+        if (can_be_short(call)) {
+            fail_each(scenario, call, FAULT_SHORT, false);
+            fail_each(scenario, call, FAULT_SHORT, true);
+        }
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    fault_plan =
+        mmap(NULL, sizeof(*fault_plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (fault_plan == MAP_FAILED || mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder);
+    snprintf(input_path, sizeof(input_path), "%s/input", folder);
+    snprintf(output_path, sizeof(output_path), "%s/output", folder);
+    snprintf(error_path, sizeof(error_path), "%s/errors", folder);
+    snprintf(rest_path, sizeof(rest_path), "%s/rest", folder);
+    snprintf(target_path, sizeof(target_path), "%s/target", folder);
+    fault_plan->call = FAULT_COUNT; /* none */
+    setenv("TMPDIR", elsewhere, 1);
+    return mkdir(elsewhere, 0700);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    unlink(input_path);
+    unlink(output_path);
+    unlink(error_path);
+    unlink(rest_path);
+    unlink(target_path);
+    rmdir(elsewhere);
+    return rmdir(folder);
+}
+
+/* While the file is written that takes what is left: what is there by then is kept. */
+static void delay_stopped_again_while_it_saves_keeps_whole_records(void **state) {
+    (void)state;
+    static char input[MESSAGES * 21000];
+    size_t used = 0;
+    for (int i = 0; i < MESSAGES; i++)
+        used += (size_t)snprintf(input + used, sizeof(input) - used, "1h %020000dm%d\n", 0, i);
+    const struct scenario scenario = {
+        .name = "much to save", .input = input, .target = TARGET_OLD, .stop_at = 3
+    };
+    fault_plan->stop_at_write =
+        3; /* the first is the handler's, the second of three full buffers */
+    run(&scenario);
+    fault_plan->stop_at_write = 0;
+    assert_null(why_wrong(&scenario));
+    assert_int_equal(outcome.status, HTW__STATUS_UNSAVED);
+    assert_string_equal(outcome.rest, EARLIER);
+    assert_non_null(strstr(outcome.err, "/rest: given up for a signal\n"));
+    assert_int_equal(count_lost(), 2);
+    assert_int_equal(count_in(outcome.other, "\n"), MESSAGES - 2);
+}
+
+static void delay_that_meets_no_fault_ends_as_planned(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+        run(&scenarios[i]);
+        if (outcome.status != scenarios[i].status)
+            fail_msg("%s: status %d: %s", scenarios[i].name, outcome.status, outcome.err);
+        assert_null(why_wrong(&scenarios[i]));
+    }
+}
+
+static void delay_that_meets_any_fault_loses_nothing_in_silence(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        fail_all_of(&scenarios[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(delay_that_meets_no_fault_ends_as_planned),
+        cmocka_unit_test(delay_stopped_again_while_it_saves_keeps_whole_records),
+        cmocka_unit_test(delay_that_meets_any_fault_loses_nothing_in_silence),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
