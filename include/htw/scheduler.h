@@ -37,7 +37,12 @@
  *
  * Every function that takes a scheduler answers -EINVAL for NULL, and -EOWNERDEAD in a child
  * after fork, where the scheduler of the parent is inert (functions that return no int
- * answer false, 0, HTW_FOREVER or nothing). A child may create a scheduler of its own.
+ * answer false, 0, HTW_FOREVER or nothing). A child may create a scheduler of its own. A child
+ * that returns from the callback, hook, visitor or executor in which it was forked runs nothing
+ * else of its parent's scheduler. The call that it returns to ends at once: htw_scheduler_process,
+ * _advance, _set_time, _stop, _destroy and htw_group_cancel answer -EOWNERDEAD, others what had
+ * happened before the fork. A thread of the library ends there, and with it the child, as by
+ * exit(0), unless the child has started other threads.
  */
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H

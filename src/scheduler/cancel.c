@@ -76,7 +76,7 @@ static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
             *ret_arg = htw__ended_arg(&ended);
         htw__ended_settle(shard->scheduler, &ended);
     }
-    tidy(shard, dirty);
+    tidy(shard, dirty && !htw__is_child(shard->scheduler));
     return (int)outcome;
 }
 

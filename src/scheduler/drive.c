@@ -63,6 +63,8 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     htw__alarm_clear(&expirer->alarm);
     htw__alarm_reset(&expirer->alarm);
     size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
+    if (htw__is_child(scheduler))
+        return -EOWNERDEAD;
     htw__expirer_clean(expirer, true);
     uint64_t next = htw__expirer_next_tick(expirer);
     bool more = next <= htw__tick_at(scheduler, now_ns); /* the budget is spent */
@@ -90,8 +92,8 @@ static void run_until(struct htw_scheduler *scheduler, int64_t until_ns) {
         if (now_ns < next_ns)
             atomic_store_explicit(&scheduler->manual_ns, now_ns = next_ns, memory_order_relaxed);
         htw__expirer_serve(expirer, now_ns, SIZE_MAX);
-        if (!htw__pool_wait_quiet(scheduler))
-            return; /* stopped */
+        if (htw__is_child(scheduler) || !htw__pool_wait_quiet(scheduler))
+            return; /* or stopped */
     }
 }
 
@@ -104,9 +106,12 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
     return argument < 0 ? -EINVAL : htw__drive_begin(scheduler);
 }
 
-static void end_manual(struct htw_scheduler *scheduler) {
+static int end_manual(struct htw_scheduler *scheduler) {
+    if (htw__is_child(scheduler))
+        return -EOWNERDEAD;
     htw__expirer_clean(&scheduler->expirers[0], true);
     htw__drive_end(scheduler);
+    return 0;
 }
 
 int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
@@ -116,8 +121,7 @@ int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
     int64_t until_ns = htw__after_ns(htw__now_ns(scheduler), delta_ns);
     run_until(scheduler, until_ns);
     atomic_store_explicit(&scheduler->manual_ns, until_ns, memory_order_relaxed);
-    end_manual(scheduler);
-    return 0;
+    return end_manual(scheduler);
 }
 
 int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
@@ -126,6 +130,5 @@ int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
         return error;
     atomic_store_explicit(&scheduler->manual_ns, time_ns, memory_order_relaxed);
     run_until(scheduler, time_ns);
-    end_manual(scheduler);
-    return 0;
+    return end_manual(scheduler);
 }

@@ -43,7 +43,8 @@ void htw_task_run(struct htw_task *task) {
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
     htw__run_batch(scheduler->guest, &batch);
-    htw__pool_end_outstanding(scheduler);
+    if (!htw__is_child(scheduler))
+        htw__pool_end_outstanding(scheduler);
 }
 
 void *htw_task_drop(struct htw_task *task) {
@@ -64,6 +65,7 @@ void *htw_task_drop(struct htw_task *task) {
         arg = htw__ended_arg(&ended);
         htw__ended_settle(scheduler, &ended);
     }
-    htw__pool_end_outstanding(scheduler);
+    if (!htw__is_child(scheduler))
+        htw__pool_end_outstanding(scheduler);
     return arg;
 }

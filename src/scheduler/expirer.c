@@ -78,10 +78,6 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
 
 /* ---- serving */
 
-static bool is_stopping(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
-}
-
 /* A batch for what is due; NULL when the scheduler is being stopped. */
 static struct htw__batch *obtain_batch(struct htw__expirer *expirer) {
     return expirer->scheduler->worker_count > 0 ? htw__pool_obtain(expirer->scheduler)
@@ -102,7 +98,7 @@ static size_t serve_shard(struct htw__expirer *expirer, struct htw__shard *shard
                           size_t budget) {
     size_t served = 0;
     bool more = true;
-    while (more && served < budget && !is_stopping(expirer->scheduler)) {
+    while (more && served < budget && !htw__is_over(expirer->scheduler)) {
         struct htw__batch *batch = obtain_batch(expirer);
         if (batch == NULL)
             break;
@@ -184,11 +180,13 @@ static void *expire(void *arg) {
     struct htw__expirer *expirer = arg;
     struct htw_scheduler *scheduler = expirer->scheduler;
     int64_t cleaned_ns = 0;
-    while (!is_stopping(scheduler)) {
+    while (!htw__is_over(scheduler)) {
         int64_t now_ns = htw__now_ns(scheduler);
         /* From here on, who arms something that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->alarm);
         htw__expirer_serve(expirer, now_ns, SIZE_MAX);
+        if (htw__is_child(scheduler))
+            break; /* the child ends with its only thread */
         htw__pool_watch(scheduler);
         now_ns = htw__now_ns(scheduler);
         if (now_ns - cleaned_ns >= CHORE_DELAY_NS || now_ns < cleaned_ns) {
@@ -196,7 +194,7 @@ static void *expire(void *arg) {
             cleaned_ns = now_ns;
         }
         if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&
-            !is_stopping(scheduler))
+            !htw__is_over(scheduler))
             sleep_until_next(expirer, now_ns);
     }
     return NULL;

@@ -104,5 +104,6 @@ void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended 
         return;
     if (ended->extra->release != NULL)
         call_hook(scheduler, ended->extra);
-    htw__extra_destroy(scheduler, ended->extra);
+    if (!htw__is_child(scheduler))
+        htw__extra_destroy(scheduler, ended->extra);
 }

@@ -175,17 +175,20 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static void settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                   htw_leftover_visitor *visitor, void *context) {
+/* 0, or in a child that a visitor or hook has forked, -EOWNERDEAD. */
+static int settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                  htw_leftover_visitor *visitor, void *context) {
     /* So that a visitor that stops the scheduler does not take it away from under this thread. */
     struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
     htw__innermost_run = &run;
-    for (uint32_t i = 0; i < sweep->ended_count; i++) {
+    for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].leftover);
-        htw__ended_settle(scheduler, &sweep->ended[i]);
+        if (!htw__is_child(scheduler))
+            htw__ended_settle(scheduler, &sweep->ended[i]);
     }
     htw__innermost_run = run.outer;
+    return htw__scheduler_refusal(scheduler);
 }
 
 int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor, void *context) {
@@ -203,7 +206,9 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
         dirty = htw__shard_is_dirty(shard);
         htw__lock_give(&shard->lock);
         cancelled += sweep.ended_count;
-        settle(shard->scheduler, &sweep, visitor, context);
+        refusal = settle(shard->scheduler, &sweep, visitor, context);
+        if (refusal != 0)
+            return refusal;
         if (more)
             htw__lock_take(&shard->lock);
     }

@@ -184,7 +184,8 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     if (again)
         return;
     htw__ended_settle(scheduler, &ended);
-    conclude(pass, record);
+    if (!htw__is_child(scheduler))
+        conclude(pass, record);
 }
 
 static void run_one(struct pass *pass, struct htw__record *record) {
@@ -200,6 +201,8 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     start.firing.handle = pass->run.handle = htw__handle_of(shard, record);
 
     callback(start.arg, &start.firing);
+    if (htw__is_child(scheduler))
+        return;
 
     int64_t end_ns = htw__now_ns(scheduler);
     write_counters(runner);
@@ -261,10 +264,11 @@ void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch) {
         .now_ns = htw__now_ns(scheduler),
     };
     htw__innermost_run = &pass.run;
-    while (!atomic_load_explicit(&scheduler->stopping, memory_order_relaxed) &&
-           (record = take_next(batch)) != NULL)
+    while (!htw__is_over(scheduler) && (record = take_next(batch)) != NULL)
         run_one(&pass, record);
     htw__innermost_run = pass.run.outer;
+    if (htw__is_child(scheduler))
+        return;
     free_ended(&pass);
     htw__run_nothing(batch);
 }

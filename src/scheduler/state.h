@@ -285,6 +285,19 @@ static inline bool htw__is_child(const struct htw_scheduler *scheduler) {
     return scheduler->born != htw__fork_count();
 }
 
+/*
+ * Whether this thread starts no callback any more: the scheduler is being stopped, or the callback
+ * that it has just called has forked, and this is the child.
+ *
+ * User code may return in a child: each place that calls it asks htw__is_child() before it goes on,
+ * and then touches nothing of the scheduler. A lock may be taken for ever, and the alarm is the
+ * parent's.
+ */
+static inline bool htw__is_over(const struct htw_scheduler *scheduler) {
+    return htw__is_child(scheduler) ||
+           atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
+}
+
 /* What every call begins with: 0, -EINVAL or -EOWNERDEAD. */
 static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
     if (__builtin_expect(scheduler == NULL, false))

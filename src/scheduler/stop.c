@@ -181,7 +181,8 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     htw__lock_give(&shard->lock);
     if (visitor != NULL)
         visitor(context, &ended.leftover);
-    htw__ended_settle(shard->scheduler, &ended);
+    if (!htw__is_child(shard->scheduler))
+        htw__ended_settle(shard->scheduler, &ended);
 }
 
 static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor, void *context) {
@@ -189,6 +190,8 @@ static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor,
     while (record != NULL) {
         struct htw__record *next = record->next;
         hand_back(shard, record, visitor, context);
+        if (htw__is_child(shard->scheduler))
+            return;
         record = next;
     }
     htw__lock_take(&shard->lock);
@@ -237,9 +240,11 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *vi
     /* A visitor or hook that stops the scheduler again would wait for itself. */
     struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
     htw__innermost_run = &run;
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+    for (uint32_t i = 0; i < scheduler->shard_count && !htw__is_child(scheduler); i++)
         empty_shard(&scheduler->shards[i], visitor, context);
     htw__innermost_run = run.outer;
+    if (htw__is_child(scheduler))
+        return -EOWNERDEAD;
     end(scheduler);
     return 0;
 }

@@ -197,6 +197,8 @@ static void *work(void *arg) {
             summon(worker->scheduler);
         pthread_mutex_unlock(&pool->mutex);
         htw__run_batch(worker->runner, batch);
+        if (htw__is_child(worker->scheduler))
+            return NULL; /* the child ends with its only thread */
         pthread_mutex_lock(&pool->mutex);
         worker->batch = NULL;
         pool->outstanding--;
