@@ -223,6 +223,22 @@ static void wheel_dump_says_that_a_round_is_on(void **state) {
     fixture_close(&f);
 }
 
+/* Field by field: the bytes of padding between them are not defined. */
+static void assert_same_stats(const struct htw_wheel_stats *a, const struct htw_wheel_stats *b) {
+    assert_int_equal(a->scheduled, b->scheduled);
+    assert_int_equal(a->moved, b->moved);
+    assert_int_equal(a->cancelled, b->cancelled);
+    assert_int_equal(a->expired, b->expired);
+    assert_int_equal(a->drained, b->drained);
+    assert_int_equal(a->demoted, b->demoted);
+    assert_int_equal(a->advances, b->advances);
+    assert_int_equal(a->pending, b->pending);
+    assert_int_equal(a->levels, b->levels);
+    assert_int_equal(a->size, b->size);
+    assert_int_equal(a->queued_buckets, b->queued_buckets);
+    assert_int_equal(a->memory_bytes, b->memory_bytes);
+}
+
 static void wheel_dump_changes_nothing(void **state) {
     (void)state;
     struct fixture f;
@@ -233,7 +249,7 @@ static void wheel_dump_changes_nothing(void **state) {
     struct htw_wheel_stats before = fixture_stats(&f);
     free(dump(&f));
     struct htw_wheel_stats after = fixture_stats(&f);
-    assert_memory_equal(&before, &after, sizeof before);
+    assert_same_stats(&before, &after);
     assert_round(&f, 5000, 2, 0, 1);
     fixture_close(&f);
 }
