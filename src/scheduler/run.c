@@ -91,9 +91,9 @@ static void count_start(struct pass *pass, struct htw_firing *firing) {
 static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t ident,
                         struct start *start) {
     do {
-        start->firing.deadline_ns = htw__deadline_peek(record);
         if (!is_to_run(ident))
             return false;
+        start->firing.deadline_ns = htw__deadline_peek(record);
     } while (!htw__ident_change(record, &ident, htw__ident_in(ident, HTW__RUNNING, 0)));
     start->arg = record->arg;
     count_start(pass, &start->firing);
