@@ -199,6 +199,18 @@ struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler) {
     return stats;
 }
 
+uint64_t stress_await_idle(struct htw_scheduler *scheduler) {
+    int64_t limit_ns = stress_now_ns() + STRESS_LIMIT_NS;
+    uint64_t before, after = stress_stats(scheduler).wakeups;
+    do {
+        CHECK(stress_now_ns() < limit_ns);
+        before = after;
+        stress_sleep_ns(5 * HTW_MILLISECOND);
+        after = stress_stats(scheduler).wakeups;
+    } while (after != before);
+    return after;
+}
+
 struct htw_scheduler_stats stress_finish(struct htw_scheduler *scheduler) {
     uint64_t visited = atomic_load(&stress_items_visited);
     CHECK_EQUAL(htw_scheduler_stop(scheduler, stress_item_visit, NULL), 0);

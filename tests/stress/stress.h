@@ -110,6 +110,9 @@ struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler);
 /* Checks that the counters add up, when all is quiet; and returns them. */
 struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler);
 
+/* Waits until it has not woken up for 5 ms. Returns how often it has, ever. */
+uint64_t stress_await_idle(struct htw_scheduler *scheduler);
+
 /* Stops it with stress_item_visit(), checks that every item was released and the counters, and
    destroys it. */
 struct htw_scheduler_stats stress_finish(struct htw_scheduler *scheduler);
