@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Deletes, one at a time, the calls that tests/mutate/permanent.txt lists, in a copy of the source,
+and fails unless the test named there fails each time.
+
+usage: permanent.py ROOT FOLDER [CALL]...
+
+FOLDER holds the copy and its builds, and makes the next run faster. CALLs: only these.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+OPTIONS = ["-Dbuildtype=debugoptimized", "-Dcheck_level=1", "-Dexamples=false"]
+BUILDS = {"plain": [], "yield": ["-Dyield_points=true"]}
+PARALLEL = 8  # most tests that miss a wake-up only wait for it
+LIMIT_S = 300  # a test that takes longer hangs, which counts as a failure
+
+root, folder = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+chosen = sys.argv[3:]
+source = folder / "source"
+
+
+def fail(text):
+    sys.exit(f"permanent.py: {text}")
+
+
+def copy_source():
+    """Writes only what has changed, so that only that is compiled again."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=root, check=True, capture_output=True).stdout
+    names = {name for name in os.fsdecode(listed).split("\0") if (root / name).is_file()}
+    for old in [path for path in source.rglob("*") if path.is_file()]:
+        if str(old.relative_to(source)) not in names:
+            old.unlink()
+    for name in names:
+        copy = source / name
+        if not copy.exists() or copy.read_bytes() != (root / name).read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, copy)
+            os.utime(copy)
+
+
+def build(kind, program):
+    """Returns the path of the program."""
+    place = folder / kind
+    if not (place / "build.ninja").exists():
+        subprocess.run(["meson", "setup", place, source, *OPTIONS, *BUILDS[kind]], check=True,
+                       stdout=subprocess.DEVNULL)
+    done = subprocess.run(["ninja", "-C", place, "-j2", "--quiet", f"tests/{program}"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        fail(f"cannot build {program}\n{done.stdout}")
+    return place / "tests" / program
+
+
+class Mutant:
+    def __init__(self, kind, path, match, test):
+        self.kind, self.path, self.test = kind, path, test
+        self.begin, self.end = match.span("call")
+        text = path.read_text()
+        line = text.count("\n", 0, self.begin) + 1
+        self.name = f"{path.relative_to(source)}:{line}: {match['name']}() deleted"
+
+    def make(self, number):
+        """Builds the program, and keeps a copy of it under a name of its own."""
+        text = self.path.read_text()
+        try:
+            self.path.write_text(text[:self.begin] + text[self.end:])
+            program = build(self.kind, self.test[0])
+        finally:
+            self.path.write_text(text)
+        self.program = folder / f"mutant-{number}"
+        shutil.copy2(program, self.program)
+
+    def start(self):
+        self.started = time.monotonic()
+        self.run = start(self.program, self.test[1:])
+
+    def seconds(self):
+        return time.monotonic() - self.started
+
+    def is_over(self):
+        if self.run.poll() is None and self.seconds() > LIMIT_S:
+            self.run.kill()
+            self.run.wait()
+        return self.run.poll() is not None
+
+
+def start(program, arguments):
+    return subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def read_table():
+    for line in (root / "tests/mutate/permanent.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            kind, files, call, *test = line.split()
+            if not chosen or call in chosen:
+                yield kind, files, call, test
+
+
+def find_mutants(kind, files, call, test):
+    """A call that is a statement: only white space, `)` or `else` stand before it in its line."""
+    pattern = re.compile(rf"^[ \t]+(?:.*\)|else)?[ \t]*(?P<call>(?P<name>{call})\([^;{{}}]*\));",
+                         re.MULTILINE)
+    found = [Mutant(kind, path, match, test) for path in sorted(source.glob(files))
+             for match in pattern.finditer(path.read_text())]
+    if not found:
+        fail(f"no call of {call} in {files}: correct tests/mutate/permanent.txt")
+    return found
+
+
+def check_unchanged(rows):
+    """A test that always fails would prove nothing."""
+    for kind, *test in {(kind, *test) for kind, _, _, test in rows}:
+        if start(build(kind, test[0]), test[1:]).wait(LIMIT_S) != 0:
+            fail(f"{' '.join(test)} fails without any change")
+
+
+def report(mutant):
+    caught = mutant.run.returncode != 0
+    print(f"{'caught' if caught else 'SURVIVED'}  {mutant.name}, "
+          f"{' '.join(mutant.test)} ({mutant.seconds():.1f} s)", flush=True)
+    return caught
+
+
+def try_all(mutants):
+    running, caught = [], 0
+    try:
+        for number, mutant in enumerate(mutants):
+            mutant.make(number)
+            mutant.start()
+            running.append(mutant)
+            while len(running) == PARALLEL or running and number + 1 == len(mutants):
+                time.sleep(0.05)
+                for over in [one for one in running if one.is_over()]:
+                    running.remove(over)
+                    caught += report(over)
+    finally:
+        for mutant in running:
+            mutant.run.kill()
+    return caught
+
+
+def main():
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_source()
+    rows = list(read_table())
+    if not rows:
+        fail(f"no such call: {' '.join(chosen)}")
+    mutants = [mutant for row in rows for mutant in find_mutants(*row)]
+    check_unchanged(rows)
+    caught = try_all(mutants)
+    print(f"{caught} of {len(mutants)} permanent mutants caught")
+    return 0 if caught == len(mutants) else 1
+
+
+sys.exit(main())
