@@ -34,9 +34,14 @@
  * request expires and for htw_purgatory_check_later(), wherever the scheduler runs callbacks. Two
  * threads are never in hooks of one request at the same time. An event that comes while a thread
  * is in a request's `try_complete` is not lost, and nobody waits: it marks the request, and that
- * thread asks `try_complete` again. (An event that a request's own `try_complete` causes makes it
- * asked again once, not for ever. Many requests whose hooks all check the key that they stand on
- * come to an end, but after very many calls.)
+ * thread asks `try_complete` again. An event that a request's own `try_complete` causes makes it
+ * asked again once, not for ever.
+ *
+ * Checks inside checks. A `try_complete` may check a key that its thread is checking already. No
+ * check runs inside the other then: the inner one returns 0, and the outer one goes round the key
+ * again, and counts what ends. One call hears as many such checks as there are requests on the key,
+ * and 16 more: hooks that check their key each time that they are asked come to an end. (If hooks
+ * check many other keys, whose hooks do the same, the calls multiply with each key.)
  *
  * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
  * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
@@ -267,7 +272,8 @@ HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_requ
  * ends those that say yes.
  *
  * Requests that come to wait on the key meanwhile may be asked or not; none is asked twice
- * because of one call. Hooks may watch, check or cancel any key.
+ * because of one call, unless a `try_complete` checks the key meanwhile: then all are asked again.
+ * Hooks may watch, check or cancel any key.
  *
  * @param key must last until the call returns, also if it lies in something that hooks free.
  * @return how many have ended in this call with HTW_REASON_COMPLETED (one in whose hook
@@ -285,7 +291,7 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
  * several keys, the one that ends may have taken what was there for another of its keys: call
  * again, until 0 is returned or nothing is left to be taken.
  *
- * @param max 0 asks nobody.
+ * @param max 0 asks nobody. If a `try_complete` checks the key meanwhile, its limit is added.
  */
 HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                             size_t key_size, uint64_t max);

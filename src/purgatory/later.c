@@ -56,8 +56,10 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
     htw__lock_take(&shard->lock);
     bool is_watched = let_key_go(shard, later);
     htw__lock_give(&shard->lock);
-    if (is_watched)
-        htw__check(frame, later->hash, later + 1, later->size, UINT64_MAX);
+    if (is_watched) {
+        struct htw__check check = { later->hash, later + 1, later->size, .max = UINT64_MAX };
+        htw__check(frame, &check);
+    }
     htw__lock_take(&shard->lock);
     release_later(shard, later);
     htw__lock_give(&shard->lock);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "../fork.h"
 #include "lane.h"
 #include "later.h"
 #include "request.h"
@@ -26,12 +25,6 @@ bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
         if (frame->purgatory == purgatory)
             return true;
     return false;
-}
-
-int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
-    if (purgatory == NULL)
-        return -EINVAL;
-    return purgatory->fork_count == htw__fork_count() ? 0 : -EOWNERDEAD;
 }
 
 static bool are_valid(const struct htw_purgatory_options *options) {
@@ -186,8 +179,8 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
     return quiet;
 }
 
-/* Until no callback of the purgatory's runs or will. A hook that still runs may be about to schedule
-   one, which perhaps no thread is going to run: they are cancelled until none is left. */
+/* Until no callback of the purgatory's runs or will. A hook that still runs may be about to
+   schedule one, which perhaps no thread is going to run: they are cancelled until none is left. */
 static void stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
     for (uint32_t i = 0; i < purgatory->lane_count; i++)

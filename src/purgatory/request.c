@@ -94,14 +94,12 @@ static enum htw_reason marked_reason(uint32_t state) {
     return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
 }
 
-bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
-                         uint32_t idle, enum htw_reason *ret_reason) {
+/* As htw__request_settle(), for a request that has been marked. */
+static __attribute__((noinline)) bool settle_marked(struct htw__frame *frame,
+                                                    struct htw_request *request, uint32_t idle,
+                                                    enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     for (;;) {
-        if (ask && htw__request_is_ready(frame, request)) {
-            *ret_reason = HTW_REASON_COMPLETED;
-            return true;
-        }
         uint32_t state = htw__request_state(request);
         if ((state & HTW__REQUEST_FORCED) != 0) {
             htw__request_decide(request);
@@ -117,9 +115,23 @@ bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, 
            each time would be asked for ever. */
         bool by_others =
             (clear(request, HTW__REQUEST_AGAIN | HTW__REQUEST_SELF) & HTW__REQUEST_AGAIN) != 0;
-        ask = by_others || !asked_for_self;
+        bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
+        if (ask && htw__request_is_ready(frame, request)) {
+            *ret_reason = HTW_REASON_COMPLETED;
+            return true;
+        }
     }
+}
+
+bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
+                         uint32_t idle, enum htw_reason *ret_reason) {
+    if (ask && htw__request_is_ready(frame, request)) {
+        *ret_reason = HTW_REASON_COMPLETED;
+        return true;
+    }
+    uint32_t state = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
+    return !change(request, &state, idle) && settle_marked(frame, request, idle, ret_reason);
 }
 
 void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *request,

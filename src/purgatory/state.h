@@ -43,12 +43,14 @@
 #include "../alloc.h"
 #include "../annotate.h"
 #include "../cells.h"
+#include "../fork.h"
 #include "../key_table.h"
 #include "../list.h"
 #include "../lock.h"
 
 #include <htw/purgatory.h>
 
+#include <errno.h>
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -173,11 +175,13 @@ struct htw_purgatory {
 
 /*
  * A call in which hooks run; each thread has a stack of them. By it an event tells whether a busy
- * request is this thread's own, and destroy, that it is called from a hook.
+ * request is this thread's own and whether this thread is checking the key already, and destroy,
+ * that it is called from a hook.
  */
 struct htw__frame {
     struct htw_purgatory *purgatory;
     struct htw_request *request; /* whose `try_complete` runs, or NULL */
+    struct htw__check *check;    /* of a key that is under way, or NULL: see check.h */
     struct htw__frame *outer;
     htw_request_visitor *visitor;
     void *visitor_context;
@@ -205,7 +209,11 @@ static inline void htw__frame_pop(const struct htw__frame *frame) {
 bool htw__frame_is_inside(const struct htw_purgatory *purgatory);
 
 /* 0; -EINVAL for NULL; -EOWNERDEAD in a child. */
-int htw__purgatory_refusal(const struct htw_purgatory *purgatory);
+static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
+    if (purgatory == NULL)
+        return -EINVAL;
+    return purgatory->fork_count == htw__fork_count() ? 0 : -EOWNERDEAD;
+}
 
 /* Keys on which requests wait. */
 static inline uint64_t htw__purgatory_shard_keys(const struct htw__purgatory_shard *shard) {

@@ -3,7 +3,9 @@
  * test_purgatory_chaos - hooks that do anything to any key and any request, at random, and inside
  * one another. What happens is not foretold here, but each request must be asked only while it may
  * be, end once, and be released once, after which its memory is gone; and the counters must
- * agree with that after each step. HTW_SEED chooses another history, the seed of which is printed.
+ * agree with that after each step. When all is quiet, each request that still waits has been asked
+ * since the last check of each of its keys (but for checks from its own `try_complete`), whatever
+ * hooks were up the stack then. HTW_SEED chooses another history, the seed of which is printed.
  */
 #include "../support/purgatory_case.h"
 #include "../support/random.h"
@@ -18,9 +20,16 @@ static struct chaos {
     struct purgatory_case test;
     struct random_source source;
     struct waiter *places[PLACES]; /* those that are pending or in a hook; NULL: free */
-    unsigned depth;                /* calls of the library that this is inside of */
+    struct duty {
+        unsigned keys;        /* on which it waits, a bit each */
+        bool is_inside;       /* its `try_complete` runs */
+        uint64_t asked, must; /* when it was asked last, and after which moment it must be */
+    } duties[PLACES];
+    uint64_t moment;
+    unsigned depth; /* calls of the library that this is inside of */
     uint64_t actions;
-    bool failing; /* allocations do at times, and there is a limit */
+    bool failing; /* allocations do at times, there is a limit, and an executor drops tasks */
+    bool calm;    /* but not now */
     bool closed;
 } chaos;
 
@@ -33,11 +42,46 @@ static uint64_t below(uint64_t bound) {
 
 static void act(void);
 
+static struct duty *duty_of(const struct waiter *self) {
+    for (unsigned i = 0; i < PLACES; i++)
+        if (chaos.places[i] == self)
+            return &chaos.duties[i];
+    abort();
+}
+
+/* From now on all that wait on the key must be asked. */
+static void expect_asked(unsigned key) {
+    for (unsigned i = 0; i < PLACES; i++)
+        if (chaos.places[i] != NULL && (chaos.duties[i].keys >> key & 1) != 0 &&
+            !chaos.duties[i].is_inside)
+            chaos.duties[i].must = ++chaos.moment;
+}
+
+static void assert_all_asked(void) {
+    for (unsigned i = 0; i < PLACES; i++)
+        if (chaos.places[i] != NULL)
+            assert_true(chaos.duties[i].asked >= chaos.duties[i].must);
+}
+
 static void on_hook(struct waiter *self) {
     chaos.test.first_ended = chaos.test.last_ended = NULL; /* it is going to be freed */
     self->ready = below(5) == 0;
     if (below(3) == 0)
         act();
+}
+
+/* Checks one of its own keys at times. */
+static void on_asked(struct waiter *self) {
+    struct duty *duty = duty_of(self);
+    duty->asked = ++chaos.moment;
+    duty->is_inside = true;
+    on_hook(self);
+    unsigned key = (unsigned)below(KEYS);
+    if (below(3) == 0 && (duty->keys >> key & 1) != 0) {
+        expect_asked(key);
+        check_key(&chaos.test, key_names[key]);
+    }
+    duty->is_inside = false;
 }
 
 static void on_released(struct waiter *self) {
@@ -57,9 +101,11 @@ static struct waiter *new_waiter(void) {
     if (waiter == NULL)
         abort();
     waiter_init(waiter, &chaos.test, '\0');
-    waiter->on_asked = waiter->on_ended = waiter->on_visited = on_hook;
+    waiter->on_asked = on_asked;
+    waiter->on_ended = waiter->on_visited = on_hook;
     waiter->on_released = on_released;
     chaos.places[place] = waiter;
+    chaos.duties[place] = (struct duty) { 0 };
     return waiter;
 }
 
@@ -72,12 +118,20 @@ static void do_submit(void) {
     struct waiter *waiter = new_waiter();
     if (waiter == NULL)
         return;
-    for (uint64_t i = 1 + below(below(3) == 0 ? 8 : 3); i > 0; i--)
-        keys[i - 1] = key_names[below(KEYS)];
-    int result = below(6) == 0
-                     ? waiter_await(waiter, htw_threshold_value(chaos.test.threshold) + below(9),
-                                    any_timeout())
-                     : waiter_submit(waiter, any_timeout(), keys);
+    unsigned count = 1 + (unsigned)below(below(3) == 0 ? 8 : 3), set = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned key = (unsigned)below(KEYS);
+        keys[i] = key_names[key];
+        set |= 1u << key;
+    }
+    int result;
+    if (below(6) == 0) {
+        result = waiter_await(waiter, htw_threshold_value(chaos.test.threshold) + below(9),
+                              any_timeout());
+    } else {
+        duty_of(waiter)->keys = set;
+        result = waiter_submit(waiter, any_timeout(), keys);
+    }
     if (result >= 0)
         return;
     bool expected = chaos.closed ? result == -ESHUTDOWN
@@ -96,20 +150,23 @@ static void do_end(void) {
 }
 
 static void do_event(void) {
-    const char *key = key_names[below(KEYS)];
+    unsigned number = (unsigned)below(KEYS);
+    const char *key = key_names[number];
     switch (below(8)) {
     case 0:
         cancel_key(&chaos.test, key);
         break;
     case 1:
     case 2:
-        check_key_later(&chaos.test, key);
+        if (check_key_later(&chaos.test, key) == 0)
+            expect_asked(number);
         break;
     case 3:
     case 4:
         check_key_at_most(&chaos.test, key, below(4));
         break;
     default:
+        expect_asked(number);
         check_key(&chaos.test, key);
     }
 }
@@ -146,6 +203,29 @@ static void act(void) {
     chaos.depth--;
 }
 
+/* Drops tasks at times, also when no other timer can be had. */
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        if (chaos.calm || below(4) != 0) {
+            htw_task_run(tasks[i]);
+            continue;
+        }
+        if (below(2) == 0)
+            failing_allocator_fail(&chaos.test.scheduler_memory, 1, true);
+        htw_task_drop(tasks[i]);
+        failing_allocator_relent(&chaos.test.scheduler_memory);
+    }
+}
+
+/* Until no check is queued that an executor has dropped. */
+static void calm_down(void) {
+    chaos.calm = true;
+    purgatory_case_advance(&chaos.test, 2 * HTW_SECOND);
+    chaos.calm = false;
+    assert_all_asked();
+}
+
 static void assert_all_accounted_for(void) {
     uint64_t pending = 0;
     for (unsigned i = 0; i < PLACES; i++)
@@ -160,6 +240,8 @@ static void run_history(uint64_t seed, uint64_t steps, bool failing) {
     chaos = (struct chaos) { .source = { seed }, .failing = failing };
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.max_pending = failing ? PLACES / 3 : 0;
+    const struct htw_executor executor = { execute, NULL };
+    options.executor = failing ? &executor : NULL;
     purgatory_case_begin(&chaos.test, &options, NULL);
     assert_int_equal(htw_threshold_create(chaos.test.purgatory, 1, &chaos.test.threshold), 0);
     for (uint64_t step = 0; step < steps; step++) {
@@ -167,9 +249,12 @@ static void run_history(uint64_t seed, uint64_t steps, bool failing) {
         assert_all_accounted_for();
         if (below(8) == 0)
             purgatory_case_advance(&chaos.test, (int64_t)below(2 * (uint64_t)MS));
+        if (below(64) == 0)
+            calm_down();
     }
+    calm_down();
     assert_true(chaos.actions > steps);
-    assert_true(chaos.test.ends[HTW_REASON_EXPIRED] > 0);
+    assert_true(failing || chaos.test.ends[HTW_REASON_EXPIRED] > 0);
     /* From now on hooks find it closed. */
     chaos.closed = true;
     htw_purgatory_close(chaos.test.purgatory, waiter_visit, &chaos.test);
