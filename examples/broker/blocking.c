@@ -67,15 +67,20 @@ void blocking_release(void *context, struct htw_request *request) {
 
 /* ------------------------------------------------------------------ beginning and end */
 
+/* What the purgatory takes for a key at most: a watch and a cell; a long key is copied, too. */
+#define KEY_COST 112
+
 static struct waiting *waiting_create(struct client *client, const struct blocking_call *call) {
     size_t count = call->key_count + (call->destination != NULL ? 1 : 0);
-    size_t size = sizeof(struct waiting) + count * sizeof(struct htw_key);
+    size_t bytes_of_keys = 0;
     for (size_t i = 0; i < count; i++)
-        size += (i < call->key_count ? &call->keys[i] : call->destination)->size;
+        bytes_of_keys += (i < call->key_count ? &call->keys[i] : call->destination)->size;
+    size_t size = sizeof(struct waiting) + count * sizeof(struct htw_key) + bytes_of_keys;
     struct waiting *waiting = malloc(size);
     if (waiting == NULL)
         return NULL;
     *waiting = (struct waiting) { .client = client,
+                                  .memory = block_cost(size) + bytes_of_keys + count * KEY_COST,
                                   .from = (uint8_t)call->from,
                                   .to = (uint8_t)call->to,
                                   .is_move = call->destination != NULL,

@@ -27,6 +27,7 @@ struct waiting {
     struct client *client;
     struct waiting *next; /* in a mailbox */
     struct item *item;    /* what it has got */
+    size_t memory;        /* bytes of this and of what the purgatory keeps for it */
     enum htw_reason reason;
     uint8_t from;          /* enum list_end */
     uint8_t to;            /* the same, of a move */

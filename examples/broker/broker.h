@@ -22,7 +22,8 @@ struct broker {
     const struct item *served; /* see blocking_serve(); guarded by the store's lock */
     struct loop *loops;        /* options.threads of them; the first is run by main() */
     uint16_t port;
-    atomic_uint_fast64_t buffered; /* bytes of the clients' buffers */
+    unsigned dealt; /* connections, to the loops in turn; only the first loop's thread uses it */
+    atomic_uint_fast64_t client_memory; /* see memory.h */
     atomic_uint clients;
     atomic_uint waiting;  /* of these, blocked */
     atomic_bool draining; /* the program is about to end */

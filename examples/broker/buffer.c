@@ -7,13 +7,22 @@
 
 #define CAPACITY_MIN 256
 
+/* Up to this size a buffer doubles. A larger one has little to spare: an eighth, and this. */
+#define GROWTH_MAX ((size_t)256 << 10)
+
 bool buffer_reserve(struct buffer *buffer, size_t more) {
     if (more <= buffer->capacity - buffer->size)
         return true;
+    if (more > SIZE_MAX / 4 - buffer->size) {
+        buffer->failed = true;
+        return false;
+    }
     size_t capacity = buffer->capacity == 0 ? CAPACITY_MIN : buffer->capacity;
-    while (capacity - buffer->size < more && capacity <= SIZE_MAX / 4)
+    while (capacity - buffer->size < more && capacity < GROWTH_MAX)
         capacity *= 2;
-    char *bytes = capacity - buffer->size < more ? NULL : realloc(buffer->bytes, capacity);
+    while (capacity - buffer->size < more)
+        capacity = more > GROWTH_MAX ? buffer->size + more : capacity + capacity / 8 + GROWTH_MAX;
+    char *bytes = realloc(buffer->bytes, capacity);
     if (bytes == NULL) {
         buffer->failed = true;
         return false;

@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: MIT */
+/* client.c - a connection. */
 #include "client.h"
 
 #include "blocking.h"
 #include "command.h"
 #include "loop.h"
+#include "memory.h"
 #include "reply.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
 
-/* What a client may execute in one round: then others have their turn. */
-#define REQUESTS_A_ROUND 512
-#define REPLIES_A_ROUND ((size_t)256 << 10)
+/* What a client may execute in one turn: then others have theirs. */
+#define REQUESTS_A_TURN 128
+#define REPLIES_A_TURN ((size_t)256 << 10)
 #define READ_MAX ((size_t)1 << 20)
 
 /* A larger array is given back when a request of many arguments has been executed. */
 #define ARGUMENTS_KEPT 4096
 
+static const struct options *options_of(const struct client *client) {
+    return &client->loop->broker->options;
+}
+
 /* ------------------------------------------------------------------ life */
 
 void client_create(struct loop *loop, int socket) {
     struct client *client = calloc(1, sizeof(*client));
-    if (client == NULL || !loop_watch(loop, socket, EPOLLIN | EPOLLRDHUP, client)) {
-        free(client);
+    if (client == NULL) {
         close(socket);
         return;
     }
@@ -39,25 +45,21 @@ void client_create(struct loop *loop, int socket) {
     pthread_mutex_lock(&loop->mutex);
     DL_APPEND(loop->clients, client);
     pthread_mutex_unlock(&loop->mutex);
-}
-
-/* Brings the sum of all clients' buffers up to date. false: it has become too much. */
-static bool account(struct client *client) {
-    const struct options *options = &client->loop->broker->options;
-    atomic_uint_fast64_t *buffered = &client->loop->broker->buffered;
-    size_t now = client->input.capacity + client->output.capacity;
-    if (now == client->accounted)
-        return true;
-    bool grows = now > client->accounted;
-    uint64_t total = atomic_fetch_add(buffered, now - client->accounted) + now - client->accounted;
-    client->accounted = now;
-    return !grows || options->max_memory == 0 || total <= options->max_memory;
+    /* Last: from now on the client is its loop's, and may be gone. */
+    if (!loop_watch(loop, socket, EPOLLIN | EPOLLRDHUP, client))
+        client_close(client);
 }
 
 /* Frees a client that is closed, unless something still refers to it. */
 static void free_if_unused(struct client *client) {
-    if (client->socket < 0 && client->waiting == NULL && !client->is_queued)
+    if (client->socket < 0 && client->waiting == NULL && !client->is_queued && !client->is_in_turn)
         free(client);
+}
+
+static void end_waiting(struct client *client, bool is_delivered) {
+    blocking_end(client->loop->broker, client->waiting, is_delivered);
+    client->waiting = NULL;
+    client->is_answered = false;
 }
 
 void client_close(struct client *client) {
@@ -69,6 +71,7 @@ void client_close(struct client *client) {
         shutdown(client->socket, SHUT_WR);
         recv(client->socket, loop->input, LOOP_INPUT_SIZE, MSG_DONTWAIT);
     }
+    memory_count(client, 0);
     pthread_mutex_lock(&loop->mutex);
     DL_DELETE(loop->clients, client); /* first, since others may be looking at it there */
     pthread_mutex_unlock(&loop->mutex);
@@ -78,92 +81,127 @@ void client_close(struct client *client) {
     free(client->name);
     buffer_fini(&client->input);
     buffer_fini(&client->output);
-    account(client);
-    if (client->waiting != NULL) /* comes to the mailbox, now or from whoever has just ended it */
+    if (client->is_answered)
+        end_waiting(client, false);
+    else if (client->waiting !=
+             NULL) /* comes to the mailbox, now or from the thread that ends it */
         htw_request_cancel(loop->broker->purgatory, &client->waiting->request);
     free_if_unused(client);
 }
 
-/* What epoll is to tell: no input while the client is blocked and has sent more, nor that it has
-   sent all when it only has replies to take. */
-static void want(struct client *client, uint32_t interest) {
-    interest = client->is_leaving ? interest & EPOLLOUT : interest | EPOLLRDHUP;
+/* ------------------------------------------------------------------ between turns */
+
+static size_t owed(const struct client *client) {
+    return client->output.size - client->sent;
+}
+
+/* It must take replies before anything else is done for it. */
+static bool is_held(const struct client *client) {
+    return owed(client) >= options_of(client)->max_output;
+}
+
+static bool can_execute(const struct client *client) {
+    return client->waiting == NULL && !client->is_leaving && !is_held(client) &&
+           client->input.size > 0 && client->input.size >= client->needed;
+}
+
+static size_t memory_of(const struct client *client) {
+    size_t bytes = client->input.capacity + client->output.capacity;
+    if (client->name != NULL)
+        bytes += block_cost(strlen(client->name) + 1);
+    if (client->waiting != NULL)
+        bytes += client->waiting->memory;
+    if (client->is_answered && client->waiting->item != NULL)
+        bytes += item_cost(client->waiting->item);
+    return bytes;
+}
+
+/* What epoll is to report. */
+static void update_interest(struct client *client) {
+    bool reads = !client->is_leaving && !is_held(client);
+    uint32_t interest = reads ? EPOLLIN | EPOLLRDHUP : 0;
+    if (client->output.size > 0 && !client->is_queued)
+        interest |= EPOLLOUT;
     if (interest != client->interest && loop_change(client->loop, client->socket, interest, client))
         client->interest = interest;
 }
 
+/* After anything was done for it. It may be gone on return. */
+static void end_turn(struct client *client) {
+    client->is_in_turn = false;
+    if (client->socket >= 0 && client->output.size == 0) {
+        if (client->is_answered)
+            end_waiting(client, true);
+        if (client->is_leaving && client->waiting == NULL) {
+            client_close(client);
+            return;
+        }
+    }
+    if (client->socket >= 0) {
+        if (can_execute(client))
+            loop_queue(client->loop, client);
+        memory_count(client, memory_of(client));
+        update_interest(client);
+    }
+    free_if_unused(client);
+}
+
 /* ------------------------------------------------------------------ output */
 
-/* Writes what the client has been owed for a while. false: it is closed. */
-static bool send_rest(struct client *client) {
+/* Sends what the client has been owed for a while. */
+static void send_rest(struct client *client) {
     struct buffer *output = &client->output;
-    ssize_t sent = send(client->socket, output->bytes + client->sent, output->size - client->sent,
+    ssize_t sent = send(client->socket, output->bytes + client->sent, owed(client),
                         MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         client_close(client);
-        return false;
+        return;
     }
     client->sent += sent < 0 ? 0 : (size_t)sent;
     if (client->sent == output->size) {
         buffer_fini(output);
-        account(client);
         client->sent = 0;
-        want(client, client->interest & ~(uint32_t)EPOLLOUT);
-    } else {
-        want(client, client->interest | EPOLLOUT);
     }
-    return true;
 }
 
-/* Keeps what is not to be sent now. false: too much, and the client is closed. */
-static bool keep_rest(struct client *client, const struct buffer *reply, size_t sent) {
-    struct loop *loop = client->loop;
+/* Keeps what is not to be sent now. false: no memory. */
+static bool keep_rest(struct client *client, struct buffer *reply, size_t sent) {
     struct buffer *output = &client->output;
+    if (output->size == 0 && reply->size - sent > REPLIES_A_TURN) { /* not copied: it is long */
+        *output = *reply;
+        *reply = (struct buffer) { .bytes = NULL };
+        client->sent = sent;
+        return true;
+    }
     if (client->sent > output->size / 2) {
         buffer_drop(output, client->sent);
         client->sent = 0;
     }
-    if (output->size - client->sent + reply->size - sent > loop->broker->options.max_output)
-        output->failed = true;
     buffer_append(output, reply->bytes + sent, reply->size - sent);
-    if (!account(client) || output->failed) {
-        client_close(client);
-        loop_count(&loop->overflowed);
-        return false;
-    }
-    return true;
+    return !output->failed;
 }
 
-/*
- * Sends what is in the loop's reply. The client may be gone on return. One whose push has served
- * somebody is told of it after him, who has waited longer: when the queue is run.
- */
-static void flush(struct client *client) {
+/* Sends what is in the loop's reply. `is_later`: when the client has its next turn. */
+static void flush(struct client *client, bool is_later) {
     struct loop *loop = client->loop;
     struct buffer *reply = &loop->reply;
     ssize_t sent = 0;
-    bool is_open = !reply->failed;
-    bool is_later = !client->is_leaving && !mailbox_is_empty(&loop->mailbox);
-    if (!is_open)
-        client_close(client);
-    else if (reply->size > 0 && client->output.size == 0 && !is_later)
+    bool is_broken = reply->failed;
+    if (!is_broken && reply->size > 0 && client->output.size == 0 && !is_later)
         sent = send(client->socket, reply->bytes, reply->size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-        client_close(client);
-        is_open = false;
+    if (sent < 0) {
+        is_broken = errno != EAGAIN && errno != EINTR;
+        sent = 0;
     }
-    sent = sent < 0 ? 0 : sent;
-    if (is_open && (size_t)sent < reply->size) {
-        is_open = keep_rest(client, reply, (size_t)sent);
-        if (is_open && !is_later)
-            want(client, client->interest | EPOLLOUT);
-        else if (is_open)
+    if (!is_broken && (size_t)sent < reply->size) {
+        is_broken = !keep_rest(client, reply, (size_t)sent);
+        if (is_later)
             loop_queue(loop, client);
     }
-    if (reply->capacity > 4 * REPLIES_A_ROUND || reply->failed)
+    if (reply->capacity > 4 * REPLIES_A_TURN || reply->failed)
         buffer_fini(reply);
     reply->size = 0;
-    if (is_open && client->is_leaving && client->output.size == 0)
+    if (is_broken)
         client_close(client);
 }
 
@@ -173,7 +211,7 @@ static void flush(struct client *client) {
 static bool execute_one(struct client *client, char *bytes, size_t size, size_t *ret_consumed) {
     struct loop *loop = client->loop;
     struct resp_request *request = &loop->request;
-    switch (resp_parse(request, bytes, size, loop->broker->options.max_request)) {
+    switch (resp_parse(request, bytes, size, options_of(client)->max_request)) {
     case RESP_REQUEST:
         *ret_consumed = request->consumed;
         if (request->count > 0)
@@ -193,13 +231,14 @@ static bool execute_one(struct client *client, char *bytes, size_t size, size_t 
     return false;
 }
 
-/* Executes what can be in this round, keeps the rest, and answers. The client may be gone. */
+/* Executes what can be in this turn, keeps the rest, and answers. */
 static void execute(struct client *client, char *bytes, size_t size) {
     struct loop *loop = client->loop;
-    size_t at = 0;
+    size_t at = 0, before = owed(client), mark = options_of(client)->max_output;
     unsigned count = 0;
     bool goes_on = size >= client->needed;
-    while (at < size && goes_on && count < REQUESTS_A_ROUND && loop->reply.size < REPLIES_A_ROUND) {
+    while (at < size && goes_on && count < REQUESTS_A_TURN && loop->reply.size < REPLIES_A_TURN &&
+           before + loop->reply.size < mark) {
         size_t consumed = 0;
         client->needed = 0;
         goes_on = execute_one(client, bytes + at, size - at, &consumed) &&
@@ -215,43 +254,50 @@ static void execute(struct client *client, char *bytes, size_t size) {
         buffer_append(&client->input, bytes + at, size - at);
     else
         buffer_drop(&client->input, at);
-    if (client->input.failed)
-        client->is_leaving = true; /* no memory: not even to say so */
-    else if (client->input.size == 0)
+    bool has_failed = client->input.failed;
+    if (client->input.size == 0)
         buffer_fini(&client->input);
-    else if (goes_on && at < size)
-        loop_queue(loop, client);
-    account(client); /* the next read is refused if it is too much */
     if (loop->request.capacity > ARGUMENTS_KEPT)
         resp_fini(&loop->request);
-    flush(client);
+    /* A client whose push has served others is answered after them: they have waited longer. */
+    flush(client, !client->is_leaving && loop_has_answers(loop));
+    if (has_failed)
+        client_close(client);
+}
+
+/* The other side has said that nothing more comes, or the connection is broken. */
+static void input_ended(struct client *client, ssize_t got) {
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got == 0 && client->output.size > 0 && client->waiting == NULL)
+        client->is_leaving = true; /* it may still read */
+    else
+        client_close(client);
+}
+
+/* Room for more of a request of which there is a part. A client that only announces a long request
+   is not given memory for it before it sends it. */
+static bool reserve_part(struct client *client) {
+    struct buffer *input = &client->input;
+    size_t more = input->size < 2 * LOOP_INPUT_SIZE ? LOOP_INPUT_SIZE / 2 : input->size / 4;
+    if (client->needed > input->size && client->needed - input->size < more)
+        more = client->needed - input->size;
+    return buffer_reserve(input, more);
 }
 
 static void read_input(struct client *client) {
     struct loop *loop = client->loop;
     struct buffer *input = &client->input;
     bool is_part = input->size > 0; /* of a request; the rest goes behind it */
-    if (is_part && !buffer_reserve(input, input->size < LOOP_INPUT_SIZE / 2 ? LOOP_INPUT_SIZE / 2
-                                                                            : input->size)) {
+    if (is_part && !reserve_part(client)) {
         client_close(client);
-        return;
-    }
-    if (!account(client)) {
-        client_close(client);
-        loop_count(&loop->overflowed);
         return;
     }
     char *to = is_part ? input->bytes + input->size : loop->input;
     size_t room = is_part ? input->capacity - input->size : LOOP_INPUT_SIZE;
-    room = room < READ_MAX ? room : READ_MAX;
-    ssize_t got = recv(client->socket, to, room, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got == 0 && client->output.size > 0) { /* it has shut down its side, and still reads */
-        client->is_leaving = true;
-        want(client, EPOLLOUT);
-    } else if (got <= 0) {
-        client_close(client);
+    ssize_t got = recv(client->socket, to, room < READ_MAX ? room : READ_MAX, MSG_DONTWAIT);
+    if (got <= 0) {
+        input_ended(client, got);
     } else if (is_part) {
         input->size += (size_t)got;
         execute(client, input->bytes, input->size);
@@ -260,37 +306,48 @@ static void read_input(struct client *client) {
     }
 }
 
-/* ------------------------------------------------------------------ events */
-
-void client_event(struct client *client, uint32_t events) {
-    if ((events & (EPOLLHUP | EPOLLERR)) != 0 ||
-        ((events & EPOLLRDHUP) != 0 && client->waiting != NULL)) {
-        client_close(client);
+/* Reads what a blocked client sends, for later. */
+static void read_ahead(struct client *client) {
+    struct loop *loop = client->loop;
+    ssize_t got = recv(client->socket, loop->input, LOOP_INPUT_SIZE, MSG_DONTWAIT);
+    if (got <= 0) {
+        input_ended(client, got);
         return;
     }
-    if ((events & EPOLLOUT) != 0) {
-        if (!send_rest(client))
-            return;
-        if (client->is_leaving && client->output.size == 0) {
-            client_close(client);
-            return;
-        }
-    }
-    if (client->waiting != NULL || client->is_leaving)
-        want(client, client->interest & ~(uint32_t)EPOLLIN);
-    else if ((events & (EPOLLIN | EPOLLRDHUP)) != 0 && !client->is_queued)
-        read_input(client);
+    buffer_append(&client->input, loop->input, (size_t)got);
+    if (!client->input.failed && client->input.size <= options_of(client)->max_request + READ_MAX)
+        return;
+    client_close(client);
+    loop_count(&loop->flooded);
 }
 
-void client_continue(struct client *client) {
-    if (client->socket < 0)
-        free_if_unused(client);
-    else if (client->output.size > 0 && !send_rest(client))
+/* ------------------------------------------------------------------ turns */
+
+static void take_turn(struct client *client, uint32_t events) {
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0 ||
+        ((events & EPOLLRDHUP) != 0 && client->waiting != NULL))
+        client_close(client);
+    else if (client->output.size > 0)
+        send_rest(client);
+    if (client->socket < 0 || client->is_leaving || is_held(client))
         return;
-    else if (client->waiting == NULL && client->is_leaving)
-        flush(client);
-    else if (client->waiting == NULL)
+    if (client->is_answered && client->output.size == 0)
+        end_waiting(client, true);
+    if (can_execute(client))
         execute(client, client->input.bytes, client->input.size);
+    else if ((events & (EPOLLIN | EPOLLRDHUP)) != 0 && client->waiting == NULL)
+        read_input(client);
+    else if ((events & EPOLLIN) != 0)
+        read_ahead(client);
+}
+
+void client_turn(struct client *client) {
+    uint32_t events = client->events;
+    client->events = 0;
+    client->is_in_turn = true;
+    if (client->socket >= 0)
+        take_turn(client, events);
+    end_turn(client);
 }
 
 /* Whether the other side has closed, which epoll may not have told yet. */
@@ -301,28 +358,21 @@ static bool has_hung_up(const struct client *client) {
 
 void client_resume(struct client *client) {
     struct loop *loop = client->loop;
-    struct waiting *waiting = client->waiting;
-    /* An item that is sent to nobody would be lost. */
-    bool is_open = client->socket >= 0 && (waiting->item == NULL || !has_hung_up(client));
-    if (is_open)
-        blocking_answer(waiting, &loop->reply);
-    blocking_end(loop->broker, waiting, is_open);
-    client->waiting = NULL;
+    client->is_in_turn = true;
     loop->blocked--;
-    if (client->socket < 0) {
-        free_if_unused(client);
-    } else if (!is_open) {
+    if (client->socket < 0 || (client->waiting->item != NULL && has_hung_up(client))) {
+        end_waiting(client, false);
         client_close(client);
-    } else if (client->is_leaving) {
-        flush(client);
     } else {
-        want(client, client->interest | EPOLLIN);
-        execute(client, client->input.bytes, client->input.size);
+        blocking_answer(client->waiting, &loop->reply);
+        client->is_answered = true;
+        flush(client, false);
     }
+    end_turn(client);
 }
 
 void client_dismiss(struct client *client) {
+    client->is_in_turn = true;
     client->is_leaving = true;
-    if (client->waiting == NULL)
-        flush(client);
+    end_turn(client);
 }

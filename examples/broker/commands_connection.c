@@ -77,6 +77,8 @@ void command_hello(struct call *call) {
 
 /* ------------------------------------------------------------------ CLIENT */
 
+#define NAME_MAX_SIZE 1024
+
 static void set_name(struct call *call) {
     const struct resp_argument *name = &call->arguments[2];
     struct loop *loop = call->client->loop;
@@ -86,6 +88,10 @@ static void set_name(struct call *call) {
                                      "characters.");
             return;
         }
+    }
+    if (name->size > NAME_MAX_SIZE) { /* CLIENT LIST tells all names at once */
+        reply_error(call->reply, "ERR Client names cannot be longer than %d bytes", NAME_MAX_SIZE);
+        return;
     }
     char *copy = name->size == 0 ? NULL : strndup(name->bytes, name->size);
     pthread_mutex_lock(&loop->mutex);

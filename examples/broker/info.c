@@ -48,7 +48,7 @@ static void clients(struct broker *broker, struct buffer *text) {
 
 static void memory(struct broker *broker, struct buffer *text) {
     field(text, "used_memory", store_memory(&broker->store));
-    field(text, "mem_clients_normal", atomic_load(&broker->buffered));
+    field(text, "mem_clients_normal", atomic_load(&broker->client_memory));
     field(text, "maxmemory", broker->options.max_memory);
 }
 
@@ -57,8 +57,9 @@ static void stats(struct broker *broker, struct buffer *text) {
     field(text, "total_connections_received", sum(broker, offsetof(struct loop, connections)));
     field(text, "total_commands_processed", sum(broker, offsetof(struct loop, commands)));
     field(text, "rejected_connections", sum(broker, offsetof(struct loop, refused)));
-    field(text, "client_output_buffer_limit_disconnections",
-          sum(broker, offsetof(struct loop, overflowed)));
+    field(text, "client_query_buffer_limit_disconnections",
+          sum(broker, offsetof(struct loop, flooded)));
+    field(text, "evicted_clients", sum(broker, offsetof(struct loop, evicted)));
     field(text, "expired_keys", store->expired);
     field(text, "keyspace_hits", store->hits);
     field(text, "keyspace_misses", store->misses);

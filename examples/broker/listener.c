@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* listener.c - accepting connections. */
 #include "listener.h"
 
 #include "loop.h"
@@ -26,14 +27,14 @@ static bool bind_and_listen(struct loop *loop) {
     struct broker *broker = loop->broker;
     struct sockaddr_in address = { .sin_family = AF_INET };
     socklen_t size = sizeof(address);
-    int on = 1, shared = broker->options.threads > 1;
-    address.sin_port = htons(broker->port != 0 ? broker->port : broker->options.port);
+    int on = 1, is_shared = broker->options.reuse_port;
+    address.sin_port = htons(broker->options.port);
     if (inet_pton(AF_INET, broker->options.bind, &address.sin_addr) != 1) {
         errno = EADDRNOTAVAIL;
         return false;
     }
     if (setsockopt(loop->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        setsockopt(loop->listener, SOL_SOCKET, SO_REUSEPORT, &shared, sizeof(shared)) != 0 ||
+        setsockopt(loop->listener, SOL_SOCKET, SO_REUSEPORT, &is_shared, sizeof(is_shared)) != 0 ||
         bind(loop->listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
         listen(loop->listener, BACKLOG) != 0 ||
         getsockname(loop->listener, (struct sockaddr *)&address, &size) != 0)
@@ -98,12 +99,17 @@ void listener_accept(struct loop *loop) {
         }
         if (socket < 0)
             return;
+        /* A loop that has seen the end coming may be gone. */
+        if (atomic_load(&broker->draining)) {
+            close(socket);
+            continue;
+        }
         if (atomic_load(&broker->clients) >= broker->options.max_clients) {
             refuse(loop, socket);
             continue;
         }
         set_up(socket);
         loop_count(&loop->connections);
-        client_create(loop, socket);
+        client_create(&broker->loops[broker->dealt++ % broker->options.threads], socket);
     }
 }

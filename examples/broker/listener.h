@@ -2,8 +2,9 @@
 /*
  * listener.h - the listening socket, and who is let in.
  *
- * With several threads each has a listening socket of its own on the same port, among which the
- * kernel divides the connections.
+ * There is one, in the first loop, which deals the connections to all loops in turn. A socket for
+ * each thread would need SO_REUSEPORT, which lets a second broker listen on the same port
+ * unnoticed, and get half of the clients; with --reuse-port yes that is allowed.
  */
 #ifndef BROKER_LISTENER_H
 #define BROKER_LISTENER_H
@@ -16,7 +17,7 @@ struct loop;
 bool listener_open(struct loop *loop);
 void listener_close(struct loop *loop);
 
-/* Lets in who stands at the door, a bounded number at a time. */
+/* Accepts connections, a bounded number at a time. */
 void listener_accept(struct loop *loop);
 
 #endif /* BROKER_LISTENER_H */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* loop.c - the rounds of a thread. */
 #include "loop.h"
 
 #include "blocking.h"
 #include "listener.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,12 +16,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How many sockets and timers are attended to in one round. */
+/* How many sockets epoll may report in one round. */
 #define EVENTS_A_ROUND 256
-#define TIMERS_A_ROUND 1024
+
+/* How long one step of a round may take. When timers are behind, they get four times as much time
+   as each other step, so that they catch up. */
+#define TIMERS_NS (4 * HTW_MILLISECOND)
+#define STEP_NS (2 * HTW_MILLISECOND)
+#define STEP_BEHIND_NS (1 * HTW_MILLISECOND)
+
+/* How many timers are run before other threads may have the store's lock. */
+#define TIMERS_A_LOCK 256
 
 /* How long clients have to take their last replies. */
-#define DRAIN_MS 2000
+#define DRAIN_NS (2 * HTW_SECOND)
 
 static _Thread_local struct loop *current;
 
@@ -35,6 +45,12 @@ bool loop_watch(struct loop *loop, int fd, uint32_t events, void *what) {
 bool loop_change(struct loop *loop, int fd, uint32_t events, void *what) {
     struct epoll_event event = { .events = events, .data = { .ptr = what } };
     return epoll_ctl(loop->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -63,7 +79,7 @@ bool loop_init(struct loop *loop, struct broker *broker, bool is_first) {
         fprintf(stderr, "broker: cannot set up a thread: %s\n", strerror(errno));
         return false;
     }
-    return listener_open(loop);
+    return !is_first || listener_open(loop);
 }
 
 void loop_fini(struct loop *loop) {
@@ -79,12 +95,6 @@ void loop_fini(struct loop *loop) {
 }
 
 /* ------------------------------------------------------------------ the end of the program */
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Ends all that wait, whose answers then lie in mailboxes, and tells the other loops. */
 static void begin_end(struct loop *loop) {
@@ -120,79 +130,131 @@ void loop_queue(struct loop *loop, struct client *client) {
     loop->queue_newest = client;
 }
 
-/* Those who are in the queue now; who joins it meanwhile has his turn in the next round. */
-static void run_queue(struct loop *loop) {
-    struct client *client = loop->queue;
-    loop->queue = NULL;
-    while (client != NULL) {
-        struct client *next = client->queue_next;
+/* The next blocked client to be answered; NULL: none. Oldest first. */
+static struct client *next_answer(struct loop *loop) {
+    if (loop->answers == NULL)
+        loop->answers = mailbox_take(&loop->mailbox);
+    struct waiting *waiting = loop->answers;
+    if (waiting == NULL)
+        return NULL;
+    loop->answers = waiting->next;
+    return waiting->client;
+}
+
+bool loop_has_answers(const struct loop *loop) {
+    return loop->answers != NULL || !mailbox_is_empty(&loop->mailbox);
+}
+
+static void run_answers(struct loop *loop, int64_t end_ns) {
+    for (struct client *client; (client = next_answer(loop)) != NULL;) {
+        client_resume(client);
+        memory_relieve(loop);
+        if (now_ns() >= end_ns)
+            return;
+    }
+}
+
+static void run_queue(struct loop *loop, int64_t end_ns) {
+    while (loop->queue != NULL) {
+        struct client *client = loop->queue;
+        loop->queue = client->queue_next;
         client->is_queued = false;
-        client_continue(client);
-        client = next;
+        client_turn(client);
+        memory_relieve(loop);
+        if (loop_has_answers(loop)) /* this client has served others */
+            run_answers(loop, end_ns);
+        if (now_ns() >= end_ns)
+            return;
     }
 }
 
-static void run_mailbox(struct loop *loop) {
-    struct waiting *waiting = mailbox_take(&loop->mailbox);
-    while (waiting != NULL) {
-        struct waiting *next = waiting->next;
-        client_resume(waiting->client);
-        waiting = next;
-    }
+/*
+ * Runs the timers that are due, or some of them. true: more are due.
+ * Callbacks run with the store's lock held, so that none meets a command half way.
+ */
+static bool run_timers(struct loop *loop, struct htw_scheduler *scheduler) {
+    int64_t end_ns = now_ns() + TIMERS_NS;
+    int result;
+    do {
+        store_lock(&loop->broker->store);
+        result = htw_scheduler_process(scheduler, TIMERS_A_LOCK, NULL);
+        store_unlock(&loop->broker->store);
+    } while (result == HTW_MORE && now_ns() < end_ns);
+    return result == HTW_MORE;
 }
 
-/* Callbacks run with the store's lock held, so that none meets a command half way. */
-static void run_timers(struct loop *loop, struct htw_scheduler *scheduler) {
-    store_lock(&loop->broker->store);
-    htw_scheduler_process(scheduler, TIMERS_A_ROUND, NULL);
-    store_unlock(&loop->broker->store);
+/* epoll reports a scheduler when something is due, but where very many sockets are ready, only once
+   in some rounds. */
+static bool is_due(struct htw_scheduler *scheduler) {
+    return htw_scheduler_next(scheduler) <= htw_scheduler_now(scheduler);
 }
 
-/* Waits for something to do, and attends to sockets and timers. */
-static void run_events(struct loop *loop, int timeout_ms) {
+/* What epoll has reported, besides clients. */
+struct reported {
+    bool is_due, is_wall_due, has_connections;
+};
+
+/* Waits for something to do. */
+static struct reported run_events(struct loop *loop, int timeout_ms) {
     struct broker *broker = loop->broker;
+    struct reported reported = { .is_due = false };
     struct epoll_event events[EVENTS_A_ROUND];
-    bool is_due = false, is_wall_due = false;
     int count = epoll_wait(loop->epoll, events, EVENTS_A_ROUND, timeout_ms);
     for (int i = 0; i < count; i++) {
         void *what = events[i].data.ptr;
-        if (what == broker->scheduler)
-            is_due = true;
-        else if (what == broker->wall_scheduler)
-            is_wall_due = true;
-        else if (what == &loop->listener)
-            listener_accept(loop);
-        else if (what == &loop->mailbox)
+        if (what == broker->scheduler) {
+            reported.is_due = true;
+        } else if (what == broker->wall_scheduler) {
+            reported.is_wall_due = true;
+        } else if (what == &loop->listener) {
+            reported.has_connections = true;
+        } else if (what == &loop->mailbox) {
             mailbox_hush(&loop->mailbox);
-        else if (what == &loop->signals)
+        } else if (what == &loop->signals) {
             begin_end(loop);
-        else
-            client_event(what, events[i].events);
+        } else {
+            struct client *client = what;
+            client->events |= events[i].events;
+            loop_queue(loop, client);
+        }
     }
-    if (is_due)
-        run_timers(loop, broker->scheduler);
-    if (is_wall_due)
-        run_timers(loop, broker->wall_scheduler);
+    return reported;
+}
+
+static void run_round(struct loop *loop, int timeout_ms) {
+    struct broker *broker = loop->broker;
+    struct reported reported = run_events(loop, timeout_ms);
+    bool is_behind = false;
+    if (loop == &broker->loops[0]) {
+        if (reported.is_due || is_due(broker->scheduler))
+            is_behind = run_timers(loop, broker->scheduler);
+        if (reported.is_wall_due || is_due(broker->wall_scheduler))
+            is_behind = run_timers(loop, broker->wall_scheduler) || is_behind;
+    }
+    int64_t step_ns = is_behind ? STEP_BEHIND_NS : STEP_NS;
+    memory_relieve(loop); /* another loop may have asked for it */
+    run_answers(loop, now_ns() + step_ns);
+    run_queue(loop, now_ns() + step_ns);
+    if (reported.has_connections) /* last: clients that have gone make room first */
+        listener_accept(loop);
 }
 
 void loop_run(struct loop *loop) {
-    int64_t end_ms = 0; /* 0: not told to end yet */
+    int64_t end_ns = 0; /* 0: not told to end yet */
     current = loop;
-    while (end_ms == 0 || loop->clients != NULL || loop->blocked > 0) {
-        bool is_busy = loop->queue != NULL || !mailbox_is_empty(&loop->mailbox);
-        int64_t left_ms = end_ms == 0 ? -1 : end_ms - now_ms();
-        if (end_ms != 0 && left_ms <= 0) {
+    while (end_ns == 0 || loop->clients != NULL || loop->blocked > 0) {
+        int64_t left_ns = end_ns == 0 ? 0 : end_ns - now_ns();
+        if (end_ns != 0 && left_ns <= 0)
             for_each_client(loop, client_close);
-            left_ms = 0;
-        }
-        run_events(loop, is_busy ? 0 : (int)left_ms);
-        run_mailbox(loop);
-        run_queue(loop);
-        if (end_ms == 0 && atomic_load_explicit(&loop->broker->draining, memory_order_acquire)) {
-            end_ms = now_ms() + DRAIN_MS;
+        int timeout_ms = end_ns == 0 ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / HTW_MILLISECOND) + 1;
+        bool is_busy = loop->queue != NULL || loop_has_answers(loop);
+        run_round(loop, is_busy ? 0 : timeout_ms);
+        if (end_ns == 0 && atomic_load_explicit(&loop->broker->draining, memory_order_acquire)) {
+            end_ns = now_ns() + DRAIN_NS;
             listener_close(loop);
             for_each_client(loop, client_dismiss);
         }
     }
-    run_queue(loop); /* frees the closed ones that are left in it */
+    while (loop->queue != NULL) /* closed clients that are left in it */
+        run_queue(loop, INT64_MAX);
 }

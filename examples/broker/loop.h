@@ -2,9 +2,14 @@
 /*
  * loop.h - a thread with its epoll set: its clients, its listening socket, its mailbox.
  *
- * Each round does a bounded piece of work for each client that has some to do: one read, the
- * requests in it, one write. Then come the timers that are due (in the first loop) and the
- * blocked clients that have been served, whoever served them.
+ * A round has four steps, each of which ends when its time is over and goes on in the next round:
+ *
+ * 1. Ask epoll who has something to say. Clients are only put into the queue.
+ * 2. Run the timers that are due (in the first loop). They come first, and get most of the time
+ * when they are behind: otherwise clients that keep the loop busy delay the time-outs of all
+ * others, and may even create timers faster than these are run.
+ * 3. Answer the blocked clients whose requests have ended, whichever thread ended them.
+ * 4. Give the clients in the queue their turns, first come, first served.
  */
 #ifndef BROKER_LOOP_H
 #define BROKER_LOOP_H
@@ -29,7 +34,8 @@ struct loop {
     pthread_mutex_t mutex;       /* guards the list of clients, and their names */
     struct client *clients;      /* utlist */
     unsigned blocked;            /* clients, closed ones included, with something to wait for */
-    struct client *queue;        /* clients with more to execute; the oldest */
+    struct waiting *answers;     /* out of the mailbox, to be answered; the oldest */
+    struct client *queue;        /* clients that have something to do; the oldest */
     struct client *queue_newest; /* the same */
     struct resp_request request; /* what is being parsed */
     struct buffer reply;         /* what is being answered */
@@ -38,7 +44,8 @@ struct loop {
     atomic_uint_fast64_t commands;
     atomic_uint_fast64_t connections;
     atomic_uint_fast64_t refused;
-    atomic_uint_fast64_t overflowed; /* clients closed for what they let pile up */
+    atomic_uint_fast64_t flooded; /* clients closed for what they sent while they were blocked */
+    atomic_uint_fast64_t evicted; /* clients closed for the memory that they took */
 };
 
 /* Adds one to a counter that only this thread writes; who reads it sees what was done before. */
@@ -50,7 +57,7 @@ static inline void loop_count(atomic_uint_fast64_t *counter) {
 /* The loop whose thread this is. */
 struct loop *loop_current(void);
 
-/* false: said why on stderr. `port` 0: any that is free, and then it is told in the broker. */
+/* false: said why on stderr. */
 bool loop_init(struct loop *loop, struct broker *broker, bool is_first);
 void loop_fini(struct loop *loop);
 
@@ -61,7 +68,10 @@ void loop_run(struct loop *loop);
 bool loop_watch(struct loop *loop, int fd, uint32_t events, void *what);
 bool loop_change(struct loop *loop, int fd, uint32_t events, void *what);
 
-/* When the queue is run next, the client is to go on. It stands in it once at most. */
+/* Gives a client a turn. It stands in the queue once at most. */
 void loop_queue(struct loop *loop, struct client *client);
+
+/* Whether blocked clients are to be answered. */
+bool loop_has_answers(const struct loop *loop);
 
 #endif /* BROKER_LOOP_H */

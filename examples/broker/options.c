@@ -14,9 +14,12 @@ static const char usage[] =
     "  --threads N          threads that serve clients, up to 64 (1)\n"
     "  --max-clients N      more are told so and closed (10000)\n"
     "  --max-request BYTES  longest request, up to 2g (64m)\n"
-    "  --max-output BYTES   a client that lets more replies pile up is closed (64m)\n"
-    "  --max-memory BYTES   of keys and values; writes beyond are refused; 0: no limit (1g).\n"
-    "                       As much again of unfinished requests and replies not fetched\n"
+    "  --max-output BYTES   a client that has not fetched so much of its replies must do so\n"
+    "                       before its next request is executed (64m)\n"
+    "  --max-memory BYTES   of keys and values: writes beyond are refused; and as much again\n"
+    "                       of requests, replies and names of clients: beyond, the client\n"
+    "                       that takes most is closed; 0: no limit (1g)\n"
+    "  --reuse-port yes     let other servers listen on the same port, too (no)\n"
     "  --help\n"
     "\n"
     "BYTES may end in k, m or g. When it listens, it prints `ready on ADDRESS:PORT`.\n"
@@ -51,6 +54,9 @@ static bool parse_option(struct options *options, const char *name, const char *
                options->max_request <= (uint64_t)1 << 31;
     } else if (strcmp(name, "--max-output") == 0) {
         return number_parse_size(value, &options->max_output) && options->max_output >= 1024;
+    } else if (strcmp(name, "--reuse-port") == 0) {
+        options->reuse_port = strcmp(value, "yes") == 0;
+        return options->reuse_port || strcmp(value, "no") == 0;
     } else if (strcmp(name, "--max-memory") == 0) {
         return number_parse_size(value, &options->max_memory);
     } else {

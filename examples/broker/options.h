@@ -14,8 +14,9 @@ struct options {
     unsigned threads;
     unsigned max_clients;
     uint64_t max_request; /* bytes of one request */
-    uint64_t max_output;  /* bytes of replies that a client has not fetched */
-    uint64_t max_memory;  /* bytes of keys and values; 0: no limit */
+    uint64_t max_output;  /* bytes of replies not taken, from which on a client must wait */
+    uint64_t max_memory;  /* bytes of keys and values, and of clients; 0: no limit */
+    bool reuse_port;      /* others may listen on the port, too */
 };
 
 /* Reads the command line; false: the program is to end with `ret_status`. */

@@ -2,8 +2,8 @@
 """Commands that block, in pairs of redis-cli: one waits, another brings what it waits for."""
 import time
 
-from clients import Wire, blocked, cli
-from harness import compared, equal
+from clients import Wire, blocked, cli, command
+from harness import compared, equal, own, wait_for
 
 
 def pair(server, commands, script):
@@ -105,6 +105,55 @@ def a_client_that_goes_leaves_what_it_waited_for(server):
     third.kill()
     server.wait_until_blocked(0)
     return answers + cli(server, "RPUSH a kept\nLRANGE a 0 -1\nEXISTS c\nDEL a b")
+
+
+@compared
+def a_client_that_has_sent_much_before_it_goes_swallows_nothing(server):
+    """The end of the connection lies behind more than the kernel keeps for a reader."""
+    with Wire(server) as gone, Wire(server) as other:
+        gone.send("BLPOP", "a", 0)
+        server.wait_until_blocked(1)
+        gone.send_bytes(command("PING") * 600000)
+        gone.close()
+        server.wait_until_blocked(0)
+        return [(str(asked), other.ask(*asked)) for asked in
+                [("RPUSH", "a", "precious"), ("LLEN", "a"), ("LPOP", "a")]]
+
+
+@own()
+def an_item_that_its_client_has_not_taken_goes_back(server):
+    """The client dies when a part of the reply is on its way: then the next one gets the item."""
+    item = bytes(range(256)) * 60000
+    for number in range(3):
+        with Wire(server) as other, Wire(server) as following:
+            gone = Wire(server, receive_buffer=4096)
+            gone.send("BLPOP", "a", 0)
+            server.wait_until_blocked(1)
+            equal(other.ask("RPUSH", "a", item), 1)
+            assert gone.socket.recv(1000).startswith(b"*2\r\n$1\r\na\r\n$15360000\r\n")
+            equal(other.ask("LLEN", "a"), 0)
+            if number == 0:  # somebody waits already
+                following.send("BRPOP", "a", 0)
+                server.wait_until_blocked(1)
+            gone.close()
+            if number != 0:
+                wait_for(lambda: other.ask("LLEN", "a") == 1, "that the item is back")
+                following.send("BLPOP", "a", 0)
+            assert following.reply() == [b"a", item], "the item has changed"
+            equal(other.ask("LLEN", "a"), 0)
+
+
+@own()
+def an_item_that_a_client_has_taken_is_its_own(server):
+    with Wire(server) as slow, Wire(server) as other:
+        slow.send_bytes(command("BLPOP", "a", 0) + command("LLEN", "a"))
+        server.wait_until_blocked(1)
+        item = b"v" * 8000000
+        equal(other.ask("RPUSH", "a", item, "next"), 2)
+        assert slow.reply() == [b"a", item], "the item has changed"
+        equal(slow.reply(), 1, "what the client has asked after it")
+    with Wire(server) as other:
+        equal(other.ask("LRANGE", "a", 0, -1), [b"next"])
 
 
 @compared

@@ -17,8 +17,9 @@ def is_served(server):
 
 @own("--max-clients", "50")
 def a_client_too_many_is_told_so(server):
-    wait_for(lambda: server.info("connected_clients") == "1", "that only this test is connected")
-    clients = [Wire(server) for _ in range(50)]
+    first = Wire(server)  # asks on the connection that it keeps, so that no other is just leaving
+    wait_for(lambda: b"connected_clients:1\r" in first.ask("INFO", "clients"), "only one client")
+    clients = [first] + [Wire(server) for _ in range(49)]
     for client in clients:
         equal(client.ask("PING"), b"+PONG")
     for _ in range(20):
@@ -112,7 +113,7 @@ def unfinished_requests_are_limited_altogether(server):
         except ConnectionError:
             pass  # it is one of those
     wait_for(lambda: int(server.info("connected_clients")) < 40, "that some are closed")
-    assert int(server.info("mem_clients_normal")) <= 8 << 20
+    wait_for(lambda: int(server.info("mem_clients_normal")) <= 8 << 20, "that enough are closed")
     is_served(server)
     finished = 0
     for wire in wires:
@@ -175,6 +176,106 @@ def memory_is_counted_as_it_is_used(server):
             fresh.finish()
 
 
+@own("--max-memory", "16m")
+def the_client_that_takes_most_is_closed(server):
+    """Not the one that comes last."""
+    def begin(wire, size):
+        wire.send_bytes(b"*2\r\n$4\r\nECHO\r\n$%d\r\n" % (2 * size) + b"v" * size)
+        return size
+
+    def kept_bytes():
+        return int(server.info("mem_clients_normal"))
+    large, *small = [Wire(server) for _ in range(4)]
+    sent = begin(large, 9000000)
+    for wire in small[:2]:
+        wait_for(lambda: kept_bytes() >= sent, "that it is read")
+        sent += begin(wire, 2000000)
+    wait_for(lambda: kept_bytes() >= sent, "that it is read")
+    equal(server.info("evicted_clients"), "0")
+    begin(small[2], 4000000)
+    wait_for(lambda: server.info("evicted_clients") == "1", "that one is closed")
+    try:
+        equal(large.until_closed(), b"")
+    except ConnectionResetError:
+        pass
+    for wire, size in zip(small, (2000000, 2000000, 4000000)):
+        wire.send_bytes(b"v" * size + b"\r\n")
+        equal(len(wire.reply()), 2 * size)
+        wire.close()
+    is_served(server)
+    equal(server.info("evicted_clients"), "1")
+
+
+@own("--max-memory", "16m")
+def keys_and_names_of_clients_are_counted(server):
+    """Keys are kept twice: by the client's request and by the purgatory."""
+    before = int(server.info("mem_clients_normal"))
+    with Wire(server) as named:
+        equal(named.ask("CLIENT", "SETNAME", "n" * 1024), b"+OK")
+        has(named.ask("CLIENT", "SETNAME", "n" * 1025), b"-ERR Client names cannot be longer")
+        assert int(server.info("mem_clients_normal")) >= before + 1024
+    blocked = [Wire(server) for _ in range(3)]
+    for count, wire in enumerate(blocked, 1):
+        wire.send("BLPOP", b"%d" % count * 2000000, "other", 0)
+        server.wait_until_blocked(count)
+        kept = int(server.info("mem_clients_normal")) - before
+        assert count * 4000000 <= kept <= count * 4010000, kept
+    with Wire(server) as wire:
+        try:
+            wire.send("BLPOP", b"x" * 6000000, 0)
+            equal(wire.until_closed(), b"")
+        except ConnectionError:
+            pass  # closed before all was sent
+    server.wait_until_blocked(3)
+    with Wire(server) as wire:
+        equal(wire.ask("RPUSH", "other", *range(3)), 3)
+        equal([wire.reply()[1] for wire in blocked], [b"0", b"1", b"2"])
+    wait_for(lambda: int(server.info("mem_clients_normal")) == before, "that memory is given back")
+    for wire in blocked:
+        wire.close()
+
+
+@own("--max-request", "64k")
+def what_a_blocked_client_sends_is_limited(server):
+    with Wire(server) as wire, Wire(server) as other:
+        wire.send_bytes(command("BLPOP", "queue", 0) + command("ECHO", "later") * 30000)
+        server.wait_until_blocked(1)
+        equal(other.ask("RPUSH", "queue", "first"), 1)
+        equal(wire.reply(), [b"queue", b"first"])
+        equal([wire.reply() for _ in range(30000)], [b"later"] * 30000)
+        wire.send("BLPOP", "queue", 0)
+        server.wait_until_blocked(1)
+        try:
+            for _ in range(100):
+                wire.send_bytes(command("ECHO", "much") * 3000)
+            equal(wire.until_closed(), b"")
+        except ConnectionError:
+            pass
+        wait_for(lambda: server.info("client_query_buffer_limit_disconnections") == "1",
+                 "that it is closed")
+        server.wait_until_blocked(0)
+        equal(other.ask("RPUSH", "queue", "kept"), 1)
+        equal(other.ask("LPOP", "queue"), b"kept")
+
+
+@own()
+def two_brokers_on_one_port_are_refused_unless_asked(server):
+    def second(*arguments):
+        done = subprocess.run([settings.broker, "--port", str(server.port), *arguments],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout
+    for arguments in ([], ["--threads", "3"], ["--reuse-port", "yes"], ["--reuse-port", "no"]):
+        equal(second(*arguments), (1, ""), str(arguments))
+    equal(second("--reuse-port", "maybe"), (2, ""))
+    is_served(server)
+    with broker("--reuse-port", "yes") as first:
+        with broker("--reuse-port", "yes", "--port", str(first.port)) as other:
+            equal(other.port, first.port)
+            other.finish()
+        is_served(first)
+        first.finish()
+
+
 class Pinger(threading.Thread):
     """Asks again and again, each time on the same connection; what each answer took."""
 
@@ -220,8 +321,8 @@ def flood(server, value_size, seconds):
     return wires
 
 
-@own("--max-output", "4m")
-def clients_that_never_read_are_closed_and_stall_nobody(server):
+@own("--max-output", "1m")
+def clients_that_never_read_are_held_back_and_stall_nobody(server):
     is_served(server)
     pinger = Pinger(server)
     pinger.start()
@@ -230,12 +331,37 @@ def clients_that_never_read_are_closed_and_stall_nobody(server):
     note(server, f"others were answered within {percentiles(took)}")
     limit = took[-1] if settings.strict else took[len(took) // 2]
     assert limit < 50 * settings.slowness, f"another client waited for {limit:.1f} ms"
-    wait_for(lambda: int(server.info("client_output_buffer_limit_disconnections")) >= 10,
-             "that those who do not read are closed")
-    wait_for(lambda: server.info("connected_clients") == "1", "that only this client is left")
-    for wire in wires:
-        wire.close()
+    wait_for(lambda: int(server.info("mem_clients_normal")) >= 10 << 20, "that replies pile up")
+    executed = int(server.info("total_commands_processed"))
+    kept = int(server.info("mem_clients_normal"))
+    assert kept <= 10 * 2 * (1 << 20), f"{kept} bytes are kept for 10 clients"
     is_served(server)
+    wait_for(lambda: server.info("connected_clients") == "11", "that none of them is closed")
+    assert int(server.info("total_commands_processed")) < executed + 10, "commands go on"
+    for wire in wires:  # it goes on when they read
+        wire.socket.setblocking(True)
+        for _ in range(30):
+            equal(len(wire.reply()), 100000)
+        wire.close()
+    wait_for(lambda: server.info("mem_clients_normal") == "0", "that memory is given back")
+
+
+@own("--max-output", "64k")
+def a_reply_is_never_too_long(server):
+    value = b"v" * 2000000
+    items = [b"%d" % i * 1000 for i in range(1000)]
+    with Wire(server) as wire, Wire(server) as waiter:
+        equal(wire.ask("SET", "k", value), b"+OK")
+        equal(wire.send_pipeline([("GET", "k")] * 3), [value] * 3)
+        equal(wire.ask("RPUSH", "l", *items), 1000)
+        equal(wire.ask("LRANGE", "l", 0, -1), items)
+        equal(wire.ask("LPOP", "l", 500), items[:500])
+        equal(wire.ask("RPOP", "l", 500), items[:499:-1])
+        waiter.send("BLPOP", "queue", 0)
+        server.wait_until_blocked(1)
+        equal(wire.ask("RPUSH", "queue", value, "small"), 2)
+        equal(waiter.reply(), [b"queue", value])
+        equal(waiter.ask("BLPOP", "queue", 0), [b"queue", b"small"])
 
 
 @own("--max-output", "64m")

@@ -2,9 +2,10 @@
 """redis-benchmark, in its short forms: it must finish, and nothing may have gone wrong."""
 import re
 import subprocess
+import time
 
 from clients import Wire
-from harness import PATIENCE, compared, equal, note, own, settings
+from harness import PATIENCE, compared, equal, note, own, percentiles, settings, wait_for
 
 REQUESTS = 3000 // settings.slowness
 
@@ -60,6 +61,32 @@ def redis_benchmark_finishes_with_several_at_once(server):
         text, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0 and not re.search(r"error|ERR|WRONGTYPE", text, re.I), text
     server.wait_until_blocked(0)
+    return []
+
+
+@compared
+def time_outs_come_while_others_keep_it_busy(server):
+    """Clients that write keys which expire, in long pipelines: as much work for the timers as for
+    the sockets. Where timers have to wait for sockets, they fall behind by seconds."""
+    with subprocess.Popen(["redis-benchmark", "-p", str(server.port), "-q", "-P", "256", "-c", "50",
+                           "-n", "100000000", "-r", "100000000", "SET", "key:__rand_int__", "v",
+                           "PX", "300"], stdout=subprocess.DEVNULL) as busy:
+        late = []
+        try:
+            with Wire(server) as wire:
+                wait_for(lambda: int(server.info("expired_keys")) > 1000, "keys that expire")
+                end = time.monotonic() + 3
+                while time.monotonic() < end:
+                    began = time.monotonic()
+                    equal(wire.ask("BLPOP", "none", "0.1"), None)
+                    late.append((time.monotonic() - began) * 1000 - 100)
+        finally:
+            busy.kill()
+    late.sort()
+    note(server, f"time-outs late by {percentiles(late)}")
+    if server.is_broker:
+        limit = 20 if settings.strict else 500 * settings.slowness
+        assert late[len(late) // 2] < limit, f"half of them are late by {late[len(late) // 2]} ms"
     return []
 
 
