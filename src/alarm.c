@@ -23,14 +23,17 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
     pthread_mutex_destroy(&alarm->mutex);
 }
 
-/* `at_ns` 0 disarms. Cannot fail: the descriptor is a timer's, and the time is in range. */
+/* `at_ns` 0 disarms. The descriptor is a timer's, and the time is in range. */
 static void set_timer(const struct htw__alarm *alarm, int64_t at_ns) {
     int flags = TFD_TIMER_ABSTIME;
     if (alarm->clock == CLOCK_REALTIME)
         flags |= TFD_TIMER_CANCEL_ON_SET;
     struct itimerspec setting = { .it_value = { (time_t)(at_ns / NS_PER_S),
                                                 (long)(at_ns % NS_PER_S) } };
-    timerfd_settime(alarm->fd, flags, &setting, NULL);
+    /* ECANCELED: the timer is set, but the wall clock was set before this call, and the kernel does
+       not tell the sleeper any more. Let it ring at once. No other error is possible. */
+    while (timerfd_settime(alarm->fd, flags, &setting, NULL) != 0 && errno == ECANCELED)
+        setting.it_value = (struct timespec) { 0, 1 };
 }
 
 void htw__alarm_reset(struct htw__alarm *alarm) {
