@@ -183,7 +183,9 @@ struct htw_purgatory_options {
  * @param scheduler     keeps the timeouts, and runs the hooks of requests that expire. It must
  *                      outlive the purgatory, and should not be stopped before it is closed:
  *                      a stopped scheduler expires nothing, and its visitor is given timers of
- *                      the library's, to be ignored. It may serve others, too.
+ *                      the library's, to be ignored. It may serve others, too. An executor should
+ *                      run every task: what it drops of a purgatory's it is given again, at
+ *                      once at first, and then at intervals of up to a second.
  * @param options       how. Not kept.
  * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN; -EOWNERDEAD for a scheduler of another process.
  */
@@ -230,11 +232,15 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * @param key_count  at least 1, at most UINT32_MAX.
  * @param timeout_ns from now; 0 or less: it expires at once, wherever the scheduler runs callbacks
  *                   (or, if that is even before this call is over, at its end); HTW_FOREVER: never.
- *                   Never early, and as late as a timer of the scheduler.
+ *                   Never early, and as late as a timer of the scheduler. A timeout is a duration:
+ *                   where the scheduler goes by the wall clock, it is measured by the monotonic
+ *                   clock, and setting the wall clock changes nothing. HTW_CLOCK_BOOTTIME counts
+ *                   the time for which the machine is suspended. With HTW_CLOCK_MANUAL a timeout
+ *                   follows htw_scheduler_set_time(), as the scheduler's timers do.
  * @return HTW_WATCHED; HTW_FINISHED: on_complete and release have been called;
  *         -EINVAL also for no keys; -EBUSY: the request is submitted already; -ESHUTDOWN: the
  *         purgatory is closed, or its scheduler stopped; -EAGAIN: the scheduler's max_pending is
- *         reached, and a timer is wanted of it (two for each processor serve all timeouts);
+ *         reached, and it has no timer for the timeouts of this processor (one is enough);
  *         -ENOMEM. After an error nothing has changed, no hook but `try_complete` was called (and
  * said no), and the request is the caller's. (Where the request was cancelled or closed before the
  * failure was known, it ends so, and HTW_FINISHED is returned.)
@@ -459,8 +465,8 @@ struct htw_purgatory_stats {
     uint64_t delayed;      /**< of these, with a timeout */
     uint64_t watched;      /**< as htw_purgatory_watched() */
     uint64_t keys;         /**< keys on which somebody waits */
-    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: at most two for
-                                each processor */
+    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: two for each
+                                processor, and one more while two hooks take long there */
     uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's */
 };
 

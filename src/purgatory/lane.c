@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * lane.c - the timeouts of requests, and the timers of the scheduler that stand for them.
+ *
  * A timer of the scheduler for each request would cost a record, a handle and a second lock. Most
  * requests end before their time is up, so that what counts is arming and disarming: two stores
- * each in a wheel of the purgatory's own. The scheduler only keeps the alarm of each lane, a timer
- * for the earliest deadline, or an earlier one.
+ * each in a wheel of the purgatory's own. Of the scheduler's, a lane has alarms: timers that are
+ * set to the earliest deadline.
  *
- * When the alarm rings, the callback takes what is due, one after the other, and calls the hooks
- * without the lock. Before each it sets a new alarm: for at once, if there is more. So a hook that
- * takes long keeps nobody waiting while there is another worker, and a burst is spread over them.
+ * Two alarms repeat, every so many years. They keep their place and their memory, so that to set
+ * one cannot be refused. One is set to the earliest deadline. When it rings, its callback takes the
+ * requests that are due, one after the other, and calls their hooks without the lock. A repeating
+ * timer does not ring while its own callback runs, so the other alarm is set before each hook: to
+ * now, if more is due. So a hook that takes long keeps nothing else waiting while there is another
+ * worker, and a burst is spread over the workers. While both callbacks are in hooks, a third alarm
+ * is created, which does not repeat. If it is refused (memory, max_pending), what comes next waits
+ * until one of the hooks returns.
  *
- * A new alarm may be refused (memory, max_pending), when nobody is there to be told. So there is a
- * keeper besides, created with the first alarm: a timer that repeats, every so many years, and so
- * keeps its place and its memory. Where there is no alarm it is moved to the deadline. It is no
- * alarm for every day because it never rings while its callback runs.
+ * An executor may drop any alarm. The other one is set instead, and a new one is created. If the
+ * scheduler refuses that, and the other one is dropped as well, the next submission sets an alarm,
+ * or is refused.
  *
- * A tick is a microsecond, the finest that a scheduler has. Deadlines are rounded up to it, and the
- * alarm by the scheduler to its own tick: never early, and as late as a timer of the scheduler.
- * Where the scheduler's clock is set back (HTW_CLOCK_REALTIME), the wheel's goes on from where it
- * is.
+ * A tick of the wheel is a microsecond of the steady clock (../scheduler/steady.h), the finest that
+ * a scheduler has. Deadlines are rounded up to it, and the alarm by the scheduler to its own tick:
+ * never early, and as late as a timer of the scheduler. Only HTW_CLOCK_MANUAL can be set back. Then
+ * the timeouts move to another wheel, all under one lock: that clock is for tests.
  */
 #include "lane.h"
 
+#include "../check.h"
 #include "request.h"
 
 #include <errno.h>
@@ -39,11 +46,13 @@
    alarm rings: requests may be submitted again and again with no time at all. */
 #define TURNS 4096u
 
-/* A step back of the scheduler's clock; anything less is a thread that is late. */
-#define STEP_TICKS UINT64_C(1000000)
+/* An executor that drops alarms is given the next one at once so many times, and then later and
+   later, up to a second. */
+#define DROPS_AT_ONCE 8
+#define DROPS_MAX (DROPS_AT_ONCE + 10)
 
-/* Timeouts that end this near to the end of time are for ever: a day. */
-#define MARGIN_NS (24 * 3600 * HTW_SECOND)
+/* The alarm that does not repeat. */
+#define SINGLE (HTW__LANE_ALARMS - 1)
 
 static uint64_t tick_before(int64_t time_ns) {
     return (uint64_t)time_ns / TICK_NS;
@@ -53,25 +62,71 @@ static uint64_t tick_after(int64_t time_ns) {
     return ((uint64_t)time_ns + (TICK_NS - 1)) / TICK_NS;
 }
 
-/* The wheel's time: never before its clock. Under the lock. */
+static int64_t steady_now_ns(const struct htw__lane *lane) {
+    return htw__steady_now_ns(lane->purgatory->scheduler);
+}
+
+/* ---- the wheel */
+
+static int create_wheel(const struct htw__lane *lane, uint64_t start,
+                        struct htw_wheel **ret_wheel) {
+    const struct htw_purgatory *purgatory = lane->purgatory;
+    bool is_manual = htw__steady_is_manual(purgatory->scheduler);
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    struct htw_wheel *wheel;
+    options.size = WHEEL_SIZE;
+    options.start = start;
+    options.allocator = &purgatory->allocator;
+    int error = htw_wheel_create(&wheel, &options);
+    if (error != 0)
+        return error;
+    /* With a manual clock, what another wheel had a place for must have one here. */
+    error = htw_wheel_reserve(wheel, is_manual ? HTW_NEVER : HORIZON_TICKS);
+    if (error != 0)
+        htw_wheel_destroy(wheel);
+    else
+        *ret_wheel = wheel;
+    return error;
+}
+
+/* The clock was set back, and a wheel's cannot be: the timeouts move to a new wheel. For want of
+   memory they stay: then new ones may come as late as the old wheel's clock. Under the lock. */
+static void follow_back(struct htw__lane *lane, uint64_t time) {
+    struct htw_wheel *wheel;
+    struct htw_timer *timer;
+    if (create_wheel(lane, time, &wheel) != 0)
+        return;
+    while ((timer = htw_wheel_drain(lane->wheel)) != NULL) {
+        int error = htw_wheel_schedule(wheel, timer, htw_timer_deadline(timer));
+        HTW__CHECK(error == 0);
+        (void)error;
+    }
+    htw_wheel_destroy(lane->wheel);
+    lane->wheel = wheel;
+}
+
+/* The tick that it is. The wheel's clock may be later where a thread has read the clock and was
+   then stopped. Under the lock. */
 static uint64_t wheel_time(struct htw__lane *lane, int64_t now_ns) {
-    uint64_t time = tick_before(now_ns) + lane->ahead, clock = htw_wheel_now(lane->wheel);
-    if (time + STEP_TICKS < clock)
-        lane->ahead += clock - time;
-    return time < clock ? clock : time;
+    uint64_t time = tick_before(now_ns), clock = htw_wheel_now(lane->wheel);
+    if (time >= clock)
+        return time;
+    if (!htw__steady_is_manual(lane->purgatory->scheduler))
+        return clock;
+    time = tick_before(steady_now_ns(lane));
+    if (time < clock)
+        follow_back(lane, time);
+    return time;
 }
 
 int htw__lane_init(struct htw__lane *lane, struct htw_purgatory *purgatory) {
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.size = WHEEL_SIZE;
-    options.start = tick_before(htw_scheduler_now(purgatory->scheduler));
-    options.allocator = &purgatory->allocator;
     *lane = (struct htw__lane) { .alarm_tick = HTW_NEVER, .purgatory = purgatory };
     htw__lock_init(&lane->lock);
     htw__lock_init(&lane->cells_lock);
     htw__cells_init(&lane->cells, &purgatory->allocator);
-    int error = htw_wheel_create(&lane->wheel, &options);
-    return error != 0 ? error : htw_wheel_reserve(lane->wheel, HORIZON_TICKS);
+    for (unsigned i = 0; i < HTW__LANE_ALARMS; i++)
+        lane->alarms[i].lane = lane;
+    return create_wheel(lane, tick_before(steady_now_ns(lane)), &lane->wheel);
 }
 
 void htw__lane_stop(struct htw__lane *lane) {
@@ -82,7 +137,7 @@ void htw__lane_stop(struct htw__lane *lane) {
 
 bool htw__lane_is_quiet(struct htw__lane *lane) {
     htw__lock_take(&lane->lock);
-    bool quiet = lane->set == lane->released;
+    bool quiet = lane->created == lane->released;
     htw__lock_give(&lane->lock);
     return quiet;
 }
@@ -93,6 +148,114 @@ void htw__lane_fini(struct htw__lane *lane) {
     htw__lock_fini(&lane->cells_lock);
 }
 
+/* ---- alarms */
+
+static bool repeats(const struct htw__lane_alarm *alarm) {
+    return alarm != &alarm->lane->alarms[SINGLE];
+}
+
+static void ring(void *arg, const struct htw_firing *firing);
+static void release_alarm(void *arg);
+
+static int create_alarm(struct htw__lane_alarm *alarm, int64_t at_ns) {
+    struct htw__lane *lane = alarm->lane;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = ring;
+    spec.arg = alarm;
+    spec.absolute = true;
+    spec.when_ns = at_ns;
+    spec.period_ns = repeats(alarm) ? HTW_FOREVER : 0;
+    spec.repeat = HTW_REPEAT_AFTER;
+    spec.group = lane->purgatory->callbacks;
+    spec.release = release_alarm;
+    int error = htw_schedule_spec(lane->purgatory->scheduler, &spec, &alarm->handle, NULL);
+    lane->created += error == 0;
+    return error;
+}
+
+/* Creates those that repeat, where they are missing. 0 if there is one. */
+static int provide_alarms(struct htw__lane *lane) {
+    int error = 0;
+    bool has_one = false;
+    for (unsigned i = 0; i < SINGLE; i++) {
+        if (lane->alarms[i].handle == 0 && error == 0)
+            error = create_alarm(&lane->alarms[i], HTW_FOREVER);
+        has_one |= lane->alarms[i].handle != 0;
+    }
+    return has_one ? 0 : error;
+}
+
+/* One that can be set; if possible the one that is set. NULL: all are ringing. */
+static struct htw__lane_alarm *find_alarm(struct htw__lane *lane) {
+    for (unsigned i = 0; i < HTW__LANE_ALARMS; i++) {
+        struct htw__lane_alarm *alarm = &lane->alarms[(lane->standing + i) % HTW__LANE_ALARMS];
+        if (alarm->handle != 0 && !alarm->is_ringing)
+            return alarm;
+    }
+    return NULL;
+}
+
+/* As htw_reschedule_at(), or sets the third one. The scheduler may lack memory for a deadline that
+   is far: then the alarm rings too early, at one that needs none. */
+static int move_alarm(struct htw__lane_alarm *alarm, int64_t at_ns) {
+    struct htw_scheduler *scheduler = alarm->lane->purgatory->scheduler;
+    int64_t now_ns = htw_scheduler_now(scheduler);
+    int result;
+    while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
+           at_ns > now_ns)
+        at_ns = now_ns + (at_ns - now_ns) / 2;
+    if (result == HTW_GONE)
+        alarm->handle = 0; /* dropped */
+    return result;
+}
+
+/* When the scheduler is to ring for a tick. */
+static int64_t alarm_time_ns(const struct htw__lane *lane, uint64_t tick) {
+    int64_t at_ns = tick > INT64_MAX / TICK_NS ? HTW_FOREVER : (int64_t)(tick * TICK_NS);
+    if (lane->drops > DROPS_AT_ONCE) {
+        int64_t patience_ns = HTW_MILLISECOND << (lane->drops - DROPS_AT_ONCE);
+        int64_t then_ns = steady_now_ns(lane) + patience_ns;
+        at_ns = at_ns < then_ns ? then_ns : at_ns;
+    }
+    return htw__steady_to_clock_ns(lane->purgatory->scheduler, at_ns);
+}
+
+/* Under the lock. 0, or what the scheduler answers. */
+static int set_alarm(struct htw__lane *lane, uint64_t tick) {
+    int64_t at_ns = alarm_time_ns(lane, tick);
+    struct htw__lane_alarm *alarm;
+    int result = HTW_GONE;
+    while (result == HTW_GONE) {
+        int error = lane->is_stopped ? -ESHUTDOWN : provide_alarms(lane);
+        if (error != 0)
+            return error;
+        alarm = find_alarm(lane);
+        if (alarm == NULL)
+            break;
+        result = move_alarm(alarm, at_ns);
+    }
+    if (alarm == NULL) {
+        alarm = &lane->alarms[SINGLE];
+        int error = create_alarm(alarm, at_ns);
+        if (error != 0) /* those that are ringing look again */
+            return error == -ESHUTDOWN ? error : 0;
+        result = HTW_MOVED;
+    }
+    if (result == HTW_MOVED) { /* HTW_RUNNING: ring() is about to take the lock, and to set one */
+        lane->standing = (uint8_t)(alarm - lane->alarms);
+        lane->alarm_tick = tick;
+    }
+    return result < 0 ? result : 0;
+}
+
+/* For the earliest deadline, unless one is set for that. Under the lock. */
+static int set_alarm_for_next(struct htw__lane *lane) {
+    uint64_t tick = htw_wheel_next(lane->wheel);
+    return tick < lane->alarm_tick ? set_alarm(lane, tick) : 0;
+}
+
+/* ---- what is due */
+
 static struct htw_request *request_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw_request, _timeout);
 }
@@ -100,122 +263,81 @@ static struct htw_request *request_of(struct htw_timer *timer) {
 /* Takes the next request that is due and not busy; the owners of busy ones end them. `*ret_more`:
    there may be others. */
 static struct htw_request *take_due(struct htw__lane *lane, bool *ret_more) {
-    uint64_t now = wheel_time(lane, htw_scheduler_now(lane->purgatory->scheduler));
+    uint64_t now = wheel_time(lane, steady_now_ns(lane));
     struct htw_timer *timer = NULL;
     size_t count;
     htw_wheel_poll_batch(lane->wheel, now, &timer, 1, BUDGET, &count);
+    if (timer != NULL && htw_timer_deadline(timer) > now) { /* see follow_back() */
+        (void)htw_wheel_schedule(lane->wheel, timer, htw_timer_deadline(timer));
+        timer = NULL;
+    }
     *ret_more = htw_wheel_next(lane->wheel) <= now;
     return timer != NULL && htw__request_expire(request_of(timer)) ? request_of(timer) : NULL;
 }
 
-static void ring(void *arg, const struct htw_firing *firing);
-static void release_alarm(void *arg);
-
-static int create_timer(struct htw__lane *lane, int64_t when_ns, int64_t period_ns,
-                        htw_handle *ret_handle) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = ring;
-    spec.arg = lane;
-    spec.absolute = true;
-    spec.when_ns = when_ns;
-    spec.period_ns = period_ns;
-    spec.repeat = HTW_REPEAT_AFTER;
-    spec.group = lane->purgatory->callbacks;
-    spec.release = release_alarm;
-    int error = htw_schedule_spec(lane->purgatory->scheduler, &spec, ret_handle, NULL);
-    lane->set += error == 0;
-    return error;
+/* The alarm's callback begins. Under the lock. */
+static void begin_to_ring(struct htw__lane_alarm *alarm) {
+    struct htw__lane *lane = alarm->lane;
+    lane->drops = 0;
+    alarm->is_ringing = repeats(alarm);
+    if (!repeats(alarm))
+        alarm->handle = 0;
+    if (alarm == &lane->alarms[lane->standing])
+        lane->alarm_tick = HTW_NEVER;
 }
 
-/* Moves the keeper. The scheduler may lack memory for a deadline that is far: then it rings too
-   early, at one that needs none. */
-static int move_keeper(struct htw__lane *lane, int64_t deadline_ns) {
-    struct htw_scheduler *scheduler = lane->purgatory->scheduler;
-    int64_t now_ns = htw_scheduler_now(scheduler);
-    int result;
-    while ((result = htw_reschedule_at(scheduler, lane->keeper, deadline_ns)) == -ENOMEM &&
-           deadline_ns > now_ns)
-        deadline_ns = now_ns + (deadline_ns - now_ns) / 2;
-    if (result == HTW_GONE)
-        lane->keeper = 0; /* dropped: the next one is another */
-    return result < 0 ? result : 0;
-}
-
-/* Under the lock. 0, or what the scheduler answers. */
-static int set_alarm(struct htw__lane *lane, uint64_t tick) {
-    int64_t deadline_ns = (int64_t)((tick - lane->ahead) * TICK_NS);
-    int result = HTW_GONE;
-    if (lane->is_stopped)
-        return -ESHUTDOWN;
-    if (lane->keeper == 0)
-        result = create_timer(lane, HTW_FOREVER, HTW_FOREVER, &lane->keeper);
-    if (result < 0)
-        return result;
-    result = HTW_GONE;
-    if (lane->alarm != 0)
-        result = htw_reschedule_at(lane->purgatory->scheduler, lane->alarm, deadline_ns);
-    if (result == HTW_RUNNING)
-        return 0; /* ring() is about to take the lock, and to set another */
-    if (result == HTW_GONE)
-        result = create_timer(lane, deadline_ns, 0, &lane->alarm);
-    if (result == -EAGAIN || result == -ENOMEM)
-        result = move_keeper(lane, deadline_ns);
-    if (result < 0)
-        return result;
-    lane->alarm_tick = tick;
-    return 0;
-}
-
-/* For the earliest deadline, unless it is set for that. Under the lock. */
-static int set_alarm_for_next(struct htw__lane *lane) {
-    uint64_t tick = htw_wheel_next(lane->wheel);
-    return tick < lane->alarm_tick ? set_alarm(lane, tick) : 0;
-}
-
-/* The alarm's callback, and the keeper's. */
+/* The callback of an alarm. */
 static void ring(void *arg, const struct htw_firing *firing) {
-    struct htw__lane *lane = arg;
+    (void)firing;
+    struct htw__lane_alarm *alarm = arg;
+    struct htw__lane *lane = alarm->lane;
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, lane->purgatory);
+    htw__lock_take(&lane->lock);
+    begin_to_ring(alarm);
     bool more = true;
     for (unsigned turn = 0; more && turn < TURNS; turn++) {
-        htw__lock_take(&lane->lock);
-        if (turn == 0)
-            lane->alarm_tick = HTW_NEVER;
-        if (turn == 0 && lane->alarm == firing->handle)
-            lane->alarm = 0;
         struct htw_request *request = take_due(lane, &more);
         (void)set_alarm_for_next(lane); /* refused only by a scheduler that was stopped */
         htw__lock_give(&lane->lock);
         if (request != NULL)
             htw__request_end(&frame, request, HTW_REASON_EXPIRED);
+        htw__lock_take(&lane->lock);
     }
+    alarm->is_ringing = false;
+    (void)set_alarm_for_next(lane);
+    htw__lock_give(&lane->lock);
     htw__frame_pop(&frame);
 }
 
-/* The release hook of an alarm, or a keeper. If it did not ring, since an executor has dropped it,
-   another one is needed; if it did, this changes nothing. */
+/* The release hook of an alarm. One that repeats was dropped by an executor, or is no longer
+   needed; of the other it cannot be told here whether it has rung. */
 static void release_alarm(void *arg) {
-    struct htw__lane *lane = arg;
+    struct htw__lane_alarm *alarm = arg;
+    struct htw__lane *lane = alarm->lane;
     htw__lock_take(&lane->lock);
     lane->released++;
+    if (repeats(alarm) && lane->drops < DROPS_MAX)
+        lane->drops++;
     lane->alarm_tick = HTW_NEVER;
     (void)set_alarm_for_next(lane);
     htw__lock_give(&lane->lock);
 }
 
+/* ---- for the rest of the purgatory */
+
 int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__lane *lane = htw__lane_here(purgatory);
-    int64_t now_ns = htw_scheduler_now(purgatory->scheduler);
-    if (timeout_ns > 0 && timeout_ns > HTW_FOREVER - MARGIN_NS - now_ns)
-        return 0; /* in centuries */
+    int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
+    if (timeout_ns > 0 && timeout_ns >= HTW_FOREVER - now_ns)
+        return 0; /* time ends before */
     request->_lane = (uint16_t)(lane - purgatory->lanes);
     htw_timer_init(&request->_timeout);
     htw__lock_take(&lane->lock);
     uint64_t tick = wheel_time(lane, now_ns);
     if (timeout_ns > 0)
-        tick = tick_after(now_ns + timeout_ns) + lane->ahead;
+        tick = tick_after(now_ns + timeout_ns);
     int error = htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
     if (error == 0 && tick < lane->alarm_tick) {
         error = set_alarm_for_next(lane);
@@ -235,13 +357,20 @@ void htw__lane_disarm(struct htw_request *request) {
     htw__lock_give(&lane->lock);
 }
 
+void htw__lane_clock_was_set(struct htw__lane *lane) {
+    htw__lock_take(&lane->lock);
+    if (lane->alarm_tick != HTW_NEVER)
+        (void)set_alarm(lane, lane->alarm_tick);
+    htw__lock_give(&lane->lock);
+}
+
 void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats) {
     struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
     htw__lock_take(&lane->lock);
     htw_wheel_stats(lane->wheel, &own);
     stats->memory_bytes += sizeof(*lane) + own.memory_bytes;
-    stats->alarms += lane->keeper != 0;
-    stats->alarms += htw_is_pending(lane->purgatory->scheduler, lane->alarm);
+    for (unsigned i = 0; i < HTW__LANE_ALARMS; i++)
+        stats->alarms += htw_is_pending(lane->purgatory->scheduler, lane->alarms[i].handle);
     htw__lock_give(&lane->lock);
     htw__lock_take(&lane->cells_lock);
     stats->memory_bytes += htw__cells_memory(&lane->cells);

@@ -24,6 +24,9 @@ int htw__lane_arm(struct htw_request *request, int64_t timeout_ns);
 /* The owner only; afterwards the request is not known here. */
 void htw__lane_disarm(struct htw_request *request);
 
+/* The wall clock was set, by which the scheduler's timers go. */
+void htw__lane_clock_was_set(struct htw__lane *lane);
+
 /* Adds what it holds to the statistics. */
 void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats);
 

@@ -55,6 +55,12 @@ static void fini_shard(struct htw__purgatory_shard *shard) {
     htw__lock_fini(&shard->lock);
 }
 
+static void clock_was_set(struct htw__clock_watch *watch) {
+    struct htw_purgatory *purgatory = HTW_CONTAINER_OF(watch, struct htw_purgatory, clock_watch);
+    for (uint32_t i = 0; i < purgatory->lane_count; i++)
+        htw__lane_clock_was_set(&purgatory->lanes[i]);
+}
+
 static uint32_t count_processors(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > (long)LANES_MAX ? LANES_MAX : (uint32_t)count;
@@ -71,6 +77,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
         .lane_count = count_processors(),
         .fork_count = htw__fork_count(),
+        .clock_watch = { .clock_was_set = clock_was_set },
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
@@ -134,11 +141,13 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         error = init_lanes(purgatory);
     if (error == 0)
         error = htw_group_create(scheduler, &purgatory->callbacks);
-    if (error != 0)
+    if (error != 0) {
         release_all(purgatory);
-    else
-        *ret_purgatory = purgatory;
-    return error;
+        return error;
+    }
+    htw__clock_watch_add(scheduler, &purgatory->clock_watch);
+    *ret_purgatory = purgatory;
+    return 0;
 }
 
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
@@ -183,6 +192,7 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
    schedule one, which perhaps no thread is going to run: they are cancelled until none is left. */
 static void stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
+    htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
     for (uint32_t i = 0; i < purgatory->lane_count; i++)
         htw__lane_stop(&purgatory->lanes[i]);
     for (uint32_t i = 0; i < purgatory->shard_count; i++)

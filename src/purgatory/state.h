@@ -27,7 +27,7 @@
  * not busy, or its mark is seen by the owner.
  *
  * Timeouts do not go to the scheduler one by one: they stand in wheels of the purgatory's, one a
- * lane (a processor), and a lane has one timer of the scheduler's, its alarm, for the earliest.
+ * lane (a processor), and a lane has a few timers of the scheduler's, its alarms, for the earliest.
  *
  * When is a request released? A thread may touch it (1) as its owner, or (2) with the lock held of
  * a key in whose ring it stands, of the threshold or of the lane in whose wheel. The owner takes it
@@ -47,6 +47,7 @@
 #include "../key_table.h"
 #include "../list.h"
 #include "../lock.h"
+#include "../scheduler/steady.h"
 
 #include <htw/purgatory.h>
 
@@ -135,18 +136,28 @@ struct htw__purgatory_shard {
 _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
                "the buckets begin a cache line");
 
+/* A timer of the scheduler that stands for timeouts: see lane.c. */
+struct htw__lane_alarm {
+    struct htw__lane *lane;
+    htw_handle handle; /* 0: there is none */
+    bool is_ringing;   /* it repeats and its callback runs, so that it cannot ring */
+};
+
+/* Two that repeat, and one that does not. */
+#define HTW__LANE_ALARMS 3
+
 /* What the threads on a processor have for themselves: the timeouts of the requests, and the cells
    of the keys, that came there. */
 struct htw__lane {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards what follows, up to the cells */
     bool is_stopped;                                /* no alarm is set any more */
+    uint8_t standing;                               /* the alarm that was set last, */
+    uint8_t drops;                                  /* how many were dropped since one has rung, */
+    uint64_t alarm_tick;                            /* and for when it is set; HTW_NEVER */
     struct htw_wheel *wheel;                        /* its ticks: see lane.c */
-    uint64_t ahead;         /* of the scheduler's clock the wheel's is so many ticks */
-    uint64_t alarm_tick;    /* for when the alarm is set; HTW_NEVER */
-    htw_handle alarm;       /* the last that was set; 0: none ever was */
-    htw_handle keeper;      /* rings where there can be no alarm; 0: not created yet */
-    uint64_t set, released; /* timers that were created, and whose release hook was called */
+    uint64_t created, released; /* alarms that were, and those whose release hook was called */
     struct htw_purgatory *purgatory;
+    struct htw__lane_alarm alarms[HTW__LANE_ALARMS];
     alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
     struct htw__cells cells;
 };
@@ -166,6 +177,7 @@ struct htw_purgatory {
     _Atomic bool closed;
     uint64_t seed;
     struct htw_group *callbacks; /* of the scheduler that make checks, and alarms */
+    struct htw__clock_watch clock_watch;
     struct htw_allocator allocator;
     struct htw__lock lock;              /* guards what follows */
     struct htw__link thresholds;        /* ring of those in which requests may wait */

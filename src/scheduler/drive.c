@@ -2,6 +2,7 @@
 #include "drive.h"
 
 #include "expirer.h"
+#include "steady.h"
 #include "workers.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     int64_t now_ns = htw__now_ns(scheduler);
     htw__alarm_clear(&expirer->alarm);
     htw__alarm_reset(&expirer->alarm);
+    htw__clock_watch_look(scheduler);
     size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
     if (htw__is_child(scheduler))
         return -EOWNERDEAD;

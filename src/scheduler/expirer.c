@@ -4,6 +4,7 @@
 #include "executor.h"
 #include "run.h"
 #include "shard.h"
+#include "steady.h"
 #include "thread.h"
 #include "workers.h"
 
@@ -184,6 +185,7 @@ static void *expire(void *arg) {
         int64_t now_ns = htw__now_ns(scheduler);
         /* From here on, who arms something that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->alarm);
+        htw__clock_watch_look(scheduler);
         htw__expirer_serve(expirer, now_ns, SIZE_MAX);
         if (htw__is_child(scheduler))
             break; /* the child ends with its only thread */

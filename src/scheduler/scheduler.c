@@ -2,6 +2,7 @@
 #include "expirer.h"
 #include "run.h"
 #include "shard.h"
+#include "steady.h"
 #include "stop.h"
 #include "workers.h"
 
@@ -138,6 +139,7 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     pthread_mutex_destroy(&scheduler->wait.mutex);
     pthread_cond_destroy(&scheduler->life.changed);
     pthread_mutex_destroy(&scheduler->life.mutex);
+    htw__clock_watch_fini(scheduler);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
 
@@ -191,6 +193,7 @@ int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
     HTW__ANNOTATE_ATOMIC(&scheduler->wait.mutex, sizeof(scheduler->wait.mutex));
     scheduler->allocator = *allocator;
     scheduler->born = htw__fork_count();
+    htw__clock_watch_init(scheduler);
     pthread_mutex_init(&scheduler->life.mutex, NULL);
     pthread_cond_init(&scheduler->life.changed, NULL);
     pthread_mutex_init(&scheduler->wait.mutex, NULL);

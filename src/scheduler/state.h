@@ -34,6 +34,7 @@
  * can still be looking at it.
  *
  * LOCKS, in the order in which they may be taken; at most one of each line at a time:
+ *     0. wall.mutex       who is told when the wall clock was set
  *     1. life.mutex       starting and stopping
  *     2. wait.mutex       who waits for which callback
  *     3. shard.lock       all of a shard but for what is said to be otherwise
@@ -276,6 +277,12 @@ struct htw_scheduler {
     } wait;
 
     struct htw__runner *guest; /* of the threads of an executor */
+
+    struct { /* see steady.h */
+        pthread_mutex_t mutex;
+        struct htw__link watches; /* ring */
+        int64_t offset_ns; /* of the wall clock from the steady one, when watches were last told */
+    } wall;
 };
 
 /* The innermost callback that this thread runs. */

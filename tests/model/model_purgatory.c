@@ -8,8 +8,10 @@
  * Histories are numbered from 0; each has its own seed, made from the seed and its number, so that
  * a failing one can be run alone with --first and --histories 1. HTW_SEED is a default for --seed.
  *
- * One thread, and a manual clock: which hooks are called, for whom, why, and in which order, is all
- * known before each step, but for the order among those that expire, or are closed, in one step.
+ * One thread, and a manual clock, or a wall clock and a monotonic one that the model shows; now and
+ * then the clock is set, forward or back. Which hooks are called, for whom, why, and in which
+ * order, is all known before each step, but for the order among those that expire, or are closed,
+ * in one step.
  */
 #include "purgatory_oracle.h"
 
@@ -58,7 +60,7 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     w->peer = below(8) == 0 ? &model.waiters[below(WAITERS)] : NULL;
     if (w->peer == w)
         w->peer = NULL;
-    int64_t now_ns = htw_scheduler_now(model.scheduler);
+    int64_t now_ns = model_now_ns();
     w->deadline_ns = *ret_timeout_ns == HTW_FOREVER ? HTW_FOREVER
                      : *ret_timeout_ns > 0          ? now_ns + *ret_timeout_ns
                                                     : now_ns;
@@ -227,18 +229,35 @@ static void step_end_one(void) {
                       : htw_request_cancel(model.purgatory, &w->request));
 }
 
-static void advance(int64_t delta_ns) {
-    int64_t then_ns = htw_scheduler_now(model.scheduler) + delta_ns;
+static void expect_expired_at(int64_t now_ns) {
     for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
-        if (w->pending && w->due_ns <= then_ns)
+        if (w->pending && w->due_ns <= now_ns)
             expect_end(w, HTW_REASON_EXPIRED);
-    REQUIRE(htw_scheduler_advance(model.scheduler, delta_ns) == 0);
+}
+
+static void advance(int64_t delta_ns) {
+    expect_expired_at(model_now_ns() + delta_ns);
+    model_advance(delta_ns);
     compare_events(false);
 }
 
 /* By whole ticks: between two it is open whether what is due by the clock has been found yet. */
 static void step_advance(void) {
     advance(below(20) == 0 ? (int64_t)below(100) * HTW_SECOND : (int64_t)below(4) * TICK_NS);
+}
+
+/* Timeouts follow a manual clock, and no other. Where memory is refused, a wheel may be late to
+   follow back. */
+static void step_clock(void) {
+    int64_t size_ns =
+        below(2) == 0 ? (int64_t)below(20) * TICK_NS : (int64_t)below(400) * HTW_SECOND;
+    bool back = below(2) == 0 && (model.by_wall || !model.refusing);
+    int64_t step_ns = back ? -size_ns : size_ns;
+    if (!model.by_wall && model_now_ns() + step_ns < 0)
+        step_ns = -model_now_ns();
+    expect_expired_at(model.by_wall ? model_now_ns() : model_now_ns() + step_ns);
+    model_step_clock(step_ns);
+    compare_events(false);
 }
 
 static void step_check_later(void) {
@@ -255,14 +274,14 @@ static void step_check_later(void) {
     REQUIRE(model.seen.count == 0);
     if (result == 0)
         expect_check(key, UINT64_MAX);
-    REQUIRE(htw_scheduler_advance(model.scheduler, 0) == 0);
+    model_run();
 }
 
 static const struct {
     const char *name;
     void (*run)(void);
     unsigned weight;
-} steps[] = { { "submit", step_submit, 39 },
+} steps[] = { { "submit", step_submit, 36 },
               { "await", step_await, 12 },
               { "threshold_advance", step_advance_threshold, 6 },
               { "threshold_lower", step_lower, 2 },
@@ -273,6 +292,7 @@ static const struct {
               { "cancel_key", step_cancel_key, 2 },
               { "complete or cancel", step_end_one, 8 },
               { "advance", step_advance, 8 },
+              { "set the clock", step_clock, 3 },
               { "check_later", step_check_later, 4 } };
 
 /* ---- histories */
@@ -282,7 +302,11 @@ static void begin(void) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     failing_allocator_init(&model.memory);
     failing_allocator_init(&model.scheduler_memory);
-    scheduler_options.clock = HTW_CLOCK_MANUAL;
+    model.by_wall = below(2) == 0;
+    model.monotonic_ns = 1000 * HTW_SECOND;
+    model.wall_ns = INT64_C(1700000000) * HTW_SECOND;
+    scheduler_options.clock = model.by_wall ? HTW_CLOCK_REALTIME : HTW_CLOCK_MANUAL;
+    scheduler_options.embedded = model.by_wall;
     scheduler_options.workers = 0;
     scheduler_options.shards = 1 + (uint32_t)below(3);
     scheduler_options.allocator = &model.scheduler_memory.allocator;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "purgatory_oracle.h"
 
+#include "../../src/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,53 @@ void model_fail(const char *what, int line) {
                i < model.expected.count ? (int)model.expected.list[i].number : -1,
                i < model.expected.count ? model.expected.list[i].what : -1);
     exit(1);
+}
+
+/* ---- time: the library is linked to read the kernel's clocks from here (-Wl,--wrap) */
+
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void);
+
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    return model.monotonic_ns;
+}
+
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return model.wall_ns;
+}
+
+int64_t model_now_ns(void) {
+    return model.by_wall ? model.monotonic_ns : htw_scheduler_now(model.scheduler);
+}
+
+void model_run(void) {
+    if (!model.by_wall) {
+        REQUIRE(htw_scheduler_advance(model.scheduler, 0) == 0);
+        return;
+    }
+    do /* what is due may make something due */
+        REQUIRE(htw_scheduler_process(model.scheduler, 0, NULL) == HTW_DONE);
+    while (htw_scheduler_next(model.scheduler) <= model.wall_ns);
+}
+
+void model_advance(int64_t delta_ns) {
+    if (!model.by_wall) {
+        REQUIRE(htw_scheduler_advance(model.scheduler, delta_ns) == 0);
+        return;
+    }
+    model.monotonic_ns += delta_ns;
+    model.wall_ns += delta_ns;
+    model_run();
+}
+
+void model_step_clock(int64_t delta_ns) {
+    if (!model.by_wall) {
+        int64_t now_ns = htw_scheduler_now(model.scheduler);
+        REQUIRE(htw_scheduler_set_time(model.scheduler, now_ns + delta_ns) == 0);
+        return;
+    }
+    model.wall_ns += delta_ns;
+    model_run(); /* the kernel wakes the scheduler up */
 }
 
 void events_add(struct events *events, const struct waiter *waiter, int what) {
@@ -45,7 +94,7 @@ void model_on_complete(void *context, struct htw_request *request, enum htw_reas
     (void)context;
     events_add(&model.seen, self, (int)reason);
     if (reason == HTW_REASON_EXPIRED)
-        REQUIRE(htw_scheduler_now(model.scheduler) >= self->deadline_ns);
+        REQUIRE(model_now_ns() >= self->deadline_ns);
     if (self->peer != NULL && reason == HTW_REASON_COMPLETED && self->peer != self &&
         htw_request_is_pending(&self->peer->request))
         REQUIRE(htw_request_cancel(model.purgatory, &self->peer->request));

@@ -53,6 +53,8 @@ extern struct model {
     uint64_t arrivals;
     uint64_t initial_bytes;
     bool refusing; /* allocations fail at times */
+    bool by_wall;  /* the scheduler goes by the wall clock, otherwise by a manual one */
+    int64_t monotonic_ns, wall_ns; /* what the kernel's clocks show */
     const char *doing;
     struct htw_purgatory_stats counted;
 } model;
@@ -71,6 +73,18 @@ bool model_try_complete(void *context, struct htw_request *request);
 void model_on_complete(void *context, struct htw_request *request, enum htw_reason reason);
 void model_release(void *context, struct htw_request *request);
 void model_visit(void *context, struct htw_request *request);
+
+/** By which timeouts are measured: the manual clock, or the monotonic one. */
+int64_t model_now_ns(void);
+
+/** Runs what is due at the present time. */
+void model_run(void);
+
+/** Lets time go on. */
+void model_advance(int64_t delta_ns);
+
+/** Sets the clock by which the scheduler goes; back, if `delta_ns` is negative. */
+void model_step_clock(int64_t delta_ns);
 
 /** Adds to what was seen, or is expected. */
 void events_add(struct events *events, const struct waiter *waiter, int what);

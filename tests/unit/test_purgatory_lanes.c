@@ -4,15 +4,17 @@
 #include "../support/purgatory_case.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <semaphore.h>
 #include <time.h>
 
 /* ------------------------------------------------------------------ an executor that drops */
 
-static unsigned to_drop;
+static unsigned to_drop, executed;
 
 static void execute(void *context, struct htw_task *const *tasks, size_t count) {
     (void)context;
+    executed += (unsigned)count;
     for (size_t i = 0; i < count; i++)
         if (to_drop > 0) {
             to_drop--;
@@ -27,6 +29,7 @@ static void begin_with_executor(struct purgatory_case *test, unsigned drops) {
     struct htw_executor executor = { execute, NULL };
     options.executor = &executor;
     to_drop = drops;
+    executed = 0;
     purgatory_case_begin(test, &options, NULL);
 }
 
@@ -43,6 +46,101 @@ static void purgatory_alarm_that_an_executor_drops_is_set_again(void **state) {
     watch(purgatory_case_waiter(&test, 'c'), MS, "k");
     purgatory_case_advance(&test, MS);
     assert_ends(&test, "cE");
+    purgatory_case_end(&test);
+}
+
+/* First the memory for an alarm is refused, then the one that is set instead is dropped. After that
+   a refusal must not matter, be it in a submission or while an alarm rings. */
+static void check_refusal_after_a_drop(bool rings) {
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
+    failing_allocator_relent(&test.scheduler_memory);
+    to_drop = 1;
+    purgatory_case_advance(&test, 2 * MS);
+    assert_int_equal(to_drop, 0);
+    assert_ends(&test, "bE");
+    if (!rings)
+        failing_allocator_fail(&test.scheduler_memory, 1, true);
+    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'd'), 5 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "cE");
+    purgatory_case_advance(&test, 4 * MS);
+    assert_ends(&test, "dE");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout(void **state) {
+    (void)state;
+    check_refusal_after_a_drop(false);
+    check_refusal_after_a_drop(true);
+}
+
+/* The alarm that was set is lost, and there is no memory for another. */
+static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    to_drop = 1;
+    purgatory_case_advance(&test, MS);
+    assert_int_equal(to_drop, 0);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE bE");
+    purgatory_case_end(&test);
+}
+
+/* Both alarms are lost, and there is no memory: the next submission is told, or sets another. */
+static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    to_drop = 2;
+    purgatory_case_advance(&test, 5 * MS);
+    assert_int_equal(to_drop, 0);
+    assert_int_equal(submit(purgatory_case_waiter(&test, 'b'), 3600 * HTW_SECOND, "k"), -ENOMEM);
+    assert_ends(&test, "");
+    failing_allocator_relent(&test.scheduler_memory);
+    watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND, "k");
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_executor_that_drops_everything_is_asked_less_and_less(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, UINT_MAX);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    purgatory_case_advance(&test, 10 * HTW_SECOND);
+    assert_in_range(executed, 10, 40);
+    purgatory_case_advance(&test, 100 * HTW_SECOND);
+    assert_in_range(executed, 50, 150);
+    for (char name = 'b'; name <= 'z'; name++) /* nor is it more often with more submissions */
+        watch(purgatory_case_waiter(&test, name), (int64_t)('{' - name) * MS, "k");
+    purgatory_case_advance(&test, 10 * HTW_SECOND);
+    assert_in_range(executed, 50, 200);
+    assert_ends(&test, "");
+    to_drop = 0;
+    purgatory_case_advance(&test, 2 * HTW_SECOND);
+    assert_int_equal(test.ends[HTW_REASON_EXPIRED], 26);
+    purgatory_case_forget_log(&test);
+    executed = 0;
+    assert_int_equal(cancel(test.waiters), false);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k"); /* and all is forgotten */
+    to_drop = 1;
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
     purgatory_case_end(&test);
 }
 
@@ -129,6 +227,99 @@ static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **s
     assert_ends(test, "bE");
 }
 
+/* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
+   request was submitted, and the timeout more. Whatever is submitted meanwhile. */
+static void purgatory_timeout_by_a_manual_clock_ends_when_that_says_so(void **state) {
+    (void)state;
+    for (unsigned submits = 0; submits < 2; submits++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        watch(purgatory_case_waiter(&test, 'a'), 150 * HTW_SECOND, "k");
+        watch(purgatory_case_waiter(&test, 'b'), 7 * HTW_SECOND, "k");
+        watch(purgatory_case_waiter(&test, 'c'), 99 * HTW_SECOND, "k");
+        purgatory_case_advance(&test, 6 * HTW_SECOND);
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS), 0);
+        purgatory_case_advance(&test, 7 * HTW_SECOND - MS);
+        assert_ends(&test, "");
+        purgatory_case_advance(&test, MS);
+        assert_ends(&test, "bE");
+        purgatory_case_advance(&test, 93 * HTW_SECOND);
+        assert_ends(&test, "cE");
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + HTW_SECOND), 0);
+        if (submits > 0)
+            watch(purgatory_case_waiter(&test, 'd'), 10 * HTW_SECOND, "k");
+        purgatory_case_advance(&test, 20 * HTW_SECOND);
+        assert_ends(&test, submits > 0 ? "dE" : "");
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + 149 * HTW_SECOND),
+                         0);
+        assert_ends(&test, "");
+        purgatory_case_advance(&test, HTW_SECOND);
+        assert_ends(&test, "aE");
+        purgatory_case_end(&test);
+    }
+}
+
+static void purgatory_timeout_after_a_small_step_back_is_not_late(void **state) {
+    struct purgatory_case *test = *state;
+    static const int64_t steps[] = { HTW_MICROSECOND, MS, 500 * MS, 999 * MS, HTW_SECOND };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int64_t now_ns = CASE_START_NS + (int64_t)i * 10 * HTW_SECOND;
+        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns), 0);
+        watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
+        purgatory_case_advance(test, HTW_SECOND);
+        assert_ends(test, "aE");
+        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns + HTW_SECOND - steps[i]),
+                         0);
+        watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
+        purgatory_case_advance(test, 9 * MS);
+        assert_ends(test, "");
+        purgatory_case_advance(test, 2 * MS);
+        assert_ends(test, "bE");
+    }
+}
+
+/* Then the wheel cannot follow at once. */
+static void purgatory_timeout_after_a_step_back_without_memory_is_not_early(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(test, 'b'), 20 * HTW_SECOND, "k");
+    purgatory_case_advance(test, 30 * HTW_SECOND);
+    assert_ends(test, "bE");
+    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS), 0);
+    failing_allocator_fail(&test->memory, 1, true);
+    watch(purgatory_case_waiter(test, 'c'), 10 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(test, 'd'), 0, "k");
+    purgatory_case_advance(test, 10 * HTW_SECOND - MS);
+    assert_true(test->waiters['c' - 'a'].ended == 0);
+    purgatory_case_advance(test, 30 * HTW_SECOND);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 3);
+    failing_allocator_relent(&test->memory);
+    purgatory_case_advance(test, 10 * HTW_SECOND + MS);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
+}
+
+static void purgatory_timeout_in_the_last_hour_of_time_comes(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.manual_start_ns = HTW_FOREVER - 3600 * HTW_SECOND;
+    purgatory_case_begin(&test, &options, NULL);
+    watch(purgatory_case_waiter(&test, 'a'), HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 3599 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND - 1, "k");
+    watch(purgatory_case_waiter(&test, 'd'), 3600 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'e'), HTW_FOREVER - 1, "k");
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_ends(&test, "");
+    purgatory_case_advance(&test, MS); /* the clock does not stand at the beginning of a tick */
+    assert_ends(&test, "aE");
+    purgatory_case_advance(&test, 3598 * HTW_SECOND);
+    assert_ends(&test, "bE");
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_ends(&test, "");
+    purgatory_case_end(&test);
+}
+
 static void submit_again(struct waiter *self) {
     if (self->released < 10000)
         self->result = submit(self, 0, "k");
@@ -200,10 +391,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(purgatory_alarm_that_an_executor_drops_is_set_again),
         cmocka_unit_test(purgatory_check_later_that_an_executor_drops_is_made),
+        cmocka_unit_test(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout),
+        cmocka_unit_test(purgatory_alarm_dropped_without_memory_loses_no_timeout),
+        cmocka_unit_test(purgatory_submission_after_all_alarms_were_lost_sets_one),
+        cmocka_unit_test(purgatory_executor_that_drops_everything_is_asked_less_and_less),
         PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_timeouts),
         PURGATORY_CASE(purgatory_whose_alarm_is_refused_still_expires_requests),
         cmocka_unit_test(purgatory_at_the_limit_of_its_scheduler_expires_requests),
         PURGATORY_CASE(purgatory_timeout_after_the_clock_was_set_back_is_not_early),
+        cmocka_unit_test(purgatory_timeout_by_a_manual_clock_ends_when_that_says_so),
+        PURGATORY_CASE(purgatory_timeout_after_a_small_step_back_is_not_late),
+        PURGATORY_CASE(purgatory_timeout_after_a_step_back_without_memory_is_not_early),
+        cmocka_unit_test(purgatory_timeout_in_the_last_hour_of_time_comes),
         PURGATORY_CASE(purgatory_request_without_time_may_come_again_ten_thousand_times),
         cmocka_unit_test(purgatory_slow_hook_keeps_no_other_waiting),
     };
