@@ -48,6 +48,8 @@ int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64
                     int error) {
     if (error == 0 && timeout_ns != HTW_FOREVER)
         error = htw__lane_arm(request, timeout_ns);
+    else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
+        error = -ESHUTDOWN;
     if (error != 0)
         return take_back(frame, request, error);
     enum htw_reason reason;

@@ -164,7 +164,7 @@ static void forget(void *context, const struct htw_leftover *leftover) {
     (void)leftover;
 }
 
-static void purgatory_whose_scheduler_was_stopped_refuses_timeouts(void **state) {
+static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
@@ -172,7 +172,10 @@ static void purgatory_whose_scheduler_was_stopped_refuses_timeouts(void **state)
     assert_int_equal(htw_scheduler_stop(test->scheduler, forget, NULL), 0);
     assert_int_equal(submit(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k"), -ESHUTDOWN);
     assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
-    watch(purgatory_case_waiter(test, 'c'), HTW_FOREVER, "k");
+    assert_int_equal(submit(purgatory_case_waiter(test, 'c'), HTW_FOREVER, "k"), -ESHUTDOWN);
+    assert_int_equal(htw_threshold_create(test->purgatory, 1, &test->threshold), 0);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'd'), 2, HTW_FOREVER), -ESHUTDOWN);
+    assert_waiting(test, 1, 1, 1, 1);
     a->ready = true;
     assert_int_equal(check_key(test, "k"), 1);
 }
@@ -395,7 +398,7 @@ int main(void) {
         cmocka_unit_test(purgatory_alarm_dropped_without_memory_loses_no_timeout),
         cmocka_unit_test(purgatory_submission_after_all_alarms_were_lost_sets_one),
         cmocka_unit_test(purgatory_executor_that_drops_everything_is_asked_less_and_less),
-        PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_timeouts),
+        PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_requests),
         PURGATORY_CASE(purgatory_whose_alarm_is_refused_still_expires_requests),
         cmocka_unit_test(purgatory_at_the_limit_of_its_scheduler_expires_requests),
         PURGATORY_CASE(purgatory_timeout_after_the_clock_was_set_back_is_not_early),
