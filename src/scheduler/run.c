@@ -74,7 +74,8 @@ static bool is_to_run(uint64_t ident) {
 }
 
 /* Counts a run from the step to RUNNING on: whoever sees the step in the shard sees the count. */
-static void count_start(struct pass *pass, struct htw_firing *firing) {
+static inline __attribute__((always_inline)) void count_start(struct pass *pass,
+                                                              struct htw_firing *firing) {
     struct htw__runner *runner = pass->runner;
     firing->late_ns = htw__late_ns(pass->now_ns, firing->deadline_ns);
     write_counters(runner);
