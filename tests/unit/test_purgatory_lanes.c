@@ -364,15 +364,16 @@ static void meet(void *context, struct htw_request *request, enum htw_reason rea
     sem_post(&slow->ended);
 }
 
-static void purgatory_slow_hook_keeps_no_other_waiting(void **state) {
-    (void)state;
+static void check_slow_hooks(enum htw_clock clock) {
     static struct slow slow;
+    slow = (struct slow) { .started = 0 };
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
     struct htw_purgatory *purgatory;
     struct htw_key key = { "k", 1 };
     scheduler_options.workers = 8;
+    scheduler_options.clock = clock;
     options.on_complete = meet;
     options.context = &slow;
     sem_init(&slow.all_started, 0, 0);
@@ -388,6 +389,13 @@ static void purgatory_slow_hook_keeps_no_other_waiting(void **state) {
     assert_false(slow.timed_out);
     assert_int_equal(htw_purgatory_destroy(purgatory), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* By each of the kernel's clocks. */
+static void purgatory_slow_hook_keeps_no_other_waiting(void **state) {
+    (void)state;
+    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
+        check_slow_hooks((enum htw_clock)clock);
 }
 
 int main(void) {
