@@ -119,7 +119,7 @@ struct htw__waiting {
 struct htw_request {
     uint32_t _state;
     uint32_t _count;
-    uint32_t _shard;
+    uint32_t _since_ms;
     uint16_t _lane;
     uint16_t _flags;
     struct htw_purgatory *_purgatory;
@@ -449,6 +449,9 @@ HTW_API uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory);
 /** Requests with a timeout that is still running. Exact when nobody is in a call. O(shards). */
 HTW_API uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory);
 
+/** The number of buckets in the histogram of waits. */
+#define HTW_PURGATORY_WAIT_BUCKETS 24
+
 /**
  * Counters since the purgatory was created, and what is there now. When all is quiet
  * submitted = completed + expired + cancelled + closed + pending.
@@ -468,10 +471,22 @@ struct htw_purgatory_stats {
     uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: two for each
                                 processor, and one more while two hooks take long there */
     uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's */
+    /**
+     * A histogram of how long requests waited that have ended, for whatever reason. waits[0]: less
+     * than 1 ms; waits[i]: less than 2^i ms, and not less than the half of that; the last: 2^22 ms
+     * (70 minutes) or more.
+     *
+     * Of the requests that begin to wait on a processor in one millisecond, 16 at least are
+     * measured, and others may not be: under load it is a sample. Those that ended within the call
+     * that submitted them did not wait, and do not count. The time is that of the timeouts, a wait
+     * of more than 49 days is counted as that much shorter.
+     */
+    uint64_t waits[HTW_PURGATORY_WAIT_BUCKETS];
+    uint64_t waited_ms; /**< how long the requests in `waits` waited, in all */
 };
 
 #define HTW_PURGATORY_STATS_INIT \
-    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 }
 
 /**
  * Fills in `stats`, whose `struct_size` must be set. In C++, too, write the type with `struct`.

@@ -29,6 +29,7 @@
 
 #include "../check.h"
 #include "request.h"
+#include "waits.h"
 
 #include <errno.h>
 
@@ -330,6 +331,7 @@ int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__lane *lane = htw__lane_here(purgatory);
     int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
+    htw__wait_begin(lane, request, now_ns);
     if (timeout_ns > 0 && timeout_ns >= HTW_FOREVER - now_ns)
         return 0; /* time ends before */
     request->_lane = (uint16_t)(lane - purgatory->lanes);
@@ -369,6 +371,7 @@ void htw__lane_add(struct htw__lane *lane, struct htw_purgatory_stats *stats) {
     htw__lock_take(&lane->lock);
     htw_wheel_stats(lane->wheel, &own);
     stats->memory_bytes += sizeof(*lane) + own.memory_bytes;
+    htw__waits_add(&lane->waits, stats);
     for (unsigned i = 0; i < HTW__LANE_ALARMS; i++)
         stats->alarms += htw_is_pending(lane->purgatory->scheduler, lane->alarms[i].handle);
     htw__lock_give(&lane->lock);

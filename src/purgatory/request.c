@@ -3,6 +3,7 @@
 
 #include "lane.h"
 #include "threshold.h"
+#include "waits.h"
 #include "watch.h"
 
 /* Changes the state from `*state` to `to`; else reads it again. */
@@ -139,7 +140,6 @@ void htw__request_count(struct htw__purgatory_shard *shard, struct htw_request *
     shard->submitted++;
     shard->pending++;
     shard->delayed += delayed;
-    request->_shard = (uint32_t)(shard - shard->purgatory->shards);
     if (delayed)
         request->_flags |= HTW__REQUEST_DELAYED;
 }
@@ -219,6 +219,8 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
                                           ? request->_place._on_threshold._threshold
                                           : NULL;
+    if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
+        htw__wait_end(request);
     htw__request_unlink(request, (int)reason);
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);

@@ -76,7 +76,8 @@ enum {
     HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout, */
     HTW__REQUEST_ARMED = 1u << 1,       /* which is in the wheel of its lane */
     HTW__REQUEST_MANY = 1u << 2,        /* its watches do not stand in itself */
-    HTW__REQUEST_ON_THRESHOLD = 1u << 3 /* linked there, not on keys */
+    HTW__REQUEST_ON_THRESHOLD = 1u << 3, /* linked there, not on keys */
+    HTW__REQUEST_MEASURED = 1u << 4      /* since `_since_ms`, for the histogram of waits */
 };
 
 #define HTW__REASONS 4
@@ -136,6 +137,14 @@ struct htw__purgatory_shard {
 _Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
                "the buckets begin a cache line");
 
+/* How long requests waited: see waits.h. */
+struct htw__waits {
+    _Atomic uint32_t begun_ms; /* the last millisecond in which requests began to wait, */
+    _Atomic uint32_t begun;    /* and how many: threads may overwrite each other's */
+    uint64_t sum_ms;           /* in all, */
+    uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
+};
+
 /* A timer of the scheduler that stands for timeouts: see lane.c. */
 struct htw__lane_alarm {
     struct htw__lane *lane;
@@ -157,6 +166,7 @@ struct htw__lane {
     struct htw_wheel *wheel;                        /* its ticks: see lane.c */
     uint64_t created, released; /* alarms that were, and those whose release hook was called */
     struct htw_purgatory *purgatory;
+    struct htw__waits waits;
     struct htw__lane_alarm alarms[HTW__LANE_ALARMS];
     alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
     struct htw__cells cells;

@@ -62,6 +62,35 @@ static void write_value(FILE *stream, const char *name, const char *type, const 
             name, type, name, (unsigned long long)value);
 }
 
+static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
+        count += stats->waits[i];
+    return count;
+}
+
+/* Seconds, not as a floating-point number, whose point depends on the locale. */
+static void write_seconds(FILE *stream, uint64_t ms) {
+    fprintf(stream, "%llu.%03u", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
+}
+
+static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
+    uint64_t below = 0, all = count_measured(stats);
+    fputs("# HELP " NAME "wait_seconds How long requests waited; under load, of a sample.\n"
+          "# TYPE " NAME "wait_seconds histogram\n",
+          stream);
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS - 1; i++) {
+        below += stats->waits[i];
+        fputs(NAME "wait_seconds_bucket{le=\"", stream);
+        write_seconds(stream, UINT64_C(1) << i);
+        fprintf(stream, "\"} %llu\n", (unsigned long long)below);
+    }
+    fprintf(stream, NAME "wait_seconds_bucket{le=\"+Inf\"} %llu\n" NAME "wait_seconds_sum ",
+            (unsigned long long)all);
+    write_seconds(stream, stats->waited_ms);
+    fprintf(stream, "\n" NAME "wait_seconds_count %llu\n", (unsigned long long)all);
+}
+
 int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
@@ -86,5 +115,6 @@ int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
                 stats.alarms);
     write_value(stream, "memory_bytes", "gauge", "Memory that the purgatory holds.",
                 stats.memory_bytes);
+    write_waits(stream, &stats);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

@@ -4,6 +4,7 @@
 #include "keys.h"
 #include "lane.h"
 #include "request.h"
+#include "waits.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -50,6 +51,8 @@ int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64
         error = htw__lane_arm(request, timeout_ns);
     else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
         error = -ESHUTDOWN;
+    else if (error == 0)
+        htw__wait_begin_without_clock(request);
     if (error != 0)
         return take_back(frame, request, error);
     enum htw_reason reason;

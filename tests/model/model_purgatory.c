@@ -89,6 +89,7 @@ static void conclude(struct waiter *w, int result, bool finished, unsigned asks)
     model.counted.submitted++;
     w->pending = true;
     w->arrival = ++model.arrivals;
+    w->since_ns = finished ? -1 : model_now_ns();
     if (finished)
         expect_end(w, HTW_REASON_COMPLETED);
 }
@@ -230,6 +231,7 @@ static void step_end_one(void) {
 }
 
 static void expect_expired_at(int64_t now_ns) {
+    model.end_ns = now_ns;
     for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
         if (w->pending && w->due_ns <= now_ns)
             expect_end(w, HTW_REASON_EXPIRED);
@@ -329,6 +331,8 @@ static void begin(void) {
     for (unsigned i = 0; i < WAITERS; i++)
         model.waiters[i].number = i;
     model.counted = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
+    model.waited_ms = 0;
+    memset(model.waits, 0, sizeof(model.waits));
     model.refusing = below(4) == 0;
 }
 

@@ -113,10 +113,26 @@ void model_visit(void *context, struct htw_request *request) {
 
 /* ---- the oracle */
 
+/* How long it has waited at most. */
+static void expect_wait(const struct waiter *waiter, enum htw_reason reason) {
+    int64_t end_ns = reason == HTW_REASON_EXPIRED ? model.end_ns : model_now_ns();
+    if (waiter->since_ns < 0)
+        return;
+    uint64_t ms = 0; /* if a clock was set back */
+    if (end_ns > waiter->since_ns)
+        ms = (uint64_t)(end_ns / HTW_MILLISECOND - waiter->since_ns / HTW_MILLISECOND);
+    unsigned bucket = 0;
+    while (bucket < HTW_PURGATORY_WAIT_BUCKETS - 1 && ms >= UINT64_C(1) << bucket)
+        bucket++;
+    model.waits[bucket]++;
+    model.waited_ms += ms;
+}
+
 void expect_end(struct waiter *waiter, enum htw_reason reason) {
     uint64_t *counters[] = { &model.counted.completed, &model.counted.expired,
                              &model.counted.cancelled, &model.counted.closed };
     waiter->pending = false;
+    expect_wait(waiter, reason);
     ++*counters[reason];
     events_add(&model.expected, waiter, (int)reason);
     struct waiter *peer = waiter->peer;
@@ -213,6 +229,15 @@ void compare_stats(void) {
     model.counted.alarms = stats.alarms;
     model.counted.memory_bytes = stats.memory_bytes;
     model.counted.struct_size = stats.struct_size;
+    uint64_t measured = 0, expected = 0;
+    for (unsigned i = HTW_PURGATORY_WAIT_BUCKETS; i-- > 0;) {
+        measured += stats.waits[i];
+        expected += model.waits[i];
+        REQUIRE(measured <= expected); /* it is a sample */
+        model.counted.waits[i] = stats.waits[i];
+    }
+    REQUIRE(stats.waited_ms <= model.waited_ms);
+    model.counted.waited_ms = stats.waited_ms;
     REQUIRE(memcmp(&stats, &model.counted, sizeof(stats)) == 0);
     REQUIRE(model.memory.error == NULL);
 }

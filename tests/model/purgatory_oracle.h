@@ -26,6 +26,7 @@ struct waiter {
     int threshold; /* on which it waits; -1: on keys */
     uint64_t value;
     int64_t deadline_ns, due_ns; /* the latter is rounded up to a tick */
+    int64_t since_ns;            /* it waits; -1: it does not */
     struct waiter *peer;         /* cancelled in its on_complete when it has been completed */
 };
 
@@ -57,6 +58,8 @@ extern struct model {
     int64_t monotonic_ns, wall_ns; /* what the kernel's clocks show */
     const char *doing;
     struct htw_purgatory_stats counted;
+    uint64_t waits[HTW_PURGATORY_WAIT_BUCKETS], waited_ms; /* if all were measured */
+    int64_t end_ns;                                        /* what expires does so by then */
 } model;
 
 /** Tells what has been seen and what was expected, how to run it again, and ends the program. */

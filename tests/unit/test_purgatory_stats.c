@@ -222,7 +222,7 @@ static void assert_well_formed(char *text) {
             char *end;
             const char *value = strrchr(line, ' ');
             assert_non_null(value);
-            strtoull(value + 1, &end, 10);
+            strtod(value + 1, &end);
             assert_true(end != value + 1 && *end == '\0');
         }
     }
