@@ -271,6 +271,29 @@ HTW_API bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_re
  */
 HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request);
 
+/**
+ * Gives a request that waits another timeout, longer or shorter.
+ *
+ * The caller sees to it that the memory of the request is there still, and that it has not been
+ * submitted for something else meanwhile.
+ *
+ * @param timeout_ns from now; as in htw_purgatory_try_complete_else_watch(). HTW_FOREVER: never;
+ *                   the request still counts as one with a timeout, and can be given another one.
+ * @return 0: the earlier timeout does not count any more, the new one does. The request may be
+ *         about to end for another reason.
+ *         -ENOENT: nothing was changed, since no timeout of the request is running: it has expired
+ *         or ended, it was submitted with HTW_FOREVER, or its submission is not complete yet;
+ *         -ENOMEM, -EAGAIN, -ESHUTDOWN as in htw_purgatory_try_complete_else_watch(): the earlier
+ *         timeout is still running;
+ *         -EINVAL: a pointer is NULL;
+ *         -EOWNERDEAD.
+ *
+ * Any thread may call it, hooks included, also while a thread is in the request's `try_complete`.
+ * Cost: O(1).
+ */
+HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
+                                    int64_t timeout_ns);
+
 /* ------------------------------------------------------------------ events */
 
 /**

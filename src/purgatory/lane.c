@@ -327,6 +327,24 @@ static void release_alarm(void *arg) {
 
 /* ---- for the rest of the purgatory */
 
+/* The tick in which a timeout is over. At the end of time for one that is longer. Under the lock.
+ */
+static uint64_t tick_of(struct htw__lane *lane, int64_t now_ns, int64_t timeout_ns) {
+    uint64_t now = wheel_time(lane, now_ns);
+    if (timeout_ns <= 0)
+        return now;
+    return tick_after(timeout_ns < HTW_FOREVER - now_ns ? now_ns + timeout_ns : HTW_FOREVER);
+}
+
+/* Puts a timeout into the wheel, or moves it there, and sees to it that an alarm is set for it.
+   Under the lock. */
+static int file(struct htw__lane *lane, struct htw_request *request, uint64_t tick) {
+    int error = htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
+    if (error == 0 && tick < lane->alarm_tick)
+        error = set_alarm_for_next(lane);
+    return error;
+}
+
 int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__lane *lane = htw__lane_here(purgatory);
@@ -334,21 +352,35 @@ int htw__lane_arm(struct htw_request *request, int64_t timeout_ns) {
     htw__wait_begin(lane, request, now_ns);
     if (timeout_ns > 0 && timeout_ns >= HTW_FOREVER - now_ns)
         return 0; /* time ends before */
-    request->_lane = (uint16_t)(lane - purgatory->lanes);
     htw_timer_init(&request->_timeout);
     htw__lock_take(&lane->lock);
-    uint64_t tick = wheel_time(lane, now_ns);
-    if (timeout_ns > 0)
-        tick = tick_after(now_ns + timeout_ns);
-    int error = htw_wheel_schedule(lane->wheel, &request->_timeout, tick);
-    if (error == 0 && tick < lane->alarm_tick) {
-        error = set_alarm_for_next(lane);
-        if (error != 0)
-            htw_wheel_cancel(lane->wheel, &request->_timeout);
-    }
+    int error = file(lane, request, tick_of(lane, now_ns, timeout_ns));
+    if (error != 0)
+        htw_wheel_cancel(lane->wheel, &request->_timeout);
+    /* From now on htw__lane_move() finds it, and takes the lock. */
+    __atomic_store_n(&request->_lane, (uint16_t)(lane - purgatory->lanes), __ATOMIC_RELAXED);
     htw__lock_give(&lane->lock);
     if (error == 0)
         request->_flags |= HTW__REQUEST_ARMED;
+    return error;
+}
+
+int htw__lane_move(struct htw_purgatory *purgatory, struct htw_request *request,
+                   int64_t timeout_ns) {
+    uint16_t number = __atomic_load_n(&request->_lane, __ATOMIC_RELAXED);
+    if (number == HTW__NO_LANE)
+        return -ENOENT;
+    struct htw__lane *lane = &purgatory->lanes[number];
+    int64_t now_ns = steady_now_ns(lane);
+    int error = -ENOENT;
+    htw__lock_take(&lane->lock);
+    if (htw_timer_is_pending(&request->_timeout)) {
+        uint64_t before = htw_timer_deadline(&request->_timeout);
+        error = file(lane, request, tick_of(lane, now_ns, timeout_ns));
+        if (error != 0) /* for which the wheel has a place */
+            (void)htw_wheel_schedule(lane->wheel, &request->_timeout, before);
+    }
+    htw__lock_give(&lane->lock);
     return error;
 }
 

@@ -21,6 +21,11 @@ void htw__lane_fini(struct htw__lane *lane);
    nothing has changed. The owner only. */
 int htw__lane_arm(struct htw_request *request, int64_t timeout_ns);
 
+/* Moves the timeout of a request that is in the wheel of a lane. 0; -ENOENT: it is not; or what the
+   scheduler answers: then nothing has changed. Any thread. */
+int htw__lane_move(struct htw_purgatory *purgatory, struct htw_request *request,
+                   int64_t timeout_ns);
+
 /* The owner only; afterwards the request is not known here. */
 void htw__lane_disarm(struct htw_request *request);
 

@@ -73,14 +73,17 @@ enum {
 
 /* In `_flags`, which only the owner touches. */
 enum {
-    HTW__REQUEST_DELAYED = 1u << 0,     /* counted as one with a timeout, */
-    HTW__REQUEST_ARMED = 1u << 1,       /* which is in the wheel of its lane */
-    HTW__REQUEST_MANY = 1u << 2,        /* its watches do not stand in itself */
+    HTW__REQUEST_DELAYED = 1u << 0,      /* counted as one with a timeout, */
+    HTW__REQUEST_ARMED = 1u << 1,        /* which is in the wheel of its lane */
+    HTW__REQUEST_MANY = 1u << 2,         /* its watches do not stand in itself */
     HTW__REQUEST_ON_THRESHOLD = 1u << 3, /* linked there, not on keys */
     HTW__REQUEST_MEASURED = 1u << 4      /* since `_since_ms`, for the histogram of waits */
 };
 
 #define HTW__REASONS 4
+
+/* In `_lane`: its timeout is in none, or not yet. */
+#define HTW__NO_LANE UINT16_MAX
 
 /* The key's bytes, when they are no more than this, stand behind the struct, in its cell. */
 #define HTW__KEY_INLINE_BYTES 16u

@@ -19,6 +19,7 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
     request->_count = 0;
     request->_flags = 0;
     request->_purgatory = purgatory;
+    __atomic_store_n(&request->_lane, HTW__NO_LANE, __ATOMIC_RELAXED);
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY, __ATOMIC_RELAXED);
     htw__frame_push(frame, purgatory);
     return 0;
@@ -162,4 +163,12 @@ bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *r
 
 bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request) {
     return end_by_force(purgatory, request, HTW__REQUEST_CANCEL, HTW_REASON_CANCELLED);
+}
+
+int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
+                            int64_t timeout_ns) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    return request == NULL ? -EINVAL : htw__lane_move(purgatory, request, timeout_ns);
 }

@@ -50,6 +50,17 @@ static int64_t any_timeout(void) {
     }
 }
 
+/* One that is taken away later counts as one that runs, and can be set again. */
+static void set_deadline(struct waiter *w, int64_t timeout_ns) {
+    int64_t now_ns = model_now_ns();
+    w->deadline_ns = timeout_ns == HTW_FOREVER ? HTW_FOREVER - 1
+                     : timeout_ns > 0          ? now_ns + timeout_ns
+                                               : now_ns;
+    w->due_ns = timeout_ns == HTW_FOREVER ? HTW_FOREVER
+                : timeout_ns > 0          ? (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS
+                                          : now_ns;
+}
+
 /* What both kinds of submission begin with. */
 static struct waiter *prepare(int64_t *ret_timeout_ns) {
     struct waiter *w = any_waiter(false);
@@ -60,13 +71,9 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     w->peer = below(8) == 0 ? &model.waiters[below(WAITERS)] : NULL;
     if (w->peer == w)
         w->peer = NULL;
-    int64_t now_ns = model_now_ns();
-    w->deadline_ns = *ret_timeout_ns == HTW_FOREVER ? HTW_FOREVER
-                     : *ret_timeout_ns > 0          ? now_ns + *ret_timeout_ns
-                                                    : now_ns;
-    w->due_ns = *ret_timeout_ns == HTW_FOREVER ? HTW_FOREVER
-                : *ret_timeout_ns > 0          ? (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS
-                                               : now_ns;
+    set_deadline(w, *ret_timeout_ns);
+    if (*ret_timeout_ns == HTW_FOREVER)
+        w->deadline_ns = HTW_FOREVER;
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(below(4) == 0 ? &model.scheduler_memory : &model.memory,
                                1 + below(8), below(2) == 0);
@@ -230,6 +237,25 @@ static void step_end_one(void) {
                       : htw_request_cancel(model.purgatory, &w->request));
 }
 
+static void step_set_timeout(void) {
+    struct waiter *w = &model.waiters[below(WAITERS)];
+    int64_t timeout_ns = any_timeout();
+    if (model.by_wall && timeout_ns == HTW_FOREVER)
+        timeout_ns = 0; /* the wheel would grow, and end() compares bytes */
+    bool runs = w->pending && w->deadline_ns != HTW_FOREVER;
+    if (model.refusing && below(3) == 0)
+        failing_allocator_fail(below(2) == 0 ? &model.scheduler_memory : &model.memory,
+                               1 + below(4), below(2) == 0);
+    int result = htw_request_set_timeout(model.purgatory, &w->request, timeout_ns);
+    failing_allocator_relent(&model.memory);
+    failing_allocator_relent(&model.scheduler_memory);
+    if (result == -ENOMEM && model.refusing && runs)
+        return;
+    REQUIRE(result == (runs ? 0 : -ENOENT));
+    if (runs)
+        set_deadline(w, timeout_ns);
+}
+
 static void expect_expired_at(int64_t now_ns) {
     model.end_ns = now_ns;
     for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
@@ -284,7 +310,7 @@ static const struct {
     void (*run)(void);
     unsigned weight;
 } steps[] = { { "submit", step_submit, 36 },
-              { "await", step_await, 12 },
+              { "await", step_await, 11 },
               { "threshold_advance", step_advance_threshold, 6 },
               { "threshold_lower", step_lower, 2 },
               { "threshold_end_all", step_end_all, 1 },
@@ -292,7 +318,8 @@ static const struct {
               { "count_key", step_count_key, 1 },
               { "ready", step_ready, 6 },
               { "cancel_key", step_cancel_key, 2 },
-              { "complete or cancel", step_end_one, 8 },
+              { "complete or cancel", step_end_one, 7 },
+              { "set_timeout", step_set_timeout, 2 },
               { "advance", step_advance, 8 },
               { "set the clock", step_clock, 3 },
               { "check_later", step_check_later, 4 } };

@@ -98,6 +98,10 @@ static struct htw_purgatory_stats check_stats(struct stress_purgatory *home) {
     CHECK_EQUAL(stats.expired, home->ended[HTW_REASON_EXPIRED]);
     CHECK_EQUAL(stats.cancelled, home->ended[HTW_REASON_CANCELLED]);
     CHECK_EQUAL(stats.closed, home->ended[HTW_REASON_CLOSED]);
+    uint64_t measured = 0;
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
+        measured += stats.waits[i];
+    CHECK(measured <= stats.submitted);
     CHECK_EQUAL(stats.submitted,
                 stats.completed + stats.expired + stats.cancelled + stats.closed + stats.pending);
     CHECK_EQUAL(stats.watched, htw_purgatory_watched(home->purgatory));

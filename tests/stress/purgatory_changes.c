@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads wait for values of two thresholds that others raise, lower and empty, while time-outs,
- * completions and cancels of single requests and, in every other round, close want them, too. Each
- * request ends once, as completed only if its value has been reached at some time or a call said
- * so; each call ends its requests in the order of their values; and when all is quiet nobody waits
- * for what is reached.
+ * Threads wait for values of two thresholds that others raise, lower and empty, while time-outs
+ * (which others change), completions and cancels of single requests and, in every other round,
+ * close want them, too. Each request ends once, as completed only if its value has been reached at
+ * some time or a call said so; each call ends its requests in the order of their values; and when
+ * all is quiet nobody waits for what is reached, or with a timeout that is over.
  */
 #include "slots.h"
 
@@ -37,10 +37,12 @@ struct scene {
 
 static struct scene scene;
 
-static int64_t some_timeout(struct random_source *random) {
-    if (random_one_in(random, 3))
-        return HTW_FOREVER;
+static int64_t some_time(struct random_source *random) {
     return (int64_t)random_below(random, 4 * (uint64_t)HTW_MILLISECOND);
+}
+
+static int64_t some_timeout(struct random_source *random) {
+    return random_one_in(random, 3) ? HTW_FOREVER : some_time(random);
 }
 
 static void submit(struct random_source *random) {
@@ -105,6 +107,11 @@ static void act(struct random_source *random) {
         if (random_one_in(random, 8))
             end_all(random);
         break;
+    case 7:
+    case 8:
+    case 9:
+        slot_set_some_timeout(random, some_time(random));
+        break;
     default:
         submit(random);
         break;
@@ -158,6 +165,7 @@ static void work(struct stress_thread *thread) {
 static void check_unreached(const struct stress_request *base) {
     const struct request *request = (const struct request *)base;
     CHECK(request->value > htw_threshold_value(scene.thresholds[request->threshold]));
+    CHECK(atomic_load(&base->earliest_ns) == HTW_FOREVER);
 }
 
 /* Nobody else is at work: none is left behind. */

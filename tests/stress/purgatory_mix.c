@@ -136,6 +136,9 @@ static void act(struct random_source *random) {
             CHECK(count >= 0 && count <= SLOTS);
         }
         break;
+    case 13:
+        slot_set_some_timeout(random, (int64_t)random_below(random, 20 * HTW_MILLISECOND));
+        break;
     default:
         submit_new();
         break;

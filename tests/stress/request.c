@@ -82,8 +82,9 @@ static void check_reason(const struct stress_request *request, enum htw_reason r
     if (request->visited)
         CHECK(reason == HTW_REASON_CANCELLED || reason == HTW_REASON_CLOSED);
     if (reason == HTW_REASON_EXPIRED) {
-        CHECK(request->earliest_ns != HTW_FOREVER);
-        CHECK(htw_scheduler_now(request->home->scheduler) >= request->earliest_ns);
+        int64_t earliest_ns = atomic_load_explicit(&request->earliest_ns, memory_order_relaxed);
+        CHECK(earliest_ns != HTW_FOREVER);
+        CHECK(htw_scheduler_now(request->home->scheduler) >= earliest_ns);
     }
     if (reason == HTW_REASON_CLOSED)
         CHECK(atomic_load_explicit(&request->home->closing, memory_order_relaxed));
@@ -137,6 +138,8 @@ void *stress_request_create(struct stress_purgatory *home, size_t size) {
     memset(request, 0, size);
     HTW__ANNOTATE_ATOMIC(&request->magic, sizeof(request->magic));
     HTW__ANNOTATE_ATOMIC(&request->inside, sizeof(request->inside));
+    HTW__ANNOTATE_ATOMIC(&request->earliest_ns, sizeof(request->earliest_ns));
+    HTW__ANNOTATE_ATOMIC(&request->is_moving, sizeof(request->is_moving));
     atomic_init(&request->magic, LIVE);
     request->home = home;
     return request;
@@ -148,14 +151,21 @@ void stress_request_free(struct stress_request *request) {
     free(request);
 }
 
+static int64_t expiry_ns(int64_t now_ns, int64_t timeout_ns) {
+    if (timeout_ns >= HTW_FOREVER - now_ns)
+        return HTW_FOREVER;
+    return now_ns + (timeout_ns > 0 ? timeout_ns : 0);
+}
+
+static void set_earliest(struct stress_request *request, int64_t time_ns) {
+    atomic_store_explicit(&request->earliest_ns, time_ns, memory_order_relaxed);
+}
+
 static void prepare(struct stress_request *request, int64_t timeout_ns) {
     int64_t now_ns = htw_scheduler_now(request->home->scheduler);
     request->asked = 0;
     request->said_yes = request->visited = request->ended = false;
-    if (timeout_ns >= HTW_FOREVER - now_ns)
-        request->earliest_ns = HTW_FOREVER;
-    else
-        request->earliest_ns = now_ns + (timeout_ns > 0 ? timeout_ns : 0);
+    set_earliest(request, expiry_ns(now_ns, timeout_ns));
 }
 
 /* Unless it was refused, the request may not be touched any more. */
@@ -298,6 +308,23 @@ bool stress_cancel(struct stress_request *request) {
     leave(&inner);
     check_alone(&inner, HTW_REASON_CANCELLED, result);
     return result;
+}
+
+/* While the call runs, the earlier of the two may count. */
+void stress_set_timeout(struct stress_request *request, int64_t timeout_ns) {
+    struct stress_purgatory *home = request->home;
+    if (atomic_exchange_explicit(&request->is_moving, true, memory_order_acquire))
+        return;
+    int64_t before_ns = atomic_load_explicit(&request->earliest_ns, memory_order_relaxed);
+    int64_t then_ns = expiry_ns(htw_scheduler_now(home->scheduler), timeout_ns);
+    set_earliest(request, before_ns < then_ns ? before_ns : then_ns);
+    stress_dawdle();
+    int result = htw_request_set_timeout(home->purgatory, &request->request, timeout_ns);
+    CHECK(result == 0 || result == -ENOENT || result == -EAGAIN ||
+          (result == -ENOMEM && atomic_load(&home->may_fail)));
+    stress_dawdle();
+    set_earliest(request, result == 0 ? then_ns : before_ns);
+    atomic_store_explicit(&request->is_moving, false, memory_order_release);
 }
 
 int64_t stress_advance(struct stress_purgatory *home, struct htw_threshold *threshold,

@@ -76,7 +76,8 @@ struct stress_request {
     unsigned asked;
     bool said_yes, visited, ended;
     enum htw_reason reason;
-    int64_t earliest_ns; /* it may not expire before */
+    _Atomic int64_t earliest_ns; /* it may not expire before */
+    _Atomic bool is_moving;      /* a thread is in stress_set_timeout() */
 };
 
 /* Allocates one of `size` bytes, of which this struct is the first part; the rest is zeroed. */
@@ -109,6 +110,9 @@ int64_t stress_cancel_key(struct stress_purgatory *home, uint64_t key);
 int64_t stress_close(struct stress_purgatory *home);
 bool stress_complete(struct stress_request *request);
 bool stress_cancel(struct stress_request *request);
+
+/* Does nothing while another thread does it. */
+void stress_set_timeout(struct stress_request *request, int64_t timeout_ns);
 
 /* Checks, too, that requests end in the order of what was told to stress_in_order(). */
 int64_t stress_advance(struct stress_purgatory *home, struct htw_threshold *threshold,

@@ -144,6 +144,14 @@ void slot_end_some(struct random_source *random) {
     slot_end(&slots[random_below(random, SLOTS)], random);
 }
 
+void slot_set_some_timeout(struct random_source *random, int64_t timeout_ns) {
+    struct slot *slot = &slots[random_below(random, SLOTS)];
+    if (!pin(slot))
+        return;
+    stress_set_timeout(slot->request, timeout_ns);
+    unpin(slot);
+}
+
 bool slots_are_empty(void) {
     for (unsigned i = 0; i < SLOTS; i++)
         if (atomic_load(&slots[i].word) % LIFE != 0)

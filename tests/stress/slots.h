@@ -58,6 +58,9 @@ void slot_leave(struct slot *slot, const struct slot_life *life);
 bool slot_end(struct slot *slot, struct random_source *random);
 void slot_end_some(struct random_source *random);
 
+/* Gives the request of some slot another timeout. */
+void slot_set_some_timeout(struct random_source *random, int64_t timeout_ns);
+
 bool slots_are_empty(void);
 
 /* Calls `visitor` for each request in a slot; nobody else may be at work. */

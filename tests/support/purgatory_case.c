@@ -231,17 +231,21 @@ struct waiter *purgatory_case_waiter(struct purgatory_case *test, char name) {
     return self;
 }
 
+static void set_not_before(struct waiter *self, int64_t timeout_ns) {
+    int64_t now_ns = htw_scheduler_now(self->test->scheduler);
+    if (timeout_ns <= 0)
+        self->not_before_ns = now_ns;
+    else
+        self->not_before_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
+}
+
 /* To be called before a submission: what it has become is known only when it has returned, and
    then the waiter may be gone. */
 static enum waiter_life begin(struct waiter *self, int64_t timeout_ns) {
     enum waiter_life before = self->life;
     if (before == WAITER_FREE) {
         self->life = WAITER_PENDING;
-        int64_t now_ns = htw_scheduler_now(self->test->scheduler);
-        if (timeout_ns <= 0)
-            self->not_before_ns = now_ns;
-        else
-            self->not_before_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
+        set_not_before(self, timeout_ns);
     }
     return before;
 }
@@ -303,6 +307,13 @@ bool complete(struct waiter *self) {
 
 bool cancel(struct waiter *self) {
     return htw_request_cancel(self->test->purgatory, &self->request);
+}
+
+int set_timeout(struct waiter *self, int64_t timeout_ns) {
+    int result = htw_request_set_timeout(self->test->purgatory, &self->request, timeout_ns);
+    if (result == 0)
+        set_not_before(self, timeout_ns);
+    return result;
 }
 
 /* ---- the log */

@@ -129,6 +129,9 @@ int64_t cancel_key(struct purgatory_case *test, const char *key);
 bool complete(struct waiter *self);
 bool cancel(struct waiter *self);
 
+/** htw_request_set_timeout(); from then on the request may not expire earlier than that. */
+int set_timeout(struct waiter *self, int64_t timeout_ns);
+
 /** Writes to the log, and calls `on_visited`. Its context must be the case. */
 void waiter_visit(void *context, struct htw_request *request);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PLACES = 40, KEYS = 6, STEPS = 20000, DEPTH_MAX = 4 };
 
@@ -143,18 +144,45 @@ static void do_submit(void) {
 
 static void do_end(void) {
     struct waiter *waiter = chaos.places[below(PLACES)];
-    if (waiter != NULL && below(2) == 0)
+    switch (waiter != NULL ? below(3) : 3) {
+    case 0:
         complete(waiter);
-    else if (waiter != NULL)
+        break;
+    case 1:
         cancel(waiter);
+        break;
+    case 2:
+        set_timeout(waiter, any_timeout());
+        break;
+    }
+}
+
+static void do_threshold(void) {
+    struct htw_threshold *threshold = chaos.test.threshold;
+    uint64_t value = htw_threshold_value(threshold), by = below(4);
+    switch (below(8)) {
+    case 0:
+        htw_threshold_lower(threshold, by < value ? value - by : 0);
+        break;
+    case 1:
+        htw_threshold_end_all(threshold,
+                              below(2) == 0 ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED,
+                              waiter_visit, &chaos.test);
+        break;
+    default:
+        htw_threshold_advance(threshold, value + by);
+    }
 }
 
 static void do_event(void) {
     unsigned number = (unsigned)below(KEYS);
     const char *key = key_names[number];
-    switch (below(8)) {
+    switch (below(9)) {
     case 0:
         cancel_key(&chaos.test, key);
+        break;
+    case 8:
+        htw_purgatory_count_key(chaos.test.purgatory, key, strlen(key));
         break;
     case 1:
     case 2:
@@ -192,8 +220,7 @@ static void act(void) {
         do_end();
         break;
     case 6:
-        htw_threshold_advance(chaos.test.threshold,
-                              htw_threshold_value(chaos.test.threshold) + below(4));
+        do_threshold();
         break;
     default:
         do_event();

@@ -45,11 +45,11 @@ static int ask_in_child(struct purgatory_case *test) {
     EXPECT(htw_purgatory_count_key(p, "k", 1) == -EOWNERDEAD);
     EXPECT(!htw_request_complete(p, request));
     EXPECT(!htw_request_cancel(p, request));
+    EXPECT(htw_request_set_timeout(p, request, 0) == -EOWNERDEAD);
     EXPECT(htw_threshold_advance(test->threshold, 100) == -EOWNERDEAD);
     EXPECT(htw_threshold_value(test->threshold) == 0);
     EXPECT(htw_threshold_lower(test->threshold, 0) == -EOWNERDEAD);
-    EXPECT(htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, NULL, NULL) ==
-           -EOWNERDEAD);
+    EXPECT(htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_purgatory_watched(p) == 0);
     EXPECT(htw_purgatory_delayed(p) == 0);
     EXPECT(htw_purgatory_stats(p, &stats) == -EOWNERDEAD && stats.pending == 0);
