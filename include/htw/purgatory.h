@@ -35,7 +35,9 @@
  * threads are never in hooks of one request at the same time. An event that comes while a thread
  * is in a request's `try_complete` is not lost, and nobody waits: it marks the request, and that
  * thread asks `try_complete` again. An event that a request's own `try_complete` causes makes it
- * asked again once, not for ever.
+ * asked again once, not for ever. Other threads cannot keep a call busy for ever: when it has asked
+ * a request 16 times because of them, it leaves the request to a check for later, and returns. (In
+ * embedded mode and manual time, and where the scheduler refuses that check, it goes on.)
  *
  * Checks inside checks. A `try_complete` may check a key that its thread is checking already. No
  * check runs inside the other then: the inner one returns 0, and the outer one goes round the key

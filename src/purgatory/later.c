@@ -15,6 +15,7 @@
 #include "later.h"
 
 #include "check.h"
+#include "request.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -197,6 +198,42 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
         result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
     htw__lock_give(&shard->lock);
     return result;
+}
+
+/* Whether callbacks are run without any help of the user: neither in embedded mode nor in manual
+   time. */
+static bool has_threads(struct htw_scheduler *scheduler) {
+    return htw_scheduler_fd(scheduler) == -ENOTSUP &&
+           htw_scheduler_advance(scheduler, -1) == -ENOTSUP;
+}
+
+/* Under the lock under which a check begins: one that is queued has not. -EAGAIN: no callback is
+   due. */
+static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
+                            bool *ret_given_up) {
+    htw__lock_take(&shard->lock);
+    struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
+    int result = 0;
+    if (shard->closed)
+        result = -ESHUTDOWN;
+    else if ((key->node.tag & HTW__KEY_LATER) == 0)
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    *ret_given_up = result == 0 && htw__request_give_up(request);
+    htw__lock_give(&shard->lock);
+    return result;
+}
+
+bool htw__later_hand_over(struct htw_request *request) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    if (request->_count == 0 || !has_threads(purgatory->scheduler))
+        return false;
+    struct htw__purgatory_shard *shard =
+        htw__watch_shard(purgatory, htw__request_watch(request, 0));
+    bool given_up;
+    while (try_to_hand_over(shard, request, &given_up) == -EAGAIN)
+        if (schedule_run(shard) != 0)
+            return false;
+    return given_up;
 }
 
 int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size) {

@@ -5,6 +5,14 @@
 
 #include "state.h"
 
+/*
+ * For the owner of a request that others mark again and again: queues a check for later of one of
+ * its keys, and gives the request up together with its marks of events, which that check is for.
+ * False: it is still the caller's, since it must end, no check can be queued, or no thread is there
+ * to make it.
+ */
+bool htw__later_hand_over(struct htw_request *request);
+
 /* Drops the checks that are queued. Nobody makes any more. */
 void htw__later_drop(struct htw__purgatory_shard *shard);
 

@@ -2,9 +2,14 @@
 #include "request.h"
 
 #include "lane.h"
+#include "later.h"
 #include "threshold.h"
 #include "waits.h"
 #include "watch.h"
+
+/* How often a thread asks a request because of events in other threads, before it hands the request
+   over to a check for later: or it could be kept in a call for ever. */
+#define SERVED_MAX 16u
 
 /* Changes the state from `*state` to `to`; else reads it again. */
 static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
@@ -95,11 +100,21 @@ static enum htw_reason marked_reason(uint32_t state) {
     return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
 }
 
+bool htw__request_give_up(struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    do {
+        if ((state & HTW__REQUEST_FORCED) != 0)
+            return false;
+    } while (!change(request, &state, HTW__REQUEST_PENDING));
+    return true;
+}
+
 /* As htw__request_settle(), for a request that has been marked. */
 static __attribute__((noinline)) bool settle_marked(struct htw__frame *frame,
                                                     struct htw_request *request, uint32_t idle,
                                                     enum htw_reason *ret_reason) {
     bool asked_for_self = false;
+    unsigned served = 0;
     for (;;) {
         uint32_t state = htw__request_state(request);
         if ((state & HTW__REQUEST_FORCED) != 0) {
@@ -118,6 +133,11 @@ static __attribute__((noinline)) bool settle_marked(struct htw__frame *frame,
             (clear(request, HTW__REQUEST_AGAIN | HTW__REQUEST_SELF) & HTW__REQUEST_AGAIN) != 0;
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
+        if (by_others && ++served > SERVED_MAX) {
+            if (htw__later_hand_over(request))
+                return false;
+            served = 0;
+        }
         if (ask && htw__request_is_ready(frame, request)) {
             *ret_reason = HTW_REASON_COMPLETED;
             return true;

@@ -40,6 +40,10 @@ void htw__request_decide(struct htw_request *request);
 bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, bool ask,
                          uint32_t idle, enum htw_reason *ret_reason);
 
+/* Gives a request up together with its marks of events, unless it must end. The owner only, who
+   sees to it that `try_complete` is asked. */
+bool htw__request_give_up(struct htw_request *request);
+
 /* Ends a request: unlinks it and calls the hooks. The owner only; it is released then. */
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);

@@ -15,7 +15,7 @@ struct frame {
     const struct stress_request *submitting;
     uint64_t asked, visited, ended[4], last_value;
     uint64_t inside; /* so many more may end for checks that hooks have made meanwhile */
-    bool released; /* the request that is being submitted */
+    bool released;   /* the request that is being submitted */
 };
 
 static _Thread_local struct frame *frame;
