@@ -62,10 +62,13 @@ void htw__alarm_disarm(struct htw__alarm *alarm) {
 
 void htw__alarm_wait(struct htw__alarm *alarm) {
     uint64_t rings;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     /* Fails with ECANCELED when the wall clock was set, which is a reason to look, too. Signals
        are blocked in the threads that wait. */
     ssize_t size = read(alarm->fd, &rings, sizeof(rings));
     (void)size;
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void htw__alarm_clear(struct htw__alarm *alarm) {

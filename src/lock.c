@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lock.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
@@ -33,6 +34,14 @@ static bool spin(struct htw__lock *lock) {
     return false;
 }
 
+/* The waiter may hold other locks: if it is cancelled, then not here. */
+static void sleep_uncancelled(const struct timespec *duration) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    nanosleep(duration, NULL);
+    pthread_setcancelstate(before, NULL);
+}
+
 void htw__lock_wait(struct htw__lock *lock) {
     struct timespec nap = { 0, SLEEP_MIN_NS };
     for (unsigned round = 0; !spin(lock); round++) {
@@ -40,7 +49,7 @@ void htw__lock_wait(struct htw__lock *lock) {
             sched_yield();
             continue;
         }
-        nanosleep(&nap, NULL);
+        sleep_uncancelled(&nap);
         if (nap.tv_nsec < SLEEP_MAX_NS)
             nap.tv_nsec *= 2;
     }

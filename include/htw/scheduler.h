@@ -89,7 +89,21 @@ struct htw_firing {
     uint64_t missed;     /**< periods left out since the run before (HTW_REPEAT_SKIP) */
 };
 
-/** A timer's callback. `firing` is valid until it returns. */
+/**
+ * A timer's callback. `firing` is valid until it returns.
+ *
+ * A callback may also end with a C++ exception, with pthread_exit(), or because its thread is
+ * cancelled. Its run has ended then as if it had returned. What follows depends on the thread:
+ *  - A thread of the program, in htw_scheduler_process(), _advance(), _set_time() or htw_task_run():
+ *    that call does not return. Timers that were due and have not been run wait for the next call.
+ *  - A thread of the library: an exception ends the program (std::terminate), as in a std::thread.
+ *    After pthread_exit() or a cancellation the thread goes on to serve the scheduler, and ends
+ *    when the scheduler is stopped.
+ *
+ * Release hooks, visitors, executors and allocators must return. Asynchronous cancellation
+ * (PTHREAD_CANCEL_ASYNCHRONOUS) must not be in force in any call of the library, and longjmp() must
+ * not leave a callback.
+ */
 typedef void htw_callback(void *arg, const struct htw_firing *firing);
 
 /** Called once, when the library lets go of `arg`. */
@@ -396,7 +410,9 @@ HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
  *         callbacks each of which waits for the next (of one scheduler: a ring over two is
  *         not noticed). The timer is cancelled all the same.
  *
- * May block for as long as the callback runs.
+ * May block for as long as the callback runs. This is a cancellation point: a thread that is
+ * cancelled while it waits has cancelled the timer, and no longer waits. No other function of this
+ * header is one.
  */
 HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 

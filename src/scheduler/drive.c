@@ -51,6 +51,40 @@ int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
     return htw__tick_ns(scheduler, next);
 }
 
+struct look {
+    struct htw_scheduler *scheduler;
+    int64_t now_ns;
+    bool *ret_more;
+};
+
+/* The end of process(), also where a callback does not return but leaves it (see end_pass() in
+   run.c): the alarm must be set for what is left. */
+static void end_look(struct look *look) {
+    struct htw_scheduler *scheduler = look->scheduler;
+    struct htw__expirer *expirer = &scheduler->expirers[0];
+    if (htw__is_child(scheduler))
+        return;
+    htw__expirer_clean(expirer, true);
+    uint64_t next = htw__expirer_next_tick(expirer);
+    *look->ret_more = next <= htw__tick_at(scheduler, look->now_ns); /* the budget is spent */
+    if (*look->ret_more)
+        htw__alarm_set(&expirer->alarm, look->now_ns);
+    else
+        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
+    htw__alarm_disarm(&expirer->alarm);
+    htw__drive_end(scheduler);
+}
+
+static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_more) {
+    struct htw__expirer *expirer = &scheduler->expirers[0];
+    struct look look
+        __attribute__((cleanup(end_look))) = { scheduler, htw__now_ns(scheduler), ret_more };
+    htw__alarm_clear(&expirer->alarm);
+    htw__alarm_reset(&expirer->alarm);
+    htw__clock_watch_look(scheduler);
+    return htw__expirer_serve(expirer, look.now_ns, budget);
+}
+
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
     int error = htw__scheduler_refusal(scheduler);
     if (error == 0 && !is_embedded(scheduler))
@@ -59,23 +93,10 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
         error = htw__drive_begin(scheduler);
     if (error != 0)
         return error;
-    struct htw__expirer *expirer = &scheduler->expirers[0];
-    int64_t now_ns = htw__now_ns(scheduler);
-    htw__alarm_clear(&expirer->alarm);
-    htw__alarm_reset(&expirer->alarm);
-    htw__clock_watch_look(scheduler);
-    size_t count = htw__expirer_serve(expirer, now_ns, budget == 0 ? SIZE_MAX : budget);
+    bool more;
+    size_t count = process(scheduler, budget == 0 ? SIZE_MAX : budget, &more);
     if (htw__is_child(scheduler))
         return -EOWNERDEAD;
-    htw__expirer_clean(expirer, true);
-    uint64_t next = htw__expirer_next_tick(expirer);
-    bool more = next <= htw__tick_at(scheduler, now_ns); /* the budget is spent */
-    if (more)
-        htw__alarm_set(&expirer->alarm, now_ns);
-    else
-        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
-    htw__alarm_disarm(&expirer->alarm);
-    htw__drive_end(scheduler);
     if (ret_count != NULL)
         *ret_count = count;
     return budget != 0 && more ? HTW_MORE : HTW_DONE;
@@ -108,29 +129,33 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
     return argument < 0 ? -EINVAL : htw__drive_begin(scheduler);
 }
 
-static int end_manual(struct htw_scheduler *scheduler) {
-    if (htw__is_child(scheduler))
-        return -EOWNERDEAD;
-    htw__expirer_clean(&scheduler->expirers[0], true);
-    htw__drive_end(scheduler);
-    return 0;
+/* Also where a callback leaves the call: see end_pass() in run.c. */
+static void end_manual(struct htw_scheduler **scheduler) {
+    if (htw__is_child(*scheduler))
+        return;
+    htw__expirer_clean(&(*scheduler)->expirers[0], true);
+    htw__drive_end(*scheduler);
 }
+
+#define ENDS_MANUAL __attribute__((cleanup(end_manual), unused))
 
 int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
     int error = begin_manual(scheduler, delta_ns);
     if (error != 0)
         return error;
+    struct htw_scheduler *driven ENDS_MANUAL = scheduler;
     int64_t until_ns = htw__after_ns(htw__now_ns(scheduler), delta_ns);
     run_until(scheduler, until_ns);
     atomic_store_explicit(&scheduler->manual_ns, until_ns, memory_order_relaxed);
-    return end_manual(scheduler);
+    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
 }
 
 int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
     int error = begin_manual(scheduler, time_ns);
     if (error != 0)
         return error;
+    struct htw_scheduler *driven ENDS_MANUAL = scheduler;
     atomic_store_explicit(&scheduler->manual_ns, time_ns, memory_order_relaxed);
     run_until(scheduler, time_ns);
-    return end_manual(scheduler);
+    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
 }

@@ -18,6 +18,11 @@ static struct htw__record *record_of(struct htw_task *task) {
     return (struct htw__record *)(void *)task;
 }
 
+/* Also where a callback that was run in there leaves it: see end_pass() in run.c. */
+static void leave(struct htw__run *run) {
+    htw__innermost_run = run->outer;
+}
+
 void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
     if (batch->count == 0)
         return;
@@ -28,10 +33,15 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
     }
     htw__pool_add_outstanding(scheduler, batch->count);
     /* So that nothing in there can wait for this thread. */
-    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
+    struct htw__run run
+        __attribute__((cleanup(leave))) = { .scheduler = scheduler, .outer = htw__innermost_run };
     htw__innermost_run = &run;
     scheduler->executor.execute(scheduler->executor.context, tasks, batch->count);
-    htw__innermost_run = run.outer;
+}
+
+static void end_task(struct htw_scheduler **scheduler) {
+    if (!htw__is_child(*scheduler))
+        htw__pool_end_outstanding(*scheduler);
 }
 
 void htw_task_run(struct htw_task *task) {
@@ -42,9 +52,8 @@ void htw_task_run(struct htw_task *task) {
     if (htw__is_child(scheduler))
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
+    struct htw_scheduler *counted __attribute__((cleanup(end_task), unused)) = scheduler;
     htw__run_batch(scheduler->guest, &batch);
-    if (!htw__is_child(scheduler))
-        htw__pool_end_outstanding(scheduler);
 }
 
 void *htw_task_drop(struct htw_task *task) {

@@ -177,8 +177,17 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
     htw__alarm_wait(&expirer->alarm);
 }
 
+static void *expire(void *arg);
+
+/* If a callback has ended the thread, the thread goes on nevertheless. It has been unwound up to
+   here, and ends when this returns. */
+static void go_on(struct htw__expirer **expirer) {
+    if (!htw__is_over((*expirer)->scheduler))
+        expire(*expirer);
+}
+
 static void *expire(void *arg) {
-    struct htw__expirer *expirer = arg;
+    struct htw__expirer *expirer __attribute__((cleanup(go_on))) = arg;
     struct htw_scheduler *scheduler = expirer->scheduler;
     int64_t cleaned_ns = 0;
     while (!htw__is_over(scheduler)) {

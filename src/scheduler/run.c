@@ -41,9 +41,12 @@ static void wrote_counters(struct htw__runner *runner) {
 struct pass {
     struct htw__runner *runner;
     struct htw__shard *shard;
+    struct htw__batch *batch;
     struct htw__run run;
     int64_t now_ns;
-    uint32_t ended_count; /* records that are DONE, to be freed together */
+    struct htw__record *running; /* whose callback is being called; NULL: none */
+    bool running_extra;          /* it has a second record */
+    uint32_t ended_count;        /* records that are DONE, to be freed together */
     struct htw__record *ended[HTW__SLICE];
 };
 
@@ -189,9 +192,26 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         conclude(pass, record);
 }
 
+/* After the callback, however it has ended. */
+static inline __attribute__((always_inline)) void end_run(struct pass *pass) {
+    struct htw__runner *runner = pass->runner;
+    struct htw__record *record = pass->running;
+    int64_t end_ns = htw__now_ns(pass->shard->scheduler);
+    pass->running = NULL;
+    write_counters(runner);
+    htw__histogram_record(&runner->duration,
+                          end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
+    htw__counter_add(&runner->ended, 1);
+    wrote_counters(runner);
+    pass->now_ns = end_ns;
+    if (pass->running_extra || (htw__ident_of(record) & HTW__REARM))
+        end_under_lock(pass, record);
+    else
+        conclude(pass, record);
+}
+
 static void run_one(struct pass *pass, struct htw__record *record) {
     struct htw__shard *shard = pass->shard;
-    struct htw__runner *runner = pass->runner;
     struct htw_scheduler *scheduler = shard->scheduler;
     struct start start = { .firing.scheduler = scheduler };
     if (!begin(pass, record, &start))
@@ -201,21 +221,14 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     htw_callback *callback = record->callback;
     start.firing.handle = pass->run.handle = htw__handle_of(shard, record);
 
+    pass->running_extra = start.has_extra;
+    pass->running = record;
+
     callback(start.arg, &start.firing);
     if (htw__is_child(scheduler))
         return;
 
-    int64_t end_ns = htw__now_ns(scheduler);
-    write_counters(runner);
-    htw__histogram_record(&runner->duration,
-                          end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
-    htw__counter_add(&runner->ended, 1);
-    wrote_counters(runner);
-    pass->now_ns = end_ns;
-    if (start.has_extra || (htw__ident_of(record) & HTW__REARM))
-        end_under_lock(pass, record);
-    else
-        conclude(pass, record);
+    end_run(pass);
 }
 
 /* From so many on it pays to leave records to whoever arms next: he fetches them ahead, and what he
@@ -255,21 +268,45 @@ void htw__run_nothing(struct htw__batch *batch) {
     htw__lock_give(&shard->lock);
 }
 
+/* A callback was left by a C++ exception, by pthread_exit() or because its thread was cancelled.
+   That run has ended like any other; the timers that are left of the batch are put back. */
+static __attribute__((noinline)) void end_unwound_run(struct pass *pass) {
+    struct htw__shard *shard = pass->shard;
+    struct htw__record *record;
+    end_run(pass);
+    while (!htw__is_over(shard->scheduler) && (record = take_next(pass->batch)) != NULL) {
+        bool wake = false;
+        htw__lock_take(&shard->lock);
+        put_back(shard, record, htw__ident_of(record), &wake);
+        htw__lock_give(&shard->lock);
+        if (wake)
+            htw__shard_wake(shard);
+    }
+}
+
+/* Also called when the stack is unwound through htw__run_batch(). */
+static void end_pass(struct pass *pass) {
+    const struct htw_scheduler *scheduler = pass->shard->scheduler;
+    if (pass->running != NULL && !htw__is_child(scheduler))
+        end_unwound_run(pass);
+    htw__innermost_run = pass->run.outer;
+    if (htw__is_child(scheduler))
+        return;
+    free_ended(pass);
+    htw__run_nothing(pass->batch);
+}
+
 void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch) {
     struct htw_scheduler *scheduler = batch->shard->scheduler;
     struct htw__record *record;
-    struct pass pass = {
+    struct pass pass __attribute__((cleanup(end_pass))) = {
         .runner = runner,
         .shard = batch->shard,
+        .batch = batch,
         .run = { .scheduler = scheduler, .outer = htw__innermost_run },
         .now_ns = htw__now_ns(scheduler),
     };
     htw__innermost_run = &pass.run;
     while (!htw__is_over(scheduler) && (record = take_next(batch)) != NULL)
         run_one(&pass, record);
-    htw__innermost_run = pass.run.outer;
-    if (htw__is_child(scheduler))
-        return;
-    free_ended(&pass);
-    htw__run_nothing(batch);
 }

@@ -225,15 +225,9 @@ static void end(struct htw_scheduler *scheduler) {
     pthread_mutex_unlock(&scheduler->life.mutex);
 }
 
-int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
-                       void *context) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (htw__is_inside(scheduler))
-        return -EDEADLK;
+static void stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor, void *context) {
     if (!begin(scheduler))
-        return 0;
+        return;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         close_shard(&scheduler->shards[i]);
     htw__scheduler_end_threads(scheduler);
@@ -243,8 +237,21 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *vi
     for (uint32_t i = 0; i < scheduler->shard_count && !htw__is_child(scheduler); i++)
         empty_shard(&scheduler->shards[i], visitor, context);
     htw__innermost_run = run.outer;
-    if (htw__is_child(scheduler))
-        return -EOWNERDEAD;
-    end(scheduler);
-    return 0;
+    if (!htw__is_child(scheduler))
+        end(scheduler);
+}
+
+/* Nobody could go on with what a cancelled thread leaves half done: it is cancelled afterwards. */
+int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
+                       void *context) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (htw__is_inside(scheduler))
+        return -EDEADLK;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    stop(scheduler, visitor, context);
+    pthread_setcancelstate(cancel_state, NULL);
+    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
 }

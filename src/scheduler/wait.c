@@ -62,20 +62,26 @@ static void stop_waiting(struct htw_scheduler *scheduler) {
     }
 }
 
+/* Also where the thread is cancelled while it waits. */
+static void leave(void *arg) {
+    struct htw_scheduler *scheduler = arg;
+    stop_waiting(scheduler);
+    pthread_mutex_unlock(&scheduler->wait.mutex);
+}
+
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     int outcome = htw_cancel(scheduler, handle);
     if (outcome != HTW_RUNNING)
         return outcome;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    bool deadlock;
     pthread_mutex_lock(&scheduler->wait.mutex);
-    if (would_deadlock(scheduler, handle)) {
-        outcome = -EDEADLK;
-    } else {
+    pthread_cleanup_push(leave, scheduler);
+    deadlock = would_deadlock(scheduler, handle);
+    if (!deadlock)
         start_waiting(scheduler, handle);
-        while (is_running(shard, handle))
-            pthread_cond_wait(&scheduler->wait.over, &scheduler->wait.mutex);
-        stop_waiting(scheduler);
-    }
-    pthread_mutex_unlock(&scheduler->wait.mutex);
-    return outcome;
+    while (!deadlock && is_running(shard, handle))
+        pthread_cond_wait(&scheduler->wait.over, &scheduler->wait.mutex);
+    pthread_cleanup_pop(1);
+    return deadlock ? -EDEADLK : outcome;
 }

@@ -164,6 +164,8 @@ static void watch(struct htw_scheduler *scheduler) {
    time, but for one. */
 static void wait_for_change(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
     pool->waiting++;
     if (scheduler->worker_count < 2) {
         pthread_cond_wait(&pool->changed, &pool->mutex);
@@ -173,13 +175,35 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
         pthread_cond_timedwait(&pool->changed, &pool->mutex, &until);
         watch(scheduler);
     }
+    pthread_setcancelstate(cancel_state, NULL);
     pool->waiting--;
 }
 
 /* ---- the threads */
 
+/* Under the mutex. */
+static void finish_batch(struct htw__worker *worker) {
+    struct htw__pool *pool = &worker->scheduler->pool;
+    struct htw__batch *batch = worker->batch;
+    worker->batch = NULL;
+    pool->outstanding--;
+    put_spare(pool, batch);
+}
+
+/* If a callback has ended the thread, the thread goes on nevertheless. It has been unwound up to
+   here, and ends when this returns. */
+static void go_on(struct htw__worker **worker) {
+    struct htw__pool *pool = &(*worker)->scheduler->pool;
+    if ((*worker)->batch == NULL || htw__is_child((*worker)->scheduler))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    finish_batch(*worker);
+    pthread_mutex_unlock(&pool->mutex);
+    work(*worker);
+}
+
 static void *work(void *arg) {
-    struct htw__worker *worker = arg;
+    struct htw__worker *worker __attribute__((cleanup(go_on))) = arg;
     struct htw__pool *pool = &worker->scheduler->pool;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
@@ -200,9 +224,7 @@ static void *work(void *arg) {
         if (htw__is_child(worker->scheduler))
             return NULL; /* the child ends with its only thread */
         pthread_mutex_lock(&pool->mutex);
-        worker->batch = NULL;
-        pool->outstanding--;
-        put_spare(pool, batch);
+        finish_batch(worker);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
