@@ -112,8 +112,8 @@ void command_execute(struct client *client, const struct resp_argument *argument
     struct call call = { broker, client, arguments, count, reply };
     const struct command *command = command_find(&arguments[0]);
     loop_count(&client->loop->commands);
-    if (is_http(&arguments[0])) { /* what follows may be a command hidden in a page's text */
-        client->is_leaving = true;
+    if (command == NULL && is_http(&arguments[0])) {
+        client->is_leaving = true; /* what follows may be a command hidden in a page's text */
         return;
     }
     if (command == NULL) {

@@ -183,12 +183,6 @@ static bool run_timers(struct loop *loop, struct htw_scheduler *scheduler) {
     return result == HTW_MORE;
 }
 
-/* epoll reports a scheduler when something is due, but where very many sockets are ready, only once
-   in some rounds. */
-static bool is_due(struct htw_scheduler *scheduler) {
-    return htw_scheduler_next(scheduler) <= htw_scheduler_now(scheduler);
-}
-
 /* What epoll has reported, besides clients. */
 struct reported {
     bool is_due, is_wall_due, has_connections;
@@ -197,9 +191,11 @@ struct reported {
 /* Waits for something to do. */
 static struct reported run_events(struct loop *loop, int timeout_ms) {
     struct broker *broker = loop->broker;
-    struct reported reported = { .is_due = false };
     struct epoll_event events[EVENTS_A_ROUND];
     int count = epoll_wait(loop->epoll, events, EVENTS_A_ROUND, timeout_ms);
+    /* There may be more to report: sockets must not hide the schedulers. */
+    bool is_full = count == EVENTS_A_ROUND;
+    struct reported reported = { .is_due = is_full, .is_wall_due = is_full };
     for (int i = 0; i < count; i++) {
         void *what = events[i].data.ptr;
         if (what == broker->scheduler) {
@@ -226,9 +222,9 @@ static void run_round(struct loop *loop, int timeout_ms) {
     struct reported reported = run_events(loop, timeout_ms);
     bool is_behind = false;
     if (loop == &broker->loops[0]) {
-        if (reported.is_due || is_due(broker->scheduler))
+        if (reported.is_due)
             is_behind = run_timers(loop, broker->scheduler);
-        if (reported.is_wall_due || is_due(broker->wall_scheduler))
+        if (reported.is_wall_due)
             is_behind = run_timers(loop, broker->wall_scheduler) || is_behind;
     }
     int64_t step_ns = is_behind ? STEP_BEHIND_NS : STEP_NS;
