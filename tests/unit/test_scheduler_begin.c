@@ -16,9 +16,19 @@ static struct htw__lock *_Atomic watched; /* who waits for this lock goes to the
 static struct gate at_lock;
 
 void __wrap_htw__lock_wait(struct htw__lock *lock) {
-    if (lock == atomic_load(&watched))
+    if (lock == atomic_load(&watched) && htw__innermost_run != NULL) /* the worker */
         gate_enter(&at_lock);
     __real_htw__lock_wait(lock);
+}
+
+static _Atomic int64_t clock_ns; /* what the monotonic clock shows; 0: what it does */
+
+int64_t __real_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void);
+
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    int64_t ns = atomic_load(&clock_ns);
+    return ns != 0 ? ns : __real_htw__clock_monotonic_ns();
 }
 
 /* Probe 0 keeps the only worker busy while probe 1, which has a group and a key, is due behind it.
@@ -158,6 +168,39 @@ static void scheduler_timer_that_started_keeps_its_life_without_its_key(void **s
     close_window(&window);
 }
 
+/* The run has ended, and the worker is about to file the timer for its next one. The tick is an
+   hour, and the clock shows the first one, so that an alarm for now rings at once in any case. */
+static void scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.workers = 1;
+    options.tick_ns = HTW_TICK_NS_MAX;
+    in_callback = at_lock = (struct gate)GATE_INIT;
+    atomic_store(&clock_ns, 1);
+    scheduler_open(&f, &options, 1);
+    f.probes[0].act = act_stay;
+    arm_every(&f, 0, 0, 100 * HTW_TICK_NS_MAX, HTW_REPEAT_SKIP);
+    assert_true(gate_await(&in_callback, 1));
+    struct htw__lock *lock = &f.scheduler->shards[0].lock;
+    htw__lock_take(lock);
+    atomic_store(&watched, lock);
+    gate_open(&in_callback);
+    bool waits = gate_await(&at_lock, 1);
+    atomic_store(&watched, NULL);
+    htw__lock_give(lock);
+    assert_true(waits);
+    atomic_store(&clock_ns, MS);
+    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 0), HTW_MOVED);
+    gate_open(&at_lock);
+    assert_true(gate_await(&in_callback, 2));
+    htw_cancel_wait(f.scheduler, f.probes[0].handle);
+    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
+    atomic_store(&clock_ns, 0);
+    scheduler_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scheduler_paused_group_starts_nothing_that_was_about_to_start),
@@ -165,6 +208,7 @@ int main(void) {
         cmocka_unit_test(scheduler_key_cancelled_from_a_timer_about_to_start_prevents_the_run),
         cmocka_unit_test(scheduler_group_cancelled_when_about_to_start_runs_nothing),
         cmocka_unit_test(scheduler_timer_that_started_keeps_its_life_without_its_key),
+        cmocka_unit_test(scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

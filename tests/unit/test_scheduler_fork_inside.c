@@ -19,12 +19,20 @@
 static pid_t child;
 static bool in_child;
 
+static bool fork_when_dirty; /* that is, when there are pages to be given back */
+
 static void inherit_locks(struct htw_scheduler *scheduler) {
+    struct scheduler_fixture *fixture = scheduler->allocator.context;
+    pthread_mutex_lock(&fixture->mutex); /* that of the allocator */
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         htw__lock_take(&scheduler->shards[i].lock);
-    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
-        if (scheduler->expirers[i].alarm.fd >= 0)
-            pthread_mutex_lock(&scheduler->expirers[i].alarm.mutex);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        struct htw__expirer *expirer = &scheduler->expirers[i];
+        if (expirer->alarm.fd >= 0)
+            pthread_mutex_lock(&expirer->alarm.mutex);
+        if (!fork_when_dirty)
+            atomic_store(&expirer->chore, true); /* so that it would clean up */
+    }
     if (scheduler->guest != NULL)
         htw__lock_take(&scheduler->guest->lock);
     pthread_mutex_lock(&scheduler->pool.mutex);
@@ -243,7 +251,21 @@ static void keep(void *context, struct htw_task *const *tasks, size_t count) {
 /* ---- hooks and visitors */
 
 static struct htw_scheduler *hooked;
-static bool fork_when_dirty; /* that is, when there are pages to be given back */
+/* As if a thread of the parent waited for the callback. */
+static void let_await(htw_handle handle) {
+    uint64_t ident;
+    struct htw__record *record = htw__handle_record(&hooked->shards[0], handle, &ident);
+    if (record != NULL)
+        htw__ident_set(record, ident | HTW__AWAITED);
+}
+
+static void hook_awaited(void *arg) {
+    struct probe *probe = arg;
+    stay_out();
+    fork_once(hooked);
+    if (in_child)
+        let_await(probe->handle);
+}
 
 static void hook(void *arg) {
     (void)arg;
@@ -283,6 +305,21 @@ static void child_of_a_hook_comes_out_of_advance(void **state) {
     int result = htw_scheduler_advance(f.scheduler, 0);
     CHILD_LEAVES(result == -EOWNERDEAD);
     assert_int_equal(f.log_count, 2);
+    scheduler_close(&f);
+}
+
+static void child_of_a_hook_comes_out_of_a_callback_that_is_awaited(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    scheduler_open(&f, NULL, 1);
+    hooked = f.scheduler;
+    spec.callback = probe_run;
+    spec.arg = &f.probes[0];
+    spec.release = hook_awaited;
+    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[0].handle, NULL), 0);
+    int result = htw_scheduler_advance(f.scheduler, 0);
+    CHILD_LEAVES(result == -EOWNERDEAD);
     scheduler_close(&f);
 }
 
@@ -384,6 +421,7 @@ int main(void) {
         cmocka_unit_test(child_comes_out_of_an_executor),
         cmocka_unit_test(child_of_an_executor_ends_with_the_expirer),
         cmocka_unit_test(child_of_a_hook_comes_out_of_advance),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_a_callback_that_is_awaited),
         cmocka_unit_test(child_of_a_hook_comes_out_of_what_ends_a_timer),
         cmocka_unit_test(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages),
         cmocka_unit_test(child_of_a_hook_comes_out_of_a_dropped_task),
