@@ -171,7 +171,7 @@ static void move_name(struct htw__saved *saved, struct htw__safe_file *file, uin
 /* In another directory: what the first attempt wrote, `saved`, is less or as much. */
 static void save_elsewhere(const struct htw__leftover *leftover, struct htw__saved *saved) {
     struct htw__safe_file file;
-    htw__signals_go_on();
+    htw__signals_begin_saving();
     int error = htw__safe_file_open_elsewhere(&file);
     uint64_t count = 0;
     if (error == 0)
@@ -190,6 +190,7 @@ static void save_elsewhere(const struct htw__leftover *leftover, struct htw__sav
 struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const char *path) {
     struct htw__saved saved = { .count = leftover->count };
     struct htw__safe_file file;
+    htw__signals_begin_saving();
     saved.error = htw__safe_file_open(&file, path);
     if (saved.error == 0)
         saved.error = write_to(leftover, &file);
@@ -201,7 +202,7 @@ struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const
         saved.count = 0;
         if (count > 0)
             move_name(&saved, &file, count);
-        if (count < leftover->count && !(has_temporary && saved.error == -ECANCELED))
+        if (count < leftover->count && (!has_temporary || saved.error != -ECANCELED))
             save_elsewhere(leftover, &saved);
     }
     htw__safe_file_close(&file);

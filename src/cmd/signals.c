@@ -7,24 +7,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t dump_wanted;
-static volatile sig_atomic_t stop_came_again;
-static int64_t stopped_ns; /* when the first stop signal came; used by the handler alone */
+static volatile sig_atomic_t is_saving;
+static volatile sig_atomic_t gives_up;
+static int64_t saving_since_ns; /* the handler reads it only while `is_saving` */
 static bool pipe_was_ignored;
 static int wake_pipe[2] = { -1, -1 };
 
 static void note_stop(int number) {
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (stop_signal == 0) {
-        stopped_ns = now_ns;
+    if (stop_signal == 0)
         stop_signal = number;
-    } else if (now_ns - stopped_ns >= HTW__NS_PER_S) {
-        stop_came_again = 1;
-    }
+    if (is_saving != 0 && htw__clock_monotonic_ns() - saving_since_ns >= HTW__NS_PER_S)
+        gives_up = 1;
 }
 
 static void handle(int number) {
@@ -84,12 +83,16 @@ void htw__signals_let_go(void) {
     }
 }
 
-bool htw__signals_gives_up(void) {
-    return stop_came_again != 0;
+void htw__signals_begin_saving(void) {
+    is_saving = 0;
+    saving_since_ns = htw__clock_monotonic_ns();
+    atomic_signal_fence(memory_order_seq_cst);
+    gives_up = 0;
+    is_saving = 1;
 }
 
-void htw__signals_go_on(void) {
-    stop_came_again = 0;
+bool htw__signals_gives_up(void) {
+    return gives_up != 0;
 }
 
 int htw__signals_fd(void) {

@@ -20,12 +20,13 @@ bool htw__signals_pipe_was_ignored(void);
 /* Nothing is left to lose: the next signal ends the program, should standard error be stuck. */
 void htw__signals_let_go(void);
 
-/* Whether a stop signal came again, a second or more after the first: saving takes too long.
- * One that comes sooner is part of the first: a terminal that closes sends SIGHUP twice. */
+/*
+ * From now on, something is saved. Whether a stop signal came meanwhile, a second or more after
+ * the beginning: saving takes too long. One that came sooner is part of the first: a terminal
+ * that closes sends SIGHUP twice.
+ */
+void htw__signals_begin_saving(void);
 bool htw__signals_gives_up(void);
-
-/* Begins to wait for such a signal anew. */
-void htw__signals_go_on(void);
 
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);

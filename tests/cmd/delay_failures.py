@@ -31,6 +31,14 @@ def delay_that_is_bad_is_named_and_skipped():
 
 
 @test
+def delay_that_is_bad_and_long_is_named_in_short():
+    for word in (b"x" * 39, b"x" * 40, b"x" * 41, b"x" * 100000):
+        got = run(data=word + b" y\n")
+        shown = word.decode() if len(word) <= 40 else "x" * 40 + "..."
+        equal(got.err, f"htw delay: -:1: number expected: {shown}\n")
+
+
+@test
 def delay_that_is_bad_is_named_with_its_file():
     with tempfile.TemporaryDirectory() as directory:
         one = file_with(directory, "one", b"0 a\n")
@@ -101,8 +109,8 @@ def delay_program_without_a_command_tells_the_usage():
         return done.returncode, bool(done.stdout), bool(done.stderr)
     equal(status(), (2, False, True))
     equal(status("bogus"), (2, False, True))
-    equal(status("--help"), (0, True, False))
-    equal(status("--version"), (0, True, False))
+    for option in ("--help", "-h", "--version", "-V"):
+        equal(status(option), (0, True, False), option)
 
 
 @test
@@ -159,6 +167,19 @@ def delay_to_a_reader_that_has_gone_saves_the_rest():
         got = finish(process)
         equal(got.err, f"htw delay: stopped after -:3: 2 not released, written to {path}\n")
         equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
+
+
+@test
+def delay_to_a_reader_that_has_gone_with_nothing_left_leaves_the_file_alone():
+    with tempfile.TemporaryDirectory() as directory:
+        path = file_with(directory, "rest", b"old\n")
+        process = start("-u", path, bufsize=0)
+        process.stdin.write(b"0 x\n")
+        read_until(process.stdout.fileno(), b"x\n")
+        process.stdout.close()
+        process.stdout = None
+        equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)
+        equal((finish(process).err, content_of(path)), ("", b"old\n"))
 
 
 @test

@@ -24,9 +24,18 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_writev] = "writev",
 };
 
+/* The handler wakes the loop through a pipe, which cannot fail but for being full. */
+static volatile bool is_in_handler;
+
+static void stop(void) {
+    is_in_handler = true;
+    raise(SIGTERM);
+    is_in_handler = false;
+}
+
 /* Whether this call is one that fails. */
 static bool fails(enum fault_call call) {
-    if (fault_plan == NULL || !fault_plan->is_active)
+    if (fault_plan == NULL || !fault_plan->is_active || is_in_handler)
         return false;
     unsigned number = ++fault_plan->made[call];
     if (call != fault_plan->call || number < fault_plan->number ||
@@ -83,13 +92,15 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask) {
-    bool failed = fails(FAULT_ppoll);
-    int error = errno;
-    if (fault_plan != NULL && fault_plan->made[FAULT_ppoll] == fault_plan->stop_at_ppoll &&
-        fault_plan->stop_at_ppoll > 0)
-        raise(SIGTERM);
-    errno = error;
-    return failed ? -1 : __real_ppoll(fds, count, limit, mask);
+    static const struct timespec none;
+    if (fails(FAULT_ppoll))
+        return -1;
+    if (fault_plan != NULL && fault_plan->stops_asleep && (limit == NULL || limit->tv_sec > 0) &&
+        __real_ppoll(fds, count, &none, mask) == 0) {
+        fault_plan->clock_shift_ns = fault_plan->shift_at_stop_ns;
+        stop();
+    }
+    return __real_ppoll(fds, count, limit, mask);
 }
 
 ssize_t __real_write(int fd, const void *bytes, size_t size);
@@ -97,10 +108,10 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
     bool failed = fails(FAULT_write);
     int error = errno;
-    if (fault_plan != NULL && fault_plan->stop_at_write > 0 &&
+    if (fault_plan != NULL && fault_plan->stop_at_write > 0 && !is_in_handler &&
         fault_plan->made[FAULT_write] == fault_plan->stop_at_write) {
         fault_plan->clock_shift_ns = INT64_C(2000000000);
-        raise(SIGTERM); /* whose handler writes as well */
+        stop();
     }
     errno = error;
     if (failed && !is_short())

@@ -56,8 +56,9 @@ struct fault_plan {
     int error;
     bool is_lasting; /* all later ones of that name fail as well */
 
-    unsigned stop_at_ppoll; /* SIGTERM comes there; 0: never */
-    unsigned stop_at_write; /* SIGTERM comes again there, two seconds later */
+    bool stops_asleep;        /* SIGTERM comes when nothing is left but to sleep for long */
+    unsigned stop_at_write;   /* SIGTERM comes again there, two seconds later */
+    int64_t shift_at_stop_ns; /* so much time passes before the first SIGTERM */
     int64_t clock_shift_ns;
 
     unsigned made[FAULT_COUNT]; /* the calls so far */
