@@ -135,17 +135,29 @@ int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record,
     return error;
 }
 
-/* Files a record for its deadline_ns or earlier, but does not tell the expirer. */
+/* Files a record as late as the wheel can without growing, since each time that it comes up is a
+   wake-up. Which levels there are is found by trying; the lowest always is. */
+static void file_within_reach(struct htw__shard *shard, struct htw__record *record, uint64_t tick) {
+    struct htw_wheel *wheel = shard->wheel;
+    uint32_t option = shard->scheduler->wheel_size;
+    uint64_t size = option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
+    uint64_t now = htw_wheel_now(wheel);
+    uint64_t distance = size - 1;
+    while (distance <= (tick - now) / size)
+        distance *= size;
+    while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
+        HTW__CHECK(distance >= size);
+        distance /= size;
+    }
+}
+
+/* Files a record for its deadline_ns or earlier, but does not tell the expirer. In the latter case
+   htw__shard_collect() files it again when it comes up. */
 static void file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns) {
     uint64_t tick = htw__tick_due(shard->scheduler, record->deadline_ns, now_ns);
     htw__shard_leave_former(shard, record);
-    if (htw_wheel_schedule(shard->wheel, &record->timer, tick) == 0)
-        return;
-    /* The lowest level is always there. htw__shard_collect() files it again then. */
-    tick = htw_wheel_now(shard->wheel) + 1;
-    int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
-    HTW__CHECK(error == 0);
-    (void)error;
+    if (htw_wheel_schedule(shard->wheel, &record->timer, tick) != 0)
+        file_within_reach(shard, record, tick);
 }
 
 void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,

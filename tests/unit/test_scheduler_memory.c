@@ -263,6 +263,45 @@ static void rearmed_without_memory_comes_at_its_time_all_the_same(void **state) 
     assert_false(subject.early || other.early);
 }
 
+/* It waits in the farthest bucket that there is, and each time that this comes up costs one
+   wake-up: with one level of 256 ticks 255 apart, with two 65 280. */
+static void rearmed_without_memory_wakes_up_once_a_turn(void **state) {
+    (void)state;
+    static const struct {
+        int64_t longest_ns; /* what there is room for before */
+        int64_t period_ns;
+        uint64_t wakeups;
+    } cases[] = {
+        { 0, 10 * HTW_SECOND, 10000 / 255 },
+        { 60 * HTW_SECOND, 3600 * HTW_SECOND, 3600000 / 65280 },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct scheduler_case test;
+        struct htw_scheduler_options options = scheduler_case_options();
+        scheduler_case_begin(&test, &options);
+        struct probe repeats = scheduler_case_probe(&test, 'r');
+        struct probe far = scheduler_case_probe(&test, 'f');
+        if (cases[i].longest_ns > 0) {
+            probe_schedule(&far, cases[i].longest_ns);
+            assert_int_equal(htw_cancel(test.scheduler, far.handle), HTW_CANCELLED);
+        }
+        struct htw_spec spec = probe_spec(&repeats, HTW_MILLISECOND);
+        spec.period_ns = cases[i].period_ns;
+        probe_schedule_spec(&repeats, &spec);
+        uint64_t before = scheduler_case_stats(test.scheduler).wakeups;
+        failing_allocator_fail(&test.memory, 1, true);
+        scheduler_case_advance(&test, HTW_MILLISECOND + cases[i].period_ns);
+        failing_allocator_relent(&test.memory);
+        uint64_t wakeups = scheduler_case_stats(test.scheduler).wakeups - before;
+        assert_string_equal(scheduler_case_log(&test), "rr");
+        assert_int_equal(repeats.last.late_ns, 0);
+        assert_in_range(wakeups, 3, cases[i].wakeups + 5);
+        assert_in_range(test.memory.refusals, 1, 3 * wakeups);
+        assert_int_equal(htw_cancel(test.scheduler, repeats.handle), HTW_CANCELLED);
+        scheduler_case_end(&test);
+    }
+}
+
 static void resumed_without_memory_comes_at_its_time_all_the_same(void **state) {
     struct scheduler_case *test = *state;
     assert_int_equal(htw_group_create(test->scheduler, &test->group), 0);
@@ -350,6 +389,7 @@ int main(void) {
         CASE(group_refused_memory_is_not_created),
         CASE(stats_refused_memory_are_not_given),
         CASE(rearmed_without_memory_comes_at_its_time_all_the_same),
+        cmocka_unit_test(rearmed_without_memory_wakes_up_once_a_turn),
         CASE(resumed_without_memory_comes_at_its_time_all_the_same),
         cmocka_unit_test(clock_set_back_without_memory_runs_nothing_early),
         cmocka_unit_test(stop_without_memory_hands_everything_back),
