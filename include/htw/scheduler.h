@@ -237,6 +237,12 @@ struct htw_scheduler_options {
  * @return 0; -EINVAL when an option is out of its range or contradicts another; -ENOMEM when
  *         memory or a thread is lacking; -EMFILE, -ENFILE: no file descriptor for a timer.
  *
+ * Threads that call one scheduler share its locks, without priority inheritance. Give them the same
+ * scheduling class, and nice values that are near each other, or a real-time class to threads that
+ * rarely call. A thread of SCHED_IDLE or of a high nice value that arms all the time, beside a busy
+ * thread on its processor, has made calls of other threads take seconds: give it a scheduler of its
+ * own.
+ *
  * The threads block all signals. Memory: some 15 KiB a shard, 60 KiB for each thread that may
  * run callbacks, and 64 bytes a timer in blocks of 256 KiB.
  */
