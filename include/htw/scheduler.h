@@ -94,8 +94,9 @@ struct htw_firing {
  *
  * A callback may also end with a C++ exception, with pthread_exit(), or because its thread is
  * cancelled. Its run has ended then as if it had returned. What follows depends on the thread:
- *  - A thread of the program, in htw_scheduler_process(), _advance(), _set_time() or htw_task_run():
- *    that call does not return. Timers that were due and have not been run wait for the next call.
+ *  - A thread of the program, in htw_scheduler_process(), _advance(), _set_time() or
+ *    htw_task_run(): that call does not return. Timers that were due and have not been run wait for
+ *    the next call.
  *  - A thread of the library: an exception ends the program (std::terminate), as in a std::thread.
  *    After pthread_exit() or a cancellation the thread goes on to serve the scheduler, and ends
  *    when the scheduler is stopped.
