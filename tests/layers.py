@@ -10,13 +10,13 @@ LAYERS = {
         r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
     "scheduler": (
         r"(scheduler/.*|slab|alarm|lock|counter|histogram|divisor|backoff|fork|clock|alloc(_system)?)\.[ch]",
-        r"scheduler_.*|slab|alarm|lock|histogram|backoff|alloc|fault_threads|stress_(?!purgatory).*"),
+        r"scheduler_.*|slab|alarm|lock|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory).*"),
     "purgatory": (
         r"(purgatory/.*|cells|key_table)\.[ch]",
         r"purgatory_.*|threshold.*|cells|key_table|model_purgatory|stress_purgatory_.*"),
     "cmd": (
         r"cmd/.*\.[ch]",
-        r"duration|delay.*|demo|cmd_.*|fault_(?!threads).*"),
+        r"duration|delay(?!_queue).*|demo|cmd_.*|fault_delay.*"),
 }
 
 

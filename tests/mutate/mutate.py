@@ -60,6 +60,10 @@ def digest_of_project():
     return state.hexdigest()
 
 
+class Unfit(Exception):
+    """The unchanged source does not build, or fails a test: nothing can be said of mutants."""
+
+
 class Test:
     """A program of the layer's tests, in a worker's build folder."""
 
@@ -115,14 +119,14 @@ class Build:
         self.tests = [test for test in (Test(one, self.folder) for one in listed)
                       if re.fullmatch(pattern, test.name) and (test.of_threads or not only_threads)]
         if not self.make([target for test in self.tests for target in test.targets]):
-            sys.exit(f"mutate: {self.folder} does not build")
+            raise Unfit(f"{self.folder} does not build")
         self.objects = self.read_objects()
         for test in self.tests:
             started = time.monotonic()
             failure = test.run(600, self.tsan)
             test.seconds = time.monotonic() - started
             if failure:
-                sys.exit(f"mutate: the test {test.name} fails in the unchanged source: {failure}")
+                raise Unfit(f"the test {test.name} fails in the unchanged source: {failure}")
 
     def make(self, targets):
         return subprocess.run(["ninja", "-C", str(self.folder), "--quiet", *targets],
@@ -242,6 +246,7 @@ class Run:
         self.digest = digest
         self.equivalent = declared()
         self.lock = threading.Lock()
+        self.error = None
         self.tried = []  # (mutant, outcome, detail), in the order of the sample
         self.kills = collections.Counter()
 
@@ -265,6 +270,12 @@ class Run:
                     return mutant
 
     def work(self, worker, sample):
+        try:
+            self.work_through(worker, sample)
+        except Exception as error:  # a thread ends in silence otherwise
+            self.error = error
+
+    def work_through(self, worker, sample):
         worker.prepare(self.layer)
         while mutant := self.next_mutant(sample):
             outcome, detail = worker.attempt(mutant, self.kills)
@@ -283,8 +294,8 @@ class Run:
             thread.start()
         for thread in threads:
             thread.join()
-        if any(outcome == "running" for _, outcome, _ in self.tried):
-            sys.exit(f"mutate: {self.layer}: a worker failed")
+        if self.error:
+            sys.exit(f"mutate: {self.layer}: {self.error}")
 
     def report(self):
         """Prints the score; whether it is high enough."""
