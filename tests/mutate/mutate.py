@@ -119,6 +119,8 @@ class Build:
                                            capture_output=True, text=True).stdout)
         self.tests = [test for test in (Test(one, self.folder) for one in listed)
                       if re.fullmatch(pattern, test.name) and (test.of_threads or not only_threads)]
+        if not self.tests:
+            return
         if not self.make([target for test in self.tests for target in test.targets]):
             raise Unfit(f"{self.folder} does not build")
         self.objects = self.read_objects()
