@@ -203,8 +203,8 @@ HTW_API int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
  *                be NULL. A request in whose hook another thread is (or that a hook up the stack
  *                belongs to) is marked, and ended by that thread when the hook returns, without a
  *                visitor.
- * @return how many this call has ended, thresholds included; -EINVAL; -EOWNERDEAD. A second call
- *         finds nothing.
+ * @return how many this call ends, thresholds and marked requests included; -EINVAL; -EOWNERDEAD. A
+ *         second call finds nothing.
  *
  * Does not wait. Cost: O(requests), in bounded slices.
  */
@@ -307,8 +307,9 @@ HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_
  * Hooks may watch, check or cancel any key.
  *
  * @param key must last until the call returns, also if it lies in something that hooks free.
- * @return how many have ended in this call with HTW_REASON_COMPLETED (one in whose hook
- *         another thread is, is marked, and not counted); -EINVAL; -EOWNERDEAD.
+ * @return how many have ended in this call with HTW_REASON_COMPLETED; -EINVAL; -EOWNERDEAD. (A
+ *         request in whose hook another thread is, is marked. That thread asks it again, and
+ * whether it says yes is not known yet: so it is counted by the call in which it ends, if at all.)
  *
  * Cost: O(requests on the key), and O(keys) for each that ends.
  */
@@ -350,7 +351,7 @@ HTW_API int htw_purgatory_check_later(struct htw_purgatory *purgatory, const voi
  * @param visitor called for each that this call ends, before its `on_complete`; may be NULL. A
  *                request in whose hook another thread is, is marked, and ended by that thread
  *                (unless its `try_complete` says yes) without a visitor.
- * @return how many this call has ended; -EINVAL; -EOWNERDEAD.
+ * @return how many this call ends, those that it has marked included; -EINVAL; -EOWNERDEAD.
  */
 HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *key,
                                          size_t key_size, htw_request_visitor *visitor,
@@ -421,7 +422,8 @@ HTW_API int htw_threshold_await(struct htw_threshold *threshold, struct htw_requ
  * the values that they wait for. A value that is not greater than the present one is ignored:
  * values may be told out of order.
  *
- * @return how many have ended in this call; -EINVAL; -EOWNERDEAD.
+ * @return how many this call ends, those included that another thread is just submitting, and ends
+ *         there; -EINVAL; -EOWNERDEAD.
  *
  * Cost: O(log requests on the threshold) for each that ends.
  */
@@ -453,7 +455,7 @@ HTW_API int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value)
  *                NULL. A request that another thread is just submitting or ending is marked, and
  *                ended by that thread without a visitor.
  * @param context handed to `visitor` as it is.
- * @return how many this call has ended, 0 or more;
+ * @return how many this call ends, those that it has marked included, 0 or more;
  *         -EINVAL: `threshold` is NULL, or `reason` is another one;
  *         -EOWNERDEAD.
  *

@@ -128,7 +128,7 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
         cancelled++;
     }
     htw__frame_pop(&frame);
-    return cancelled;
+    return cancelled + walk.marked;
 }
 
 int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {

@@ -159,7 +159,7 @@ static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard
             htw__request_end(frame, request, HTW_REASON_CLOSED);
             closed++;
         }
-    return closed;
+    return closed + walk.marked;
 }
 
 int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor *visitor,

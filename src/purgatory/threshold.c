@@ -19,6 +19,7 @@ struct sweep {
     uint64_t last_value, last_arrival;
     uint64_t value, arrival; /* the sweep goes on behind these */
     uint32_t mark;           /* one of HTW__REQUEST_FORCED, for those that are busy */
+    int64_t marked;          /* those that have got it */
 };
 
 static struct htw_request *request_of(struct htw__waiting *waiting) {
@@ -150,6 +151,7 @@ static struct htw_request *take_some(struct htw_threshold *threshold, struct swe
         htw__value_tree_remove(&threshold->waiting, waiting);
         if (htw__request_force(request_of(waiting), sweep->mark, &marked))
             return request_of(waiting);
+        sweep->marked += marked;
     }
     return NULL;
 }
@@ -165,7 +167,7 @@ static struct htw_request *take_next(struct htw_threshold *threshold, struct swe
     return request;
 }
 
-/* Ends all requests of a sweep. Returns how many. */
+/* Ends all requests of a sweep. Returns how many, those that other threads end included. */
 static int64_t end_swept(struct htw__frame *frame, struct htw_threshold *threshold,
                          struct sweep *sweep, enum htw_reason reason) {
     int64_t ended = 0;
@@ -173,7 +175,7 @@ static int64_t end_swept(struct htw__frame *frame, struct htw_threshold *thresho
     for (struct htw_request *request; (request = take_next(threshold, sweep)) != NULL; ended++)
         htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return ended;
+    return ended + sweep->marked;
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -233,22 +235,24 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
     return value;
 }
 
-/* As take_next(), of all requests: so that none is left. */
-static struct htw_request *take_any(struct htw_threshold *threshold) {
-    struct sweep sweep = { UINT64_MAX, UINT64_MAX, 0, 0, HTW__REQUEST_CLOSE };
+/* As take_next(), of all requests: so that none is left. Adds those that it marks. */
+static struct htw_request *take_any(struct htw_threshold *threshold, int64_t *marked) {
+    struct sweep sweep = { UINT64_MAX, UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
     htw__lock_take(&threshold->lock);
     threshold->closed = true;
     htw__lock_give(&threshold->lock);
-    return take_next(threshold, &sweep);
+    struct htw_request *request = take_next(threshold, &sweep);
+    *marked += sweep.marked;
+    return request;
 }
 
 /* From any threshold, which is put with the closed ones when it has been emptied. */
-static struct htw_request *take_from_any(struct htw_purgatory *purgatory) {
+static struct htw_request *take_from_any(struct htw_purgatory *purgatory, int64_t *marked) {
     struct htw_request *request = NULL;
     htw__lock_take(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
         struct htw__link *link = purgatory->thresholds._next;
-        request = take_any(threshold_of(link));
+        request = take_any(threshold_of(link), marked);
         if (request == NULL) {
             htw__link_unlink(link);
             htw__ring_push_back(&purgatory->closed_thresholds, link);
@@ -259,10 +263,11 @@ static struct htw_request *take_from_any(struct htw_purgatory *purgatory) {
 }
 
 int64_t htw__threshold_close_all(struct htw__frame *frame) {
-    int64_t closed = 0;
-    for (struct htw_request *request; (request = take_from_any(frame->purgatory)) != NULL; closed++)
+    int64_t closed = 0, marked = 0;
+    for (struct htw_request *request; (request = take_from_any(frame->purgatory, &marked)) != NULL;
+         closed++)
         htw__request_end(frame, request, HTW_REASON_CLOSED);
-    return closed;
+    return closed + marked;
 }
 
 /* For the hooks of requests that others end: those that expire, and those that were busy. */
@@ -288,8 +293,9 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     if (htw__frame_is_inside(purgatory))
         return -EDEADLK;
     struct htw__frame frame = { 0 };
+    int64_t marked = 0;
     htw__frame_push(&frame, purgatory);
-    for (struct htw_request *request; (request = take_any(threshold)) != NULL;)
+    for (struct htw_request *request; (request = take_any(threshold, &marked)) != NULL;)
         htw__request_end(&frame, request, HTW_REASON_CLOSED);
     htw__frame_pop(&frame);
     htw__lock_take(&purgatory->lock);

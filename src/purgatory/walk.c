@@ -39,10 +39,13 @@ static bool is_end(const struct htw__walk *walk, const struct htw__link *link) {
     return link == &walk->key->watches || link == &walk->end._link;
 }
 
-static bool take(const struct htw__walk *walk, struct htw_request *request) {
+static bool take(struct htw__walk *walk, struct htw_request *request) {
+    if (walk->mark == 0)
+        return htw__request_take(request);
     bool marked;
-    return walk->mark == 0 ? htw__request_take(request)
-                           : htw__request_force(request, walk->mark, &marked);
+    bool taken = htw__request_force(request, walk->mark, &marked);
+    walk->marked += marked;
+    return taken;
 }
 
 /* Under the lock. */

@@ -18,6 +18,7 @@ struct htw__walk {
     struct htw__purgatory_shard *shard; /* set by the user, as is */
     uint32_t mark;                      /* one of HTW__REQUEST_FORCED, or 0 for an event */
     bool has_markers;
+    int64_t marked; /* requests with `mark`: the user sets it to 0 where that is not 0 */
     struct htw__watched_key *key; /* NULL: it is over */
     struct htw__watch cursor, end;
 };

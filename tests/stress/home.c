@@ -141,6 +141,7 @@ void stress_purgatory_end(struct stress_purgatory *home) {
         ended += home->ended[i];
     CHECK_EQUAL(home->submitted, ended);
     CHECK_EQUAL(home->submitted, home->released);
+    CHECK(home->ended[HTW_REASON_CANCELLED] <= home->promised);
     CHECK_EQUAL(home->blocks, 0);
     CHECK_EQUAL(home->bytes, 0);
 }

@@ -38,6 +38,7 @@ struct stress_purgatory {
     _Atomic bool may_fail;          /* it has failed at times */
     _Atomic uint64_t submitted, released, refused;
     _Atomic uint64_t ended[4]; /* by reason */
+    _Atomic uint64_t promised; /* that end as cancelled, by what calls have answered */
     _Atomic bool closing;      /* somebody has called stress_close() */
 };
 

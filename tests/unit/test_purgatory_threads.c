@@ -113,9 +113,9 @@ static void purgatory_request_that_another_thread_asks_is_ended_by_it(void **sta
         else if (way == 1)
             assert_true(cancel(a));
         else if (way == 2)
-            assert_int_equal(cancel_key(&test, "l"), 0);
+            assert_int_equal(cancel_key(&test, "l"), 1);
         else if (way == 3)
-            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 0);
+            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 1);
         else
             purgatory_case_advance(&test, MS);
         assert_false(way < 4 && complete(a));
@@ -129,6 +129,19 @@ static void purgatory_request_that_another_thread_asks_is_ended_by_it(void **sta
     }
 }
 
+/* Of several calls that want its end, the first counts it. */
+static void purgatory_request_that_another_thread_asks_is_counted_once(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = begin(test, 3);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_true(cancel(&w[1]));
+    assert_int_equal(cancel_key(test, "k"), 2);
+    assert_int_equal(cancel_key(test, "l"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 0);
+    assert_int_equal(join(), 0);
+    assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
+}
+
 static void purgatory_request_that_says_yes_in_another_thread_is_completed(void **state) {
     (void)state;
     for (unsigned way = 0; way < 4; way++) {
@@ -138,9 +151,9 @@ static void purgatory_request_that_says_yes_in_another_thread_is_completed(void 
         if (way == 0)
             assert_true(cancel(a));
         else if (way == 1)
-            assert_int_equal(cancel_key(&test, "l"), 0);
+            assert_int_equal(cancel_key(&test, "l"), 1);
         else if (way == 2)
-            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 0);
+            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 1);
         else
             purgatory_case_advance(&test, MS);
         a->ready = true;
@@ -159,7 +172,7 @@ static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
     w[3].ready = true;
     assert_int_equal(check_key(test, "l"), 1);
     assert_ends(test, "bX cC dC");
-    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "m", 1, NULL, NULL), 8);
+    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "m", 1, NULL, NULL), 9);
     assert_int_equal(w[4].reason + w[11].reason, 2 * HTW_REASON_CANCELLED);
     w[0].on_asked = NULL;
     join();
@@ -210,6 +223,7 @@ int main(void) {
         PURGATORY_CASE(purgatory_event_while_another_thread_asks_is_not_lost),
         PURGATORY_CASE(purgatory_check_at_most_passes_over_one_that_another_thread_asks),
         cmocka_unit_test(purgatory_request_that_another_thread_asks_is_ended_by_it),
+        PURGATORY_CASE(purgatory_request_that_another_thread_asks_is_counted_once),
         cmocka_unit_test(purgatory_request_that_says_yes_in_another_thread_is_completed),
         PURGATORY_CASE(purgatory_slow_hook_holds_up_no_other_request),
         PURGATORY_CASE(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook),
