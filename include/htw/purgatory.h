@@ -142,7 +142,18 @@ struct htw_request {
 /** Makes a request ready to be submitted, as zeroing it does. NULL is ignored. */
 HTW_API void htw_request_init(struct htw_request *request);
 
-/** Whether the request has been submitted and its `release` has not been called yet. */
+/**
+ * Whether the request has been submitted, and the library still refers to it.
+ *
+ * With a `release` hook, do not free or submit a request because of this answer: it turns false just
+ * before the hook is called, and another thread may see that first. Only in the hook, and from there
+ * on, is the request the user's again. Without a `release` hook the answer is the sign: once it is
+ * false, `on_complete` has returned, nothing touches the request any more, and any thread may free
+ * it or submit it again.
+ *
+ * @return false also for NULL and for a request that was never submitted. Any thread may ask, as long
+ *         as the memory is there.
+ */
 HTW_API bool htw_request_is_pending(const struct htw_request *request);
 
 /** Takes a request on its way out; see htw_purgatory_cancel_key() and htw_purgatory_close(). */
@@ -161,7 +172,7 @@ struct htw_purgatory_options {
     /** The request has ended. Not NULL. */
     void (*on_complete)(void *context, struct htw_request *request, enum htw_reason reason);
     /** The request is the user's again. May be NULL: then `on_complete` may not free or submit
-        it, and how the user learns that it is free again is the user's affair. */
+        it; it is the user's again when htw_request_is_pending() has answered false. */
     void (*release)(void *context, struct htw_request *request);
     /** Handed to the hooks as it is. */
     void *context;

@@ -227,6 +227,8 @@ bool htw__request_expire(struct htw_request *request) {
 
 static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
     HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    /* Without a release hook, a thread that sees this may free the request: nothing touches it any
+       more. */
     __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
     if (purgatory->release != NULL)
         purgatory->release(purgatory->context, request);

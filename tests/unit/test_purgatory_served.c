@@ -2,16 +2,20 @@
 /*
  * test_purgatory_served - events that come in another thread again and again while a request is
  * asked. Each time that it is asked, a helper thread checks its key, and so marks it. The call that
- * has asked it first must return, and no event may be lost.
+ * has asked it first must return, and no event may be lost. And what a thread may do that waits
+ * until a request is not pending.
  */
 #include <htw/purgatory.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -149,11 +153,74 @@ static void purgatory_busy_call_goes_on_where_no_thread_runs_callbacks(void **st
     }
 }
 
+/* ---- htw_request_is_pending() */
+
+static sem_t polled;
+
+static bool is_ready(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    return false;
+}
+
+static void note_reason(void *context, struct htw_request *request, enum htw_reason reason) {
+    if (!htw_request_is_pending(request)) /* or the other thread has freed it already */
+        abort();
+    *(enum htw_reason *)context = reason;
+    sem_post(&polled); /* from now on the other thread waits for the request */
+    for (unsigned i = 0; i < 100; i++)
+        sched_yield();
+}
+
+static void *cancel_all(void *arg) {
+    htw_purgatory_cancel_key(arg, "k", 1, NULL, NULL);
+    return NULL;
+}
+
+/* A sanitizer sees the library touch the request after it has been freed. */
+static void purgatory_request_without_release_is_free_when_it_is_not_pending(void **state) {
+    (void)state;
+    enum htw_reason reason = HTW_REASON_CLOSED;
+    struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;
+    timed.embedded = true;
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.try_complete = is_ready;
+    options.on_complete = note_reason;
+    options.context = &reason;
+    assert_int_equal(htw_scheduler_create(&scheduler, &timed), 0);
+    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
+    sem_init(&polled, 0, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        struct htw_request *request = calloc(1, sizeof(*request));
+        struct htw_key key = { "k", 1 };
+        pthread_t thread;
+        assert_non_null(request);
+        assert_int_equal(
+            htw_purgatory_try_complete_else_watch(purgatory, request, &key, 1, 3600 * HTW_SECOND),
+            HTW_WATCHED);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_all, purgatory), 0);
+        sem_wait(&polled);
+        while (htw_request_is_pending(request))
+            sched_yield();
+        memset(request, 0xa5, sizeof(*request));
+        free(request);
+        assert_int_equal(reason, HTW_REASON_CANCELLED);
+        reason = HTW_REASON_CLOSED;
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    sem_destroy(&polled);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost),
         cmocka_unit_test(purgatory_busy_call_goes_on_where_no_check_can_be_queued),
         cmocka_unit_test(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks),
+        cmocka_unit_test(purgatory_request_without_release_is_free_when_it_is_not_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
