@@ -75,8 +75,8 @@ class Test:
         if "--steps" in self.command:
             self.command[-1] = "300000"
         self.environment = description["env"] if isinstance(description["env"], dict) else {}
-        self.build = build
-        paths = [(build / word).resolve() for word in self.command if word.startswith(("/", "./"))]
+        self.command = [str(build / word) if word.startswith("./") else word for word in self.command]
+        paths = [pathlib.Path(word).resolve() for word in self.command if word.startswith("/")]
         self.targets = [str(path.relative_to(build)) for path in paths if build in path.parents]
         self.of_threads = any(suite.endswith((":threads", ":stress")) for suite in description["suite"])
         self.seconds = None
@@ -86,7 +86,7 @@ class Test:
         environment = {**os.environ, **self.environment,
                        "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1", "MALLOC_PERTURB_": "85"}
         wrapper = ["setarch", "-R"] if tsan else []
-        process = subprocess.Popen(wrapper + self.command, env=environment, cwd=self.build,
+        process = subprocess.Popen(wrapper + self.command, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         try:
