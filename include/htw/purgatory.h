@@ -145,14 +145,14 @@ HTW_API void htw_request_init(struct htw_request *request);
 /**
  * Whether the request has been submitted, and the library still refers to it.
  *
- * With a `release` hook, do not free or submit a request because of this answer: it turns false just
- * before the hook is called, and another thread may see that first. Only in the hook, and from there
- * on, is the request the user's again. Without a `release` hook the answer is the sign: once it is
- * false, `on_complete` has returned, nothing touches the request any more, and any thread may free
- * it or submit it again.
+ * With a `release` hook, do not free or submit a request because of this answer: it turns false
+ * just before the hook is called, and another thread may see that first. Only in the hook, and from
+ * there on, is the request the user's again. Without a `release` hook the answer is the sign: once
+ * it is false, `on_complete` has returned, nothing touches the request any more, and any thread may
+ * free it or submit it again.
  *
- * @return false also for NULL and for a request that was never submitted. Any thread may ask, as long
- *         as the memory is there.
+ * @return false also for NULL and for a request that was never submitted. Any thread may ask, as
+ * long as the memory is there.
  */
 HTW_API bool htw_request_is_pending(const struct htw_request *request);
 
