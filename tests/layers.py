@@ -3,17 +3,18 @@
 
 import re
 
-# By layer: the files under src/ that it is made of, and the tests (Meson's names) that are its own.
+# By layer: the files under src/ that it is made of, and the tests (Meson's names) that are its own. What
+# base has for one layer counts for that layer.
 LAYERS = {
     "wheel": (
-        r"(wheel.*|bucket|delay_queue|heap|bitmap|list)\.[ch]",
+        r"(wheel/.*|base/(heap|bitmap|list))\.[ch]",
         r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
     "scheduler": (
-        r"(scheduler/.*|slab|alarm|lock|counter|histogram|divisor|backoff|fork|clock|alloc(_system)?)\.[ch]",
+        r"(scheduler/.*|base/(slab|alarm|lock|counter|histogram|divisor|backoff|fork|clock|alloc(_system)?))\.[ch]",
         r"scheduler_.*|slab|alarm|lock|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory).*"),
     "purgatory": (
-        r"(purgatory/.*|cells|key_table)\.[ch]",
-        r"purgatory_.*|threshold.*|cells|key_table|model_purgatory|stress_purgatory_.*"),
+        r"(purgatory/.*|base/key_table)\.[ch]",
+        r"purgatory_.*|threshold.*|cells|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|delay(?!_queue).*|demo|cmd_.*|fault_delay.*"),

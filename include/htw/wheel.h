@@ -163,7 +163,7 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  * deadlines; O(buckets) when a level is created. A move to a later deadline merely
  * rewrites it (not with strict_fifo): the timer is filed again when its old time comes,
  * and until then htw_wheel_next() may tell of that time.
- * As Kafka's TimingWheel.add; differs: see src/wheel.c.
+ * As Kafka's TimingWheel.add; differs: see src/wheel/wheel.c.
  */
 HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
 
@@ -308,7 +308,7 @@ HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *vi
  * Checks every invariant of the wheel.
  *
  * @return 0 when all hold; otherwise the number of the broken one, as listed in
- *         src/wheel.c (memory was overwritten, a pending timer was freed or
+ *         src/wheel/wheel.c (memory was overwritten, a pending timer was freed or
  *         initialised, two threads were in the wheel, or htw has a bug); -EINVAL for NULL.
  *
  * Cost: O(pending + buckets). For tests and for the hunt.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* decimal.c - reads decimal numbers in text that has no terminator. */
 #include "decimal.h"
 
 #include <string.h>

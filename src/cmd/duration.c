@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* duration.c - reads lengths of time: 250ms, 1.5s, 2h30m. */
 #include "duration.h"
 
 #include "decimal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* instant.c - reads and writes moments of the wall clock. */
 #include "instant.h"
 
 #include "decimal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the `htw` program: finds the command that is asked for. */
-#include "delay.h"
-#include "options.h"
+#include "delay/delay.h"
+#include "delay/options.h"
 #include "status.h"
 
 #include <htw/base.h>

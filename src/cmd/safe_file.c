@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* safe_file.c - writes a file that is there whole or not at all. */
 #include "safe_file.h"
 
 #include "signals.h"

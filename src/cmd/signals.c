@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* signals.c - turns signals into something to poll for. */
 #include "signals.h"
 
-#include "../clock.h"
+#include "../base/clock.h"
 #include "nanos.h"
 
 #include <errno.h>

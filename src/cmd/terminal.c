@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* terminal.c - complaints and the progress line on standard error. */
 #include "terminal.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* check.c - an event on a key: asks the requests that wait on it. */
 #include "check.h"
 
 #include "request.h"

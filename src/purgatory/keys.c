@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* keys.c - hashes the keys of a request, each once, and chooses their shards. */
 #include "keys.h"
 
-#include "../heap.h"
+#include "../base/heap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -27,7 +27,7 @@
  */
 #include "lane.h"
 
-#include "../check.h"
+#include "../base/assert.h"
 #include "request.h"
 #include "waits.h"
 
@@ -99,7 +99,7 @@ static void follow_back(struct htw__lane *lane, uint64_t time) {
         return;
     while ((timer = htw_wheel_drain(lane->wheel)) != NULL) {
         int error = htw_wheel_schedule(wheel, timer, htw_timer_deadline(timer));
-        HTW__CHECK(error == 0);
+        HTW_ASSERT(error == 0);
         (void)error;
     }
     htw_wheel_destroy(lane->wheel);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* later.c - checks that run in the scheduler's threads. */
 /*
  * A shard has a queue of checks. They are made by a callback, run(), which takes the whole
  * queue. A check is queued only while such a callback is due (runs_started < runs_scheduled),

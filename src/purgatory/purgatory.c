@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* purgatory.c - creates, closes and destroys a purgatory. */
 #include "lane.h"
 #include "later.h"
 #include "request.h"

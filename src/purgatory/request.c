@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* request.c - who owns a request, the marks of other threads, and how a request ends. */
 #include "request.h"
 
 #include "lane.h"

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_PURGATORY_REQUEST_H
 #define HTW_SRC_PURGATORY_REQUEST_H
 
-#include "../annotate.h"
+#include "../base/annotate.h"
 #include "state.h"
 #include "watch.h"
 

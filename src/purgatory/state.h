@@ -40,13 +40,13 @@
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H
 
-#include "../alloc.h"
-#include "../annotate.h"
-#include "../cells.h"
-#include "../fork.h"
-#include "../key_table.h"
-#include "../list.h"
-#include "../lock.h"
+#include "../base/alloc.h"
+#include "../base/annotate.h"
+#include "cells.h"
+#include "../base/fork.h"
+#include "../base/key_table.h"
+#include "../base/list.h"
+#include "../base/lock.h"
 #include "../scheduler/steady.h"
 
 #include <htw/purgatory.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* stats.c - the statistics, as a struct and for Prometheus. */
 #include "lane.h"
 #include "request.h"
 #include "threshold.h"

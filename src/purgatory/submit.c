@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* submit.c - a request arrives: asked, linked to its keys, asked again, given a timeout. */
 #include "submit.h"
 
 #include "keys.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* threshold.c - requests that wait until a value is reached. */
 #include "threshold.h"
 
 #include "request.h"

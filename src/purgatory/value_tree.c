@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* value_tree.c - the requests of a threshold, ordered by value: a treap. */
 #include "value_tree.h"
 
 /* The finaliser of SplitMix64: arrivals that follow each other get priorities that do not. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* waits.c - how long requests waited: a sampled histogram. */
 #include "waits.h"
 
 /* How many requests of a lane are measured in a millisecond. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* walk.c - visits the requests that wait on a key, with no lock held in between. */
 #include "walk.h"
 
 #include "request.h"

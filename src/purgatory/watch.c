@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* watch.c - links a request to a key, and unlinks it. */
 #include "watch.h"
 
 #include <errno.h>

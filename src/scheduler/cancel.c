@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* cancel.c - cancels a timer by handle or key, from any thread. */
 #include "cancel.h"
 
 #include "credit.h"
-#include "expirer.h"
+#include "wake.h"
 #include "group.h"
 #include "shard.h"
 
@@ -47,7 +48,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
 /* Cleans up soon, if this is needed. Not under the lock. */
 static inline void tidy(struct htw__shard *shard, bool dirty) {
     if (dirty)
-        htw__expirer_plan_chore(htw__expirer_of(shard));
+        htw__wake_for_cleanup(htw__expirer_of(shard));
 }
 
 /* What nearly all cancels are: of a plain timer in the wheel. Under the lock. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* credit.c - keeps `max_pending`: shards reserve credit in blocks. */
 #include "credit.h"
 
 /* What a shard takes at a time; it keeps up to twice as much. */

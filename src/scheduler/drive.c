@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* drive.c - embedded mode and manual time: the caller takes the place of the expirer. */
 #include "drive.h"
 
 #include "expirer.h"
+#include "wake.h"
 #include "steady.h"
 #include "workers.h"
 
@@ -70,7 +72,7 @@ static void end_look(struct look *look) {
     if (*look->ret_more)
         htw__alarm_set(&expirer->alarm, look->now_ns);
     else
-        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
+        htw__wake_at(expirer, htw__tick_ns(scheduler, next));
     htw__alarm_disarm(&expirer->alarm);
     htw__drive_end(scheduler);
 }

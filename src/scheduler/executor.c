@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* executor.c - hands due timers to the user's executor. */
 #include "executor.h"
 
 #include "cancel.h"

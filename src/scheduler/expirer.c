@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* expirer.c - the thread that waits for deadlines and takes due timers from the shards. */
 #include "expirer.h"
 
 #include "executor.h"
@@ -6,24 +7,13 @@
 #include "shard.h"
 #include "steady.h"
 #include "thread.h"
+#include "wake.h"
 #include "workers.h"
 
 #include <errno.h>
 
-/* How long the expirer lets things lie that are to be cleaned up, and how often it looks
-   whether a callback keeps others waiting. */
-#define CHORE_DELAY_NS (50 * HTW_MILLISECOND)
+/* How often the expirer checks whether a callback keeps others waiting. */
 #define WATCH_PERIOD_NS (1 * HTW_MILLISECOND)
-
-static const clockid_t clock_ids[] = {
-    [HTW_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
-    [HTW_CLOCK_BOOTTIME] = CLOCK_BOOTTIME,
-    [HTW_CLOCK_REALTIME] = CLOCK_REALTIME,
-};
-
-static bool has_alarm(const struct htw_scheduler *scheduler) {
-    return scheduler->clock != HTW_CLOCK_MANUAL;
-}
 
 /* In its own thread, or that which drives it. */
 static bool runs_callbacks(const struct htw_scheduler *scheduler) {
@@ -33,14 +23,12 @@ static bool runs_callbacks(const struct htw_scheduler *scheduler) {
 int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
                       unsigned index) {
     *expirer = (struct htw__expirer) { .scheduler = scheduler, .index = index };
-    HTW__ANNOTATE_ATOMIC(&expirer->chore, sizeof(expirer->chore));
+    HTW__ANNOTATE_ATOMIC(&expirer->cleanup, sizeof(expirer->cleanup));
     HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     expirer->alarm.fd = -1;
     if (runs_callbacks(scheduler) && (expirer->runner = htw__runner_create(scheduler)) == NULL)
         return -ENOMEM;
-    return has_alarm(scheduler)
-               ? htw__alarm_init(&expirer->alarm, clock_ids[scheduler->clock], !scheduler->embedded)
-               : 0;
+    return htw__wake_init(expirer);
 }
 
 void htw__expirer_fini(struct htw__expirer *expirer) {
@@ -49,21 +37,6 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->alarm.fd >= 0)
         htw__alarm_fini(&expirer->alarm);
     htw__runner_destroy(expirer->scheduler, expirer->runner);
-}
-
-void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns) {
-    if (has_alarm(expirer->scheduler) && at_ns != HTW_FOREVER)
-        htw__alarm_set(&expirer->alarm, htw__after_ns(at_ns, expirer->scheduler->timer_slack_ns));
-}
-
-void htw__expirer_plan_chore(struct htw__expirer *expirer) {
-    /* Not a load: if it is true still, the expirer must see what there is to do when it sets it to
-       false. */
-    if (atomic_exchange_explicit(&expirer->chore, true, memory_order_acq_rel))
-        return;
-    if (has_alarm(expirer->scheduler))
-        htw__alarm_set(&expirer->alarm,
-                       htw__after_ns(htw__now_ns(expirer->scheduler), CHORE_DELAY_NS));
 }
 
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
@@ -148,9 +121,9 @@ static bool owner_will_come(struct htw__shard *shard) {
 void htw__expirer_clean(struct htw__expirer *expirer, bool wholly) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     bool again = false;
-    if (!atomic_load_explicit(&expirer->chore, memory_order_relaxed))
+    if (!atomic_load_explicit(&expirer->cleanup, memory_order_relaxed))
         return;
-    atomic_exchange_explicit(&expirer->chore, false, memory_order_acq_rel);
+    atomic_exchange_explicit(&expirer->cleanup, false, memory_order_acq_rel);
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
         if (owner_will_come(&scheduler->shards[i]) && !wholly)
             again = true;
@@ -158,19 +131,19 @@ void htw__expirer_clean(struct htw__expirer *expirer, bool wholly) {
             htw__shard_clean(&scheduler->shards[i]);
     }
     if (again)
-        htw__expirer_plan_chore(expirer);
+        htw__wake_for_cleanup(expirer);
 }
 
 /* ---- the thread */
 
-/* Sleeps until something is due, or a look at the workers or the chores is. */
+/* Sleeps until something is due, or the workers or the cleanup want attention. */
 static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t next = htw__expirer_next_tick(expirer);
     if (next != HTW_NEVER)
-        htw__expirer_look_at(expirer, htw__tick_ns(scheduler, next));
-    if (atomic_load_explicit(&expirer->chore, memory_order_relaxed))
-        htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, CHORE_DELAY_NS));
+        htw__wake_at(expirer, htw__tick_ns(scheduler, next));
+    if (atomic_load_explicit(&expirer->cleanup, memory_order_relaxed))
+        htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, HTW__CLEANUP_DELAY_NS));
     if (htw__pool_needs_watch(scheduler))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, WATCH_PERIOD_NS));
     htw__alarm_disarm(&expirer->alarm);
@@ -200,7 +173,7 @@ static void *expire(void *arg) {
             break; /* the child ends with its only thread */
         htw__pool_watch(scheduler);
         now_ns = htw__now_ns(scheduler);
-        if (now_ns - cleaned_ns >= CHORE_DELAY_NS || now_ns < cleaned_ns) {
+        if (now_ns - cleaned_ns >= HTW__CLEANUP_DELAY_NS || now_ns < cleaned_ns) {
             htw__expirer_clean(expirer, false);
             cleaned_ns = now_ns;
         }

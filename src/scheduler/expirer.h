@@ -18,19 +18,6 @@ int htw__expirer_start(struct htw__expirer *expirer);
 /* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 
-static inline struct htw__expirer *htw__expirer_of(const struct htw__shard *shard) {
-    const struct htw_scheduler *scheduler = shard->scheduler;
-    uint32_t count = scheduler->expirer_count;
-    return &scheduler->expirers[count == 1 ? 0 : shard->index % count];
-}
-
-/* Lets it look at its shards at an instant, unless it is going to do so earlier. No lock is held.
- */
-void htw__expirer_look_at(struct htw__expirer *expirer, int64_t at_ns);
-
-/* Lets it clean up soon. No lock is held. */
-void htw__expirer_plan_chore(struct htw__expirer *expirer);
-
 /* When one of its shards has something due; HTW_NEVER: none. */
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
 

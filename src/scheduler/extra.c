@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* extra.c - the second record, of timers with a period, a key, a group or a hook. */
 #include "extra.h"
 
 #include "group.h"
+#include "shard.h"
 
 #include <string.h>
 
@@ -68,6 +70,19 @@ void htw__extra_resume(struct htw__record *record, struct htw__extra *extra, int
         return;
     record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
     extra->paused = false;
+}
+
+void htw__extra_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
+                     int64_t now_ns, bool *ret_wake) {
+    if (extra == NULL || extra->group == NULL || !extra->group->paused) {
+        htw__shard_file_surely(shard, record, now_ns, ret_wake);
+        return;
+    }
+    htw__extra_pause(record, extra, now_ns);
+    bool wake = false; /* it is not going to be due */
+    int error = htw__shard_file(shard, record, HTW_NEVER, HTW_FOREVER, &wake);
+    HTW_ASSERT(error == 0); /* no deadline needs no level */
+    (void)error;
 }
 
 void htw__extra_detach(struct htw__shard *shard, struct htw__record *record, bool has_extra,

@@ -22,6 +22,13 @@ void htw__extra_pause(struct htw__record *record, struct htw__extra *extra, int6
 /* Lets it go on, if it was stopped: the deadline is an instant again. `extra` may be NULL. */
 void htw__extra_resume(struct htw__record *record, struct htw__extra *extra, int64_t now_ns);
 
+/*
+ * Files a record that is due at the instant deadline_ns, or if its group is paused, stops its time
+ * there. Under the lock of the shard; cannot fail. `extra` may be NULL.
+ */
+void htw__extra_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
+                     int64_t now_ns, bool *ret_wake);
+
 /* A timer that has ended without a run, or with its last. */
 struct htw__ended {
     struct htw_leftover leftover;

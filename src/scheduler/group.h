@@ -24,11 +24,12 @@ void htw__group_leave(struct htw_group *group, struct htw__extra *extra);
 /* Its table of keys, created at need; NULL: no memory. Under the lock of the shard. */
 struct htw__key_table *htw__group_keys(struct htw_group *group);
 
-/*
- * Files a record that is due at the instant deadline_ns, or if its group is paused, stops its time
- * there. Under the lock of the shard; cannot fail. `extra` may be NULL.
- */
-void htw__group_file(struct htw__shard *shard, struct htw__record *record, struct htw__extra *extra,
-                     int64_t now_ns, bool *ret_wake);
+/* Frees the group if it was destroyed and nothing refers to it. Under the lock of the shard. */
+void htw__group_release_if_over(struct htw_group *group);
+
+/* What every call begins with: 0, -EINVAL or -EOWNERDEAD. */
+static inline int htw__group_refusal(const struct htw_group *group) {
+    return group == NULL ? -EINVAL : htw__scheduler_refusal(group->scheduler);
+}
 
 #endif /* HTW_SRC_SCHEDULER_GROUP_H */

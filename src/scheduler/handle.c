@@ -15,7 +15,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
     if (extra != NULL && extra->paused) {
         record->deadline_ns = deadline_ns;
         extra->paused = false; /* a resume under way may have yet to come to it */
-        htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), ret_wake);
+        htw__extra_file(shard, record, extra, htw__now_ns(shard->scheduler), ret_wake);
         return HTW_MOVED;
     }
     int error = htw__shard_file(shard, record, tick, deadline_ns, ret_wake);

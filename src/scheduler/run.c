@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* run.c - runs callbacks: what comes before one, and what after. */
 #include "run.h"
 
 #include "credit.h"
-#include "expirer.h"
+#include "wake.h"
 #include "extra.h"
 #include "group.h"
-#include "repeat.h"
 #include "shard.h"
 #include "wait.h"
 
@@ -69,7 +69,7 @@ static void put_back(struct htw__shard *shard, struct htw__record *record, uint6
     int64_t now_ns = htw__now_ns(shard->scheduler);
     htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
     htw__extra_resume(record, extra, now_ns);
-    htw__group_file(shard, record, extra, now_ns, ret_wake);
+    htw__extra_file(shard, record, extra, now_ns, ret_wake);
 }
 
 static bool is_to_run(uint64_t ident) {
@@ -151,6 +151,27 @@ static void conclude(struct pass *pass, struct htw__record *record) {
     pass->ended[pass->ended_count++] = record;
 }
 
+/* Sets the deadline to that of the next run, for a run that was planned for it and has
+   ended at `now_ns`. Returns how many periods are left out. */
+static uint64_t plan_next_run(struct htw__extra *extra, int64_t *deadline_ns, int64_t now_ns) {
+    int64_t period_ns = extra->period_ns;
+    int64_t next_ns = htw__after_ns(*deadline_ns, period_ns);
+    uint64_t missed = 0;
+    if (extra->repeat == HTW_REPEAT_AFTER) {
+        next_ns = htw__after_ns(now_ns, period_ns);
+    } else if (next_ns <= now_ns && extra->repeat == HTW_REPEAT_DELAY) {
+        next_ns = htw__after_ns(now_ns, period_ns);
+    } else if (next_ns <= now_ns && extra->repeat == HTW_REPEAT_SKIP) {
+        /* The difference of two instants may not fit 63 bits. */
+        missed = ((uint64_t)now_ns - (uint64_t)next_ns) / (uint64_t)period_ns + 1;
+        next_ns = htw__after_ns((int64_t)((uint64_t)next_ns + (missed - 1) * (uint64_t)period_ns),
+                                period_ns);
+    }
+    *deadline_ns = next_ns;
+    extra->missed = missed;
+    return missed;
+}
+
 /* After the callback of a timer that may run again, or has a second record. */
 static void end_under_lock(struct pass *pass, struct htw__record *record) {
     struct htw__shard *shard = pass->shard;
@@ -164,7 +185,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     struct htw__ended ended = { .extra = NULL };
     if (again) {
         uint64_t missed =
-            ident & HTW__REARM ? 0 : htw__repeat_plan(extra, &record->deadline_ns, pass->now_ns);
+            ident & HTW__REARM ? 0 : plan_next_run(extra, &record->deadline_ns, pass->now_ns);
         write_counters(pass->runner);
         htw__counter_add(&pass->runner->missed, missed);
         htw__counter_add(&pass->runner->rearmed, 1);
@@ -172,7 +193,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__ident_set(record, htw__ident_in(ident, HTW__PENDING, ident & HTW__EXTRA));
         /* Another thread may have moved it to an instant after the callback's end. */
         int64_t now_ns = ident & HTW__REARM ? htw__now_ns(scheduler) : pass->now_ns;
-        htw__group_file(shard, record, extra, now_ns, &wake);
+        htw__extra_file(shard, record, extra, now_ns, &wake);
     } else {
         htw__extra_detach(shard, record, extra != NULL, &ended);
         if (repeats)
@@ -232,7 +253,8 @@ static void run_one(struct pass *pass, struct htw__record *record) {
 }
 
 /* From so many on it pays to leave records to whoever arms next: he fetches them ahead, and what he
-   works on is not taken from his processor's cache. For a few that is not worth a chore. */
+   works on is not taken from his processor's cache. For a few records that is not worth a cleanup.
+ */
 #define LEAVE_MIN 16u
 
 static void free_ended(struct pass *pass) {
@@ -249,7 +271,7 @@ static void free_ended(struct pass *pass) {
     bool dirty = htw__shard_is_dirty(shard);
     htw__lock_give(&shard->lock);
     if (dirty)
-        htw__expirer_plan_chore(htw__expirer_of(shard));
+        htw__wake_for_cleanup(htw__expirer_of(shard));
 }
 
 static struct htw__record *take_next(struct htw__batch *batch) {

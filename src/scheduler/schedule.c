@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* schedule.c - arms a timer: checks the call, chooses the shard, replaces a key. */
 #include "cancel.h"
 #include "credit.h"
 #include "expirer.h"
@@ -264,7 +265,7 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     if (spec->key != NULL)
         htw__extra_enter_key(shard, extra);
     if (extra->group != NULL && extra->group->paused)
-        htw__group_file(shard, record, extra, htw__now_ns(shard->scheduler), &order->wake);
+        htw__extra_file(shard, record, extra, htw__now_ns(shard->scheduler), &order->wake);
     return result;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* scheduler.c - creates and destroys a scheduler; its options. */
 #include "expirer.h"
 #include "run.h"
 #include "shard.h"

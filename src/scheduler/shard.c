@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* shard.c - the wheel and the records of one shard: how timers get in and out. */
 #include "shard.h"
 
-#include "expirer.h"
+#include "wake.h"
 
 #include <errno.h>
 
@@ -106,7 +107,7 @@ static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
 }
 
 void htw__shard_wake(struct htw__shard *shard) {
-    htw__expirer_look_at(htw__expirer_of(shard), htw__tick_ns(shard->scheduler, wake_tick(shard)));
+    htw__wake_at(htw__expirer_of(shard), htw__tick_ns(shard->scheduler, wake_tick(shard)));
     htw__lock_take(&shard->lock);
     shard->waking--;
     set_wake_tick(shard, wake_tick(shard));
@@ -146,7 +147,7 @@ static void file_within_reach(struct htw__shard *shard, struct htw__record *reco
     while (distance <= (tick - now) / size)
         distance *= size;
     while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
-        HTW__CHECK(distance >= size);
+        HTW_ASSERT(distance >= size);
         distance /= size;
     }
 }
@@ -200,7 +201,7 @@ static struct htw_wheel *move_from_former(struct htw__shard *shard) {
     for (size_t i = 0; i < count; i++) {
         /* Cannot fail: the wheel has all its levels. */
         int error = htw_wheel_schedule(shard->wheel, timers[i], htw_timer_deadline(timers[i]));
-        HTW__CHECK(error == 0);
+        HTW_ASSERT(error == 0);
         (void)error;
     }
     if (htw_wheel_count(former) > 0)
@@ -291,7 +292,7 @@ static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *
     } while (!atomic_compare_exchange_weak_explicit(&shard->left, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
     if ((uint32_t)top == NO_INDEX) /* in case that the owner does not come for them */
-        htw__expirer_plan_chore(htw__expirer_of(shard));
+        htw__wake_for_cleanup(htw__expirer_of(shard));
 }
 
 void htw__shard_leave(struct htw__shard *shard, struct htw__record *record, uint32_t index,

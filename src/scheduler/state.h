@@ -44,17 +44,17 @@
 #ifndef HTW_SRC_SCHEDULER_STATE_H
 #define HTW_SRC_SCHEDULER_STATE_H
 
-#include "../alarm.h"
-#include "../check.h"
-#include "../clock.h"
-#include "../counter.h"
-#include "../divisor.h"
-#include "../fork.h"
-#include "../histogram.h"
-#include "../key_table.h"
-#include "../list.h"
-#include "../lock.h"
-#include "../slab.h"
+#include "../base/alarm.h"
+#include "../base/assert.h"
+#include "../base/clock.h"
+#include "../base/counter.h"
+#include "../base/divisor.h"
+#include "../base/fork.h"
+#include "../base/histogram.h"
+#include "../base/key_table.h"
+#include "../base/list.h"
+#include "../base/lock.h"
+#include "../base/slab.h"
 
 #include <htw/scheduler.h>
 #include <htw/wheel.h>
@@ -191,7 +191,7 @@ struct htw__batch {
 
 struct htw__expirer {
     alignas(64) struct htw__alarm alarm;
-    _Atomic bool chore; /* it is to clean up soon, and the alarm is set for that */
+    _Atomic bool cleanup; /* it is to clean up soon, and the alarm is set for that */
     struct htw_scheduler *scheduler;
     unsigned index;
     uint32_t turn; /* the one of its shards with which it begins */

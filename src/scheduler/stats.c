@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* stats.c - the statistics of a scheduler. */
 #include "stats.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* steady.c - a clock for durations, and watches that are told when the wall clock was set. */
 #include "steady.h"
 
 #include "state.h"

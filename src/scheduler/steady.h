@@ -12,7 +12,7 @@
 #ifndef HTW_SRC_SCHEDULER_STEADY_H
 #define HTW_SRC_SCHEDULER_STEADY_H
 
-#include "../list.h"
+#include "../base/list.h"
 
 #include <htw/scheduler.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* thread.c - starts and names a thread of the scheduler. */
 #include "thread.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* wait.c - htw_cancel_wait(): waits until a callback has ended. */
 #include "wait.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* workers.c - the pool of threads that run callbacks. */
 #include "workers.h"
 
 #include "run.h"

@@ -34,7 +34,7 @@ for document in documents:
         if not (document.parent / target).exists():
             errors.append(f"{document}: no such file: {target}")
 
-tests = "".join(path.read_text() for path in (root / "tests").glob("*/test_*.c"))
+tests = "".join(path.read_text() for path in (root / "tests").glob("**/test_*.c"))
 commands = "".join(path.read_text() for path in (root / "tests/cmd").glob("*.py"))
 servers = "".join(path.read_text() for path in (root / "tests/broker").glob("*.py"))
 guarantees = (root / "docs/guarantees.md").read_text()
@@ -43,7 +43,7 @@ for name in named:
     if f"static void {name}(void **" not in tests and f"\ndef {name}()" not in commands \
             and f"\ndef {name}(server)" not in servers:
         errors.append(f"docs/guarantees.md: no such test: {name}")
-for name in re.findall(r"`(test_\w+\.c)`", guarantees):
+for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
     if not (root / "tests/unit" / name).exists():
         errors.append(f"docs/guarantees.md: no such file: tests/unit/{name}")
 if not named:

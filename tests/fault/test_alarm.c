@@ -2,8 +2,8 @@
 /* Setting a timer of the wall clock when that has just been set: the call is linked to the one
    below
    (-Wl,--wrap), which does what the kernel does then. */
-#include "../../src/alarm.h"
-#include "../../src/clock.h"
+#include "../../src/base/alarm.h"
+#include "../../src/base/clock.h"
 #include "../unit/unit.h"
 
 #include <errno.h>

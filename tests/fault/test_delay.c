@@ -6,8 +6,8 @@
  */
 #include "delay_faults.h"
 
-#include "../../src/cmd/delay.h"
-#include "../../src/cmd/options.h"
+#include "../../src/cmd/delay/delay.h"
+#include "../../src/cmd/delay/options.h"
 #include "../../src/cmd/status.h"
 
 #include "../unit/unit.h"

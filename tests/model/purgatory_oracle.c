@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "purgatory_oracle.h"
 
-#include "../../src/clock.h"
+#include "../../src/base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

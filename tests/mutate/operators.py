@@ -6,7 +6,7 @@ import re
 
 # Lines that nothing is tried on: what they do is to check, to annotate, or to hint.
 LEFT_ALONE = re.compile(
-    r"HTW__CHECK|HTW__WHEEL_CHECK|HTW__ANNOTATE|htw__annotate|_Static_assert|__builtin_prefetch"
+    r"HTW_ASSERT|HTW_ASSERT_WHEEL|HTW__ANNOTATE|htw__annotate|_Static_assert|__builtin_prefetch"
     r"|__builtin_expect|^\s*\(void\)|^\s*#|\\$")
 DECLARATION = re.compile(
     r"^\s+(const|alignas\(\d+\) |static|struct|enum|union|unsigned|signed|u?int\d+_t|uintptr_t|bool|char|size_t"

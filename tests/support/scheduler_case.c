@@ -88,12 +88,12 @@ struct probe scheduler_case_probe(struct scheduler_case *test, char name) {
 
 void probe_schedule(struct probe *probe, int64_t delay_ns) {
     assert_int_equal(
-        htw_schedule(probe->test->scheduler, delay_ns, probe_run, probe, &probe->handle), 0);
+        htw_schedule(probe->test->scheduler, delay_ns, case_probe_run, probe, &probe->handle), 0);
 }
 
 struct htw_spec probe_spec(struct probe *probe, int64_t delay_ns) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
+    spec.callback = case_probe_run;
     spec.arg = probe;
     spec.when_ns = delay_ns;
     spec.latest_ns = delay_ns;
@@ -110,7 +110,7 @@ void probe_schedule_spec(struct probe *probe, const struct htw_spec *spec) {
     assert_int_equal(htw_schedule_spec(probe->test->scheduler, spec, &probe->handle, NULL), 0);
 }
 
-void probe_run(void *arg, const struct htw_firing *firing) {
+void case_probe_run(void *arg, const struct htw_firing *firing) {
     struct probe *probe = arg;
     probe->runs++;
     probe->last = *firing;

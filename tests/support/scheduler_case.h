@@ -76,7 +76,7 @@ struct htw_spec probe_spec_hooked(struct probe *probe, int64_t delay_ns);
 /** htw_schedule_spec() with the probe's handle; asserts that it returns 0. */
 void probe_schedule_spec(struct probe *probe, const struct htw_spec *spec);
 
-void probe_run(void *probe, const struct htw_firing *firing);
+void case_probe_run(void *probe, const struct htw_firing *firing);
 void probe_release(void *probe);
 
 /** A visitor; the leftover's argument is a probe. */

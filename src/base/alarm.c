@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* alarm.c - the timerfd that wakes a sleeping thread. */
+#include "alarm.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
+
+int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
+    int fd = timerfd_create(clock, TFD_CLOEXEC | (blocking ? 0 : TFD_NONBLOCK));
+    if (fd < 0)
+        return -errno;
+    alarm->fd = fd;
+    alarm->clock = clock;
+    alarm->at_ns = INT64_MAX;
+    pthread_mutex_init(&alarm->mutex, NULL); /* never fails on Linux for a plain mutex */
+    return 0;
+}
+
+void htw__alarm_fini(struct htw__alarm *alarm) {
+    close(alarm->fd);
+    pthread_mutex_destroy(&alarm->mutex);
+}
+
+/* `at_ns` 0 disarms. The descriptor is a timer's, and the time is in range. */
+static void set_timer(const struct htw__alarm *alarm, int64_t at_ns) {
+    int flags = TFD_TIMER_ABSTIME;
+    if (alarm->clock == CLOCK_REALTIME)
+        flags |= TFD_TIMER_CANCEL_ON_SET;
+    struct itimerspec setting = { .it_value = { (time_t)(at_ns / NS_PER_S),
+                                                (long)(at_ns % NS_PER_S) } };
+    /* ECANCELED: the timer is set, but the wall clock was set before this call, and the kernel does
+       not tell the sleeper any more. Let it ring at once. No other error is possible. */
+    while (timerfd_settime(alarm->fd, flags, &setting, NULL) != 0 && errno == ECANCELED)
+        setting.it_value = (struct timespec) { 0, 1 };
+}
+
+void htw__alarm_reset(struct htw__alarm *alarm) {
+    pthread_mutex_lock(&alarm->mutex);
+    alarm->at_ns = INT64_MAX;
+    pthread_mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
+    pthread_mutex_lock(&alarm->mutex);
+    if (at_ns < alarm->at_ns) {
+        alarm->at_ns = at_ns;
+        set_timer(alarm, at_ns < 1 ? 1 : at_ns);
+    }
+    pthread_mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_disarm(struct htw__alarm *alarm) {
+    pthread_mutex_lock(&alarm->mutex);
+    if (alarm->at_ns == INT64_MAX) {
+        /* The wall clock may be set although nothing is due: keep a timer for that. */
+        set_timer(alarm, alarm->clock == CLOCK_REALTIME ? INT64_MAX : 0);
+    }
+    pthread_mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_wait(struct htw__alarm *alarm) {
+    uint64_t rings;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    /* Fails with ECANCELED when the wall clock was set, which is a reason to look, too. Signals
+       are blocked in the threads that wait. */
+    ssize_t size = read(alarm->fd, &rings, sizeof(rings));
+    (void)size;
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void htw__alarm_clear(struct htw__alarm *alarm) {
+    htw__alarm_wait(alarm); /* does not block: see htw__alarm_init() */
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* backoff.c - delays that grow from attempt to attempt: htw/backoff.h. */
+#include <htw/backoff.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+
+/* Written so that what is no number is not valid either. */
+static bool are_valid(const struct htw_backoff_options *options) {
+    return options->struct_size == sizeof(*options) && options->initial_ns >= 1 &&
+           options->cap_ns >= options->initial_ns && options->multiplier >= 1.0 &&
+           options->jitter >= 0.0 && options->jitter <= 1.0;
+}
+
+int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_options *options) {
+    static const struct htw_backoff_options defaults = HTW_BACKOFF_OPTIONS_INIT;
+    if (options == NULL)
+        options = &defaults;
+    if (backoff == NULL || !are_valid(options))
+        return -EINVAL;
+    *backoff = (struct htw_backoff) {
+        ._initial_ns = options->initial_ns,
+        ._cap_ns = options->cap_ns,
+        ._multiplier = options->multiplier,
+        ._jitter = options->jitter,
+        ._random = options->seed,
+    };
+    htw_backoff_reset(backoff);
+    return 0;
+}
+
+/* A number from 0 up to, but not including, 1: the upper 53 bits of splitmix64. */
+static double next_fraction(struct htw_backoff *backoff) {
+    backoff->_random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = backoff->_random;
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    mixed ^= mixed >> 31;
+    return (double)(mixed >> 11) * 0x1p-53;
+}
+
+/* Rounded down, and `most` at the most. The comparison keeps the conversion in range: a double
+ * that is less than the one nearest to `most` is no greater than `most` itself. */
+static int64_t to_ns(double ns, int64_t most) {
+    return ns < (double)most ? (int64_t)ns : most;
+}
+
+int64_t htw_backoff_next(struct htw_backoff *backoff) {
+    if (backoff == NULL || backoff->_initial_ns < 1)
+        return -EINVAL;
+    int64_t delay_ns = to_ns(backoff->_delay_ns, backoff->_cap_ns);
+    /* Beyond the cap it need not grow: it would be infinite some day, which is right, too, but
+     * for those who trap floating-point exceptions. */
+    if (delay_ns < backoff->_cap_ns)
+        backoff->_delay_ns *= backoff->_multiplier;
+    if (backoff->_attempts < UINT_MAX)
+        backoff->_attempts++;
+    double random_ns = backoff->_jitter * next_fraction(backoff) * (double)delay_ns;
+    /* Less than all: the fraction is less than 1, and the bound holds whatever the rounding. */
+    return delay_ns - to_ns(random_ns, delay_ns - 1);
+}
+
+void htw_backoff_reset(struct htw_backoff *backoff) {
+    if (backoff == NULL)
+        return;
+    backoff->_delay_ns = (double)backoff->_initial_ns;
+    backoff->_attempts = 0;
+}
+
+unsigned htw_backoff_attempts(const struct htw_backoff *backoff) {
+    return backoff == NULL ? 0 : backoff->_attempts;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bitmap.h - a set of small integers that finds its next member in a few instructions:
+ * a bit for each integer, and above them a bit for each word that is not zero.
+ */
+#ifndef HTW_SRC_BASE_BITMAP_H
+#define HTW_SRC_BASE_BITMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Members are less than this. */
+#define HTW__BITMAP_SIZE 4096u
+/* What htw__bitmap_next() says of an empty set. */
+#define HTW__BITMAP_NONE UINT32_MAX
+
+/* All zero: the empty set. */
+struct htw__bitmap {
+    uint64_t summary; /* bit i: words[i] is not zero */
+    uint64_t words[HTW__BITMAP_SIZE / 64];
+};
+
+static inline bool htw__bitmap_has(const struct htw__bitmap *bitmap, uint32_t member) {
+    return bitmap->words[member / 64] >> (member % 64) & 1;
+}
+
+static inline void htw__bitmap_add(struct htw__bitmap *bitmap, uint32_t member) {
+    bitmap->words[member / 64] |= (uint64_t)1 << (member % 64);
+    bitmap->summary |= (uint64_t)1 << (member / 64);
+}
+
+static inline void htw__bitmap_remove(struct htw__bitmap *bitmap, uint32_t member) {
+    uint32_t word = member / 64;
+    bitmap->words[word] &= ~((uint64_t)1 << (member % 64));
+    if (bitmap->words[word] == 0)
+        bitmap->summary &= ~((uint64_t)1 << word);
+}
+
+/* The first member from `from` on; where there is none, the lowest of all. */
+static inline uint32_t htw__bitmap_next(const struct htw__bitmap *bitmap, uint32_t from) {
+    uint32_t word = from / 64;
+    uint64_t rest = bitmap->words[word] & (UINT64_MAX << (from % 64));
+    if (rest == 0) { /* on to the words after this one, or to the first of all */
+        uint64_t later = bitmap->summary & ~(UINT64_MAX >> (63 - word));
+        if (later == 0)
+            later = bitmap->summary;
+        if (later == 0)
+            return HTW__BITMAP_NONE;
+        word = (uint32_t)__builtin_ctzll(later);
+        rest = bitmap->words[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(rest);
+}
+
+static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {
+    uint32_t count = 0;
+    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
+        count += (uint32_t)__builtin_popcountll(bitmap->words[word]);
+    return count;
+}
+
+/* Whether the two levels agree, and no member reaches `bound`. */
+static inline bool htw__bitmap_is_valid(const struct htw__bitmap *bitmap, uint32_t bound) {
+    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
+        if ((bitmap->words[word] != 0) != (bitmap->summary >> word & 1))
+            return false;
+    for (uint32_t member = bound; member < HTW__BITMAP_SIZE; member++)
+        if (htw__bitmap_has(bitmap, member))
+            return false;
+    return true;
+}
+
+#endif /* HTW_SRC_BASE_BITMAP_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* key_table.c - a hash table of keys that grows and shrinks by single buckets. */
+#include "key_table.h"
+
+#include "assert.h"
+
+#include <string.h>
+
+/* All of the hash is compiled in, so that nobody needs xxHash to link or to run. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* How many buckets one insert splits, or one remove merges, at the most. With 2 a table that
+ * could not grow catches up, and one that is emptied has shrunk when it is empty. */
+#define STEPS 2
+
+uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed) {
+    return XXH3_64bits_withSeed(key, size, seed);
+}
+
+static unsigned top_bit_of(size_t number) {
+    return 63u - (unsigned)__builtin_clzll(number);
+}
+
+/* The buckets before a segment are as many as it has itself, but for the first. */
+static size_t segment_start(unsigned segment) {
+    return segment == 0 ? 0 : HTW__KEY_TABLE_FIRST_BUCKETS << (segment - 1);
+}
+
+static size_t segment_bytes(unsigned segment) {
+    return segment_start(segment) * sizeof(struct htw__key_node *);
+}
+
+static unsigned segment_of(size_t bucket) {
+    return top_bit_of(bucket | (HTW__KEY_TABLE_FIRST_BUCKETS - 1)) -
+           (HTW__KEY_TABLE_FIRST_BITS - 1);
+}
+
+static struct htw__key_node **head_of(const struct htw__key_table *table, size_t bucket) {
+    if (bucket < HTW__KEY_TABLE_FIRST_BUCKETS) /* without a detour by another cache line */
+        return (struct htw__key_node **)&table->first[bucket];
+    unsigned segment = segment_of(bucket);
+    return &table->segments[segment][bucket - segment_start(segment)];
+}
+
+/*
+ * The bucket of a hash. With N buckets, 2^k the greatest power of two up to N, those below
+ * N - 2^k and those from 2^k have been split in this round, and are told apart by k + 1 bits
+ * of the hash; the others by k.
+ */
+static size_t bucket_of(const struct htw__key_table *table, uint64_t hash) {
+    size_t power = (size_t)1 << top_bit_of(table->buckets);
+    size_t bucket = (size_t)hash & (2 * power - 1);
+    return bucket < table->buckets ? bucket : bucket ^ power;
+}
+
+void htw__key_table_init(struct htw__key_table *table, const struct htw_allocator *allocator) {
+    *table = (struct htw__key_table) {
+        .allocator = *allocator,
+        .buckets = HTW__KEY_TABLE_FIRST_BUCKETS,
+    };
+    table->segments[0] = table->first;
+}
+
+static void release_segment(struct htw__key_table *table, unsigned segment) {
+    htw__release(&table->allocator, table->segments[segment], segment_bytes(segment));
+    table->segments[segment] = NULL;
+}
+
+void htw__key_table_fini(struct htw__key_table *table) {
+    for (unsigned i = 1; i < HTW__KEY_TABLE_SEGMENTS; i++)
+        release_segment(table, i);
+}
+
+static uint64_t load64(const char *bytes) {
+    uint64_t number;
+    memcpy(&number, bytes, sizeof(number));
+    return number;
+}
+
+/* What memcmp does for the sizes that most keys have, where calling it is most of its cost. */
+static bool are_equal(const char *a, const char *b, size_t size) {
+    if (size >= 8 && size <= 16)
+        return load64(a) == load64(b) && load64(a + size - 8) == load64(b + size - 8);
+    /* memcmp must not be given NULL, not even for no bytes. */
+    return size == 0 || memcmp(a, b, size) == 0;
+}
+
+static bool is_key(const struct htw__key_node *node, uint64_t hash, const void *key, size_t size) {
+    return node->hash == hash && node->size == size && are_equal(node->key, key, size);
+}
+
+struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, uint64_t hash,
+                                          const void *key, size_t size) {
+    struct htw__key_node *node = *head_of(table, bucket_of(table, hash));
+    while (node != NULL && !is_key(node, hash, key, size))
+        node = node->next;
+    return node;
+}
+
+/* Whether bucket `table->buckets` has, or now got, a segment to stand in. */
+static bool provide_segment(struct htw__key_table *table) {
+    unsigned segment = segment_of(table->buckets);
+    if (segment >= HTW__KEY_TABLE_SEGMENTS)
+        return false;
+    if (table->segments[segment] == NULL)
+        table->segments[segment] = htw__allocate(&table->allocator, segment_bytes(segment));
+    return table->segments[segment] != NULL;
+}
+
+/* Adds a bucket, and shares the nodes of its sibling out between the two. */
+static bool split(struct htw__key_table *table) {
+    if (!provide_segment(table))
+        return false;
+    size_t bucket = table->buckets;
+    size_t power = (size_t)1 << top_bit_of(bucket);
+    struct htw__key_node **low = head_of(table, bucket ^ power);
+    struct htw__key_node **high = head_of(table, bucket);
+    for (struct htw__key_node *node = *low; node != NULL; node = node->next) {
+        struct htw__key_node ***end = (node->hash & power) != 0 ? &high : &low;
+        **end = node;
+        *end = &node->next;
+    }
+    *low = NULL;
+    *high = NULL;
+    table->buckets++;
+    return true;
+}
+
+/* Takes the last bucket away; its nodes go to its sibling. */
+static void merge(struct htw__key_table *table) {
+    size_t bucket = table->buckets - 1;
+    size_t power = (size_t)1 << top_bit_of(bucket);
+    struct htw__key_node **low = head_of(table, bucket ^ power);
+    struct htw__key_node *high = *head_of(table, bucket);
+    while (*low != NULL)
+        low = &(*low)->next;
+    *low = high;
+    table->buckets--;
+    if (bucket == power)
+        release_segment(table, segment_of(bucket));
+}
+
+void htw__key_table_insert(struct htw__key_table *table, struct htw__key_node *node) {
+    HTW_ASSERT_SLOW(htw__key_table_find(table, node->hash, node->key, node->size) == NULL);
+    struct htw__key_node **head = head_of(table, bucket_of(table, node->hash));
+    node->next = *head;
+    *head = node;
+    table->count++;
+    for (int i = 0; i < STEPS && table->count > table->buckets; i++)
+        if (!split(table))
+            break;
+}
+
+void htw__key_table_remove(struct htw__key_table *table, struct htw__key_node *node) {
+    struct htw__key_node **place = head_of(table, bucket_of(table, node->hash));
+    while (*place != node) {
+        HTW_ASSERT(*place != NULL);
+        place = &(*place)->next;
+    }
+    *place = node->next;
+    table->count--;
+    for (int i = 0; i < STEPS && table->count < table->buckets / 2 &&
+                    table->buckets > HTW__KEY_TABLE_FIRST_BUCKETS;
+         i++)
+        merge(table);
+}
+
+struct htw__key_node *htw__key_table_take(struct htw__key_table *table) {
+    if (table->count == 0)
+        return NULL;
+    size_t bucket = table->buckets - 1;
+    while (*head_of(table, bucket) == NULL) {
+        if (table->buckets > HTW__KEY_TABLE_FIRST_BUCKETS)
+            merge(table);
+        bucket--;
+    }
+    struct htw__key_node *node = *head_of(table, bucket);
+    htw__key_table_remove(table, node);
+    return node;
+}
+
+struct htw__key_node *htw__key_table_next(const struct htw__key_table *table,
+                                          const struct htw__key_node *node) {
+    if (node != NULL && node->next != NULL)
+        return node->next;
+    size_t bucket = node == NULL ? 0 : bucket_of(table, node->hash) + 1;
+    for (; bucket < table->buckets; bucket++) {
+        struct htw__key_node *head = *head_of(table, bucket);
+        if (head != NULL)
+            return head;
+    }
+    return NULL;
+}
+
+size_t htw__key_table_memory(const struct htw__key_table *table) {
+    size_t bytes = 0;
+    for (unsigned i = 1; i < HTW__KEY_TABLE_SEGMENTS && table->segments[i] != NULL; i++)
+        bytes += segment_bytes(i);
+    return bytes;
+}
+
+bool htw__key_table_is_valid(const struct htw__key_table *table) {
+    if (table->buckets < HTW__KEY_TABLE_FIRST_BUCKETS)
+        return false;
+    for (unsigned i = 0; i < HTW__KEY_TABLE_SEGMENTS; i++)
+        if ((table->segments[i] != NULL) != (segment_start(i) < table->buckets))
+            return false;
+    size_t count = 0;
+    for (size_t bucket = 0; bucket < table->buckets; bucket++)
+        for (struct htw__key_node *node = *head_of(table, bucket); node != NULL; node = node->next)
+            if (++count > table->count || bucket_of(table, node->hash) != bucket)
+                return false;
+    return count == table->count;
+}

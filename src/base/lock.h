@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock.h - a spin lock for critical sections of a few dozen steps.
+ *
+ * Taken by one exchange and given back by a plain store, it costs half of what a mutex does
+ * where nobody else wants it, which is the rule. Because the holder may lose its processor, who
+ * waits soon yields its own, and then sleeps in growing steps: nobody has to wake it, so that the
+ * holder need not know of it.
+ */
+#ifndef HTW_SRC_BASE_LOCK_H
+#define HTW_SRC_BASE_LOCK_H
+
+#include "annotate.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Zeroed, it is free. */
+struct htw__lock {
+    _Atomic unsigned taken;
+};
+
+static inline void htw__lock_init(struct htw__lock *lock) {
+    atomic_init(&lock->taken, 0);
+    HTW__ANNOTATE_ATOMIC(&lock->taken, sizeof(lock->taken));
+    HTW__ANNOTATE_LOCK_CREATED(lock);
+}
+
+static inline void htw__lock_fini(struct htw__lock *lock) {
+    HTW__ANNOTATE_LOCK_DESTROYED(lock);
+    (void)lock;
+}
+
+/* Waits until the lock is free, and takes it. */
+void htw__lock_wait(struct htw__lock *lock);
+
+static inline void htw__lock_take(struct htw__lock *lock) {
+    if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1u, memory_order_acquire) != 0,
+                         false))
+        htw__lock_wait(lock);
+    HTW__ANNOTATE_LOCK_ACQUIRED(lock);
+}
+
+static inline void htw__lock_give(struct htw__lock *lock) {
+    HTW__ANNOTATE_LOCK_RELEASED(lock);
+    atomic_store_explicit(&lock->taken, 0u, memory_order_release);
+}
+
+#endif /* HTW_SRC_BASE_LOCK_H */

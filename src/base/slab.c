@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* slab.c - records of 64 bytes in pages, which can be read safely when stale. */
+#include "slab.h"
+
+#include "annotate.h"
+#include "assert.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct htw__cell) == 64, "a cell is a cache line");
+
+#define PAGE_BYTES (HTW__SLAB_PAGE_CELLS * sizeof(struct htw__cell))
+
+static size_t segment_pages(unsigned segment) {
+    return (size_t)1 << (HTW__SLAB_FIRST_BITS + segment);
+}
+
+/* Of one block: the views, and then the pages. */
+static size_t segment_bytes(unsigned segment) {
+    return segment_pages(segment) * (sizeof(struct htw__slab_view) + sizeof(struct htw__slab_page));
+}
+
+static struct htw__slab_view *segment_views(const struct htw__slab *slab, unsigned segment) {
+    return atomic_load_explicit(&slab->views[segment], memory_order_relaxed);
+}
+
+static struct htw__slab_view *view_of(const struct htw__slab *slab,
+                                      const struct htw__slab_page *page) {
+    struct htw__slab_place place = htw__slab_place_of(page->number);
+    return &segment_views(slab, place.segment)[place.offset];
+}
+
+static void set_fresh(const struct htw__slab *slab, struct htw__slab_page *page, uint32_t fresh) {
+    page->fresh = fresh;
+    atomic_store_explicit(&view_of(slab, page)->fresh, fresh, memory_order_release);
+}
+
+/* After its cells that are fresh have been told, and not before. */
+static void set_cells(const struct htw__slab *slab, struct htw__slab_page *page,
+                      struct htw__cell *cells) {
+    page->cells = cells;
+    atomic_store_explicit(&view_of(slab, page)->cells, cells, memory_order_release);
+}
+
+static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct htw__cell *cell) {
+    return htw__slab_page(
+        slab, htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed)));
+}
+
+static void push(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
+    page->previous = HTW__SLAB_NONE;
+    page->next = *list;
+    if (*list != HTW__SLAB_NONE)
+        htw__slab_page(slab, *list)->previous = page->number;
+    *list = page->number;
+}
+
+static void unlink_page(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
+    if (page->next != HTW__SLAB_NONE)
+        htw__slab_page(slab, page->next)->previous = page->previous;
+    if (page->previous != HTW__SLAB_NONE)
+        htw__slab_page(slab, page->previous)->next = page->next;
+    else
+        *list = page->next;
+}
+
+/* Whether it has a cell to give, and so is in one of the two lists. */
+static bool has_room(const struct htw__slab_page *page) {
+    return page->free != HTW__SLAB_NONE || page->fresh < HTW__SLAB_PAGE_CELLS;
+}
+
+void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
+                    uint32_t index_bits, uint32_t generation_bits) {
+    *slab = (struct htw__slab) {
+        /* The very last index of 32 bits is HTW__SLAB_NONE. */
+        .page_limit = (1u << (index_bits - HTW__SLAB_PAGE_BITS)) - (index_bits == 32),
+        .generation_max = UINT32_MAX >> (32u - generation_bits),
+        .partial = HTW__SLAB_NONE,
+        .empty = HTW__SLAB_NONE,
+        .spent = HTW__SLAB_NONE,
+        .absent = HTW__SLAB_NONE,
+        .allocator = *allocator,
+    };
+    HTW__ANNOTATE_ATOMIC(slab->views, sizeof(slab->views));
+}
+
+void htw__slab_fini(struct htw__slab *slab) {
+    for (uint32_t number = 0; number < slab->page_count; number++)
+        htw__release(&slab->allocator, htw__slab_page(slab, number)->cells, PAGE_BYTES);
+    for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
+        htw__release(&slab->allocator, segment_views(slab, i), segment_bytes(i));
+}
+
+struct htw__cell *htw__slab_allocate_page(const struct htw__slab *slab) {
+    return htw__allocate(&slab->allocator, PAGE_BYTES);
+}
+
+void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cells) {
+    htw__release(&slab->allocator, cells, PAGE_BYTES);
+}
+
+static int create_segment(struct htw__slab *slab, unsigned segment) {
+    struct htw__slab_view *views = htw__allocate(&slab->allocator, segment_bytes(segment));
+    if (views == NULL)
+        return -ENOMEM;
+    size_t count = segment_pages(segment);
+    HTW__ANNOTATE_ATOMIC(views, count * sizeof(*views));
+    for (size_t i = 0; i < count; i++) {
+        atomic_init(&views[i].cells, NULL);
+        atomic_init(&views[i].fresh, 0);
+    }
+    slab->pages[segment] = (struct htw__slab_page *)(void *)(views + count);
+    atomic_store_explicit(&slab->views[segment], views, memory_order_release);
+    return 0;
+}
+
+static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page) {
+    uint32_t number = slab->page_count;
+    if (number == slab->page_limit)
+        return -ENOMEM;
+    struct htw__slab_place place = htw__slab_place_of(number);
+    if (place.offset == 0) {
+        int error = create_segment(slab, place.segment);
+        if (error != 0)
+            return error;
+    }
+    struct htw__slab_page *page = &slab->pages[place.segment][place.offset];
+    page->number = number;
+    page->floor = 1; /* so that no handle is 0 */
+    slab->page_count++;
+    *ret_page = page;
+    return 0;
+}
+
+int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
+    struct htw__slab_page *page;
+    if (slab->absent != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->absent);
+        slab->absent = page->next;
+    } else {
+        int error = create_entry(slab, &page);
+        if (error != 0)
+            return error;
+    }
+    page->used = 0;
+    page->retired = false;
+    page->free = HTW__SLAB_NONE;
+    page->highest = page->floor;
+    set_fresh(slab, page, 0);
+    set_cells(slab, page, cells);
+    push(slab, &slab->empty, page);
+    slab->empty_count++;
+    slab->present_count++;
+    return 0;
+}
+
+struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) {
+    struct htw__slab_page *page;
+    if (slab->spent != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->spent);
+        unlink_page(slab, &slab->spent, page);
+    } else if (slab->empty_count > spare) {
+        page = htw__slab_page(slab, slab->empty);
+        unlink_page(slab, &slab->empty, page);
+        slab->empty_count--;
+    } else {
+        return NULL;
+    }
+    struct htw__cell *cells = page->cells;
+    slab->present_count--;
+    set_cells(slab, page, NULL);
+    /* `highest` is that of a free cell: nobody has had it yet. */
+    page->floor = page->highest;
+    if (!page->retired) { /* otherwise it stays away for ever */
+        page->next = slab->absent;
+        slab->absent = page->number;
+    }
+    return cells;
+}
+
+static struct htw__cell *take_from(const struct htw__slab *slab, struct htw__slab_page *page) {
+    page->used++;
+    if (page->free != HTW__SLAB_NONE) {
+        struct htw__cell *cell = &page->cells[page->free];
+        page->free = (uint32_t)cell->content[0];
+        return cell;
+    }
+    uint32_t slot = page->fresh;
+    struct htw__cell *cell = &page->cells[slot];
+    memset(cell->content, 0, sizeof(cell->content));
+    HTW__ANNOTATE_ATOMIC(&cell->ident, sizeof(cell->ident));
+    atomic_store_explicit(
+        &cell->ident, (uint64_t)page->floor << 32 | (uint64_t)page->number << HTW__IDENT_STATE_BITS,
+        memory_order_relaxed);
+    set_fresh(slab, page, slot + 1);
+    return cell;
+}
+
+/* After each change to the list of pages with room. */
+static void set_current(struct htw__slab *slab) {
+    slab->current = slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
+}
+
+struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index) {
+    struct htw__slab_page *page = slab->current;
+    if (page == NULL && slab->empty != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->empty);
+        unlink_page(slab, &slab->empty, page);
+        slab->empty_count--;
+        push(slab, &slab->partial, page);
+    }
+    if (page == NULL)
+        return NULL;
+    struct htw__cell *cell = take_from(slab, page);
+    if (!has_room(page))
+        unlink_page(slab, &slab->partial, page);
+    set_current(slab);
+    *ret_index = page->number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - page->cells);
+    return cell;
+}
+
+/* Puts a page, one of whose cells was freed, where it belongs now. */
+static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
+    if (had_room)
+        unlink_page(slab, &slab->partial, page);
+    if (page->used == 0 && has_room(page)) {
+        push(slab, &slab->empty, page);
+        slab->empty_count++;
+    } else if (page->used == 0) {
+        push(slab, &slab->spent, page);
+    } else if (has_room(page)) {
+        /* To the front: the next cell taken is the one that is in the cache. */
+        push(slab, &slab->partial, page);
+    }
+    set_current(slab);
+}
+
+void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
+    struct htw__slab_page *page = page_of(slab, cell);
+    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
+    bool had_room = has_room(page);
+    HTW_ASSERT(page->used > 0);
+    if (htw__ident_generation(ident) < slab->generation_max) {
+        htw__slab_rename(page, cell, ident);
+    } else { /* retired: no list leads to it */
+        page->used--;
+        page->retired = true;
+        atomic_store_explicit(&cell->ident, ident & ~HTW__IDENT_STATE, memory_order_relaxed);
+    }
+    refile(slab, page, had_room);
+}
+
+uint64_t htw__slab_bytes(const struct htw__slab *slab) {
+    uint64_t bytes = (uint64_t)slab->present_count * PAGE_BYTES;
+    for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
+        if (segment_views(slab, i) != NULL)
+            bytes += segment_bytes(i);
+    return bytes;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* delay.h - `htw delay`: releases the messages that it reads, each at its time. */
+#ifndef HTW_SRC_CMD_DELAY_DELAY_H
+#define HTW_SRC_CMD_DELAY_DELAY_H
+
+#include "options.h"
+
+/* Runs to the end of the input and of the last delay, or until it is stopped.
+ * Returns the exit status. To be called once in a process. */
+int htw__delay_run(const struct htw__options *options);
+
+#endif /* HTW_SRC_CMD_DELAY_DELAY_H */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* end.c - the end of a run: last writes, what is left over, the exit status. */
+#include "state.h"
+
+#include "leftover.h"
+#include "../signals.h"
+#include "../status.h"
+#include "../terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* After a signal: what is due and can be written at once still is. */
+static void write_last(struct htw__delay *delay) {
+    bool has_more;
+    do {
+        has_more = htw__delay_collect_due(delay);
+        htw__delay_write_due(delay);
+    } while (delay->output_error == 0 && !delay->output.is_blocked &&
+             (has_more || delay->output.count > 0));
+}
+
+/*
+ * Some errors of writing are told only by close. A copy is closed, which flushes as well:
+ * the descriptor itself may still be named by --unreleased (/dev/stdout). An interrupted
+ * close has closed it.
+ */
+static void close_output(struct htw__delay *delay) {
+    if (delay->output_error != 0 || delay->report.released == 0)
+        return;
+    int copy = dup(STDOUT_FILENO);
+    if (copy < 0 || (close(copy) != 0 && errno != EINTR))
+        delay->output_error = -errno;
+}
+
+/* After SIGPIPE's convention: a reader that has seen enough is no failure to complain of. */
+static bool is_quiet(const struct htw__delay *delay) {
+    return delay->output_error == -EPIPE && htw__signals_stop() == 0 &&
+           !htw__signals_pipe_was_ignored();
+}
+
+static void tell_count(const struct htw__delay *delay, const struct htw__leftover *leftover,
+                       const struct htw__saved *saved, bool was_reading) {
+    char stopped[PATH_MAX + 64] = "";
+    const char *path = saved->error == 0 ? delay->options->unreleased_path : saved->path;
+    const char *cause = htw__signals_stop() != 0 ? " by a signal" : "";
+    if (was_reading)
+        snprintf(stopped, sizeof(stopped), "stopped%s after %s:%" PRIu64 ": ", cause,
+                 delay->input.name, delay->input.line);
+    else if (htw__signals_stop() != 0)
+        snprintf(stopped, sizeof(stopped), "stopped%s: ", cause);
+    if (leftover->count == 0 || (saved->count == 0 && saved->error == 0))
+        htw__terminal_complain("%s%" PRIu64 " not released", stopped, leftover->count);
+    else if (saved->count == leftover->count)
+        htw__terminal_complain("%s%" PRIu64 " not released, written to %s", stopped,
+                               leftover->count, path);
+    else if (saved->count > 0)
+        htw__terminal_complain("%s%" PRIu64 " not released: the first %" PRIu64
+                               " are in %s, the others are lost",
+                               stopped, leftover->count, saved->count, path);
+    else
+        htw__terminal_complain("%s%" PRIu64 " not released, and lost", stopped, leftover->count);
+}
+
+/* Tells how much is left, where it is, and how far the input was read, if not to its end. */
+static void tell(const struct htw__delay *delay, const struct htw__leftover *leftover,
+                 const struct htw__saved *saved, bool was_reading, size_t partial) {
+    const char *path = delay->options->unreleased_path;
+    if (is_quiet(delay) && (path == NULL || leftover->count == 0))
+        return;
+    if (delay->output_error != 0 && !is_quiet(delay))
+        htw__terminal_complain("standard output: %s", strerror(-delay->output_error));
+    if (saved->error == -ECANCELED)
+        htw__terminal_complain("%s: given up for a signal", path);
+    else if (saved->error != 0)
+        htw__terminal_complain("%s: %s", path, strerror(-saved->error));
+    if (leftover->count > 0 || was_reading || htw__signals_stop() != 0)
+        tell_count(delay, leftover, saved, was_reading);
+    if (leftover->fragment_line > 0)
+        htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
+                               leftover->fragment_line);
+    if (partial > 0)
+        htw__terminal_complain("of the first of these, %zu bytes were written already", partial);
+}
+
+/* Saves what is left, and only then tells of it: standard error may be stuck. */
+static int end_leftover(struct htw__delay *delay) {
+    struct htw__leftover leftover = {
+        .input = &delay->input,
+        .now_ns = htw__timeline_now(&delay->timeline),
+        .from_start = delay->options->from_start,
+    };
+    struct htw__saved saved = { 0 };
+    const char *path = delay->options->unreleased_path;
+    size_t partial = htw__output_partial(&delay->output);
+    bool was_reading = htw__delay_is_reading(delay);
+    htw__leftover_take(&leftover, &delay->output, delay->wheel);
+    if (path != NULL && leftover.count > 0)
+        saved = htw__leftover_save(&leftover, path);
+    htw__signals_let_go();
+    htw__progress_erase(&delay->progress);
+    delay->report.unreleased = leftover.count;
+    if (leftover.count > 0 || delay->output_error != 0)
+        delay->has_failed = true;
+    tell(delay, &leftover, &saved, was_reading, partial);
+    free(saved.path);
+    htw__leftover_fini(&leftover);
+    return saved.error;
+}
+
+int htw__delay_finish(struct htw__delay *delay) {
+    if (htw__signals_stop() != 0 && delay->output_error == 0)
+        write_last(delay);
+    close(STDIN_FILENO); /* there may be no other descriptor for what follows */
+    close_output(delay);
+    int error = end_leftover(delay);
+    if (delay->options->stats)
+        htw__report_print(&delay->report, delay->wheel, stderr);
+    if (error != 0)
+        return HTW__STATUS_UNSAVED;
+    if (htw__signals_stop() != 0)
+        return HTW__STATUS_SIGNAL + htw__signals_stop();
+    if (is_quiet(delay))
+        return HTW__STATUS_SIGNAL + SIGPIPE;
+    return delay->has_failed || delay->input.has_failed ? HTW__STATUS_FAILED : 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c - reads the records of the named files, one file after the other. */
+#include "input.h"
+
+#include "../signals.h"
+#include "../terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPACITY_FIRST ((size_t)256 * 1024)
+#define READ_LEAST ((size_t)64 * 1024)
+
+int htw__input_init(struct htw__input *input, char *const names[], int count, char separator,
+                    size_t max_record) {
+    *input = (struct htw__input) {
+        .names = names,
+        .names_left = count,
+        .separator = separator,
+        .max_record = max_record,
+        .name = "-",
+        .fd = -1,
+        .buffer = malloc(CAPACITY_FIRST),
+        .capacity = CAPACITY_FIRST,
+    };
+    return input->buffer == NULL ? -ENOMEM : 0;
+}
+
+static void close_file(struct htw__input *input) {
+    if (input->fd > STDIN_FILENO)
+        close(input->fd);
+    input->fd = -1;
+    input->is_skipping = false;
+}
+
+void htw__input_fini(struct htw__input *input) {
+    close_file(input);
+    free(input->buffer);
+    input->buffer = NULL;
+}
+
+/* Non-blocking, so that a FIFO without a writer is waited for in poll like all else. */
+static int open_file(const char *name) {
+    if (strcmp(name, "-") == 0)
+        return STDIN_FILENO;
+    int fd;
+    do
+        fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR && htw__signals_stop() == 0);
+    return fd >= 0 ? fd : -errno;
+}
+
+static void open_next(struct htw__input *input) {
+    input->name = *input->names++;
+    input->names_left--;
+    input->line = 0;
+    int fd = open_file(input->name);
+    struct stat status;
+    int error = fd < 0 ? -fd : 0;
+    if (error == 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
+        error = EISDIR;
+    if (fd >= 0)
+        input->fd = fd;
+    if (error != 0) {
+        htw__terminal_complain("%s: %s", input->name, strerror(error));
+        input->has_failed = true;
+        close_file(input);
+    }
+}
+
+void htw__input_advance(struct htw__input *input) {
+    while (input->fd < 0 && input->begin == input->end && input->names_left > 0)
+        open_next(input);
+}
+
+bool htw__input_is_over(const struct htw__input *input) {
+    return input->fd < 0 && input->begin == input->end && input->names_left == 0;
+}
+
+int htw__input_fd(const struct htw__input *input) {
+    return input->fd;
+}
+
+static int resize(struct htw__input *input, size_t capacity) {
+    char *buffer = realloc(input->buffer, capacity);
+    if (buffer == NULL)
+        return -ENOMEM;
+    input->buffer = buffer;
+    input->capacity = capacity;
+    return 0;
+}
+
+/* Moves an unfinished record to the front: once, since then it begins there. Doubling
+ * keeps the cost of long records linear; what one of them needed is given back after it. */
+static int make_space(struct htw__input *input) {
+    if (input->begin > 0) {
+        memmove(input->buffer, input->buffer + input->begin, input->end - input->begin);
+        input->end -= input->begin;
+        input->scanned -= input->begin;
+        input->begin = 0;
+    }
+    if (input->end == 0 && input->capacity > CAPACITY_FIRST)
+        return resize(input, CAPACITY_FIRST);
+    if (input->capacity - input->end >= READ_LEAST)
+        return 0;
+    return input->capacity > SIZE_MAX / 2 ? -ENOMEM : resize(input, input->capacity * 2);
+}
+
+static void fail_to_read(struct htw__input *input, int error) {
+    htw__terminal_complain("%s: %s", input->name, strerror(error));
+    if (input->end > input->begin)
+        htw__terminal_complain("%s:%" PRIu64 ": incomplete because of that, and skipped",
+                               input->name, htw__input_line(input));
+    input->begin = input->end;
+    input->scanned = input->end;
+    input->has_failed = true;
+    close_file(input);
+}
+
+int htw__input_read(struct htw__input *input) {
+    int error = make_space(input);
+    if (error != 0)
+        return error;
+    ssize_t size = read(input->fd, input->buffer + input->end, input->capacity - input->end);
+    if (size > 0)
+        input->end += (size_t)size;
+    else if (size == 0)
+        close_file(input);
+    else if (errno != EINTR && errno != EAGAIN)
+        fail_to_read(input, errno);
+    return 0;
+}
+
+/* Whether there is a separator, to which `scanned` then leads. */
+static bool scan(struct htw__input *input) {
+    const char *from = input->buffer + input->scanned;
+    const char *found = memchr(from, input->separator, input->end - input->scanned);
+    input->scanned = found != NULL ? (size_t)(found - input->buffer) : input->end;
+    return found != NULL;
+}
+
+/* Drops what is here of a record that was too long, with its separator. */
+static void skip(struct htw__input *input) {
+    input->is_skipping = !scan(input);
+    input->begin = input->scanned + !input->is_skipping;
+    input->scanned = input->begin;
+}
+
+bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size) {
+    if (input->is_skipping)
+        skip(input);
+    if (input->begin == input->end)
+        return false;
+    bool is_whole = scan(input) || input->fd < 0;
+    *ret_bytes = input->buffer + input->begin;
+    *ret_size = input->scanned - input->begin;
+    return is_whole || htw__input_is_too_long(input, *ret_size);
+}
+
+bool htw__input_is_too_long(const struct htw__input *input, size_t size) {
+    return size > input->max_record;
+}
+
+bool htw__input_is_whole(const struct htw__input *input, size_t size) {
+    return input->begin + size < input->end || input->fd < 0;
+}
+
+void htw__input_consume(struct htw__input *input, size_t size) {
+    input->is_skipping = !htw__input_is_whole(input, size);
+    input->begin += size;
+    if (input->begin < input->end) /* the separator, which the last record may lack */
+        input->begin++;
+    input->scanned = input->begin;
+    input->line++;
+}
+
+uint64_t htw__input_line(const struct htw__input *input) {
+    return input->line + 1;
+}
+
+bool htw__input_has_fragment(const struct htw__input *input) {
+    return input->begin < input->end;
+}

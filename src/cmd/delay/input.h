@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * input.h - the records of the named files, one file after the other.
+ *
+ * A record ends with the separator; the last one of a file may lack it. Nothing here
+ * waits, except that one read of a file that is not ready would: poll for it.
+ * Files that cannot be opened or read are complained of and passed over.
+ */
+#ifndef HTW_SRC_CMD_DELAY_INPUT_H
+#define HTW_SRC_CMD_DELAY_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct htw__input {
+    char *const *names; /* those that were not opened yet, `-` is standard input */
+    int names_left;
+    char separator;
+    size_t max_record;
+    const char *name; /* of the present file, or of the last one */
+    uint64_t line;    /* records of that file that were consumed */
+    int fd;           /* -1: none, or it has ended, while its last records may still be here */
+    bool has_failed;  /* some file was complained of */
+    bool is_skipping; /* the rest of a record that is too long */
+
+    char *buffer;
+    size_t capacity;
+    size_t begin;   /* the first byte that was not consumed */
+    size_t end;     /* the first free one */
+    size_t scanned; /* there is no separator between `begin` and here */
+};
+
+/* `names` must outlive the input. Of a record of more than `max_record` bytes only the beginning
+ * is given. Returns 0 or -ENOMEM. */
+int htw__input_init(struct htw__input *input, char *const names[], int count, char separator,
+                    size_t max_record);
+void htw__input_fini(struct htw__input *input);
+
+/* Opens the next file when the present one has ended and is consumed. */
+void htw__input_advance(struct htw__input *input);
+
+/* Whether nothing is left and nothing will come. */
+bool htw__input_is_over(const struct htw__input *input);
+
+/* What to poll before reading; -1 when there is nothing to read. */
+int htw__input_fd(const struct htw__input *input);
+
+/* Reads once; call it only when htw__input_peek() finds no record. Returns 0 or -ENOMEM. */
+int htw__input_read(struct htw__input *input);
+
+/*
+ * Gives the next record, without its separator, if it is here whole. Stays valid, and is
+ * given again, until htw__input_consume() drops it.
+ */
+bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size);
+void htw__input_consume(struct htw__input *input, size_t size);
+
+/* Of a record that peek gave with that size: whether it is too long, and whether it is whole, as
+ * all others are. */
+bool htw__input_is_too_long(const struct htw__input *input, size_t size);
+bool htw__input_is_whole(const struct htw__input *input, size_t size);
+
+/* The number of the record that peek gives, in its file, from 1. */
+uint64_t htw__input_line(const struct htw__input *input);
+
+/* Whether a part of a record was read, but not its end: after all others were consumed. */
+bool htw__input_has_fragment(const struct htw__input *input);
+
+#endif /* HTW_SRC_CMD_DELAY_INPUT_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* intake.c - from lines of the input to timers in the wheel. */
+#include "state.h"
+
+#include "line.h"
+#include "../signals.h"
+#include "../terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* While more than this waits for a slow reader, nothing more is taken in. */
+#define OUTPUT_BYTES_MAX ((size_t)16 * 1024 * 1024)
+
+/* As much of a bad word as is repeated in the complaint. */
+#define WORD_SHOWN 40
+
+static bool has_room(const struct htw__delay *delay) {
+    return htw__delay_pending(delay) < delay->options->max_pending &&
+           delay->output.bytes < OUTPUT_BYTES_MAX;
+}
+
+bool htw__delay_is_reading(const struct htw__delay *delay) {
+    return !delay->has_stopped_reading && !htw__input_is_over(&delay->input);
+}
+
+bool htw__delay_wants_input(const struct htw__delay *delay) {
+    return htw__delay_is_reading(delay) && has_room(delay);
+}
+
+static void complain_of_line(struct htw__delay *delay, const struct htw__line *line,
+                             const char *why) {
+    char word[WORD_SHOWN + 1];
+    size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
+    for (size_t i = 0; i < size; i++) /* control characters could play with the terminal */
+        word[i] = (unsigned char)line->word[i] < ' ' || line->word[i] == 127 ? '?' : line->word[i];
+    word[size] = '\0';
+    htw__terminal_complain("%s:%" PRIu64 ": %s%s%s%s", delay->input.name,
+                           htw__input_line(&delay->input), why, size > 0 ? ": " : "", word,
+                           line->word_size > size ? "..." : "");
+}
+
+static htw__nanos due_of(const struct htw__delay *delay, const struct htw__line *line,
+                         htw__nanos now_ns) {
+    if (!line->is_instant)
+        return line->when_ns + (delay->options->from_start ? 0 : now_ns);
+    htw__nanos due_ns = htw__timeline_from_wall(&delay->timeline, line->when_ns);
+    return due_ns > now_ns ? due_ns : now_ns;
+}
+
+/* What is due already need not wait for the tick to end. */
+static uint64_t deadline_of(const struct htw__delay *delay, htw__nanos due_ns, htw__nanos now_ns) {
+    if (due_ns <= now_ns)
+        return htw__nanos_tick_before(now_ns, delay->options->tick_ns);
+    return htw__nanos_tick_after(due_ns, delay->options->tick_ns);
+}
+
+/* Arms one line; -ENOMEM leaves everything as it was. */
+static int arm(struct htw__delay *delay, const struct htw__line *line, htw__nanos now_ns) {
+    struct htw__message *message =
+        htw__message_create(line->message, line->message_size, delay->options->separator,
+                            line->is_instant ? &line->when_ns : NULL);
+    if (message == NULL)
+        return -ENOMEM;
+    message->due_ns = due_of(delay, line, now_ns);
+    uint64_t deadline = deadline_of(delay, message->due_ns, now_ns);
+    int error = htw_wheel_schedule(delay->wheel, &message->in.timer, deadline);
+    if (error != 0) {
+        htw__message_destroy(message);
+        return error;
+    }
+    htw__report_accepted(&delay->report, htw__message_memory(message), htw__delay_pending(delay));
+    return 0;
+}
+
+void htw__delay_stop_for_memory(struct htw__delay *delay, int error) {
+    htw__terminal_complain("%s:%" PRIu64 ": no more is read: %s", delay->input.name,
+                           htw__input_line(&delay->input), strerror(-error));
+    delay->has_failed = true;
+    delay->has_stopped_reading = true;
+}
+
+static void accept_line(struct htw__delay *delay, const char *bytes, size_t size,
+                        htw__nanos now_ns) {
+    struct htw__line line;
+    const char *why = htw__line_parse(bytes, size, &line);
+    if (htw__input_is_too_long(&delay->input, size))
+        why = "line longer than --max-line";
+    int error = why == NULL ? arm(delay, &line, now_ns) : 0;
+    if (error != 0) {
+        htw__delay_stop_for_memory(delay, error);
+        return;
+    }
+    if (why != NULL) {
+        complain_of_line(delay, &line, why);
+        delay->report.bad++;
+        delay->has_failed = true;
+        delay->has_stopped_reading = delay->options->strict;
+    }
+    delay->report.read++;
+    htw__input_consume(&delay->input, size);
+}
+
+/* From the input's buffer into the wheel, as far as there is room. */
+void htw__delay_accept_lines(struct htw__delay *delay) {
+    const char *bytes;
+    size_t size;
+    htw__timeline_follow_wall_clock(&delay->timeline);
+    htw__nanos now_ns = htw__timeline_now(&delay->timeline);
+    for (int i = 0; i < HTW__DELAY_LINES_AT_ONCE && htw__delay_wants_input(delay) &&
+                    htw__signals_stop() == 0 && htw__input_peek(&delay->input, &bytes, &size);
+         i++)
+        accept_line(delay, bytes, size, now_ns);
+    if (!delay->has_stopped_reading)
+        htw__input_advance(&delay->input);
+}

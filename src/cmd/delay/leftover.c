@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* leftover.c - saves the messages that a run has not released. */
+#include "leftover.h"
+
+#include "line.h"
+#include "../safe_file.h"
+#include "../signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A record in pieces, of which some may be empty. */
+struct record {
+    char head[64]; /* the delay or the instant, with a blank; empty if it stands in `bytes` */
+    const char *bytes;
+    size_t size;
+    bool is_ended; /* `bytes` have the separator at their end */
+};
+
+/* Takes one record, which is not its to change; an error ends the walk. */
+typedef int visit_fn(void *context, const struct record *record, char separator);
+
+static void push(struct htw__message ***tail, struct htw__message *message) {
+    message->in.next = NULL;
+    **tail = message;
+    *tail = &message->in.next;
+}
+
+static int count_one(void *context, const struct record *record, char separator) {
+    struct htw__leftover *leftover = context;
+    (void)record;
+    (void)separator;
+    leftover->count++;
+    return 0;
+}
+
+static void format_head(struct record *record, const char *sign, htw__nanos time_ns) {
+    if (time_ns < 0)
+        time_ns = 0;
+    snprintf(record->head, sizeof(record->head), "%s%" PRIu64 ".%09" PRIu64 " ", sign,
+             (uint64_t)(time_ns / HTW__NS_PER_S), (uint64_t)(time_ns % HTW__NS_PER_S));
+}
+
+/* An instant stays one: as a delay it would drift by the time until the next run. */
+static struct record record_of(const struct htw__leftover *leftover,
+                               const struct htw__message *message) {
+    struct record record = { .bytes = message->bytes, .size = message->size, .is_ended = true };
+    htw__nanos instant_ns;
+    if (htw__message_instant(message, &instant_ns))
+        format_head(&record, "@", instant_ns);
+    else
+        format_head(&record, "", message->due_ns - leftover->now_ns);
+    return record;
+}
+
+/* As it came, unless its delay has begun to run already. */
+static struct record record_of_input(const struct htw__leftover *leftover, const char *bytes,
+                                     size_t size) {
+    struct record record = { .bytes = bytes, .size = size };
+    struct htw__line line;
+    if (!leftover->from_start || htw__line_parse(bytes, size, &line) != NULL || line.is_instant)
+        return record;
+    format_head(&record, "", line.when_ns - leftover->now_ns);
+    record.bytes = line.message;
+    record.size = line.message_size;
+    return record;
+}
+
+/* Visits all records, in order. Consumes a copy of the input, so that this can be repeated;
+ * `*input` becomes that copy. */
+static int walk(const struct htw__leftover *leftover, visit_fn *visit, void *context,
+                struct htw__input *input) {
+    *input = *leftover->input;
+    int error = 0;
+    for (const struct htw__message *message = leftover->messages; message != NULL && error == 0;
+         message = message->in.next) {
+        struct record record = record_of(leftover, message);
+        error = visit(context, &record, input->separator);
+    }
+    const char *bytes;
+    size_t size;
+    while (error == 0 && htw__input_peek(input, &bytes, &size) &&
+           htw__input_is_whole(input, size)) {
+        struct record record = record_of_input(leftover, bytes, size);
+        error = visit(context, &record, input->separator);
+        htw__input_consume(input, size);
+    }
+    return error;
+}
+
+void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *output,
+                        struct htw_wheel *wheel) {
+    struct htw__message **tail = &leftover->messages;
+    struct htw__message *message;
+    while ((message = htw__output_pop(output)) != NULL)
+        push(&tail, message);
+    while ((message = htw__message_of(htw_wheel_poll(wheel, HTW_NEVER))) != NULL)
+        push(&tail, message);
+    /* Those that lie beyond the last tick. */
+    while ((message = htw__message_of(htw_wheel_drain(wheel))) != NULL)
+        push(&tail, message);
+    leftover->count = 0;
+    struct htw__input input;
+    walk(leftover, count_one, leftover, &input);
+    leftover->fragment_line = htw__input_has_fragment(&input) ? htw__input_line(&input) : 0;
+}
+
+void htw__leftover_fini(struct htw__leftover *leftover) {
+    while (leftover->messages != NULL) {
+        struct htw__message *message = leftover->messages;
+        leftover->messages = message->in.next;
+        htw__message_destroy(message);
+    }
+}
+
+static int put_one(void *context, const struct record *record, char separator) {
+    struct htw__safe_file *file = context;
+    int error = htw__safe_file_put(file, record->head, strlen(record->head));
+    if (error == 0)
+        error = htw__safe_file_put(file, record->bytes, record->size);
+    if (error == 0 && !record->is_ended)
+        error = htw__safe_file_put(file, &separator, 1);
+    return error;
+}
+
+static int write_to(const struct htw__leftover *leftover, struct htw__safe_file *file) {
+    struct htw__input input;
+    int error = walk(leftover, put_one, file, &input);
+    return error != 0 ? error : htw__safe_file_commit(file);
+}
+
+/* How many records fit into a number of bytes. */
+struct fit {
+    off_t room;
+    off_t bytes;
+    uint64_t count;
+};
+
+static int fit_one(void *context, const struct record *record, char separator) {
+    struct fit *fit = context;
+    (void)separator;
+    off_t bytes = (off_t)(strlen(record->head) + record->size + !record->is_ended);
+    if (bytes > fit->room - fit->bytes)
+        return -ENOSPC;
+    fit->bytes += bytes;
+    fit->count++;
+    return 0;
+}
+
+/* Keeps the whole records of a file that got a part of all; says how many these are. Deletes it
+ * if there are none. */
+static uint64_t keep_part(const struct htw__leftover *leftover, struct htw__safe_file *file) {
+    struct fit fit = { .room = htw__safe_file_size(file) };
+    struct htw__input input;
+    walk(leftover, fit_one, &fit, &input);
+    if (fit.count > 0 && htw__safe_file_cut(file, fit.bytes) == 0)
+        return fit.count;
+    htw__safe_file_remove(file);
+    return 0;
+}
+
+static void move_name(struct htw__saved *saved, struct htw__safe_file *file, uint64_t count) {
+    saved->count = count;
+    saved->path = file->temporary;
+    file->temporary = NULL;
+}
+
+/* In another directory: what the first attempt wrote, `saved`, is less or as much. */
+static void save_elsewhere(const struct htw__leftover *leftover, struct htw__saved *saved) {
+    struct htw__safe_file file;
+    htw__signals_begin_saving();
+    int error = htw__safe_file_open_elsewhere(&file);
+    uint64_t count = 0;
+    if (error == 0)
+        count = write_to(leftover, &file) == 0 ? leftover->count : keep_part(leftover, &file);
+    if (count > saved->count) {
+        if (saved->path != NULL)
+            unlink(saved->path);
+        free(saved->path);
+        move_name(saved, &file, count);
+    } else if (count > 0) {
+        htw__safe_file_remove(&file);
+    }
+    htw__safe_file_close(&file);
+}
+
+struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const char *path) {
+    struct htw__saved saved = { .count = leftover->count };
+    struct htw__safe_file file;
+    htw__signals_begin_saving();
+    saved.error = htw__safe_file_open(&file, path);
+    if (saved.error == 0)
+        saved.error = write_to(leftover, &file);
+    if (saved.error != 0) {
+        bool has_temporary = file.temporary != NULL;
+        uint64_t count = 0;
+        if (has_temporary)
+            count = file.is_whole ? leftover->count : keep_part(leftover, &file);
+        saved.count = 0;
+        if (count > 0)
+            move_name(&saved, &file, count);
+        if (count < leftover->count && (!has_temporary || saved.error != -ECANCELED))
+            save_elsewhere(leftover, &saved);
+    }
+    htw__safe_file_close(&file);
+    return saved;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* line.h - one record of the input: a DELAY, a blank or tab, and the message. */
+#ifndef HTW_SRC_CMD_DELAY_LINE_H
+#define HTW_SRC_CMD_DELAY_LINE_H
+
+#include "../nanos.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct htw__line {
+    /* From when the line was read; or since 1970 by the wall clock, if `is_instant`. */
+    htw__nanos when_ns;
+    bool is_instant;
+    /* The first word as it was written, for complaints; set for bad lines as well. */
+    const char *word;
+    size_t word_size;
+    /* What follows the one blank or tab after it, byte for byte. */
+    const char *message;
+    size_t message_size;
+};
+
+/* Reads a record without its terminator. The line points into `bytes`.
+ * Returns NULL, or why it is bad (a static phrase). */
+const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *ret_line);
+
+#endif /* HTW_SRC_CMD_DELAY_LINE_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* message.h - a message on its way: one record of memory from its reading to its release. */
+#ifndef HTW_SRC_CMD_DELAY_MESSAGE_H
+#define HTW_SRC_CMD_DELAY_MESSAGE_H
+
+#include "../nanos.h"
+
+#include <htw/wheel.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct htw__message {
+    union {
+        struct htw_timer timer;    /* while it waits in the wheel */
+        struct htw__message *next; /* while it waits in the output queue */
+    } in;
+    htw__nanos due_ns; /* since the start of the program */
+    size_t size;       /* of `bytes`, with the terminator that ends the record */
+    bool has_instant;  /* it follows `bytes`: most messages have none */
+    char bytes[];
+};
+
+/* Copies a message and ends it with `terminator`. `instant_ns` is when it is to be released, by
+ * the wall clock, as the line said; NULL if the line had a delay. NULL when there is no memory. */
+struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
+                                         const htw__nanos *instant_ns);
+
+/* Gives the instant, if the message has one. */
+bool htw__message_instant(const struct htw__message *message, htw__nanos *ret_ns);
+
+/* Gives the memory back; the message must be neither in a wheel nor in a queue. */
+void htw__message_destroy(struct htw__message *message);
+
+/* The memory that it takes, without what malloc adds. */
+size_t htw__message_memory(const struct htw__message *message);
+
+/* The message whose timer the wheel handed out; NULL for NULL. */
+struct htw__message *htw__message_of(struct htw_timer *timer);
+
+#endif /* HTW_SRC_CMD_DELAY_MESSAGE_H */

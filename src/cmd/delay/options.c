@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - reads the command line of `htw delay`. */
+#include "options.h"
+
+#include "../duration.h"
+#include "../terminal.h"
+
+#include <htw/wheel.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+/* No line is meant to be so long, and no machine too small for it. */
+#define MAX_LINE_DEFAULT ((size_t)16 * 1024 * 1024)
+
+#define USAGE "Usage: htw delay [OPTION]... [FILE]...\n"
+
+const char htw__options_help[] = USAGE
+    "Release each message of the input when its delay is over.\n"
+    "\n"
+    "The input consists of lines `DELAY MESSAGE`, with one blank or tab between. MESSAGE is\n"
+    "written to standard output when DELAY, counted from when the line was read, is over:\n"
+    "never earlier, and in order of time (of lines for the same tick: in order of input).\n"
+    "With no FILE, or when FILE is -, standard input is read.\n"
+    "\n"
+    "DELAY is one of\n"
+    "  250ms  1.5s  10m  2h30m  3d  +500us  a duration, in w d h m (or min) s ms us ns\n"
+    "  0.25  1e-06                          seconds\n"
+    "  @1767225600.5                        an instant: seconds since 1970\n"
+    "  @2026-01-01T00:00:00Z                an instant: a date (RFC 3339); a past one: at once\n"
+    "Instants are converted when they are read: a wall clock that is set later changes\n"
+    "nothing for them. Time in which the machine is suspended does not count.\n"
+    "\n"
+    "  -t, --tick DURATION      the precision, from 1ns to 1d (default 1ms)\n"
+    "  -w, --wheel-size N       buckets a level: a power of two from 2 to 4096 (default 256)\n"
+    "  -m, --max-pending N      read no further while N messages are pending\n"
+    "  -l, --max-line N         skip lines of more than N bytes (default 16777216), as bad ones\n"
+    "  -f, --from-start         count delays from the start of the program\n"
+    "  -n, --simulate           do not wait: run in virtual time, which stands still while\n"
+    "                           input is read; order and planned times stay the same\n"
+    "  -T, --timestamps         write PLANNED REAL LATENESS before each message: two\n"
+    "                           instants, and the difference in seconds\n"
+    "  -0, --null               records of input and output end in NUL, not newline\n"
+    "  -S, --strict             stop reading at the first bad line\n"
+    "  -s, --stats              print statistics to standard error at the end\n"
+    "  -p, --progress           show progress, if standard error is a terminal\n"
+    "  -u, --unreleased FILE    when stopped early, replace FILE by what was read and not\n"
+    "                           released, with the delays that remain, for another run;\n"
+    "                           if that fails, save it under another name, which is told\n"
+    "  -h, --help               print this help\n"
+    "  -V, --version            print the version\n"
+    "\n"
+    "SIGINT, SIGTERM and SIGHUP stop the program: it writes what is due, if nothing has to be\n"
+    "waited for, and saves the rest. Another one ends a save that takes longer than a\n"
+    "second. SIGUSR1 draws the wheel on standard error.\n"
+    "\n"
+    "Exit status:\n"
+    "  0        all messages were released\n"
+    "  1        a line was bad, or reading or writing failed\n"
+    "  2        the command line is wrong\n"
+    "  3        what was not released could not be saved, or not all, or not in FILE\n"
+    "  141      the reader of standard output has gone (128 + SIGPIPE)\n"
+    "  128 + N  signal N stopped the program\n";
+
+static const struct option long_options[] = {
+    { "tick", required_argument, NULL, 't' },
+    { "wheel-size", required_argument, NULL, 'w' },
+    { "max-pending", required_argument, NULL, 'm' },
+    { "max-line", required_argument, NULL, 'l' },
+    { "from-start", no_argument, NULL, 'f' },
+    { "simulate", no_argument, NULL, 'n' },
+    { "timestamps", no_argument, NULL, 'T' },
+    { "null", no_argument, NULL, '0' },
+    { "strict", no_argument, NULL, 'S' },
+    { "stats", no_argument, NULL, 's' },
+    { "progress", no_argument, NULL, 'p' },
+    { "unreleased", required_argument, NULL, 'u' },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, 0, NULL, 0 },
+};
+
+/* Digits only, unlike strtoull, which reads "-1" as a large number. */
+static bool parse_count(const char *text, uint64_t *ret_count) {
+    uint64_t count = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' || count > (UINT64_MAX - 9) / 10)
+            return false;
+        count = count * 10 + (uint64_t)(*text - '0');
+    }
+    *ret_count = count;
+    return true;
+}
+
+static bool set_tick(struct htw__options *options, const char *text) {
+    htw__nanos tick_ns;
+    const char *why = htw__duration_parse(text, strlen(text), &tick_ns);
+    if (why == NULL && (tick_ns < 1 || tick_ns > HTW__NS_PER_DAY))
+        why = "a tick lasts from 1ns to 1d";
+    if (why != NULL) {
+        htw__terminal_complain("--tick: %s: %s", why, text);
+        return false;
+    }
+    options->tick_ns = (int64_t)tick_ns;
+    return true;
+}
+
+static bool set_wheel_size(struct htw__options *options, const char *text) {
+    uint64_t size;
+    if (!parse_count(text, &size) || size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX ||
+        (size & (size - 1)) != 0) {
+        htw__terminal_complain("--wheel-size: not a power of two from %u to %u: %s",
+                               HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX, text);
+        return false;
+    }
+    options->wheel_size = (uint32_t)size;
+    return true;
+}
+
+static bool set_unreleased(struct htw__options *options, const char *text) {
+    if (*text == '\0' || strcmp(text, "-") == 0) {
+        htw__terminal_complain("--unreleased: not the name of a file: '%s'", text);
+        return false;
+    }
+    options->unreleased_path = text;
+    return true;
+}
+
+static bool set_limit(size_t *limit, const char *name, const char *text) {
+    uint64_t count;
+    if (!parse_count(text, &count) || count == 0 || count > SIZE_MAX) {
+        htw__terminal_complain("%s: not a number of at least 1: %s", name, text);
+        return false;
+    }
+    *limit = (size_t)count;
+    return true;
+}
+
+/* Takes one option of the letter `option`; false when its argument is wrong. */
+static bool set(struct htw__options *options, int option, const char *argument) {
+    switch (option) {
+    case 't':
+        return set_tick(options, argument);
+    case 'w':
+        return set_wheel_size(options, argument);
+    case 'm':
+        return set_limit(&options->max_pending, "--max-pending", argument);
+    case 'l':
+        return set_limit(&options->max_line, "--max-line", argument);
+    case 'f':
+        options->from_start = true;
+        return true;
+    case 'n':
+        options->simulate = true;
+        return true;
+    case 'T':
+        options->timestamps = true;
+        return true;
+    case '0':
+        options->separator = '\0';
+        return true;
+    case 'S':
+        options->strict = true;
+        return true;
+    case 's':
+        options->stats = true;
+        return true;
+    case 'p':
+        options->progress = true;
+        return true;
+    case 'u':
+        return set_unreleased(options, argument);
+    default: /* '?': getopt has complained */
+        return false;
+    }
+}
+
+enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw__options *options) {
+    static char standard_input[] = "-";
+    static char *const no_names[] = { standard_input };
+    *options = (struct htw__options) {
+        .tick_ns = HTW__NS_PER_MS,
+        .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
+        .max_pending = SIZE_MAX,
+        .max_line = MAX_LINE_DEFAULT,
+        .separator = '\n',
+        .names = no_names,
+        .name_count = 1,
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, "t:w:m:l:fnT0Sspu:hV", long_options, NULL)) != -1) {
+        if (option == 'h')
+            return HTW__OPTIONS_HELP;
+        if (option == 'V')
+            return HTW__OPTIONS_VERSION;
+        if (!set(options, option, optarg)) {
+            fputs(USAGE "Try 'htw delay --help' for more information.\n", stderr);
+            return HTW__OPTIONS_WRONG;
+        }
+    }
+    if (optind < argc) {
+        options->names = argv + optind;
+        options->name_count = argc - optind;
+    }
+    return HTW__OPTIONS_RUN;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the command line of `htw delay`. */
+#ifndef HTW_SRC_CMD_DELAY_OPTIONS_H
+#define HTW_SRC_CMD_DELAY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct htw__options {
+    int64_t tick_ns;
+    uint32_t wheel_size;
+    size_t max_pending; /* SIZE_MAX: no limit */
+    size_t max_line;
+    bool from_start;
+    bool simulate;
+    bool timestamps;
+    bool strict;
+    bool stats;
+    bool progress;
+    char separator;
+    const char *unreleased_path; /* NULL: none */
+    char *const *names;
+    int name_count; /* at least 1 */
+};
+
+/* What the command line asks for. */
+enum htw__options_request {
+    HTW__OPTIONS_RUN,
+    HTW__OPTIONS_HELP,
+    HTW__OPTIONS_VERSION,
+    HTW__OPTIONS_WRONG /* and that was complained of */
+};
+
+/* Reads the arguments, of which the first is the name to complain under. */
+enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw__options *options);
+
+/* What --help prints. */
+extern const char htw__options_help[];
+
+#endif /* HTW_SRC_CMD_DELAY_OPTIONS_H */

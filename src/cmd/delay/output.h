@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output.h - the messages that are due, on their way to standard output.
+ *
+ * They wait in a queue and are written from where they are, many with one call. A write
+ * never blocks where poll can tell that it would: on a pipe, a terminal or a socket at
+ * most PIPE_BUF bytes are written at a time, and whole messages where they fit, so that
+ * one which the reader got in part is one longer than that.
+ */
+#ifndef HTW_SRC_CMD_DELAY_OUTPUT_H
+#define HTW_SRC_CMD_DELAY_OUTPUT_H
+
+#include "message.h"
+#include "report.h"
+#include "timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* `PLANNED REAL LATENESS `: two instants, a sign and a number of seconds. */
+#define HTW__OUTPUT_PREFIX_SIZE 128
+#define HTW__OUTPUT_BATCH 256
+
+struct htw__output {
+    int fd;
+    bool has_timestamps;
+    bool is_regular; /* a file: always writable */
+    bool is_pipe;    /* one without a name: if its reader goes away, nobody comes back */
+    bool is_blocked; /* the last write stopped because the reader is behind */
+    struct htw__message *head;
+    struct htw__message **tail;
+    size_t count;
+    size_t bytes;
+    size_t head_written; /* of the first message, its prefix included */
+    char prefixes[HTW__OUTPUT_BATCH][HTW__OUTPUT_PREFIX_SIZE];
+    size_t prefix_sizes[HTW__OUTPUT_BATCH];
+    const struct htw__timeline *timeline;
+    struct htw__report *report;
+};
+
+/* Writes to `fd`, which stays the caller's. Both pointers must outlive the output. */
+void htw__output_init(struct htw__output *output, int fd, bool has_timestamps,
+                      const struct htw__timeline *timeline, struct htw__report *report);
+
+/* Takes a message over, which is in no wheel any more. */
+void htw__output_push(struct htw__output *output, struct htw__message *message);
+
+/* Gives the first message back; NULL when there is none. */
+struct htw__message *htw__output_pop(struct htw__output *output);
+
+/* Writes what goes without waiting, but some hundred KiB at most, and then frees it.
+ * Returns 0 or a negative errno; messages not written stay. */
+int htw__output_write(struct htw__output *output);
+
+/* How much of the first message was written; not 0 only for one longer than PIPE_BUF. */
+size_t htw__output_partial(const struct htw__output *output);
+
+#endif /* HTW_SRC_CMD_DELAY_OUTPUT_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline.c - the time of one run: real or simulated. */
+#include "timeline.h"
+
+#include "../../base/clock.h"
+
+/* What two measurements of the offset may differ by without the clock having been set. */
+#define NOISE_NS HTW__NS_PER_MS
+
+/*
+ * The two clocks cannot be read at once. The wall clock is read first, so that the offset
+ * is rather too small: then instants become due rather too late than too early. Of several
+ * attempts the largest one was the least disturbed.
+ */
+static int64_t measure_wall_offset(const struct htw__timeline *timeline, int attempts) {
+    int64_t best_ns = INT64_MIN;
+    while (attempts-- > 0) {
+        int64_t wall_ns = htw__clock_realtime_ns();
+        int64_t time_ns = htw__clock_monotonic_ns() - timeline->start_ns;
+        if (wall_ns - time_ns > best_ns)
+            best_ns = wall_ns - time_ns;
+    }
+    return best_ns;
+}
+
+void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is_simulated) {
+    *timeline = (struct htw__timeline) {
+        .tick_ns = tick_ns,
+        .is_simulated = is_simulated,
+        .start_ns = htw__clock_monotonic_ns(),
+    };
+    timeline->wall_offset_ns = measure_wall_offset(timeline, 5);
+}
+
+htw__nanos htw__timeline_now(const struct htw__timeline *timeline) {
+    if (timeline->is_simulated)
+        return timeline->virtual_ns;
+    return htw__clock_monotonic_ns() - timeline->start_ns;
+}
+
+void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick) {
+    htw__nanos time_ns = (htw__nanos)tick * timeline->tick_ns;
+    if (time_ns > timeline->virtual_ns)
+        timeline->virtual_ns = time_ns;
+}
+
+void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
+    if (timeline->is_simulated)
+        return;
+    /* Small differences are left alone: lines with the same instant must stay in order. */
+    int64_t change_ns = measure_wall_offset(timeline, 1) - timeline->wall_offset_ns;
+    if (change_ns >= -NOISE_NS && change_ns <= NOISE_NS)
+        return;
+    /* Perhaps another process ran between the readings of the two clocks: look again. */
+    change_ns = measure_wall_offset(timeline, 5) - timeline->wall_offset_ns;
+    if (change_ns < -NOISE_NS || change_ns > NOISE_NS)
+        timeline->wall_offset_ns += change_ns;
+}
+
+htw__nanos htw__timeline_to_wall(const struct htw__timeline *timeline, htw__nanos time_ns) {
+    return time_ns + timeline->wall_offset_ns;
+}
+
+htw__nanos htw__timeline_from_wall(const struct htw__timeline *timeline, htw__nanos wall_ns) {
+    return wall_ns - timeline->wall_offset_ns;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline.h - the time of one run: nanoseconds since the program's start, which either
+ * pass by the monotonic clock or, simulated, stand still until they are moved on.
+ */
+#ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
+#define HTW_SRC_CMD_DELAY_TIMELINE_H
+
+#include "../nanos.h"
+
+#include <stdbool.h>
+
+struct htw__timeline {
+    int64_t tick_ns;
+    bool is_simulated;
+    htw__nanos virtual_ns;
+    int64_t start_ns;       /* by the monotonic clock */
+    int64_t wall_offset_ns; /* from the time of the run to that since 1970 */
+};
+
+/* Starts the time of the run. */
+void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is_simulated);
+
+/* The present, since the start. */
+htw__nanos htw__timeline_now(const struct htw__timeline *timeline);
+
+/* Moves simulated time on to the beginning of a tick. */
+void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick);
+
+/*
+ * Looks whether the wall clock was set since the last time. Instants that are read from
+ * now on are understood by the new time; those read before keep their place.
+ */
+void htw__timeline_follow_wall_clock(struct htw__timeline *timeline);
+
+/* From the time of the run to the wall clock's, and back. */
+htw__nanos htw__timeline_to_wall(const struct htw__timeline *timeline, htw__nanos time_ns);
+htw__nanos htw__timeline_from_wall(const struct htw__timeline *timeline, htw__nanos wall_ns);
+
+#endif /* HTW_SRC_CMD_DELAY_TIMELINE_H */

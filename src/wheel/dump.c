@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* dump.c - the wheel as a picture in text. */
+#include "lists.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* A level is drawn as one character for each bucket, or for each group of buckets. */
+#define STRIP_WIDTH 64u
+
+/* How many buckets of the delay queue are listed. */
+#define LISTED_BUCKETS 8u
+
+static size_t length_of(struct htw__list list) {
+    size_t length = 0;
+    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next)
+        length++;
+    return length;
+}
+
+static size_t timers_in(const struct htw_wheel *wheel, unsigned level, uint32_t slot) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+        count += length_of(htw__wheel_list(wheel, level, slot, i));
+    return count;
+}
+
+/* One to nine timers as a digit, then a letter for each power of ten: a for 10 to 99. */
+static char load_mark(size_t timers) {
+    if (timers == 0)
+        return '.';
+    if (timers < 10)
+        return (char)('0' + timers);
+    char mark = 'a';
+    while ((timers /= 10) >= 10)
+        mark++;
+    return mark;
+}
+
+static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stream) {
+    uint32_t buckets = wheel->levels[level].buckets.count;
+    uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH; /* both are powers of two */
+    uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
+    char strip[STRIP_WIDTH + 1];
+    size_t marks = 0;
+    size_t pending = 0;
+    for (uint32_t first = 0; first < buckets; first += group) {
+        size_t timers = 0;
+        for (uint32_t slot = first; slot < first + group; slot++)
+            timers += timers_in(wheel, level, slot);
+        strip[marks++] = load_mark(timers);
+        pending += timers;
+    }
+    strip[marks] = '\0';
+    fprintf(stream, "level %u: buckets of 2^%u ticks, pending %zu\n  |%s", level,
+            wheel->levels[level].shift, pending, strip);
+    fprintf(stream, "|\n  %*c clock, in bucket %" PRIu32 "\n", (int)(clock_slot / group) + 2, '^',
+            clock_slot);
+}
+
+/* The bucket that comes up first of those that come up after `last`; false if there is none. */
+static bool find_next_queued(const struct htw_wheel *wheel, struct htw__heap_entry *last) {
+    struct htw__heap_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
+        struct htw__heap_entry entry = { htw__delay_queue_key(&wheel->queue, id), id };
+        if (entry.key != HTW__DELAY_QUEUE_ABSENT && htw__heap_entry_precedes(*last, entry) &&
+            htw__heap_entry_precedes(entry, next))
+            next = entry;
+    }
+    *last = next;
+    return next.key != HTW__DELAY_QUEUE_ABSENT;
+}
+
+static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
+    uint32_t count = htw__delay_queue_count(&wheel->queue);
+    fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", count,
+            count > LISTED_BUCKETS ? ", the first of them:" : "");
+    struct htw__heap_entry bucket = { 0, UINT32_MAX };
+    for (uint32_t listed = 0; listed < LISTED_BUCKETS && find_next_queued(wheel, &bucket);
+         listed++) {
+        unsigned level = htw__wheel_id_level(wheel, bucket.id);
+        uint32_t slot = bucket.id & wheel->mask;
+        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", bucket.key,
+                level, slot, timers_in(wheel, level, slot));
+    }
+}
+
+int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
+    if (wheel == NULL || stream == NULL)
+        return -EINVAL;
+    fprintf(stream, "wheel: clock %" PRIu64 "%s, %" PRIu32 " buckets a level, %u of %u levels%s\n",
+            wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
+            wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
+    fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
+            length_of(htw__list_of_ring(&wheel->due)) + length_of(htw__list_of_ring(&wheel->late)),
+            length_of(htw__list_of_ring(&wheel->never)));
+    fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
+            wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        draw_level(wheel, level, stream);
+    list_queue(wheel, stream);
+    fprintf(stream,
+            "scheduled %" PRIu64 ", moved %" PRIu64 ", cancelled %" PRIu64 ", expired %" PRIu64
+            ", drained %" PRIu64 ", demoted %" PRIu64 ", clock advances %" PRIu64 "\n",
+            wheel->scheduled, wheel->moved, wheel->cancelled, wheel->expired, wheel->drained,
+            wheel->demoted, wheel->advances);
+    return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect.c - looking at a wheel: for_each, check, stats. The picture is dump.c. */
+#include "lists.h"
+
+#include <errno.h>
+
+/* ---- for_each ---- */
+
+struct visit {
+    htw_wheel_visitor *visitor;
+    void *arg;
+    size_t count;
+};
+
+/* False when the visitor has seen enough. */
+static bool visit_list(struct visit *visit, struct htw__list list) {
+    for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
+        visit->count++;
+        if (!visit->visitor(htw__timer_of(link), visit->arg))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_bucket(struct htw_wheel *wheel, struct visit *visit, uint32_t id) {
+    unsigned level = htw__wheel_id_level(wheel, id);
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+        if (!visit_list(visit, htw__wheel_list(wheel, level, id & wheel->mask, i)))
+            return false;
+    return true;
+}
+
+size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg) {
+    if (wheel == NULL || visitor == NULL)
+        return 0;
+    struct visit visit = { visitor, arg, 0 };
+    bool more = visit_list(&visit, htw__list_of_ring(&wheel->due)) &&
+                visit_list(&visit, htw__list_of_ring(&wheel->late)) &&
+                visit_list(&visit, htw__list_of_ring(&wheel->never));
+    /* Every bucket with a timer is in the delay queue. */
+    for (uint32_t id = 0; more && id < wheel->queue.capacity; id++)
+        if (htw__delay_queue_key(&wheel->queue, id) != HTW__DELAY_QUEUE_ABSENT)
+            more = visit_bucket(wheel, &visit, id);
+    return visit.count;
+}
+
+/* ---- check: the numbers are those of the invariants in wheel.c ---- */
+
+struct check {
+    const struct htw_wheel *wheel;
+    uint64_t total;
+    uint64_t expected_total;
+};
+
+/* What is true of all timers of a list. */
+struct rule {
+    uint32_t id; /* as in _where */
+    uint64_t earliest;
+    uint64_t latest;
+};
+
+static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *timer,
+                       const struct rule *rule) {
+    if (!htw__wheel_owns(wheel, timer) || htw__timer_id(timer) != rule->id)
+        return 2;
+    if (timer->_deadline < rule->earliest || timer->_deadline > rule->latest)
+        return htw__id_is_bucket(rule->id) ? 5 : 7;
+    if (htw__wheel_place(wheel, timer->_deadline) == wheel->level_count)
+        return 8;
+    return 0;
+}
+
+static int check_list(struct check *check, struct htw__list list, const struct rule *rule) {
+    struct htw__link **back = list.head;
+    struct htw__link *link = *back;
+    int broken = 0;
+    while (broken == 0 && link != list.end) {
+        if (link == NULL || link->_back != back)
+            return 1;
+        if (++check->total > check->expected_total)
+            return 9;
+        broken = check_timer(check->wheel, htw__timer_of(link), rule);
+        back = &link->_next;
+        link = *back;
+    }
+    if (broken == 0 && list.end != &check->wheel->nil && list.end->_back != back)
+        return 1;
+    return broken;
+}
+
+static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
+    const struct htw_wheel *wheel = check->wheel;
+    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
+    uint64_t key = htw__delay_queue_key(&wheel->queue, id);
+    if (key == HTW__DELAY_QUEUE_ABSENT)
+        return htw__wheel_is_empty_at(wheel, level, slot) ? 0 : 4;
+    unsigned shift = wheel->levels[level].shift;
+    if (key < wheel->clock || (key == wheel->clock && !wheel->in_round) ||
+        htw__wheel_slot(wheel, level, key) != slot ||
+        (key >> shift) - (wheel->clock >> shift) > wheel->mask)
+        return 6;
+    /* A timer that was moved later may wait in an earlier bucket; not in strict FIFO. */
+    uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
+    struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER - 1 };
+    int broken = 0;
+    for (uint32_t i = 0; broken == 0 && i < htw__wheel_list_count(wheel, level); i++)
+        broken = check_list(check, htw__wheel_list(wheel, level, slot, i), &rule);
+    return broken;
+}
+
+static int check_buckets(struct check *check) {
+    const struct htw_wheel *wheel = check->wheel;
+    int broken = htw__delay_queue_is_valid(&wheel->queue) ? 0 : 3;
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        for (uint32_t slot = 0; broken == 0 && slot < wheel->levels[level].buckets.count; slot++)
+            broken = check_bucket(check, level, slot);
+    return broken;
+}
+
+static int check_rings(struct check *check) {
+    const struct htw_wheel *wheel = check->wheel;
+    const struct rule due = { HTW__ID_DUE, 0, wheel->clock };
+    const struct rule never = { HTW__ID_NEVER, HTW_NEVER, HTW_NEVER };
+    int broken = check_list(check, htw__list_of_ring(&wheel->due), &due);
+    if (broken == 0)
+        broken = check_list(check, htw__list_of_ring(&wheel->late), &due);
+    if (broken == 0)
+        broken = check_list(check, htw__list_of_ring(&wheel->never), &never);
+    if (broken == 0 && !wheel->in_round && !htw__ring_is_empty(&wheel->late))
+        broken = 7;
+    return broken;
+}
+
+static bool levels_are_sound(const struct htw_wheel *wheel) {
+    if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
+        wheel->clock == HTW_NEVER || wheel->levels[wheel->level_count].last != UINT64_MAX ||
+        wheel->reach > htw__wheel_measure_reach(wheel))
+        return false;
+    for (unsigned level = 1; level < wheel->level_count; level++)
+        if (wheel->levels[level].last !=
+            htw__wheel_window_end(wheel, wheel->levels[level].shift, wheel->clock))
+            return false;
+    return true;
+}
+
+int htw_wheel_check(const struct htw_wheel *wheel) {
+    if (wheel == NULL)
+        return -EINVAL;
+    if (!levels_are_sound(wheel))
+        return 8;
+    struct check check = { .wheel = wheel, .expected_total = htw_wheel_count(wheel) };
+    int broken = check_buckets(&check);
+    if (broken == 0)
+        broken = check_rings(&check);
+    if (broken == 0 && check.total != check.expected_total)
+        broken = 9;
+    return broken;
+}
+
+/* ---- stats ---- */
+
+static uint64_t memory_of(const struct htw_wheel *wheel) {
+    uint64_t bytes = sizeof(*wheel) + htw__delay_queue_memory(&wheel->queue);
+    for (unsigned level = 0; level < wheel->level_count; level++)
+        bytes += htw__buckets_bytes(&wheel->levels[level].buckets);
+    return bytes;
+}
+
+int htw_wheel_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
+    if (wheel == NULL || stats == NULL || stats->struct_size != sizeof(*stats))
+        return -EINVAL;
+    *stats = (struct htw_wheel_stats) {
+        .struct_size = sizeof(*stats),
+        .scheduled = wheel->scheduled,
+        .moved = wheel->moved,
+        .cancelled = wheel->cancelled,
+        .expired = wheel->expired,
+        .drained = wheel->drained,
+        .demoted = wheel->demoted,
+        .advances = wheel->advances,
+        .pending = htw_wheel_count(wheel),
+        .levels = wheel->level_count,
+        .size = wheel->mask + 1,
+        .queued_buckets = htw__delay_queue_count(&wheel->queue),
+        .memory_bytes = memory_of(wheel),
+    };
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* lists.h - the lists of a wheel, chains and rings alike, for those who only look. */
+#ifndef HTW_SRC_WHEEL_LISTS_H
+#define HTW_SRC_WHEEL_LISTS_H
+
+#include "state.h"
+
+/* A list of timers, wherever it is: leads from *head to `end`. */
+struct htw__list {
+    struct htw__link **head;
+    struct htw__link *end;
+};
+
+static inline struct htw__list htw__list_of_ring(const struct htw__link *ring) {
+    struct htw__link *end = (struct htw__link *)(uintptr_t)ring;
+    return (struct htw__list) { &end->_next, end };
+}
+
+/* How many lists make up a bucket of `level`. */
+static inline uint32_t htw__wheel_list_count(const struct htw_wheel *wheel, unsigned level) {
+    uint32_t chains = wheel->levels[level].buckets.chains;
+    return chains == 0 ? 1 : chains;
+}
+
+static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, unsigned level,
+                                               uint32_t slot, uint32_t index) {
+    const struct htw__buckets *buckets = &wheel->levels[level].buckets;
+    if (buckets->chains == 0)
+        return htw__list_of_ring(htw__bucket_ring(buckets, slot));
+    /* The end is only compared with. */
+    return (struct htw__list) { htw__bucket_chain(buckets, slot, index),
+                                (struct htw__link *)(uintptr_t)&wheel->nil };
+}
+
+#endif /* HTW_SRC_WHEEL_LISTS_H */

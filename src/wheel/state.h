@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - what a wheel is made of, and where in it a deadline belongs.
+ * For the files of src/wheel/ only; wheel.c explains the algorithm and numbers the invariants.
+ */
+#ifndef HTW_SRC_WHEEL_STATE_H
+#define HTW_SRC_WHEEL_STATE_H
+
+#include "bucket.h"
+#include "../base/assert.h"
+#include "delay_queue.h"
+
+#include <htw/wheel.h>
+
+/* Where a deadline belongs: the number of a level (level_count: of one that is yet to be
+   created), or one of these. */
+#define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `late` */
+#define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 2u) /* in `never` */
+
+/*
+ * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the
+ * mark of the wheel (bits 32 to 63) and this number in one word: it is written by one store,
+ * and 0 means not pending.
+ */
+#define HTW__ID_DUE (UINT32_MAX - 1)
+#define HTW__ID_NEVER UINT32_MAX
+
+struct htw__level {
+    uint64_t last;        /* the last deadline in the window; UINT64_MAX: the level does not exist.
+                             Not for the lowest: its window moves with every tick */
+    uint64_t first_where; /* `_where` of timers in its first bucket */
+    struct htw__buckets buckets;
+    uint32_t shift; /* a bucket is 2^shift ticks wide */
+};
+
+struct htw_wheel {
+    uint64_t clock; /* less than HTW_NEVER */
+    /* A deadline up to this finds its level created. Windows only move on, so that this
+       can lag behind; whoever finds it too early puts it right (htw__wheel_measure_reach). */
+    uint64_t reach;
+    uint64_t mark; /* what `_where` of pending timers holds above bit 31; not 0 */
+    uint32_t mask; /* size - 1 */
+    uint8_t bits;  /* log2(size): level i has buckets of 2^(bits * i) ticks */
+    uint8_t level_count;
+    uint8_t level_max;
+    bool strict_fifo;
+    bool in_round;
+    bool opening;  /* strict FIFO: the bucket at the top was found due, and is being emptied */
+    uint32_t turn; /* the chain that a timer was last taken from */
+
+    struct htw__link nil; /* where the chains of all buckets end */
+    struct htw__delay_queue queue;
+
+    struct htw__link due;   /* timers armed for the clock's tick or earlier, in that order */
+    struct htw__link late;  /* the same, but armed inside the round: due in the next one */
+    struct htw__link never; /* timers that have HTW_NEVER for a deadline */
+
+    uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
+
+    /* Those that exist, and one behind them whose window has no end. */
+    struct htw__level levels[HTW_WHEEL_LEVELS_MAX + 1];
+    struct htw_allocator allocator;
+};
+
+static inline struct htw_timer *htw__timer_of(struct htw__link *link) {
+    return HTW_CONTAINER_OF(link, struct htw_timer, _link);
+}
+
+static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned level,
+                                       uint64_t deadline) {
+    return (uint32_t)(deadline >> wheel->levels[level].shift) & wheel->mask;
+}
+
+/* The number of a bucket in the delay queue: the higher the level, the higher. */
+static inline uint32_t htw__wheel_bucket_id(const struct htw_wheel *wheel, unsigned level,
+                                            uint32_t slot) {
+    return (uint32_t)wheel->levels[level].first_where + slot;
+}
+
+static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32_t id) {
+    return id >> wheel->bits;
+}
+
+static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigned level,
+                                          uint32_t slot) {
+    return htw__bucket_is_empty(&wheel->levels[level].buckets, slot, wheel->scheduled, &wheel->nil);
+}
+
+/*
+ * The last deadline that a level holds while the clock is at `clock`: its window is `size`
+ * buckets, from the one in which the clock is. HTW_NEVER never belongs to a level.
+ */
+static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
+                                             uint64_t clock) {
+    uint64_t span = wheel->mask;
+    uint64_t bucket = clock >> shift;
+    if ((HTW_NEVER >> shift) - bucket <= span)
+        return HTW_NEVER - 1;
+    return ((bucket + span + 1) << shift) - 1;
+}
+
+/* The window of a level moves when the clock enters another of its buckets. */
+static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock) {
+    uint64_t changed = wheel->clock ^ clock;
+    wheel->clock = clock;
+    for (unsigned i = 1; i < wheel->level_count && changed >> wheel->levels[i].shift != 0; i++)
+        wheel->levels[i].last = htw__wheel_window_end(wheel, wheel->levels[i].shift, clock);
+}
+
+static inline uint64_t htw__wheel_measure_reach(const struct htw_wheel *wheel) {
+    return htw__wheel_window_end(wheel, wheel->levels[wheel->level_count - 1u].shift, wheel->clock);
+}
+
+/* The lowest level whose window holds a deadline, which lies after the clock and is not
+   HTW_NEVER; if none does, the one that comes next, which does not exist. */
+static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
+                                                            uint64_t deadline) {
+    const struct htw__level *level = wheel->levels;
+    if (deadline - wheel->clock <= wheel->mask)
+        return level;
+    do
+        level++;
+    while (deadline > level->last);
+    return level;
+}
+
+/* Where a deadline belongs. */
+static inline unsigned htw__wheel_place(const struct htw_wheel *wheel, uint64_t deadline) {
+    if (deadline <= wheel->clock)
+        return HTW__PLACE_DUE;
+    if (deadline == HTW_NEVER)
+        return HTW__PLACE_NEVER;
+    return (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
+}
+
+/* Whether `place` is a level, created or not. */
+static inline bool htw__place_is_level(unsigned place) {
+    return place <= HTW_WHEEL_LEVELS_MAX;
+}
+
+static inline void htw__wheel_settle(const struct htw_wheel *wheel, struct htw_timer *timer,
+                                     uint32_t id) {
+    timer->_where = wheel->mark | id;
+}
+
+static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct htw_timer *timer) {
+    return (timer->_where ^ wheel->mark) >> 32 == 0;
+}
+
+static inline uint32_t htw__timer_id(const struct htw_timer *timer) {
+    return (uint32_t)timer->_where;
+}
+
+static inline bool htw__id_is_bucket(uint32_t id) {
+    return id < HTW__ID_DUE;
+}
+
+/* Puts a timer, which is in no list, into a bucket of `level`, which exists. Of the
+   bucket's chains it gets the one whose turn it is by `turn`, a running count. Returns the
+   number of the bucket: the delay queue has yet to be told. */
+static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
+                                       uint64_t deadline, const struct htw__level *level,
+                                       uint64_t turn) {
+    uint32_t slot = (uint32_t)(deadline >> level->shift) & wheel->mask;
+    uint64_t where = level->first_where + slot;
+    timer->_deadline = deadline;
+    timer->_where = where;
+    htw__bucket_add(&level->buckets, slot, turn, &timer->_link);
+    return (uint32_t)where;
+}
+
+/* The same, and tells the delay queue. */
+static inline void htw__wheel_enter(struct htw_wheel *wheel, struct htw_timer *timer,
+                                    uint64_t deadline, const struct htw__level *level,
+                                    uint64_t turn) {
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, turn);
+    htw__delay_queue_offer(&wheel->queue, id, deadline);
+}
+
+/* Puts a timer, which is in no list, into `place`, which exists. */
+static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *timer,
+                                   uint64_t deadline, unsigned place, uint64_t turn) {
+    if (htw__place_is_level(place)) {
+        htw__wheel_enter(wheel, timer, deadline, &wheel->levels[place], turn);
+        return;
+    }
+    timer->_deadline = deadline;
+    htw__wheel_settle(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
+    struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
+                             : wheel->in_round         ? &wheel->late
+                                                       : &wheel->due;
+    htw__ring_push_back(ring, &timer->_link);
+}
+
+/* Discards the bucket at the top of the delay queue, which is empty. */
+static inline void htw__wheel_discard_top(struct htw_wheel *wheel) {
+    wheel->opening = false;
+    htw__delay_queue_pop(&wheel->queue);
+}
+
+#define HTW_ASSERT_WHEEL(wheel) HTW_ASSERT_SLOW(htw_wheel_check(wheel) == 0)
+
+#endif /* HTW_SRC_WHEEL_STATE_H */

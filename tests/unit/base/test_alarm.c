@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel's timer is set to can be read from it: no test has to wait for it to ring,
+   but for those that want to know that it does. */
+#include "../../../src/base/alarm.h"
+#include "../../../src/base/clock.h"
+
+#include "../unit.h"
+
+#include <poll.h>
+#include <sys/timerfd.h>
+
+#define HOUR_NS (INT64_C(3600) * 1000000000)
+
+static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME };
+
+static int64_t now_ns(clockid_t clock) {
+    return clock == CLOCK_MONOTONIC  ? htw__clock_monotonic_ns()
+           : clock == CLOCK_BOOTTIME ? htw__clock_boottime_ns()
+                                     : htw__clock_realtime_ns();
+}
+
+static struct htw__alarm started(clockid_t clock) {
+    struct htw__alarm alarm;
+    assert_int_equal(htw__alarm_init(&alarm, clock, false), 0);
+    htw__alarm_reset(&alarm);
+    return alarm;
+}
+
+/* How long until it rings; 0: it is not set. */
+static int64_t remaining_ns(const struct htw__alarm *alarm) {
+    struct itimerspec setting;
+    assert_int_equal(timerfd_gettime(alarm->fd, &setting), 0);
+    return (int64_t)setting.it_value.tv_sec * 1000000000 + setting.it_value.tv_nsec;
+}
+
+static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
+    struct pollfd poll_fd = { alarm->fd, POLLIN, 0 };
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+static void alarm_set_twice_rings_at_the_earlier(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct htw__alarm alarm = started(clocks[i]);
+        int64_t start_ns = now_ns(clocks[i]);
+        htw__alarm_set(&alarm, start_ns + 5 * HOUR_NS);
+        assert_in_range(remaining_ns(&alarm), 4 * HOUR_NS, 5 * HOUR_NS);
+        htw__alarm_set(&alarm, start_ns + 9 * HOUR_NS);
+        assert_in_range(remaining_ns(&alarm), 4 * HOUR_NS, 5 * HOUR_NS);
+        htw__alarm_set(&alarm, start_ns + 2 * HOUR_NS);
+        assert_in_range(remaining_ns(&alarm), HOUR_NS, 2 * HOUR_NS);
+        assert_false(is_readable(&alarm, 0));
+        htw__alarm_fini(&alarm);
+    }
+}
+
+static void alarm_reset_takes_a_later_time(void **state) {
+    (void)state;
+    struct htw__alarm alarm = started(CLOCK_MONOTONIC);
+    int64_t start_ns = htw__clock_monotonic_ns();
+    htw__alarm_set(&alarm, start_ns + HOUR_NS);
+    htw__alarm_reset(&alarm);
+    assert_true(remaining_ns(&alarm) <= HOUR_NS); /* it stays until it is set or disarmed */
+    assert_true(remaining_ns(&alarm) > 0);
+    htw__alarm_set(&alarm, start_ns + 9 * HOUR_NS);
+    assert_in_range(remaining_ns(&alarm), 8 * HOUR_NS, 9 * HOUR_NS);
+    htw__alarm_fini(&alarm);
+}
+
+static void alarm_disarmed_forgets_what_was_set_before_the_reset(void **state) {
+    (void)state;
+    struct htw__alarm alarm = started(CLOCK_MONOTONIC);
+    int64_t start_ns = htw__clock_monotonic_ns();
+    htw__alarm_set(&alarm, start_ns + HOUR_NS);
+    htw__alarm_disarm(&alarm); /* set since the reset: stays */
+    assert_true(remaining_ns(&alarm) > 0);
+    htw__alarm_reset(&alarm);
+    htw__alarm_disarm(&alarm);
+    assert_int_equal(remaining_ns(&alarm), 0);
+    htw__alarm_set(&alarm, start_ns + HOUR_NS);
+    assert_true(remaining_ns(&alarm) > 0);
+    htw__alarm_fini(&alarm);
+}
+
+/* So that it rings when the wall clock is set. */
+static void alarm_of_the_wall_clock_stays_set_when_disarmed(void **state) {
+    (void)state;
+    struct htw__alarm alarm = started(CLOCK_REALTIME);
+    htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
+    htw__alarm_reset(&alarm);
+    htw__alarm_disarm(&alarm);
+    assert_true(remaining_ns(&alarm) > 365 * 24 * HOUR_NS);
+    assert_false(is_readable(&alarm, 0));
+    htw__alarm_fini(&alarm);
+}
+
+static void alarm_for_the_past_rings_at_once(void **state) {
+    (void)state;
+    static const int64_t past[] = { INT64_MIN, -1, 0, 1 };
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 4; j++) {
+            struct htw__alarm alarm = started(clocks[i]);
+            htw__alarm_set(&alarm, past[j]);
+            assert_true(is_readable(&alarm, 10000));
+            htw__alarm_clear(&alarm);
+            assert_false(is_readable(&alarm, 0));
+            htw__alarm_clear(&alarm); /* does not block where there is nothing to clear */
+            htw__alarm_fini(&alarm);
+        }
+}
+
+static void alarm_for_the_last_instant_is_accepted(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct htw__alarm alarm = started(clocks[i]);
+        htw__alarm_set(&alarm, INT64_MAX - 1);
+        assert_true(remaining_ns(&alarm) > 0);
+        assert_false(is_readable(&alarm, 0));
+        htw__alarm_fini(&alarm);
+    }
+}
+
+static void alarm_waited_for_rings_not_before_its_time(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct htw__alarm alarm;
+        assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);
+        htw__alarm_reset(&alarm);
+        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        htw__alarm_set(&alarm, at_ns);
+        htw__alarm_wait(&alarm);
+        /* Only the wall clock may be set meanwhile, which rings, too. */
+        assert_true(now_ns(clocks[i]) >= at_ns || clocks[i] == CLOCK_REALTIME);
+        htw__alarm_fini(&alarm);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alarm_set_twice_rings_at_the_earlier),
+        cmocka_unit_test(alarm_reset_takes_a_later_time),
+        cmocka_unit_test(alarm_disarmed_forgets_what_was_set_before_the_reset),
+        cmocka_unit_test(alarm_of_the_wall_clock_stays_set_when_disarmed),
+        cmocka_unit_test(alarm_for_the_past_rings_at_once),
+        cmocka_unit_test(alarm_for_the_last_instant_is_accepted),
+        cmocka_unit_test(alarm_waited_for_rings_not_before_its_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

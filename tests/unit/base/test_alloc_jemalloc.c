@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* test_alloc_jemalloc - the default allocator is an arena of the library's own jemalloc. */
+#include "../../../src/base/alloc.h"
+#include "../../../src/base/alloc_jemalloc.h"
+
+#include "../unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct htw_allocator *const memory = &htw__default_allocator;
+
+static unsigned arena_of(void *block) {
+    unsigned arena = 0;
+    size_t size = sizeof arena;
+    assert_int_equal(htw__je_mallctl("arenas.lookup", &arena, &size, &block, sizeof block), 0);
+    return arena;
+}
+
+static size_t arena_statistic(unsigned arena, const char *what) {
+    uint64_t epoch = 1; /* statistics are those of the last time that this was written */
+    assert_int_equal(htw__je_mallctl("epoch", NULL, NULL, &epoch, sizeof epoch), 0);
+    char name[64];
+    (void)snprintf(name, sizeof name, "stats.arenas.%u.%s", arena, what);
+    size_t value = 0, size = sizeof value;
+    assert_int_equal(htw__je_mallctl(name, &value, &size, NULL, 0), 0);
+    return value;
+}
+
+static void alloc_takes_all_sizes_from_one_arena_that_is_not_automatic(void **state) {
+    (void)state;
+    void *first = htw__allocate(memory, 1);
+    unsigned arena = arena_of(first), automatic = 0;
+    size_t size = sizeof automatic;
+    assert_int_equal(htw__je_mallctl("opt.narenas", &automatic, &size, NULL, 0), 0);
+    assert_true(arena >= automatic);
+    for (size_t bytes = 1; bytes <= 1 << 24; bytes *= 2) {
+        void *block = htw__allocate(memory, bytes);
+        assert_int_equal(arena_of(block), arena);
+        htw__release(memory, block, bytes);
+    }
+    htw__release(memory, first, 1);
+}
+
+static void alloc_is_counted_in_the_arena_and_leaves_it_at_once(void **state) {
+    (void)state;
+    enum { BLOCKS = 64, BYTES = 256 * 1024 };
+    void *blocks[BLOCKS];
+    blocks[0] = htw__allocate(memory, BYTES);
+    unsigned arena = arena_of(blocks[0]);
+    for (size_t i = 1; i < BLOCKS; i++)
+        blocks[i] = htw__allocate(memory, BYTES);
+    for (size_t i = 0; i < BLOCKS; i++)
+        memset(blocks[i], 1, BYTES);
+    assert_int_equal(arena_statistic(arena, "large.allocated"), (size_t)BLOCKS * BYTES);
+    size_t resident = arena_statistic(arena, "resident");
+    for (size_t i = 0; i < BLOCKS; i++)
+        htw__release(memory, blocks[i], BYTES);
+    assert_int_equal(arena_statistic(arena, "large.allocated"), 0);
+    assert_int_equal(arena_statistic(arena, "pdirty"), 0);
+    assert_int_equal(arena_statistic(arena, "pmuzzy"), 0);
+    assert_true(arena_statistic(arena, "resident") <= resident - (size_t)BLOCKS * BYTES);
+}
+
+/* --- threads and processes ---------------------------------------------------------------- */
+
+enum { THREADS = 8, ROUNDS = 2000 };
+
+/* Each round is an allocation of one of the others' sizes; true when all came from `arena`. */
+static bool work_in(unsigned arena) {
+    static const size_t sizes[] = { 96, 1024, 5000, 256 * 1024 };
+    for (size_t round = 0; round < ROUNDS; round++) {
+        unsigned char *block = htw__allocate(memory, sizes[round % 4]);
+        if (block == NULL)
+            return false;
+        block[0] = block[sizes[round % 4] - 1] = 1;
+        unsigned actual = 0;
+        size_t size = sizeof actual;
+        if (htw__je_mallctl("arenas.lookup", &actual, &size, &block, sizeof block) != 0 ||
+            actual != arena)
+            return false;
+        htw__release(memory, block, sizes[round % 4]);
+    }
+    return true;
+}
+
+struct workers {
+    pthread_barrier_t start;
+    atomic_uint arena;
+    atomic_int sound;
+};
+
+/* The first allocation of all of them is at one time: one arena is made nevertheless. */
+static void *work(void *argument) {
+    struct workers *workers = argument;
+    pthread_barrier_wait(&workers->start);
+    void *block = htw__allocate(memory, 96);
+    unsigned arena = 0, none = 0;
+    size_t size = sizeof arena;
+    if (block == NULL || htw__je_mallctl("arenas.lookup", &arena, &size, &block, sizeof block) != 0)
+        return NULL;
+    bool first = atomic_compare_exchange_strong(&workers->arena, &none, arena);
+    htw__release(memory, block, 96);
+    if ((first || none == arena) && work_in(arena))
+        atomic_fetch_add(&workers->sound, 1);
+    return NULL;
+}
+
+static void alloc_first_used_by_many_threads_makes_one_arena(void **state) {
+    (void)state;
+    struct workers workers = { .arena = 0, .sound = 0 };
+    pthread_t threads[THREADS];
+    assert_int_equal(pthread_barrier_init(&workers.start, NULL, THREADS), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    pthread_barrier_destroy(&workers.start);
+    assert_int_equal(workers.sound, THREADS);
+}
+
+static void alloc_works_in_a_forked_child(void **state) {
+    (void)state;
+    unsigned char *block = htw__allocate(memory, 96);
+    unsigned arena = arena_of(block);
+    block[95] = 7;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        bool sound = block[95] == 7 && work_in(arena);
+        htw__release(memory, block, 96);
+        _exit(sound ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    htw__release(memory, block, 96);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        /* First, while there is no arena. */
+        cmocka_unit_test(alloc_first_used_by_many_threads_makes_one_arena),
+        cmocka_unit_test(alloc_takes_all_sizes_from_one_arena_that_is_not_automatic),
+        cmocka_unit_test(alloc_is_counted_in_the_arena_and_leaves_it_at_once),
+        cmocka_unit_test(alloc_works_in_a_forked_child),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

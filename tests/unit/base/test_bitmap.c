@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "../../../src/base/bitmap.h"
+
+#include "../unit.h"
+
+static void bitmap_without_members_has_no_next(void **state) {
+    (void)state;
+    struct htw__bitmap bitmap = { 0 };
+    assert_int_equal(htw__bitmap_next(&bitmap, 0), HTW__BITMAP_NONE);
+    assert_int_equal(htw__bitmap_next(&bitmap, HTW__BITMAP_SIZE - 1), HTW__BITMAP_NONE);
+    assert_int_equal(htw__bitmap_count(&bitmap), 0);
+}
+
+static void bitmap_with_one_member_finds_it_from_everywhere(void **state) {
+    (void)state;
+    static const uint32_t members[] = { 0, 1, 63, 64, 65, 2048, 4031, 4032, 4095 };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        struct htw__bitmap bitmap = { 0 };
+        htw__bitmap_add(&bitmap, members[i]);
+        for (uint32_t from = 0; from < HTW__BITMAP_SIZE; from++)
+            assert_int_equal(htw__bitmap_next(&bitmap, from), members[i]);
+    }
+}
+
+static void bitmap_member_added_twice_is_removed_by_one_remove(void **state) {
+    (void)state;
+    struct htw__bitmap bitmap = { 0 };
+    htw__bitmap_add(&bitmap, 100);
+    htw__bitmap_add(&bitmap, 100);
+    assert_int_equal(htw__bitmap_count(&bitmap), 1);
+    htw__bitmap_remove(&bitmap, 100);
+    assert_false(htw__bitmap_has(&bitmap, 100));
+    assert_int_equal(htw__bitmap_next(&bitmap, 0), HTW__BITMAP_NONE);
+}
+
+/* Adds and removes at random, beside an array of flags. */
+static void bitmap_in_random_use_agrees_with_an_array(void **state) {
+    (void)state;
+    struct htw__bitmap bitmap = { 0 };
+    static bool flags[HTW__BITMAP_SIZE];
+    uint64_t numbers = 88172645463325252u;
+    for (int step = 0; step < 20000; step++) {
+        numbers = numbers * 6364136223846793005u + 1442695040888963407u;
+        uint32_t member = (uint32_t)(numbers >> 40) % HTW__BITMAP_SIZE;
+        flags[member] = (numbers >> 33) % 3 == 0;
+        if (flags[member])
+            htw__bitmap_add(&bitmap, member);
+        else
+            htw__bitmap_remove(&bitmap, member);
+        uint32_t from = (uint32_t)(numbers >> 20) % HTW__BITMAP_SIZE;
+        uint32_t expected = HTW__BITMAP_NONE;
+        for (uint32_t i = 0; expected == HTW__BITMAP_NONE && i < HTW__BITMAP_SIZE; i++)
+            if (flags[(from + i) % HTW__BITMAP_SIZE])
+                expected = (from + i) % HTW__BITMAP_SIZE;
+        assert_int_equal(htw__bitmap_next(&bitmap, from), expected);
+        assert_int_equal(htw__bitmap_has(&bitmap, from), flags[from]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bitmap_without_members_has_no_next),
+        cmocka_unit_test(bitmap_with_one_member_finds_it_from_everywhere),
+        cmocka_unit_test(bitmap_member_added_twice_is_removed_by_one_remove),
+        cmocka_unit_test(bitmap_in_random_use_agrees_with_an_array),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

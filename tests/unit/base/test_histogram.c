@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "../../../src/base/histogram.h"
+
+#include "../unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct htw__histogram histogram;
+static struct htw__histogram other;
+
+static int empty(void **state) {
+    (void)state;
+    htw__histogram_init(&histogram);
+    htw__histogram_init(&other);
+    return 0;
+}
+
+static uint64_t count_of_all_cells(void) {
+    uint64_t count = 0;
+    size_t cursor = 0;
+    struct htw__histogram_cell cell;
+    while (htw__histogram_next(&histogram, &cursor, &cell))
+        count += cell.count;
+    return count;
+}
+
+static void histogram_without_values_is_all_zero(void **state) {
+    (void)state;
+    assert_int_equal(htw__histogram_count(&histogram), 0);
+    assert_int_equal(htw__histogram_sum(&histogram), 0);
+    assert_int_equal(htw__histogram_min(&histogram), 0);
+    assert_int_equal(htw__histogram_max(&histogram), 0);
+    assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 0);
+    assert_int_equal(count_of_all_cells(), 0);
+}
+
+static void histogram_of_small_values_is_exact(void **state) {
+    (void)state;
+    for (uint64_t value = 100; value >= 1; value--)
+        htw__histogram_record(&histogram, value);
+    assert_int_equal(htw__histogram_min(&histogram), 1);
+    assert_int_equal(htw__histogram_max(&histogram), 100);
+    assert_int_equal(htw__histogram_percentile(&histogram, 0.0), 1);
+    assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 50);
+    assert_int_equal(htw__histogram_percentile(&histogram, 98.5), 99);
+    assert_int_equal(htw__histogram_percentile(&histogram, 99.0), 99);
+    assert_int_equal(htw__histogram_percentile(&histogram, 100.0), 100);
+}
+
+/* A lone value must come out of its own cell, close enough and never too small. */
+static void assert_is_recorded_well(uint64_t value) {
+    struct htw__histogram_cell cell;
+    size_t cursor = 0;
+    htw__histogram_init(&histogram);
+    htw__histogram_record(&histogram, value);
+    assert_true(htw__histogram_next(&histogram, &cursor, &cell));
+    assert_int_equal(cell.count, 1);
+    assert_true(cell.low <= value && value <= cell.high);
+    assert_true(cell.high - cell.low <= value / 64);
+    assert_false(htw__histogram_next(&histogram, &cursor, &cell));
+    assert_true(htw__histogram_percentile(&histogram, 50.0) == value);
+}
+
+static void histogram_of_any_magnitude_is_close(void **state) {
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        assert_is_recorded_well(UINT64_C(1) << bit);
+        assert_is_recorded_well((UINT64_C(1) << bit) - 1);
+        assert_is_recorded_well((UINT64_C(1) << bit) + (UINT64_C(1) << bit) / 3);
+    }
+    assert_is_recorded_well(UINT64_MAX);
+}
+
+static void histogram_cells_cover_all_values_without_gaps(void **state) {
+    (void)state;
+    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++)
+        htw__counter_add(&histogram.cells[i], 1);
+    size_t cursor = 0;
+    struct htw__histogram_cell cell;
+    uint64_t next = 0;
+    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++) {
+        assert_true(htw__histogram_next(&histogram, &cursor, &cell));
+        assert_true(cell.low == next);
+        assert_true(cell.high >= cell.low);
+        next = cell.high + 1;
+    }
+    assert_true(next == 0); /* the last cell ends with UINT64_MAX */
+    assert_false(htw__histogram_next(&histogram, &cursor, &cell));
+}
+
+static void histogram_percentile_is_never_too_small(void **state) {
+    (void)state;
+    enum { VALUES = 1000 };
+    for (uint64_t i = 1; i <= VALUES; i++)
+        htw__histogram_record(&histogram, i * 1000003);
+    for (uint64_t percent = 1; percent <= 100; percent++) {
+        uint64_t exact = percent * (VALUES / 100) * 1000003;
+        uint64_t told = htw__histogram_percentile(&histogram, (double)percent);
+        assert_true(told >= exact);
+        assert_true(told - exact <= exact / 64);
+    }
+    assert_int_equal(count_of_all_cells(), VALUES);
+}
+
+static void histogram_sum_is_exact_beyond_the_cells(void **state) {
+    (void)state;
+    for (uint64_t i = 1; i <= 1000; i++)
+        htw__histogram_record(&histogram, i * 1000003);
+    assert_true(htw__histogram_sum(&histogram) == 500500 * UINT64_C(1000003));
+}
+
+static void histogram_of_the_greatest_value_alone_has_it_as_minimum(void **state) {
+    (void)state;
+    htw__histogram_record(&histogram, UINT64_MAX);
+    assert_true(htw__histogram_min(&histogram) == UINT64_MAX);
+    assert_true(htw__histogram_max(&histogram) == UINT64_MAX);
+}
+
+static void assert_same(const struct htw__histogram *a, const struct htw__histogram *b) {
+    assert_true(htw__histogram_count(a) == htw__histogram_count(b));
+    assert_true(htw__histogram_sum(a) == htw__histogram_sum(b));
+    assert_true(htw__histogram_min(a) == htw__histogram_min(b));
+    assert_true(htw__histogram_max(a) == htw__histogram_max(b));
+    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++)
+        assert_true(htw__counter_read(&a->cells[i]) == htw__counter_read(&b->cells[i]));
+}
+
+static void histogram_merged_is_as_if_all_had_been_recorded_there(void **state) {
+    (void)state;
+    static struct htw__histogram all;
+    htw__histogram_init(&all);
+    uint64_t value = 1;
+    for (int i = 0; i < 10000; i++) {
+        value = value * 6364136223846793005u + 1442695040888963407u;
+        uint64_t shortened = value >> (i % 64);
+        htw__histogram_record(i % 3 == 0 ? &histogram : &other, shortened);
+        htw__histogram_record(&all, shortened);
+    }
+    htw__histogram_merge(&histogram, &other);
+    assert_same(&histogram, &all);
+}
+
+static void histogram_merged_with_an_empty_one_is_as_before(void **state) {
+    (void)state;
+    htw__histogram_record(&histogram, 300);
+    htw__histogram_record(&histogram, 70000);
+    htw__histogram_merge(&histogram, &other);
+    assert_int_equal(htw__histogram_count(&histogram), 2);
+    assert_int_equal(htw__histogram_min(&histogram), 300);
+    assert_int_equal(htw__histogram_max(&histogram), 70000);
+    htw__histogram_merge(&other, &histogram);
+    assert_same(&other, &histogram);
+}
+
+static void histogram_merged_with_a_narrower_one_keeps_its_extremes(void **state) {
+    (void)state;
+    htw__histogram_record(&histogram, 300);
+    htw__histogram_record(&histogram, 70000);
+    htw__histogram_record(&other, 400);
+    htw__histogram_merge(&histogram, &other);
+    assert_int_equal(htw__histogram_min(&histogram), 300);
+    assert_int_equal(htw__histogram_max(&histogram), 70000);
+}
+
+/* What a reader may see while a value is recorded: its cell has it, and nothing else. */
+static void histogram_half_recorded_is_told_by_its_cells(void **state) {
+    (void)state;
+    size_t cursor = 0;
+    struct htw__histogram_cell cell;
+    htw__counter_add(&histogram.cells[htw__histogram_cell_of(1000)], 1);
+    assert_true(htw__histogram_next(&histogram, &cursor, &cell));
+    assert_int_equal(htw__histogram_min(&histogram), 0);
+    assert_true(htw__histogram_percentile(&histogram, 50.0) == cell.high);
+    htw__histogram_merge(&other, &histogram);
+    assert_int_equal(htw__histogram_count(&other), 1);
+    assert_true(htw__histogram_min(&other) == cell.low);
+    assert_true(htw__histogram_max(&other) == cell.high);
+}
+
+enum { RECORDS = 300000, RECORDED_MIN = 1000, RECORDED_MAX = 1000999 };
+static atomic_bool is_written;
+
+static void *record_many(void *arg) {
+    (void)arg;
+    for (uint64_t i = 0; i < RECORDS; i++)
+        htw__histogram_record(&histogram, RECORDED_MIN + i * 7919 % 1000000);
+    atomic_store(&is_written, true);
+    return NULL;
+}
+
+/* What a reader found wrong; looked at only after join. */
+struct reading {
+    const char *error;
+    uint64_t rounds;
+};
+
+static const char *read_once(uint64_t *last_count) {
+    uint64_t count = htw__histogram_count(&histogram);
+    if (count < *last_count || count > RECORDS)
+        return "the count went back, or too far";
+    *last_count = count;
+
+    htw__histogram_init(&other);
+    htw__histogram_merge(&other, &histogram);
+    if (htw__histogram_count(&other) > RECORDS)
+        return "more values were merged than recorded";
+    if (htw__histogram_count(&other) == 0)
+        return NULL;
+    if (htw__histogram_min(&other) < RECORDED_MIN * 63 / 64 ||
+        htw__histogram_max(&other) > RECORDED_MAX / 64 * 65 ||
+        htw__histogram_min(&other) > htw__histogram_max(&other))
+        return "an extreme value that was never recorded was merged";
+
+    for (unsigned percent = 0; percent <= 100; percent += 50) {
+        uint64_t told = htw__histogram_percentile(&histogram, percent);
+        if (told < RECORDED_MIN || told > RECORDED_MAX / 64 * 65)
+            return "a percentile lies outside of what was recorded";
+    }
+    return NULL;
+}
+
+static void *read_all_the_while(void *arg) {
+    struct reading *reading = arg;
+    uint64_t last_count = 0;
+    bool is_last;
+    do {
+        is_last = atomic_load(&is_written);
+        reading->error = read_once(&last_count);
+        reading->rounds++;
+    } while (reading->error == NULL && !is_last);
+    return NULL;
+}
+
+static void histogram_read_by_another_thread_is_sane_all_the_while(void **state) {
+    (void)state;
+    pthread_t writer;
+    pthread_t reader;
+    struct reading reading = { 0 };
+    atomic_store(&is_written, false);
+    assert_int_equal(pthread_create(&reader, NULL, read_all_the_while, &reading), 0);
+    assert_int_equal(pthread_create(&writer, NULL, record_many, NULL), 0);
+    pthread_join(writer, NULL);
+    pthread_join(reader, NULL);
+    if (reading.error != NULL)
+        fail_msg("%s (round %llu)", reading.error, (unsigned long long)reading.rounds);
+    assert_same(&other, &histogram); /* the last round began after the last value */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(histogram_without_values_is_all_zero, empty),
+        cmocka_unit_test_setup(histogram_of_small_values_is_exact, empty),
+        cmocka_unit_test_setup(histogram_of_any_magnitude_is_close, empty),
+        cmocka_unit_test_setup(histogram_cells_cover_all_values_without_gaps, empty),
+        cmocka_unit_test_setup(histogram_percentile_is_never_too_small, empty),
+        cmocka_unit_test_setup(histogram_sum_is_exact_beyond_the_cells, empty),
+        cmocka_unit_test_setup(histogram_of_the_greatest_value_alone_has_it_as_minimum, empty),
+        cmocka_unit_test_setup(histogram_merged_is_as_if_all_had_been_recorded_there, empty),
+        cmocka_unit_test_setup(histogram_merged_with_an_empty_one_is_as_before, empty),
+        cmocka_unit_test_setup(histogram_merged_with_a_narrower_one_keeps_its_extremes, empty),
+        cmocka_unit_test_setup(histogram_half_recorded_is_told_by_its_cells, empty),
+        cmocka_unit_test_setup(histogram_read_by_another_thread_is_sane_all_the_while, empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include "../../../src/base/key_table.h"
+
+#include "../../support/failing_allocator.h"
+#include "../../support/random.h"
+#include "../unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 3000, MANY = 1000000, SEED = 77 };
+
+struct item {
+    struct htw__key_node node;
+    uint64_t number; /* the key */
+    bool is_in;
+};
+
+static struct failing_allocator memory;
+static struct htw__key_table table;
+static struct item *items;
+
+static int open_table(size_t count) {
+    failing_allocator_init(&memory);
+    htw__key_table_init(&table, &memory.allocator);
+    items = calloc(count, sizeof *items);
+    if (items == NULL)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        items[i].number = i;
+        items[i].node.key = &items[i].number;
+        items[i].node.size = sizeof items[i].number;
+        items[i].node.hash = htw__key_hash(&items[i].number, sizeof items[i].number, SEED);
+    }
+    return 0;
+}
+
+static int open_for_few(void **state) {
+    (void)state;
+    return open_table(FEW);
+}
+
+static int open_for_many(void **state) {
+    (void)state;
+    return open_table(MANY);
+}
+
+/* Whether the library kept the rules of the allocator, and gave all back. */
+static int close_table(void **state) {
+    (void)state;
+    htw__key_table_fini(&table);
+    bool is_good = memory.error == NULL && memory.live_blocks == 0;
+    failing_allocator_fini(&memory);
+    free(items);
+    return is_good ? 0 : -1;
+}
+
+static void insert(size_t number) {
+    htw__key_table_insert(&table, &items[number].node);
+    items[number].is_in = true;
+}
+
+static void take_out(size_t number) {
+    htw__key_table_remove(&table, &items[number].node);
+    items[number].is_in = false;
+}
+
+/* Looks up by a copy of the key. */
+static struct htw__key_node *find(size_t number) {
+    uint64_t key = number;
+    return htw__key_table_find(&table, items[number].node.hash, &key, sizeof key);
+}
+
+static bool is_told_rightly(size_t number) {
+    return find(number) == (items[number].is_in ? &items[number].node : NULL);
+}
+
+static void assert_all_are_told_rightly(size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_true(is_told_rightly(i));
+}
+
+/* Whether a walk comes to each of the first `count` items that is in, and to nothing else. */
+static bool walk_is_right(size_t count) {
+    size_t expected = 0;
+    size_t visits = 0;
+    bool *is_seen = calloc(count, sizeof *is_seen);
+    if (is_seen == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        expected += items[i].is_in;
+    struct htw__key_node *node = NULL;
+    while ((node = htw__key_table_next(&table, node)) != NULL && visits <= expected) {
+        size_t number = (size_t)((struct item *)(void *)node)->number;
+        if (number >= count || !items[number].is_in || is_seen[number])
+            break;
+        is_seen[number] = true;
+        visits++;
+    }
+    free(is_seen);
+    return node == NULL && visits == expected;
+}
+
+/* A chain ends where a node has no next one. */
+static size_t longest_chain(void) {
+    size_t longest = 0;
+    size_t length = 0;
+    struct htw__key_node *node = NULL;
+    while ((node = htw__key_table_next(&table, node)) != NULL) {
+        length++;
+        if (length > longest)
+            longest = length;
+        if (node->next == NULL)
+            length = 0;
+    }
+    return longest;
+}
+
+static void key_hash_is_xxh3(void **state) {
+    (void)state;
+    assert_true(htw__key_hash(NULL, 0, 0) == UINT64_C(0x2d06800538d394c2));
+    assert_true(htw__key_hash("request", 7, 1) == htw__key_hash("request!", 7, 1));
+    assert_true(htw__key_hash("request", 7, 1) != htw__key_hash("request", 7, 2));
+    assert_true(htw__key_hash("request", 7, 1) != htw__key_hash("request", 6, 1));
+}
+
+static void key_table_without_nodes_holds_no_memory(void **state) {
+    (void)state;
+    assert_int_equal(htw__key_table_count(&table), 0);
+    assert_int_equal(htw__key_table_memory(&table), 0);
+    assert_null(find(0));
+    assert_null(htw__key_table_next(&table, NULL));
+    assert_null(htw__key_table_take(&table));
+    assert_true(htw__key_table_is_valid(&table));
+    assert_int_equal(memory.calls, 0);
+}
+
+static void key_table_with_keys_of_any_size_finds_them_by_content(void **state) {
+    (void)state;
+    static const size_t sizes[] = { 0, 1, 7, 16, 128, 240, 241, 1024, 1 << 20 };
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    static struct htw__key_node nodes[SIZES];
+    char *bytes = malloc(1 << 20);
+    char *same = malloc(1 << 20);
+    assert_true(bytes != NULL && same != NULL);
+    for (size_t i = 0; i < 1 << 20; i++)
+        same[i] = bytes[i] = (char)(i * 31 % 127);
+    for (size_t i = 0; i < SIZES; i++) {
+        nodes[i].hash = htw__key_hash(bytes, sizes[i], SEED);
+        nodes[i].key = sizes[i] == 0 ? NULL : bytes;
+        nodes[i].size = (uint32_t)sizes[i];
+        htw__key_table_insert(&table, &nodes[i]);
+    }
+    for (size_t i = 0; i < SIZES; i++) {
+        uint64_t hash = htw__key_hash(same, sizes[i], SEED);
+        assert_ptr_equal(htw__key_table_find(&table, hash, same, sizes[i]), &nodes[i]);
+        if (sizes[i] == 0)
+            continue;
+        same[sizes[i] - 1]++; /* with the old hash: the bytes decide */
+        assert_null(htw__key_table_find(&table, hash, same, sizes[i]));
+        same[sizes[i] - 1]--;
+    }
+    assert_ptr_equal(htw__key_table_find(&table, nodes[0].hash, NULL, 0), &nodes[0]);
+    free(same);
+    free(bytes);
+}
+
+static void key_table_with_keys_of_one_hash_tells_them_apart(void **state) {
+    (void)state;
+    enum { KEYS = 100 };
+    for (size_t i = 0; i < KEYS; i++) {
+        items[i].node.hash = 5;
+        insert(i);
+    }
+    assert_all_are_told_rightly(KEYS);
+    for (size_t i = 0; i < KEYS; i += 3)
+        take_out(i);
+    assert_all_are_told_rightly(KEYS);
+    assert_true(htw__key_table_is_valid(&table));
+    /* Half of a key that is in is another key. */
+    assert_null(htw__key_table_find(&table, 5, &items[1].number, sizeof items[1].number / 2));
+}
+
+static void key_table_of_a_million_keys_is_as_quick_as_a_small_one(void **state) {
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        size_t buckets = table.buckets;
+        insert(i);
+        assert_true(table.buckets - buckets <= 2);
+        assert_true(table.buckets >= table.count);
+    }
+    assert_int_equal(htw__key_table_count(&table), MANY);
+    assert_true(htw__key_table_is_valid(&table));
+    assert_int_equal(htw__key_table_memory(&table), memory.live_bytes);
+    size_t longest = longest_chain();
+    print_message("the longest chain of %d keys: %zu\n", MANY, longest);
+    assert_true(longest <= 16);
+    assert_all_are_told_rightly(MANY);
+}
+
+static void key_table_emptied_by_removes_holds_no_memory(void **state) {
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        insert(i);
+    for (size_t i = 0; i < MANY; i++) {
+        size_t buckets = table.buckets;
+        take_out(i * 7919 % MANY); /* 7919 is prime to MANY: comes to each once */
+        assert_true(buckets - table.buckets <= 2);
+        assert_true(table.buckets <= 2 * table.count + 16);
+    }
+    assert_int_equal(htw__key_table_count(&table), 0);
+    assert_int_equal(htw__key_table_memory(&table), 0);
+    assert_int_equal(memory.live_blocks, 0);
+    assert_true(htw__key_table_is_valid(&table));
+}
+
+static void key_table_emptied_by_takes_gives_each_node_once(void **state) {
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        insert(i);
+    struct htw__key_node *node;
+    while ((node = htw__key_table_take(&table)) != NULL) {
+        struct item *item = (struct item *)(void *)node;
+        assert_true(item->is_in);
+        item->is_in = false;
+        if (table.count % 100000 == 0)
+            assert_true(htw__key_table_is_valid(&table));
+    }
+    assert_int_equal(htw__key_table_count(&table), 0);
+    assert_int_equal(memory.live_blocks, 0);
+    for (size_t i = 0; i < MANY; i++)
+        assert_false(items[i].is_in);
+}
+
+static void key_table_at_the_border_of_a_segment_does_not_allocate_again(void **state) {
+    (void)state;
+    size_t count = 0;
+    while (memory.calls < 4)
+        insert(count++);
+    for (int i = 0; i < 100; i++) {
+        for (int down = 0; down < 50; down++)
+            take_out(--count);
+        for (int up = 0; up < 50; up++)
+            insert(count++);
+    }
+    assert_int_equal(memory.calls, 4);
+    assert_int_equal(memory.live_blocks, 4);
+}
+
+static void key_table_refused_memory_takes_every_key(void **state) {
+    (void)state;
+    enum { KEYS = FEW, ALLOCATIONS = 8 };
+    for (size_t nth = 1; nth <= ALLOCATIONS; nth++) {
+        failing_allocator_fail(&memory, nth, true);
+        for (size_t i = 0; i < KEYS; i++) {
+            insert(i);
+            assert_ptr_equal(find(i), &items[i].node);
+        }
+        assert_int_equal(memory.live_blocks, nth - 1);
+        assert_int_equal(table.buckets, (size_t)16 << (nth - 1));
+        assert_all_are_told_rightly(KEYS);
+        assert_true(walk_is_right(KEYS));
+        assert_true(htw__key_table_is_valid(&table));
+        failing_allocator_relent(&memory);
+        for (size_t i = 0; i < KEYS; i++)
+            take_out(i);
+        assert_int_equal(memory.live_blocks, 0);
+    }
+}
+
+static void key_table_given_memory_again_catches_up(void **state) {
+    (void)state;
+    failing_allocator_fail(&memory, 1, true);
+    for (size_t i = 0; i < 1000; i++)
+        insert(i);
+    assert_int_equal(table.buckets, 16);
+    failing_allocator_relent(&memory);
+    for (size_t i = 1000; i < 2000; i++)
+        insert(i);
+    assert_true(table.buckets >= table.count);
+    assert_all_are_told_rightly(2000);
+}
+
+/* One history: grows and shrinks by turns, now and then without memory. */
+static const char *run_history(struct random_source *source, size_t keys, int steps) {
+    uint64_t inserts_in_16 = 8;
+    for (int step = 0; step < steps; step++) {
+        if (random_one_in(source, keys))
+            inserts_in_16 = 2 + random_below(source, 13);
+        if (random_one_in(source, 50))
+            failing_allocator_fail(&memory, 1 + random_below(source, 3), random_one_in(source, 2));
+        if (random_one_in(source, 50))
+            failing_allocator_relent(&memory);
+        size_t number = random_below(source, keys);
+        bool is_insert = random_below(source, 16) < inserts_in_16;
+        if (is_insert && !items[number].is_in)
+            insert(number);
+        else if (!is_insert && items[number].is_in)
+            take_out(number);
+        if (!is_told_rightly(number) || !is_told_rightly(random_below(source, keys)))
+            return "a key is found that is not in, or not found";
+        if (!htw__key_table_is_valid(&table))
+            return "the table is not valid";
+        if (step % 64 == 0 && !walk_is_right(keys))
+            return "a walk misses a node, or comes to a wrong one";
+        if (htw__key_table_memory(&table) != memory.live_bytes)
+            return "the memory is not what the table says";
+    }
+    return NULL;
+}
+
+static void key_table_in_random_use_agrees_with_an_array(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct random_source source = { seed };
+        size_t keys = 1 + random_below(&source, 1 + (UINT64_C(1) << random_below(&source, 10)));
+        /* Every fourth time with hashes of few bits, so that chains hold several of each. */
+        uint64_t mask = seed % 4 == 0 ? 0x1f : UINT64_MAX;
+        for (size_t i = 0; i < keys; i++)
+            items[i].node.hash =
+                htw__key_hash(&items[i].number, sizeof items[i].number, seed) & mask;
+        const char *error = run_history(&source, keys, 4000);
+        if (error != NULL)
+            fail_msg("seed %llu, %zu keys: %s", (unsigned long long)seed, keys, error);
+        failing_allocator_relent(&memory);
+        for (size_t i = 0; i < keys; i++)
+            if (items[i].is_in)
+                take_out(i);
+        assert_int_equal(memory.live_blocks, 0);
+    }
+}
+
+static void key_table_with_a_node_in_a_wrong_bucket_is_found_invalid(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 100; i++)
+        insert(i);
+    items[42].node.hash++;
+    assert_false(htw__key_table_is_valid(&table));
+    items[42].node.hash--;
+    assert_true(htw__key_table_is_valid(&table));
+}
+
+int main(void) {
+#define FEW_KEYS(name) cmocka_unit_test_setup_teardown(name, open_for_few, close_table)
+#define MANY_KEYS(name) cmocka_unit_test_setup_teardown(name, open_for_many, close_table)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(key_hash_is_xxh3),
+        FEW_KEYS(key_table_without_nodes_holds_no_memory),
+        FEW_KEYS(key_table_with_keys_of_any_size_finds_them_by_content),
+        FEW_KEYS(key_table_with_keys_of_one_hash_tells_them_apart),
+        MANY_KEYS(key_table_of_a_million_keys_is_as_quick_as_a_small_one),
+        MANY_KEYS(key_table_emptied_by_removes_holds_no_memory),
+        MANY_KEYS(key_table_emptied_by_takes_gives_each_node_once),
+        FEW_KEYS(key_table_at_the_border_of_a_segment_does_not_allocate_again),
+        FEW_KEYS(key_table_refused_memory_takes_every_key),
+        FEW_KEYS(key_table_given_memory_again_catches_up),
+        FEW_KEYS(key_table_in_random_use_agrees_with_an_array),
+        FEW_KEYS(key_table_with_a_node_in_a_wrong_bucket_is_found_invalid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

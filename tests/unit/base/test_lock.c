@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "../../../src/base/lock.h"
+
+#include "../unit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+enum { THREADS = 4, ROUNDS = 50000 };
+
+struct shared {
+    struct htw__lock lock;
+    uint64_t sum, twice; /* plain: only the lock keeps them right */
+    unsigned inside, most_inside;
+};
+
+static void *add(void *arg) {
+    struct shared *shared = arg;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        htw__lock_take(&shared->lock);
+        shared->inside++;
+        if (shared->inside > shared->most_inside)
+            shared->most_inside = shared->inside;
+        shared->sum++;
+        shared->twice = 2 * shared->sum;
+        if (i % 1024 == 0)
+            sched_yield(); /* while it is held */
+        shared->inside--;
+        htw__lock_give(&shared->lock);
+    }
+    return NULL;
+}
+
+static void lock_taken_by_four_threads_lets_in_one_at_a_time(void **state) {
+    (void)state;
+    static struct shared shared;
+    pthread_t threads[THREADS];
+    htw__lock_init(&shared.lock);
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, add, &shared), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(shared.sum, (uint64_t)THREADS * ROUNDS);
+    assert_int_equal(shared.twice, 2 * shared.sum);
+    assert_int_equal(shared.most_inside, 1);
+    htw__lock_fini(&shared.lock);
+}
+
+struct waiter {
+    struct htw__lock lock;
+    _Atomic bool about_to;
+    uint64_t cpu_ns; /* what waiting took of a processor */
+};
+
+static uint64_t own_cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void *wait_for_lock(void *arg) {
+    struct waiter *waiter = arg;
+    atomic_store(&waiter->about_to, true);
+    uint64_t before_ns = own_cpu_ns();
+    htw__lock_take(&waiter->lock);
+    waiter->cpu_ns = own_cpu_ns() - before_ns;
+    htw__lock_give(&waiter->lock);
+    return NULL;
+}
+
+/* As if the holder had lost its processor: whoever waits must not use up another one. */
+static void lock_held_for_long_is_waited_for_asleep(void **state) {
+    (void)state;
+    static struct waiter waiter;
+    const uint64_t held_ns = 200000000;
+    pthread_t thread;
+    htw__lock_init(&waiter.lock);
+    htw__lock_take(&waiter.lock);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, &waiter), 0);
+    while (!atomic_load(&waiter.about_to))
+        sched_yield();
+    nanosleep(&(struct timespec) { 0, (long)held_ns }, NULL);
+    htw__lock_give(&waiter.lock);
+    pthread_join(thread, NULL);
+    assert_true(waiter.cpu_ns < held_ns / 2);
+    htw__lock_fini(&waiter.lock);
+}
+
+static void lock_zeroed_is_free(void **state) {
+    (void)state;
+    static struct htw__lock lock;
+    htw__lock_take(&lock);
+    assert_int_equal(lock.taken, 1);
+    htw__lock_give(&lock);
+    assert_int_equal(lock.taken, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lock_taken_by_four_threads_lets_in_one_at_a_time),
+        cmocka_unit_test(lock_held_for_long_is_waited_for_asleep),
+        cmocka_unit_test(lock_zeroed_is_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

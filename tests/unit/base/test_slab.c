@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "../../../src/base/slab.h"
+
+#include "../../support/failing_allocator.h"
+#include "../../support/random.h"
+
+#include "../unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What names a cell, as a handle does. */
+struct name {
+    uint32_t index, generation;
+};
+
+static struct failing_allocator memory;
+static struct htw__slab slab;
+
+static void begin(uint32_t index_bits, uint32_t generation_bits) {
+    failing_allocator_init(&memory);
+    htw__slab_init(&slab, &memory.allocator, index_bits, generation_bits);
+}
+
+static void end(void) {
+    htw__slab_fini(&slab);
+    assert_null(memory.error);
+    assert_int_equal(memory.live_blocks, 0);
+    failing_allocator_fini(&memory);
+}
+
+static int add_page(void) {
+    struct htw__cell *cells = htw__slab_allocate_page(&slab);
+    if (cells == NULL)
+        return -ENOMEM;
+    int error = htw__slab_add_page(&slab, cells);
+    if (error != 0)
+        htw__slab_release_page(&slab, cells);
+    return error;
+}
+
+/* A cell, if there is one without adding a page. */
+static struct htw__cell *take_at_hand(void) {
+    uint32_t index;
+    struct htw__cell *cell = htw__slab_take(&slab, &index);
+    assert_true(cell == NULL || index == htw__slab_index(&slab, cell));
+    return cell;
+}
+
+/* A cell in use; adds a page at need. */
+static struct htw__cell *take(void) {
+    struct htw__cell *cell = take_at_hand();
+    if (cell == NULL) {
+        assert_int_equal(add_page(), 0);
+        cell = take_at_hand();
+    }
+    assert_non_null(cell);
+    assert_int_equal(cell->ident & HTW__IDENT_STATE, 0);
+    cell->ident |= 1;
+    return cell;
+}
+
+static bool remove_page(uint32_t spare) {
+    struct htw__cell *cells = htw__slab_remove_page(&slab, spare);
+    if (cells == NULL)
+        return false;
+    htw__slab_release_page(&slab, cells);
+    return true;
+}
+
+static struct name name_of(const struct htw__cell *cell) {
+    return (struct name) { htw__slab_index(&slab, cell), htw__ident_generation(cell->ident) };
+}
+
+/* The cell that a name stands for; NULL when it is stale. */
+static struct htw__cell *find(struct name name) {
+    struct htw__cell *cell = htw__slab_find(&slab, name.index);
+    return cell != NULL && htw__ident_generation(cell->ident) == name.generation &&
+                   (cell->ident & HTW__IDENT_STATE) != 0
+               ? cell
+               : NULL;
+}
+
+static void slab_without_pages_gives_nothing(void **state) {
+    (void)state;
+    begin(20, 32);
+    assert_null(take_at_hand());
+    assert_null(htw__slab_remove_page(&slab, 0));
+    assert_int_equal(htw__slab_bytes(&slab), 0);
+    for (uint64_t index = 0; index <= UINT32_MAX; index = index * 3 + 1)
+        assert_null(htw__slab_find(&slab, (uint32_t)index));
+    assert_null(htw__slab_find(&slab, UINT32_MAX));
+    end();
+}
+
+static void slab_cell_taken_is_found_and_its_successor_has_a_new_name(void **state) {
+    (void)state;
+    begin(20, 32);
+    struct htw__cell *first = take();
+    struct name old = name_of(first);
+    assert_int_equal(old.generation, 1); /* so that no handle is 0 */
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(first->content[i], 0);
+    assert_ptr_equal(find(old), first);
+    htw__slab_free(&slab, first);
+    assert_null(find(old));
+    struct htw__cell *second = take();
+    assert_ptr_equal(second, first); /* the one that is in the cache */
+    assert_int_equal(name_of(second).index, old.index);
+    assert_true(name_of(second).generation > old.generation);
+    assert_null(find(old));
+    assert_non_null(find(name_of(second)));
+    end();
+}
+
+static void slab_cells_never_used_are_not_found(void **state) {
+    (void)state;
+    begin(20, 32);
+    take();
+    assert_non_null(htw__slab_find(&slab, 0));
+    assert_null(htw__slab_find(&slab, 1));
+    assert_null(htw__slab_find(&slab, HTW__SLAB_PAGE_CELLS - 1));
+    end();
+}
+
+static void slab_that_is_full_refuses_another_page(void **state) {
+    (void)state;
+    begin(HTW__SLAB_PAGE_BITS + 2, 32);
+    for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
+        assert_int_equal(name_of(take()).index, i);
+    assert_null(take_at_hand());
+    assert_int_equal(add_page(), -ENOMEM);
+    assert_null(take_at_hand());
+    htw__slab_free(&slab, htw__slab_find(&slab, 5000));
+    assert_int_equal(name_of(take()).index, 5000);
+    end();
+}
+
+static void slab_bytes_are_what_was_allocated(void **state) {
+    (void)state;
+    begin(20, 32);
+    for (unsigned page = 0; page < 70; page++) { /* into the second segment */
+        assert_int_equal(add_page(), 0);
+        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
+    }
+    while (remove_page(3))
+        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
+    assert_int_equal(slab.present_count, 3);
+    end();
+}
+
+/* ---- generations */
+
+static void slab_cell_whose_generations_are_used_up_is_retired(void **state) {
+    (void)state;
+    begin(HTW__SLAB_PAGE_BITS, 16);
+    struct htw__cell *cell = take();
+    uint32_t index = name_of(cell).index;
+    for (uint32_t generation = 1; generation <= UINT16_MAX; generation++) {
+        assert_int_equal(name_of(cell).index, index);
+        assert_int_equal(name_of(cell).generation, generation);
+        htw__slab_free(&slab, cell);
+        cell = take();
+    }
+    assert_true(name_of(cell).index != index);
+    assert_int_equal(name_of(cell).generation, 1);
+    htw__slab_free(&slab, cell);
+    /* The name of its last life names nothing, and the index is never given out again. */
+    assert_null(find((struct name) { index, UINT16_MAX }));
+    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
+        assert_true(name_of(take()).index != index);
+    assert_null(take_at_hand());
+    end();
+}
+
+static void slab_page_added_again_goes_on_above_its_generations(void **state) {
+    (void)state;
+    begin(20, 32);
+    struct htw__cell *cell = NULL;
+    for (unsigned i = 0; i < 9; i++) {
+        cell = take();
+        htw__slab_free(&slab, cell);
+    }
+    cell = take();
+    struct name old = name_of(cell), neighbour = { old.index + 1, 1 };
+    assert_int_equal(old.generation, 10);
+    htw__slab_free(&slab, cell);
+    assert_true(remove_page(0));
+    assert_null(htw__slab_find(&slab, old.index));
+    assert_int_equal(add_page(), 0);
+    assert_null(htw__slab_find(&slab, old.index)); /* fresh again */
+    cell = take();
+    assert_int_equal(name_of(cell).index, old.index);
+    assert_true(name_of(cell).generation > old.generation);
+    assert_null(find(old));
+    cell = take();
+    assert_int_equal(name_of(cell).index, neighbour.index);
+    assert_null(find(neighbour));
+    end();
+}
+
+static void slab_page_with_a_retired_cell_stays_away(void **state) {
+    (void)state;
+    begin(HTW__SLAB_PAGE_BITS + 1, 16);
+    struct htw__cell *cell = take();
+    uint32_t index = name_of(cell).index;
+    for (uint32_t i = 0; i < UINT16_MAX; i++) {
+        htw__slab_free(&slab, cell);
+        cell = take();
+    }
+    assert_true(name_of(cell).index != index);
+    htw__slab_free(&slab, cell);
+    assert_true(remove_page(0));
+    cell = take(); /* of the other page */
+    assert_true(name_of(cell).index >= HTW__SLAB_PAGE_CELLS);
+    htw__slab_free(&slab, cell);
+    assert_true(remove_page(0));
+    cell = take(); /* that one comes again, the first never */
+    assert_true(name_of(cell).index >= HTW__SLAB_PAGE_CELLS);
+    assert_int_equal(add_page(), -ENOMEM);
+    end();
+}
+
+static void slab_page_of_retired_cells_is_given_back(void **state) {
+    (void)state;
+    begin(HTW__SLAB_PAGE_BITS, 16);
+    assert_int_equal(add_page(), 0);
+    /* 2^28 steps would take too long: the generations are set to their last. */
+    struct htw__cell *cells[HTW__SLAB_PAGE_CELLS];
+    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++) {
+        cells[i] = take();
+        cells[i]->ident |= (uint64_t)UINT16_MAX << 32;
+    }
+    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++)
+        htw__slab_free(&slab, cells[i]);
+    assert_null(take_at_hand());
+    assert_true(remove_page(5)); /* of no use to anybody: not one of the spare ones */
+    assert_int_equal(add_page(), -ENOMEM);
+    assert_null(htw__slab_find(&slab, 0));
+    end();
+}
+
+/* ---- a history at random, against a list of names */
+
+enum { LIVE_MAX = 6 * HTW__SLAB_PAGE_CELLS, STALE_MAX = 4096 };
+
+struct history {
+    struct random_source random;
+    struct name *live;
+    struct htw__cell **cells;
+    uint64_t *marks; /* what was written into the cells */
+    size_t live_count;
+    struct name *stale;
+    size_t stale_count;
+};
+
+static void step_take(struct history *history) {
+    struct htw__cell *cell = take_at_hand();
+    if (cell == NULL) {
+        if (random_one_in(&history->random, 2))
+            failing_allocator_fail(&memory, 1, false);
+        int error = add_page();
+        assert_int_equal(error == 0, memory.fail_at == 0 || memory.calls < memory.fail_at);
+        failing_allocator_relent(&memory);
+        return;
+    }
+    size_t i = history->live_count++;
+    cell->ident |= 1 + random_below(&history->random, HTW__IDENT_STATE - 1);
+    history->cells[i] = cell;
+    history->live[i] = name_of(cell);
+    history->marks[i] = random_next(&history->random);
+    for (unsigned word = 0; word < 7; word++)
+        cell->content[word] = history->marks[i] + word;
+}
+
+static void check_live(const struct history *history, size_t i) {
+    struct htw__cell *cell = find(history->live[i]);
+    assert_ptr_equal(cell, history->cells[i]);
+    for (unsigned word = 0; word < 7; word++)
+        assert_int_equal(cell->content[word], history->marks[i] + word);
+}
+
+static void step_free(struct history *history, size_t i) {
+    check_live(history, i);
+    size_t place = history->stale_count++ % STALE_MAX;
+    history->stale[place] = history->live[i];
+    htw__slab_free(&slab, history->cells[i]);
+    size_t last = --history->live_count;
+    history->live[i] = history->live[last];
+    history->cells[i] = history->cells[last];
+    history->marks[i] = history->marks[last];
+}
+
+static void check_stale(const struct history *history) {
+    size_t count = history->stale_count < STALE_MAX ? history->stale_count : STALE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        assert_null(find(history->stale[i]));
+        struct htw__cell *cell = htw__slab_find(&slab, history->stale[i].index);
+        if (cell != NULL) /* a generation never comes back */
+            assert_true(htw__ident_generation(cell->ident) != history->stale[i].generation);
+    }
+}
+
+static void run_history(uint64_t seed) {
+    struct history history = { .random = { seed } };
+    history.live = calloc(LIVE_MAX, sizeof(*history.live));
+    history.cells = calloc(LIVE_MAX, sizeof(struct htw__cell *));
+    history.marks = calloc(LIVE_MAX, sizeof(*history.marks));
+    history.stale = calloc(STALE_MAX, sizeof(*history.stale));
+    begin(HTW__SLAB_PAGE_BITS + 4, 32);
+    for (unsigned phase = 0; phase < 30; phase++) {
+        size_t target =
+            random_below(&history.random, 3) == 0 ? 0 : random_below(&history.random, LIVE_MAX);
+        while (history.live_count != target)
+            if (history.live_count < target && !random_one_in(&history.random, 4))
+                step_take(&history);
+            else if (history.live_count > 0)
+                step_free(&history, random_below(&history.random, history.live_count));
+        for (size_t i = 0; i < history.live_count; i += 1 + i % 7)
+            check_live(&history, i);
+        check_stale(&history);
+        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
+        uint32_t spare = (uint32_t)random_below(&history.random, 3);
+        while (random_below(&history.random, 3) > 0 && remove_page(spare))
+            check_stale(&history);
+    }
+    while (history.live_count > 0)
+        step_free(&history, history.live_count - 1);
+    while (remove_page(0))
+        ;
+    assert_int_equal(slab.present_count, 0);
+    end();
+    free(history.live);
+    free(history.cells);
+    free(history.marks);
+    free(history.stale);
+}
+
+static void slab_in_random_use_agrees_with_a_list(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        print_message("seed %llu\n", (unsigned long long)seed);
+        run_history(seed);
+    }
+}
+
+/* ---- memory */
+
+static void slab_refused_memory_is_as_before(void **state) {
+    (void)state;
+    for (size_t nth = 1; nth <= 2; nth++) { /* the page, and the first segment */
+        begin(20, 32);
+        failing_allocator_fail(&memory, nth, true);
+        assert_int_equal(add_page(), -ENOMEM);
+        assert_null(take_at_hand());
+        assert_int_equal(htw__slab_bytes(&slab), 0);
+        assert_int_equal(memory.live_blocks, 0);
+        failing_allocator_relent(&memory);
+        assert_int_equal(name_of(take()).index, 0);
+        end();
+    }
+    begin(20, 32);
+    for (unsigned page = 0; page < 64; page++)
+        assert_int_equal(add_page(), 0);
+    failing_allocator_fail(&memory, 2, true); /* the second segment */
+    assert_int_equal(add_page(), -ENOMEM);
+    failing_allocator_relent(&memory);
+    assert_int_equal(slab.present_count, 64);
+    assert_int_equal(add_page(), 0);
+    assert_int_equal(slab.present_count, 65);
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slab_without_pages_gives_nothing),
+        cmocka_unit_test(slab_cell_taken_is_found_and_its_successor_has_a_new_name),
+        cmocka_unit_test(slab_cells_never_used_are_not_found),
+        cmocka_unit_test(slab_that_is_full_refuses_another_page),
+        cmocka_unit_test(slab_bytes_are_what_was_allocated),
+        cmocka_unit_test(slab_cell_whose_generations_are_used_up_is_retired),
+        cmocka_unit_test(slab_page_added_again_goes_on_above_its_generations),
+        cmocka_unit_test(slab_page_with_a_retired_cell_stays_away),
+        cmocka_unit_test(slab_page_of_retired_cells_is_given_back),
+        cmocka_unit_test(slab_in_random_use_agrees_with_a_list),
+        cmocka_unit_test(slab_refused_memory_is_as_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The clocks of `htw delay`, which are linked to those below (-Wl,--wrap). */
+#include "../../../src/cmd/delay/progress.h"
+#include "../../../src/cmd/delay/timeline.h"
+#include "../../../src/base/clock.h"
+
+#include "../unit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static int64_t wall_ns;
+static int64_t monotonic_ns;
+static int64_t gap_ns; /* what passes between the next two readings, and not after that */
+
+int64_t __wrap_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    int64_t now_ns = wall_ns;
+    monotonic_ns += gap_ns;
+    wall_ns += gap_ns;
+    gap_ns = 0;
+    return now_ns;
+}
+
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    return monotonic_ns;
+}
+
+static void pass(int64_t ns) {
+    wall_ns += ns;
+    monotonic_ns += ns;
+}
+
+static struct htw__timeline start(bool is_simulated) {
+    struct htw__timeline timeline;
+    wall_ns = 1000 * HTW__NS_PER_S;
+    monotonic_ns = 7 * HTW__NS_PER_S;
+    gap_ns = 0;
+    htw__timeline_init(&timeline, HTW__NS_PER_MS, is_simulated);
+    return timeline;
+}
+
+static void timeline_after_the_clock_was_set_follows_it(void **state) {
+    (void)state;
+    static const int64_t steps_ns[] = { 3600 * HTW__NS_PER_S, -3600 * HTW__NS_PER_S,
+                                        2 * HTW__NS_PER_MS, -2 * HTW__NS_PER_MS };
+    for (size_t i = 0; i < 4; i++) {
+        struct htw__timeline timeline = start(false);
+        pass(5 * HTW__NS_PER_S);
+        wall_ns += steps_ns[i];
+        htw__timeline_follow_wall_clock(&timeline);
+        assert_true(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline)) == wall_ns);
+        assert_true(htw__timeline_from_wall(&timeline, wall_ns) == 5 * HTW__NS_PER_S);
+    }
+}
+
+/* Lines with one instant stay in order although the clock is adjusted a little. */
+static void timeline_adjusted_a_little_stays(void **state) {
+    (void)state;
+    static const int64_t steps_ns[] = { HTW__NS_PER_MS, -HTW__NS_PER_MS, 1, -1 };
+    for (size_t i = 0; i < 4; i++) {
+        struct htw__timeline timeline = start(false);
+        int64_t offset_ns = timeline.wall_offset_ns;
+        wall_ns += steps_ns[i];
+        htw__timeline_follow_wall_clock(&timeline);
+        assert_true(timeline.wall_offset_ns == offset_ns);
+    }
+}
+
+/* Another process ran between the two readings: the clock was not set. */
+static void timeline_disturbed_once_stays(void **state) {
+    (void)state;
+    struct htw__timeline timeline = start(false);
+    int64_t offset_ns = timeline.wall_offset_ns;
+    gap_ns = 50 * HTW__NS_PER_MS;
+    htw__timeline_follow_wall_clock(&timeline);
+    assert_true(timeline.wall_offset_ns == offset_ns);
+}
+
+static void timeline_simulated_follows_no_clock(void **state) {
+    (void)state;
+    struct htw__timeline timeline = start(true);
+    int64_t offset_ns = timeline.wall_offset_ns;
+    pass(HTW__NS_PER_S);
+    wall_ns += 3600 * HTW__NS_PER_S;
+    htw__timeline_follow_wall_clock(&timeline);
+    assert_true(timeline.wall_offset_ns == offset_ns);
+    assert_true(htw__timeline_now(&timeline) == 0);
+    htw__timeline_jump(&timeline, 5);
+    htw__timeline_jump(&timeline, 3);
+    assert_true(htw__timeline_now(&timeline) == 5 * HTW__NS_PER_MS);
+}
+
+static void progress_is_due_ten_times_a_second(void **state) {
+    (void)state;
+    const struct htw__progress_numbers numbers = { .next_in_ns = -1 };
+    struct htw__progress progress;
+    start(false);
+    int saved = dup(STDERR_FILENO); /* where it is shown */
+    int nowhere = open("/dev/null", O_WRONLY);
+    assert_true(dup2(nowhere, STDERR_FILENO) >= 0 && close(nowhere) == 0);
+    htw__progress_init(&progress, true);
+    assert_int_equal(htw__progress_wait_ns(&progress), 0);
+    htw__progress_update(&progress, &numbers);
+    assert_int_equal(htw__progress_wait_ns(&progress), 100 * HTW__NS_PER_MS);
+    pass(99 * HTW__NS_PER_MS);
+    htw__progress_update(&progress, &numbers); /* not yet */
+    assert_int_equal(htw__progress_wait_ns(&progress), HTW__NS_PER_MS);
+    pass(2 * HTW__NS_PER_MS);
+    assert_int_equal(htw__progress_wait_ns(&progress), 0);
+    htw__progress_erase(&progress);
+    assert_true(dup2(saved, STDERR_FILENO) >= 0 && close(saved) == 0);
+    htw__progress_init(&progress, false);
+    htw__progress_update(&progress, &numbers);
+    assert_true(htw__progress_wait_ns(&progress) == INT64_MAX);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timeline_after_the_clock_was_set_follows_it),
+        cmocka_unit_test(timeline_adjusted_a_little_stays),
+        cmocka_unit_test(timeline_disturbed_once_stays),
+        cmocka_unit_test(timeline_simulated_follows_no_clock),
+        cmocka_unit_test(progress_is_due_ten_times_a_second),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of `htw delay`'s loop: each does a bounded amount of work. */
+#include "../../../src/cmd/delay/state.h"
+
+#include "../unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGES 100000
+#define STEPS_MAX 10000
+
+/* Too large for the stack; one test at a time uses it. */
+static struct htw__delay delay;
+
+static int set_up(void **state) {
+    static char name[] = "-";
+    static char *const names[] = { name };
+    static const struct htw__options options = {
+        .tick_ns = 1, .max_pending = SIZE_MAX, .max_line = 1000, .separator = '\n', .simulate = true
+    };
+    struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
+    (void)state;
+    memset(&delay, 0, sizeof(delay));
+    wheel_options.strict_fifo = true;
+    delay.options = &options;
+    htw__timeline_init(&delay.timeline, 1, true);
+    htw__report_init(&delay.report);
+    htw__output_init(&delay.output, STDOUT_FILENO, false, &delay.timeline, &delay.report);
+    assert_int_equal(htw_wheel_create(&delay.wheel, &wheel_options), 0);
+    return htw__input_init(&delay.input, names, 1, '\n', options.max_line);
+}
+
+static int tear_down(void **state) {
+    struct htw__message *message;
+    (void)state;
+    while ((message = htw__output_pop(&delay.output)) != NULL)
+        htw__message_destroy(message);
+    while ((message = htw__message_of(htw_wheel_drain(delay.wheel))) != NULL)
+        htw__message_destroy(message);
+    htw__input_fini(&delay.input);
+    htw_wheel_destroy(delay.wheel);
+    return 0;
+}
+
+static void schedule(uint64_t tick) {
+    struct htw__message *message = htw__message_create("x", 1, '\n', NULL);
+    assert_non_null(message);
+    message->due_ns = tick;
+    assert_int_equal(htw_wheel_schedule(delay.wheel, &message->in.timer, tick), 0);
+}
+
+/* Calls until nothing more is due; each call must do a little, and the order must be right. */
+static void assert_collects_in_slices(size_t wanted) {
+    htw__nanos last_ns = 0;
+    size_t collected = 0;
+    bool has_more;
+    size_t calls = 0;
+    do {
+        struct htw_wheel_stats before = HTW_WHEEL_STATS_INIT;
+        struct htw_wheel_stats after = HTW_WHEEL_STATS_INIT;
+        htw_wheel_stats(delay.wheel, &before);
+        has_more = htw__delay_collect_due(&delay);
+        htw_wheel_stats(delay.wheel, &after);
+        assert_true(delay.output.count <= STEPS_MAX);
+        assert_true(after.demoted - before.demoted <= STEPS_MAX);
+        struct htw__message *message;
+        while ((message = htw__output_pop(&delay.output)) != NULL) {
+            assert_true(message->due_ns >= last_ns);
+            last_ns = message->due_ns;
+            htw__message_destroy(message);
+            collected++;
+        }
+        calls++;
+    } while (has_more);
+    assert_int_equal(collected, wanted);
+    assert_true(calls >= wanted / STEPS_MAX);
+}
+
+static void delay_with_all_due_at_once_collects_in_slices(void **state) {
+    (void)state;
+    for (int i = 0; i < MESSAGES; i++)
+        schedule(5);
+    htw__timeline_jump(&delay.timeline, 5);
+    assert_collects_in_slices(MESSAGES);
+}
+
+/* To find the first of them, all have to be sorted into buckets. */
+static void delay_with_all_in_one_far_bucket_collects_in_slices(void **state) {
+    (void)state;
+    for (int i = 0; i < MESSAGES; i++)
+        schedule((uint64_t)(70000 + i % 200));
+    htw__timeline_jump(&delay.timeline, 70100);
+    assert_collects_in_slices(MESSAGES / 200 * 101);
+}
+
+/* A sleep that was followed by sorting alone was not in vain: messages may still come. */
+static void delay_that_sorts_first_did_not_wake_for_nothing(void **state) {
+    (void)state;
+    for (int i = 0; i < MESSAGES; i++)
+        schedule(70000);
+    htw__timeline_jump(&delay.timeline, 70000);
+    delay.slept_until_due = true;
+    assert_collects_in_slices(MESSAGES);
+    assert_int_equal(delay.report.idle_wakes, 0);
+    assert_false(delay.slept_until_due);
+    delay.slept_until_due = true;
+    assert_false(htw__delay_collect_due(&delay));
+    assert_int_equal(delay.report.idle_wakes, 1);
+}
+
+static void delay_with_many_lines_at_once_takes_them_in_slices(void **state) {
+    (void)state;
+    int ends[2];
+    static char lines[40000];
+    for (size_t i = 0; i < sizeof(lines); i += 4)
+        memcpy(lines + i, "5 x\n", 4);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], lines, sizeof(lines)), sizeof(lines));
+    close(ends[1]);
+    delay.input.names_left = 0;
+    delay.input.fd = ends[0];
+    assert_int_equal(htw__input_read(&delay.input), 0);
+    htw__delay_accept_lines(&delay);
+    assert_in_range(delay.report.read, 1, sizeof(lines) / 4 / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(delay_with_all_due_at_once_collects_in_slices, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(delay_with_all_in_one_far_bucket_collects_in_slices, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(delay_that_sorts_first_did_not_wake_for_nothing, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(delay_with_many_lines_at_once_takes_them_in_slices, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Durations, instants, and the lines that they stand in. */
+#include "../../../src/cmd/duration.h"
+#include "../../../src/cmd/instant.h"
+#include "../../../src/cmd/delay/line.h"
+#include "../../../src/cmd/nanos.h"
+
+#include "../unit.h"
+
+#include <string.h>
+
+#define UNTOUCHED ((htw__nanos)-77)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct case_of {
+    const char *text;
+    htw__nanos ns;
+};
+
+static void duration_of_every_form_is_read(void **state) {
+    (void)state;
+    const struct case_of cases[] = {
+        { "0", 0 },
+        { "0.25", 250000000 },
+        { ".5", 500000000 },
+        { "7", 7 * HTW__NS_PER_S },
+        { "10ns", 10 },
+        { "500us", 500000 },
+        { "250ms", 250000000 },
+        { "1.5s", 1500000000 },
+        { "10m", 600 * HTW__NS_PER_S },
+        { "2h30m", 9000 * HTW__NS_PER_S },
+        { "3d", 3 * HTW__NS_PER_DAY },
+        { "1w", 7 * HTW__NS_PER_DAY },
+        { "1m1m", 120 * HTW__NS_PER_S },
+        { "0.5h.5m", 1830 * HTW__NS_PER_S },
+        { "007s", 7 * HTW__NS_PER_S },
+        { "+5s", 5 * HTW__NS_PER_S },
+        { "+.5", 500000000 },
+        { "1min", 60 * HTW__NS_PER_S },
+        { "1h1min1s", 3661 * HTW__NS_PER_S },
+        { "1e-06", 1000 },
+        { "1E-06", 1000 },
+        { "1.5e3", 1500 * HTW__NS_PER_S },
+        { "1.5e+3ms", 1500000000 },
+        { "1e3ms2e1us", 1000020000 },
+        { "0e0", 0 },
+        { "0e999999999999999999999999", 0 },
+        { "1.e0", UNTOUCHED },
+        { "125e-2m", 75 * HTW__NS_PER_S },
+        { "12.345e1", 123450000000 },
+        { ".00012345e4", 1234500000 },
+        { "0000000000000000000000001e-3", 1000000 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        htw__nanos ns = UNTOUCHED;
+        const char *why = htw__duration_parse(cases[i].text, strlen(cases[i].text), &ns);
+        assert_int_equal(why != NULL, cases[i].ns == UNTOUCHED);
+        assert_true(ns == cases[i].ns);
+    }
+}
+
+static void duration_finer_than_a_nanosecond_is_rounded_up(void **state) {
+    (void)state;
+    const struct case_of cases[] = {
+        { "0.0000000001", 1 },
+        { "0.1ns", 1 },
+        { "1.000000000000000000000000000001ns", 2 },
+        { "0.000000000000000000000000000000", 0 },
+        { "0.999999999999999999999999", HTW__NS_PER_S },
+        { "0.00000000000000000000000000000001w", 1 },
+        { "0.123456789", 123456789 },
+        { "0.333333333333333333d", 28800 * HTW__NS_PER_S },
+        { "1e-10", 1 },
+        { "1e-999999999999999999999999999", 1 },
+        { "0.00000000000000000001e20", HTW__NS_PER_S },
+        { "0.00000000000000000001e11", 1 },
+        { "1.0000000000000000001e-9", 2 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        htw__nanos ns = UNTOUCHED;
+        assert_null(htw__duration_parse(cases[i].text, strlen(cases[i].text), &ns));
+        assert_true(ns == cases[i].ns);
+    }
+}
+
+static void duration_of_wrong_form_is_refused(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "",      "-1",   "+",     "x",     "1x",   "1.",   "1.s",    ".",    "1..2s",
+        "1e",    "2h30", "s",     "1e+",   "1e-s", "1ee3", "1e3e3",  "++5s", "+-5s",
+        "1s+1s", "e3",   "1m1in", "1mins", "1e.5", "h1",   "1 s",    "1S",   "0x1",
+        "1s ",   "-0",   "1.2.3", "1nss",  "1,5",  "inf",  "1ms-1s", "nan",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        htw__nanos ns = UNTOUCHED;
+        assert_non_null(htw__duration_parse(cases[i], strlen(cases[i]), &ns));
+        assert_true(ns == UNTOUCHED);
+    }
+}
+
+static void duration_is_read_up_to_its_size_only(void **state) {
+    (void)state;
+    htw__nanos ns;
+    assert_null(htw__duration_parse("15s", 2, &ns));
+    assert_true(ns == 15 * HTW__NS_PER_S);
+    assert_non_null(htw__duration_parse("1\0s", 3, &ns));
+}
+
+static void duration_too_long_is_refused_without_overflow(void **state) {
+    (void)state;
+    static const char *const long_ones[] = {
+        "10000000000000001",
+        "18446744073709551615w",
+        "18446744073709551616",
+        "99999999999999999999999999999999999999999999999999",
+        "10000000000000000s1ns",
+        "10000000000000000s18446744073709551600w",
+        "1e17",
+        "1e19",
+        "1e999999999999999999",
+        "0.000001e999",
+        "100000000000000000000e-30",
+        "1e3w1e30",
+    };
+    htw__nanos ns = UNTOUCHED;
+    for (size_t i = 0; i < COUNT(long_ones); i++)
+        assert_non_null(htw__duration_parse(long_ones[i], strlen(long_ones[i]), &ns));
+    assert_true(ns == UNTOUCHED);
+    assert_null(htw__duration_parse("10000000000000000", 17, &ns));
+    assert_true(ns == (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S);
+}
+
+static void duration_written_has_one_unit(void **state) {
+    (void)state;
+    const struct {
+        htw__nanos ns;
+        const char *text;
+    } cases[] = {
+        { 0, "0 ns" },
+        { 999, "999 ns" },
+        { 1500, "1.50 us" },
+        { 78400, "78.4 us" },
+        { 123456789, "123 ms" },
+        { 90 * HTW__NS_PER_S, "1.50 m" },
+        { 14 * HTW__NS_PER_DAY, "14.0 d" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[HTW__DURATION_FORMAT_SIZE];
+        htw__duration_format(cases[i].ns, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void instant_of_every_form_is_read(void **state) {
+    (void)state;
+    const htw__nanos year_2026 = (htw__nanos)1767225600 * HTW__NS_PER_S;
+    const struct case_of cases[] = {
+        { "0", 0 },
+        { "1767225600.5", year_2026 + 500000000 },
+        { "1.7672256e9", year_2026 },
+        { "2026-01-01T00:00:00Z", year_2026 },
+        { "2026-01-01t00:00:00.25z", year_2026 + 250000000 },
+        { "2026-01-01T00:00:00.0000000001Z", year_2026 + 1 },
+        { "2026-01-01T05:30:00+05:30", year_2026 },
+        { "2025-12-31T12:00:00-12:00", year_2026 },
+        { "2025-12-31T23:59:60Z", year_2026 },
+        { "2026-01-01T00:59:60+01:00", year_2026 },
+        { "2026-01-01T00:00:00-00:00", year_2026 },
+        { "1970-01-01T00:00:00Z", 0 },
+        { "1969-12-31T23:59:59.5Z", -500000000 },
+        { "2000-02-29T00:00:00Z", (htw__nanos)951782400 * HTW__NS_PER_S },
+        { "2024-02-29T12:00:00Z", (htw__nanos)1709208000 * HTW__NS_PER_S },
+        { "9999-12-31T23:59:59Z", (htw__nanos)253402300799 * HTW__NS_PER_S },
+        { "0001-01-01T00:00:00Z", (htw__nanos)-62135596800 * HTW__NS_PER_S },
+        { "0000-03-01T00:00:00Z", (htw__nanos)-62162035200 * HTW__NS_PER_S },
+        { "0000-01-01T00:00:00Z", (htw__nanos)-62167219200 * HTW__NS_PER_S },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        htw__nanos ns = UNTOUCHED;
+        assert_null(htw__instant_parse(cases[i].text, strlen(cases[i].text), &ns));
+        assert_true(ns == cases[i].ns);
+    }
+}
+
+static void instant_of_wrong_form_is_refused(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "",
+        "-1",
+        "x",
+        "1x",
+        "2026-01-01",
+        "2026-01-01T00:00:00",
+        "2026-01-01 00:00:00Z",
+        "2026-1-01T00:00:00Z",
+        "2026-01-01T0:00:00Z",
+        "2026-01-01T00:00Z",
+        "2026-01-01T00:00:00.Z",
+        "2026-01-01T00:00:00.5e1Z",
+        "+1",
+        "1e17",
+        "2026-01-01T00:00:00Zx",
+        "2026-01-01T00:00:00+0100",
+        "2026-01-01T00:00:00+24:00",
+        "2026-01-01T00:00:00+01:60",
+        "2026-00-01T00:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "2026-01-00T00:00:00Z",
+        "2026-01-32T00:00:00Z",
+        "2026-04-31T00:00:00Z",
+        "2026-02-29T00:00:00Z",
+        "1900-02-29T00:00:00Z",
+        "2026x01-01T00:00:00Z",
+        "2026-x1-01T00:00:00Z",
+        "2026-01x01T00:00:00Z",
+        "2026-01-x1T00:00:00Z",
+        "2026-01-01Tx0:00:00Z",
+        "2026-01-01T00x00:00Z",
+        "2026-01-01T00:x0:00Z",
+        "2026-01-01T00:00x00Z",
+        "2026-01-01T00:00:x0Z",
+        "2026-01-01T00:00:00+x1:00",
+        "2026-01-01T00:00:00+01x00",
+        "2026-01-01T00:00:00+01:x0",
+        "2026-01-01T24:00:00Z",
+        "2026-01-01T00:60:00Z",
+        "2026-01-01T00:00:61Z",
+        "2026-01-01T00:00:60Z",
+        "12026-01-01T00:00:00Z",
+        "10000000000000001",
+        "99999999999999999999",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        htw__nanos ns = UNTOUCHED;
+        assert_non_null(htw__instant_parse(cases[i], strlen(cases[i]), &ns));
+        assert_true(ns == UNTOUCHED);
+    }
+}
+
+/* Every day of 800 years, read and written again: leap years and the ends of months. */
+static void instant_written_is_what_was_read(void **state) {
+    (void)state;
+    for (int64_t day = -200000; day < 100000; day++) {
+        htw__nanos ns = (htw__nanos)day * HTW__NS_PER_DAY + 1234567 * HTW__NS_PER_US;
+        htw__nanos read_ns = UNTOUCHED;
+        char text[HTW__INSTANT_FORMAT_SIZE];
+        size_t size = htw__instant_format(ns, text);
+        assert_null(htw__instant_parse(text, size, &read_ns));
+        assert_true(read_ns == ns);
+    }
+}
+
+static void instant_written_is_rounded_down(void **state) {
+    (void)state;
+    char text[HTW__INSTANT_FORMAT_SIZE];
+    htw__instant_format((htw__nanos)1767225600 * HTW__NS_PER_S + 999999999, text);
+    assert_string_equal(text, "2026-01-01T00:00:00.999999Z");
+    htw__instant_format(-1, text);
+    assert_string_equal(text, "1969-12-31T23:59:59.999999Z");
+    htw__instant_format((htw__nanos)253402300800 * HTW__NS_PER_S, text);
+    assert_string_equal(text, "10000-01-01T00:00:00.000000Z");
+    /* The farthest that can be asked for still has a date. */
+    assert_true(htw__instant_format(2 * (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S, text) > 27);
+}
+
+static void tick_of_a_deadline_is_rounded_up(void **state) {
+    (void)state;
+    const htw__nanos age = (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S;
+    assert_true(htw__nanos_tick_after(0, 1000) == 0);
+    assert_true(htw__nanos_tick_after(1, 1000) == 1);
+    assert_true(htw__nanos_tick_after(1000, 1000) == 1);
+    assert_true(htw__nanos_tick_after(1001, 1000) == 2);
+    assert_true(htw__nanos_tick_before(1999, 1000) == 1);
+    assert_true(htw__nanos_tick_after(age, HTW__NS_PER_MS) == UINT64_C(10000000000000000000));
+    assert_true(htw__nanos_tick_after(age, HTW__NS_PER_US) == HTW_NEVER);
+    assert_true(htw__nanos_tick_after((htw__nanos)UINT64_MAX - 1, 1) == UINT64_MAX - 1);
+    assert_true(htw__nanos_tick_after((htw__nanos)INT64_MAX, 1) == (uint64_t)INT64_MAX);
+}
+
+static void assert_line(const char *text, size_t size, htw__nanos when_ns, bool is_instant,
+                        const char *message, size_t message_size) {
+    struct htw__line line;
+    assert_null(htw__line_parse(text, size, &line));
+    assert_true(line.when_ns == when_ns);
+    assert_int_equal(line.is_instant, is_instant);
+    assert_int_equal(line.message_size, message_size);
+    assert_memory_equal(line.message, message, message_size);
+}
+
+static void line_is_divided_at_the_first_blank(void **state) {
+    (void)state;
+    assert_line("1s a b", 6, HTW__NS_PER_S, false, "a b", 3);
+    assert_line("\t 1s\ta", 6, HTW__NS_PER_S, false, "a", 1);
+    assert_line("1  a ", 5, HTW__NS_PER_S, false, " a ", 3);
+    assert_line("1 ", 2, HTW__NS_PER_S, false, "", 0);
+    assert_line("1", 1, HTW__NS_PER_S, false, "", 0);
+    assert_line("@0 a\0b", 6, 0, true, "a\0b", 3);
+}
+
+static void line_that_is_bad_has_a_reason_and_a_word(void **state) {
+    (void)state;
+    struct htw__line line;
+    assert_string_equal(htw__line_parse("", 0, &line), "empty line");
+    assert_string_equal(htw__line_parse(" \t", 2, &line), "empty line");
+    assert_non_null(htw__line_parse(" @x y", 5, &line));
+    assert_int_equal(line.word_size, 2);
+    assert_memory_equal(line.word, "@x", 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(duration_of_every_form_is_read),
+        cmocka_unit_test(duration_finer_than_a_nanosecond_is_rounded_up),
+        cmocka_unit_test(duration_of_wrong_form_is_refused),
+        cmocka_unit_test(duration_is_read_up_to_its_size_only),
+        cmocka_unit_test(duration_too_long_is_refused_without_overflow),
+        cmocka_unit_test(duration_written_has_one_unit),
+        cmocka_unit_test(instant_of_every_form_is_read),
+        cmocka_unit_test(instant_of_wrong_form_is_refused),
+        cmocka_unit_test(instant_written_is_what_was_read),
+        cmocka_unit_test(instant_written_is_rounded_down),
+        cmocka_unit_test(tick_of_a_deadline_is_rounded_up),
+        cmocka_unit_test(line_is_divided_at_the_first_blank),
+        cmocka_unit_test(line_that_is_bad_has_a_reason_and_a_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* test_check - an event on a key: who is asked, in which order, and what it leaves. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+
+/* Lets a, b, c and so on wait on one key, of which those in capitals are ready by now. */
+static void watch_all(struct purgatory_case *test, const char *names, const char *key) {
+    for (const char *name = names; *name != '\0'; name++) {
+        char letter = (char)(*name | 0x20);
+        watch(purgatory_case_waiter(test, letter), HTW_FOREVER, key);
+        test->waiters[letter - 'a'].ready = *name != letter;
+    }
+    purgatory_case_forget_log(test);
+}
+
+static void purgatory_check_asks_in_order_of_arrival(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "bdaec", "k");
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "b? d? a? e? c?");
+    assert_true(cancel(&test->waiters['d' - 'a']));
+    watch_all(test, "d", "k");
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "b? a? e? c? d?");
+}
+
+static void purgatory_check_ends_those_that_say_yes(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "aBcDE", "k");
+    assert_int_equal(check_key(test, "k"), 3);
+    assert_ends(test, "bC dC eC");
+    assert_waiting(test, 2, 2, 1, 0);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? c?");
+}
+
+static void purgatory_check_of_a_key_without_requests_does_nothing(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(check_key_at_most(test, "k", 1), 0);
+    assert_int_equal(cancel_key(test, "k"), 0);
+    watch_all(test, "A", "k");
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? aC a=");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void purgatory_check_leaves_other_keys_alone(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "AB", "k");
+    watch_all(test, "CD", "l");
+    assert_int_equal(check_key(test, "m"), 0);
+    assert_log(test, "");
+    assert_int_equal(check_key(test, "l"), 2);
+    assert_ends(test, "cC dC");
+    assert_int_equal(test->waiters[0].asked + test->waiters[1].asked, 4);
+    assert_waiting(test, 2, 2, 1, 0);
+}
+
+static void purgatory_check_given_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "A", "k");
+    assert_int_equal(htw_purgatory_check(NULL, "k", 1), -EINVAL);
+    assert_int_equal(htw_purgatory_check(test->purgatory, NULL, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_check_at_most(NULL, "k", 1, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_check_at_most(test->purgatory, NULL, 1, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_check_later(NULL, "k", 1), -EINVAL);
+    assert_int_equal(htw_purgatory_check_later(test->purgatory, NULL, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_cancel_key(NULL, "k", 1, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, NULL, 1, NULL, NULL), -EINVAL);
+    purgatory_case_advance(test, MS);
+    assert_log(test, "");
+}
+
+static void purgatory_check_at_most_stops_when_so_many_have_ended(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "aBcDEFg", "k");
+    assert_int_equal(check_key_at_most(test, "k", 0), 0);
+    assert_log(test, "");
+    assert_int_equal(check_key_at_most(test, "k", 1), 1);
+    assert_log(test, "a? b? bC b=");
+    assert_int_equal(check_key_at_most(test, "k", 2), 2);
+    assert_ends(test, "dC eC");
+    assert_int_equal(test->waiters['f' - 'a'].asked, 2);
+    assert_int_equal(check_key_at_most(test, "k", 2), 1);
+    assert_ends(test, "fC");
+    assert_int_equal(check_key_at_most(test, "k", UINT64_MAX), 0);
+    assert_log(test, "a? c? g?");
+}
+
+/* ---- what changes meanwhile */
+
+/* Puts another on the key that is being checked. */
+static void bring_peer(struct waiter *self) {
+    struct waiter *peer = self->peer;
+    self->peer = NULL;
+    if (peer != NULL)
+        self->result = submit(peer, HTW_FOREVER, "k");
+}
+
+static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "abc", "k");
+    struct waiter *a = &test->waiters[0], *x = purgatory_case_waiter(test, 'x');
+    struct waiter *b = &test->waiters[1], *y = purgatory_case_waiter(test, 'y');
+    a->on_asked = bring_peer;
+    a->peer = x;
+    b->ready = true;
+    b->on_ended = bring_peer;
+    b->peer = y;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->asked, 3);
+    assert_int_equal(b->asked, 3);
+    assert_int_equal(test->waiters[2].asked, 3);
+    assert_in_range(x->asked, 2, 3); /* when it was submitted, and perhaps by the check */
+    assert_in_range(y->asked, 2, 3);
+    purgatory_case_forget_log(test);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? c? x? y?");
+}
+
+/* Ready once, then not any more, and back on the key from release. */
+static void leave_and_come_back(struct waiter *self) {
+    self->ready = false;
+    self->result = submit(self, HTW_FOREVER, "k");
+}
+
+static void purgatory_check_ends_a_request_that_comes_back_once(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "ABC", "k");
+    for (unsigned i = 0; i < 3; i++)
+        test->waiters[i].on_released = leave_and_come_back;
+    assert_int_equal(check_key(test, "k"), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(test->waiters[i].ended, 1);
+        assert_int_equal(test->waiters[i].result, HTW_WATCHED);
+    }
+    assert_waiting(test, 3, 3, 1, 0);
+    purgatory_case_forget_log(test);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? b? c?");
+}
+
+static void end_peer(struct waiter *self) {
+    if (self->peer != NULL && self->peer->life == WAITER_PENDING)
+        self->answer = cancel(self->peer);
+}
+
+static void purgatory_check_survives_the_end_of_those_not_yet_asked(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, "abcd", "k");
+    struct waiter *w = test->waiters;
+    w[0].on_asked = end_peer; /* the one that is next */
+    w[0].peer = &w[1];
+    w[2].on_asked = end_peer; /* one before */
+    w[2].peer = &w[0];
+    w[3].on_asked = end_peer; /* the one that is asked just now */
+    w[3].peer = &w[3];
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? bX b= c? aX a= d? dX d=");
+    assert_waiting(test, 1, 1, 1, 0);
+}
+
+static void count_from_inside(struct waiter *self) {
+    self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
+    self->answer = htw_purgatory_delayed(self->test->purgatory) == 0 &&
+                   check_key(self->test, "k") == 0 && check_key(self->test, "m") == 0;
+}
+
+/* By an event, by its own end of time, and by hand. */
+static void purgatory_request_is_off_all_keys_before_on_complete(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned way = 0; way < 4; way++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        a->on_ended = count_from_inside;
+        watch(a, MS, "k", "l", "m");
+        a->ready = true;
+        a->result = -1;
+        if (way == 0)
+            assert_int_equal(check_key(test, "l"), 1);
+        else if (way == 1)
+            purgatory_case_advance(test, MS);
+        else if (way == 2)
+            assert_true(complete(a));
+        else
+            assert_int_equal(cancel_key(test, "m"), 1);
+        assert_int_equal(a->ended, 1);
+        assert_int_equal(a->result, 0);
+        assert_true(a->answer);
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    }
+}
+
+static void purgatory_check_of_one_key_takes_the_request_off_the_others(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    watch(a, MS, "k", "l", "m");
+    watch(b, MS, "m", "l");
+    a->ready = b->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_waiting(test, 1, 2, 2, 1);
+    assert_int_equal(check_key(test, "l"), 1);
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(check_key(test, "m"), 0);
+    assert_ends(test, "aC bC");
+}
+
+static void purgatory_check_of_thousands_asks_each_once_in_order(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[5000];
+    for (unsigned i = 0; i < 5000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], HTW_SECOND, "k", "l");
+    }
+    assert_int_equal(check_key(test, "k"), 0);
+    for (unsigned i = 0; i < 5000; i++) {
+        assert_int_equal(waiters[i].asked, 3);
+        waiters[i].ready = true;
+    }
+    assert_int_equal(check_key_at_most(test, "l", 1999), 1999);
+    assert_ended_up_to(test, waiters, 1999);
+    assert_waiting(test, 3001, 6002, 2, 3001);
+    assert_int_equal(check_key(test, "k"), 3001);
+    assert_ended_up_to(test, waiters + 1999, 3001);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_check_asks_in_order_of_arrival),
+        PURGATORY_CASE(purgatory_check_ends_those_that_say_yes),
+        PURGATORY_CASE(purgatory_check_of_a_key_without_requests_does_nothing),
+        PURGATORY_CASE(purgatory_check_leaves_other_keys_alone),
+        PURGATORY_CASE(purgatory_check_given_wrongly_is_refused),
+        PURGATORY_CASE(purgatory_check_at_most_stops_when_so_many_have_ended),
+        PURGATORY_CASE(purgatory_check_asks_nobody_twice_when_others_come_meanwhile),
+        PURGATORY_CASE(purgatory_check_ends_a_request_that_comes_back_once),
+        PURGATORY_CASE(purgatory_check_survives_the_end_of_those_not_yet_asked),
+        PURGATORY_CASE(purgatory_request_is_off_all_keys_before_on_complete),
+        PURGATORY_CASE(purgatory_check_of_one_key_takes_the_request_off_the_others),
+        PURGATORY_CASE(purgatory_check_of_thousands_asks_each_once_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

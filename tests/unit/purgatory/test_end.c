@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* test_end - how requests end by hand, with their key, and with all of the purgatory. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- one request */
+
+static void purgatory_request_completed_by_hand_is_not_asked(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, MS, "k", "l");
+    purgatory_case_forget_log(test);
+    assert_true(complete(a));
+    assert_log(test, "aC a=");
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    purgatory_case_advance(test, MS);
+    assert_log(test, "");
+}
+
+static void purgatory_request_cancelled_ends_so(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->ready = false;
+    watch(a, MS, "k", "l", "m");
+    a->ready = true;
+    purgatory_case_forget_log(test);
+    assert_true(cancel(a));
+    assert_log(test, "aX a=");
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+}
+
+static void purgatory_null_request_is_not_ended(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, MS, "k");
+    assert_false(htw_request_complete(test->purgatory, NULL));
+    assert_false(htw_request_cancel(test->purgatory, NULL));
+    assert_false(htw_request_complete(NULL, &a->request));
+    assert_false(htw_request_cancel(NULL, &a->request));
+    assert_true(htw_request_is_pending(&a->request));
+    assert_log(test, "a? a?");
+}
+
+/* At the very tick of its end, whichever comes first. */
+static void purgatory_event_before_the_timeout_wins(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    watch(a, MS, "k");
+    watch(b, MS, "l");
+    purgatory_case_advance(test, MS - 1);
+    a->ready = b->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    purgatory_case_advance(test, 1);
+    assert_int_equal(check_key(test, "l"), 0);
+    assert_ends(test, "aC bE");
+}
+
+/* ---- a key */
+
+static void purgatory_cancel_key_ends_all_in_order_of_arrival(void **state) {
+    struct purgatory_case *test = *state;
+    for (const char *name = "bdac"; *name != '\0'; name++)
+        watch(purgatory_case_waiter(test, *name), MS, "k", "l", "m");
+    watch(purgatory_case_waiter(test, 'e'), MS, "l");
+    purgatory_case_forget_log(test);
+    assert_int_equal(cancel_key(test, "k"), 4);
+    assert_log(test, "b! bX b= d! dX d= a! aX a= c! cX c=");
+    assert_waiting(test, 1, 1, 1, 1);
+    assert_int_equal(cancel_key(test, "k"), 0);
+    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "l", 1, NULL, NULL), 1);
+    assert_log(test, "eX e=");
+}
+
+static void purgatory_cancel_key_of_thousands_ends_each_in_order(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[3000];
+    for (unsigned i = 0; i < 3000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], MS, "k", "l", "m");
+    }
+    assert_int_equal(cancel_key(test, "l"), 3000);
+    assert_ended_up_to(test, waiters, 3000);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- all of it */
+
+static void assert_shut(struct purgatory_case *test) {
+    struct waiter *z = purgatory_case_waiter(test, 'z');
+    struct htw_purgatory_stats before = purgatory_case_stats(test);
+    assert_int_equal(submit(z, MS, "k"), -ESHUTDOWN);
+    z->ready = true;
+    assert_int_equal(submit(z, HTW_FOREVER, "k", "l", "m"), -ESHUTDOWN);
+    assert_log(test, "");
+    assert_false(htw_request_is_pending(&z->request));
+    struct htw_threshold *threshold = NULL;
+    assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), -ESHUTDOWN);
+    assert_null(threshold);
+    struct htw_purgatory_stats after = purgatory_case_stats(test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(cancel_key(test, "k"), 0);
+}
+
+static void purgatory_closed_ends_all_and_lets_none_in(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k", "l", "m");
+    watch(purgatory_case_waiter(test, 'c'), 0, "n", "l");
+    purgatory_case_forget_log(test);
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        struct waiter *waiter = &test->waiters[i];
+        assert_int_equal(waiter->visited + waiter->ended + waiter->released, 3);
+        assert_int_equal(waiter->reason, HTW_REASON_CLOSED);
+    }
+    purgatory_case_forget_log(test);
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 0);
+    assert_shut(test);
+    assert_int_equal(htw_purgatory_close(NULL, waiter_visit, test), -EINVAL);
+}
+
+static void purgatory_closed_with_thousands_visits_each_once(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[3000];
+    char name[16];
+    for (unsigned i = 0; i < 3000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        snprintf(name, sizeof(name), "%u", i % 700);
+        watch(&waiters[i], i % 3 == 0 ? HTW_FOREVER : MS, name, "all");
+    }
+    assert_waiting(test, 3000, 6000, 701, 2000);
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3000);
+    for (unsigned i = 0; i < 3000; i++) {
+        assert_int_equal(waiters[i].visited, 1);
+        assert_int_equal(waiters[i].ended, 1);
+        assert_int_equal(waiters[i].released, 1);
+    }
+}
+
+static void close_all(struct waiter *self) {
+    self->result = htw_purgatory_close(self->test->purgatory, waiter_visit, self->test);
+}
+
+static void purgatory_closed_from_try_complete_ends_its_own_request_behind_it(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    watch(a, MS, "k");
+    watch(b, MS, "k");
+    purgatory_case_forget_log(test);
+    a->on_asked = close_all;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(a->result, 2);
+    assert_log(test, "a? b! bS b= aS a=");
+    assert_shut(test);
+}
+
+static void purgatory_closed_from_try_complete_lets_yes_count(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, MS, "k");
+    a->on_asked = close_all;
+    a->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->result, 1);
+    assert_ends(test, "aC");
+    assert_shut(test);
+}
+
+static void close_on_keys(struct waiter *self) {
+    if (self->asked == 2)
+        close_all(self);
+}
+
+static void purgatory_closed_from_the_second_try_finishes_the_request(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    watch(b, MS, "k");
+    purgatory_case_forget_log(test);
+    a->on_asked = close_on_keys;
+    assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
+    assert_int_equal(a->result, 2);
+    assert_log(test, "a? a? b! bS b= aS a=");
+    assert_shut(test);
+}
+
+/* It is on no key yet: it may be told so by either answer, but not be let in. */
+static void purgatory_closed_from_the_first_try_does_not_let_the_request_in(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_asked = close_all;
+    int result = submit(a, MS, "k", "l", "m");
+    assert_int_equal(a->ended, result == -ESHUTDOWN ? 0 : 1);
+    assert_true(result == -ESHUTDOWN || (result == HTW_FINISHED && a->reason == HTW_REASON_CLOSED));
+    assert_waiting(test, 0, 0, 0, 0);
+    purgatory_case_forget_log(test);
+    assert_shut(test);
+}
+
+static void purgatory_closed_from_other_hooks_ends_all_others(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < 3; way++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        struct waiter *a = purgatory_case_waiter(&test, 'a');
+        watch(a, MS, "k");
+        watch(purgatory_case_waiter(&test, 'b'), MS, "l");
+        *(way == 0 ? &a->on_ended : way == 1 ? &a->on_released : &a->on_visited) = close_all;
+        if (way == 2)
+            assert_int_equal(cancel_key(&test, "k") + a->result, 2);
+        else
+            assert_true(complete(a));
+        assert_int_equal(a->ended + test.waiters[1].ended, 2);
+        assert_int_equal(test.waiters[1].reason, HTW_REASON_CLOSED);
+        purgatory_case_forget_log(&test);
+        assert_shut(&test);
+        purgatory_case_end(&test);
+    }
+}
+
+static void purgatory_destroyed_closes_what_is_pending(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    purgatory_case_begin(&test, NULL, NULL);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), HTW_FOREVER, "k", "l", "m");
+    purgatory_case_forget_log(&test);
+    assert_int_equal(htw_purgatory_destroy(test.purgatory), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(test.waiters[i].ended + test.waiters[i].released, 2);
+        assert_int_equal(test.waiters[i].reason, HTW_REASON_CLOSED);
+    }
+    assert_int_equal(test.memory.live_blocks, 0);
+    assert_int_equal(htw_pending(test.scheduler), 0);
+    assert_int_equal(htw_purgatory_destroy(NULL), 0);
+    /* For the rest of the case another one. */
+    struct htw_purgatory_options options = purgatory_case_options();
+    options.context = &test;
+    options.allocator = &test.memory.allocator;
+    test.submitted = 0;
+    memset(test.ends, 0, sizeof(test.ends));
+    assert_int_equal(htw_purgatory_create(&test.purgatory, test.scheduler, &options), 0);
+    purgatory_case_end(&test);
+}
+
+/* ---- the scheduler's end and limit */
+
+static void take_leftover(void *context, const struct htw_leftover *leftover) {
+    (void)leftover;
+    ++*(unsigned *)context;
+}
+
+static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state) {
+    struct purgatory_case *test = *state;
+    unsigned leftovers = 0;
+    for (char name = 'a'; name <= 'f'; name++)
+        watch(purgatory_case_waiter(test, name), MS, "k", name < 'd' ? "l" : "m");
+    purgatory_case_forget_log(test);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, take_leftover, &leftovers), 0);
+    assert_in_range(leftovers, 1, 2); /* the alarm of the lane, and its like */
+    assert_log(test, "");
+    assert_int_equal(purgatory_case_stats(test).pending, 6);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'z'), MS, "k", "l"), -ESHUTDOWN);
+    assert_ends(test, "");
+    test->waiters[1].ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_true(complete(&test->waiters[0]));
+    assert_true(cancel(&test->waiters[4]));
+    assert_int_equal(cancel_key(test, "l"), 1);
+    assert_ends(test, "bC aC eX cX");
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 2);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* The purgatory needs but one timer, for its first timeout. */
+static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 1;
+    purgatory_case_begin(&test, &options, NULL);
+    struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
+    struct waiter *c = purgatory_case_waiter(&test, 'c');
+    htw_handle stranger = purgatory_case_stranger(&test);
+    watch(a, HTW_FOREVER, "k", "l");
+    watch(b, HTW_FOREVER, "k");
+    purgatory_case_forget_log(&test);
+    struct htw_purgatory_stats before = purgatory_case_stats(&test);
+    assert_int_equal(submit(c, MS, "m"), -EAGAIN);
+    assert_int_equal(submit(c, MS, "k", "l", "m", "n", "a key of more than sixteen bytes"),
+                     -EAGAIN);
+    assert_int_equal(htw_purgatory_check_later(test.purgatory, "k", 1), -EAGAIN);
+    assert_false(htw_request_is_pending(&c->request));
+    struct htw_purgatory_stats after = purgatory_case_stats(&test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    assert_ends(&test, "");
+    assert_int_equal(c->released, 0);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
+    watch(c, MS, "k", "l", "m", "n", "a key of more than sixteen bytes");
+    c->ready = true;
+    assert_int_equal(check_key(&test, "n"), 1);
+    purgatory_case_end(&test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_request_completed_by_hand_is_not_asked),
+        PURGATORY_CASE(purgatory_request_cancelled_ends_so),
+        PURGATORY_CASE(purgatory_null_request_is_not_ended),
+        PURGATORY_CASE(purgatory_event_before_the_timeout_wins),
+        PURGATORY_CASE(purgatory_cancel_key_ends_all_in_order_of_arrival),
+        PURGATORY_CASE(purgatory_cancel_key_of_thousands_ends_each_in_order),
+        PURGATORY_CASE(purgatory_closed_ends_all_and_lets_none_in),
+        PURGATORY_CASE(purgatory_closed_with_thousands_visits_each_once),
+        PURGATORY_CASE(purgatory_closed_from_try_complete_ends_its_own_request_behind_it),
+        PURGATORY_CASE(purgatory_closed_from_try_complete_lets_yes_count),
+        PURGATORY_CASE(purgatory_closed_from_the_second_try_finishes_the_request),
+        PURGATORY_CASE(purgatory_closed_from_the_first_try_does_not_let_the_request_in),
+        PURGATORY_CASE(purgatory_closed_from_other_hooks_ends_all_others),
+        cmocka_unit_test(purgatory_destroyed_closes_what_is_pending),
+        PURGATORY_CASE(purgatory_over_a_stopped_scheduler_still_ends_requests),
+        cmocka_unit_test(purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fork - a child finds the purgatory of its parent inert. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child nothing can be asserted: the first line that does not hold goes to the parent. */
+#define EXPECT(condition)    \
+    do {                     \
+        if (!(condition))    \
+            return __LINE__; \
+    } while (0)
+
+static void must_not_visit(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    _exit(3);
+}
+
+static int submit_in_child(struct purgatory_case *test) {
+    struct htw_purgatory *p = test->purgatory;
+    struct htw_request fresh;
+    const struct htw_key keys[] = { { "k", 1 }, { "l", 1 }, { "m", 1 } };
+    htw_request_init(&fresh);
+    EXPECT(htw_purgatory_try_complete_else_watch(p, &fresh, keys, 1, 0) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_try_complete_else_watch(p, &fresh, keys, 3, HTW_FOREVER) == -EOWNERDEAD);
+    EXPECT(htw_threshold_await(test->threshold, &fresh, 0, 0) == -EOWNERDEAD);
+    EXPECT(htw_threshold_await(test->threshold, &fresh, 1000, 0) == -EOWNERDEAD);
+    EXPECT(!htw_request_is_pending(&fresh));
+    struct htw_threshold *threshold = NULL;
+    EXPECT(htw_threshold_create(p, 0, &threshold) == -EOWNERDEAD && threshold == NULL);
+    return 0;
+}
+
+static int ask_in_child(struct purgatory_case *test) {
+    struct htw_purgatory *p = test->purgatory;
+    struct htw_request *request = &test->waiters[0].request;
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    EXPECT(htw_purgatory_check(p, "k", 1) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_check_at_most(p, "k", 1, 1) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_check_later(p, "k", 1) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_cancel_key(p, "k", 1, must_not_visit, NULL) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_count_key(p, "k", 1) == -EOWNERDEAD);
+    EXPECT(!htw_request_complete(p, request));
+    EXPECT(!htw_request_cancel(p, request));
+    EXPECT(htw_request_set_timeout(p, request, 0) == -EOWNERDEAD);
+    EXPECT(htw_threshold_advance(test->threshold, 100) == -EOWNERDEAD);
+    EXPECT(htw_threshold_value(test->threshold) == 0);
+    EXPECT(htw_threshold_lower(test->threshold, 0) == -EOWNERDEAD);
+    EXPECT(htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_watched(p) == 0);
+    EXPECT(htw_purgatory_delayed(p) == 0);
+    EXPECT(htw_purgatory_stats(p, &stats) == -EOWNERDEAD && stats.pending == 0);
+    FILE *stream = tmpfile();
+    EXPECT(stream != NULL);
+    EXPECT(htw_purgatory_prometheus(p, stream) == -EOWNERDEAD && ftell(stream) == 0);
+    fclose(stream);
+    return 0;
+}
+
+static int end_in_child(struct purgatory_case *test) {
+    struct htw_purgatory_options options = purgatory_case_options();
+    struct htw_purgatory *mine = NULL;
+    EXPECT(htw_purgatory_create(&mine, test->scheduler, &options) == -EOWNERDEAD && mine == NULL);
+    EXPECT(htw_threshold_destroy(test->threshold) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_close(test->purgatory, must_not_visit, NULL) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_destroy(test->purgatory) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_destroy(test->scheduler) == -EOWNERDEAD);
+    return 0;
+}
+
+static unsigned ends_in_child;
+
+static void count_end(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    (void)reason;
+    ends_in_child++;
+}
+
+/* The child's own, without threads: a child of a program with threads may have none. */
+static int create_in_child(void) {
+    struct htw_scheduler_options scheduler_options = purgatory_case_scheduler_options();
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *mine;
+    struct htw_request requests[3] = { 0 };
+    options.on_complete = count_end;
+    EXPECT(htw_scheduler_create(&scheduler, &scheduler_options) == 0);
+    EXPECT(htw_purgatory_create(&mine, scheduler, &options) == 0);
+    for (unsigned i = 0; i < 3; i++)
+        EXPECT(htw_purgatory_try_complete_else_watch(
+                   mine, &requests[i], &(struct htw_key) { "k", 1 }, 1, i * MS) == HTW_WATCHED);
+    EXPECT(htw_scheduler_advance(scheduler, 0) == 0 && ends_in_child == 1);
+    EXPECT(htw_request_complete(mine, &requests[2]) && ends_in_child == 2);
+    EXPECT(htw_purgatory_destroy(mine) == 0 && ends_in_child == 3);
+    EXPECT(htw_scheduler_destroy(scheduler) == 0);
+    return 0;
+}
+
+static int live_in_child(struct purgatory_case *test) {
+    const struct waiter *a = &test->waiters[0];
+    unsigned calls = a->asked + a->ended + a->released;
+    int line = submit_in_child(test);
+    if (line == 0)
+        line = ask_in_child(test);
+    if (line == 0)
+        line = end_in_child(test);
+    if (line == 0)
+        line = create_in_child();
+    if (line == 0 && a->asked + a->ended + a->released != calls)
+        line = __LINE__;
+    return line;
+}
+
+/* Forks. Returns the line at which the child failed; 0: none; negative: it came to an end. */
+static int outlive_child(struct purgatory_case *test) {
+    int channel[2], line = -1, status;
+    if (pipe(channel) != 0)
+        return -2;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        line = live_in_child(test);
+        _exit(write(channel[1], &line, sizeof(line)) == sizeof(line) ? 0 : 1);
+    }
+    close(channel[1]);
+    if (child < 0 || read(channel[0], &line, sizeof(line)) != sizeof(line))
+        line = -3;
+    close(channel[0]);
+    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
+        line = -4;
+    return line;
+}
+
+static void fill(struct purgatory_case *test) {
+    assert_int_equal(htw_threshold_create(test->purgatory, 7, &test->threshold), 0);
+    for (char name = 'a'; name <= 'e'; name++)
+        watch(purgatory_case_waiter(test, name), HTW_SECOND, "k", "l", "m");
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 100, HTW_SECOND), HTW_WATCHED);
+    assert_int_equal(check_key_later(test, "l"), 0);
+    purgatory_case_forget_log(test);
+}
+
+static void purgatory_after_fork_is_inert_in_the_child(void **state) {
+    struct purgatory_case *test = *state;
+    fill(test);
+    struct htw_purgatory_stats before = purgatory_case_stats(test);
+    assert_int_equal(outlive_child(test), 0);
+    assert_int_equal(outlive_child(test), 0);
+    struct htw_purgatory_stats after = purgatory_case_stats(test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    purgatory_case_advance(test, 0);
+    assert_log(test, "a? b? c? d? e?");
+    assert_int_equal(htw_threshold_advance(test->threshold, 100), 1);
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 5);
+}
+
+static void fork_now(struct waiter *self) {
+    self->result = outlive_child(self->test);
+}
+
+/* With requests in the middle of everything. */
+static void purgatory_after_fork_in_a_hook_is_inert_in_the_child(void **state) {
+    struct purgatory_case *test = *state;
+    fill(test);
+    for (unsigned i = 1; i < 5; i++) {
+        struct waiter *w = &test->waiters[i];
+        *(i == 1   ? &w->on_asked
+          : i == 2 ? &w->on_visited
+          : i == 3 ? &w->on_ended
+                   : &w->on_released) = fork_now;
+        w->result = -1;
+    }
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 6);
+    for (unsigned i = 1; i < 5; i++)
+        assert_int_equal(test->waiters[i].result, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_after_fork_is_inert_in_the_child),
+        PURGATORY_CASE(purgatory_after_fork_in_a_hook_is_inert_in_the_child),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* test_hooks - hooks that call the library again, on their own request and on others. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+
+/* Puts waiters a, b, c and so on on key "k", and gives back the first. */
+static struct waiter *watch_some(struct purgatory_case *test, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        watch(purgatory_case_waiter(test, (char)('a' + i)), HTW_SECOND, "k");
+    purgatory_case_forget_log(test);
+    return test->waiters;
+}
+
+/* ---- keys */
+
+static void check_own_key(struct waiter *self) {
+    self->result = check_key(self->test, "k");
+}
+
+static void check_other_key(struct waiter *self) {
+    self->result = check_key(self->test, "l");
+}
+
+/* A hook that always checks its own key is asked again for that, but only once. */
+static void purgatory_try_complete_that_checks_its_own_key_is_asked_once_more(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_asked = check_own_key;
+    watch(a, HTW_SECOND, "k");
+    assert_log(test, "a? a? a?"); /* the first time it is not on the key yet */
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? a?");
+    a->yes_at = a->asked + 2;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? a? aC a=");
+    assert_int_equal(a->result, 0); /* it was marked, and not counted */
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void purgatory_try_completes_that_check_each_other_come_to_an_end(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        w[i].name = '\0';
+        w[i].on_asked = check_own_key;
+    }
+    assert_int_equal(check_key(test, "k"), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(w[i].asked >= 3);
+        w[i].ready = true;
+    }
+    assert_true(check_key(test, "k") > 0);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(w[i].ended, 1);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* An event that comes while the request is being asked must not be lost. */
+static void get_ready_and_check(struct waiter *self) {
+    if (self->asked == 3) {
+        self->result = check_key(self->test, "k");
+        self->yes_at = 4;
+    }
+}
+
+static void purgatory_event_inside_try_complete_is_not_lost(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = watch_some(test, 1);
+    a->on_asked = get_ready_and_check;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? a? aC a=");
+}
+
+static void get_ready_and_check_at_first(struct waiter *self) {
+    if (self->asked == 2) {
+        self->result = check_key(self->test, "k");
+        self->yes_at = 3;
+    }
+}
+
+static void purgatory_event_inside_the_second_try_is_not_lost(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_asked = get_ready_and_check_at_first;
+    assert_int_equal(submit(a, HTW_SECOND, "k", "l"), HTW_FINISHED);
+    assert_log(test, "a? a? a? aC a=");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void purgatory_on_complete_may_check_its_own_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        w[i].ready = true;
+        w[i].on_ended = check_own_key;
+    }
+    assert_int_equal(check_key(test, "k") + w[0].result + w[1].result + w[2].result, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(w[i].ended, 1);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void purgatory_hooks_may_check_other_keys(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
+    watch(a, HTW_SECOND, "k");
+    watch(b, HTW_SECOND, "k");
+    watch(c, HTW_SECOND, "l");
+    watch(d, HTW_SECOND, "l");
+    purgatory_case_forget_log(test);
+    a->on_asked = check_other_key;
+    b->on_ended = check_other_key;
+    b->ready = true;
+    d->yes_at = 4;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->result, 0);
+    assert_int_equal(b->result, 1);
+    assert_log(test, "a? c? d? b? bC c? d? dC d= b=");
+}
+
+static void cancel_own_key(struct waiter *self) {
+    self->result = cancel_key(self->test, "k");
+}
+
+static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 3);
+    w[1].on_asked = cancel_own_key;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(w[1].result, 3);
+    /* The one that is in its hook is marked, ends behind it, and without a visitor. */
+    assert_log(test, "a? b? a! aX a= c! cX c= bX b=");
+    w = watch_some(test, 3);
+    w[0].on_asked = cancel_own_key;
+    w[0].ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? b! bX b= c! cX c= aC a=");
+}
+
+static void purgatory_on_complete_may_cancel_its_own_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 3);
+    w[1].ready = true;
+    w[1].on_ended = cancel_own_key;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(w[1].result, 2);
+    assert_ends(test, "bC aX cX");
+    assert_int_equal(w[0].visited + w[2].visited, 2);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void purgatory_visitor_may_check_and_cancel_the_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 4);
+    w[0].on_visited = cancel_own_key;
+    assert_int_equal(cancel_key(test, "k") + w[0].result, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(w[i].ended, 1);
+        assert_int_equal(w[i].visited, 1);
+    }
+    w = watch_some(test, 3);
+    w[0].on_visited = check_own_key;
+    w[1].ready = true;
+    assert_int_equal(cancel_key(test, "k") + w[0].result, 3);
+    assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
+    assert_int_equal(w[2].reason, HTW_REASON_CANCELLED);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- new requests */
+
+static void submit_peer(struct waiter *self) {
+    struct waiter *peer = self->peer;
+    self->peer = NULL;
+    if (peer != NULL)
+        self->result = submit(peer, HTW_SECOND, "k", "l", "m");
+}
+
+static void purgatory_every_hook_may_submit_others(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = &test->waiters[0];
+    void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
+                                          &a->on_released };
+    for (unsigned i = 0; i < 4; i++) {
+        watch_some(test, 1);
+        struct waiter *b = purgatory_case_waiter(test, 'b');
+        *hooks[i] = submit_peer;
+        a->peer = b;
+        a->result = -1;
+        check_key(test, "k");
+        cancel_key(test, "k");
+        cancel_key(test, "l");
+        assert_int_equal(a->result, HTW_WATCHED);
+        assert_int_equal(b->ended, 1);
+        assert_int_equal(a->ended, 1);
+        assert_waiting(test, 0, 0, 0, 0);
+    }
+}
+
+static void submit_itself_for_now(struct waiter *self) {
+    if (self->released < 1000)
+        self->result = submit(self, 0, "k");
+}
+
+/* Each expires in a callback of its own, so the stack does not grow. */
+static void purgatory_request_may_submit_itself_a_thousand_times(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->name = '\0';
+    a->on_released = submit_itself_for_now;
+    watch(a, 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(a->released, 1000);
+    assert_int_equal(a->asked, 2000);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- end of all */
+
+static void destroy_all(struct waiter *self) {
+    self->result = htw_purgatory_destroy(self->test->purgatory);
+}
+
+static void purgatory_hook_cannot_destroy(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = &test->waiters[0];
+    void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
+                                          &a->on_released };
+    for (unsigned i = 0; i < 4; i++) {
+        watch_some(test, 1);
+        *hooks[i] = destroy_all;
+        check_key(test, "k");
+        if (i != 1)
+            purgatory_case_advance(test, HTW_SECOND); /* in a callback of the scheduler */
+        cancel_key(test, "k");
+        assert_int_equal(a->result, -EDEADLK);
+        assert_int_equal(a->ended, 1);
+        purgatory_case_forget_log(test);
+    }
+    watch_some(test, 1); /* it has not even been closed */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_try_complete_that_checks_its_own_key_is_asked_once_more),
+        PURGATORY_CASE(purgatory_try_completes_that_check_each_other_come_to_an_end),
+        PURGATORY_CASE(purgatory_event_inside_try_complete_is_not_lost),
+        PURGATORY_CASE(purgatory_event_inside_the_second_try_is_not_lost),
+        PURGATORY_CASE(purgatory_on_complete_may_check_its_own_key),
+        PURGATORY_CASE(purgatory_hooks_may_check_other_keys),
+        PURGATORY_CASE(purgatory_try_complete_may_cancel_its_own_key),
+        PURGATORY_CASE(purgatory_on_complete_may_cancel_its_own_key),
+        PURGATORY_CASE(purgatory_visitor_may_check_and_cancel_the_key),
+        PURGATORY_CASE(purgatory_every_hook_may_submit_others),
+        PURGATORY_CASE(purgatory_request_may_submit_itself_a_thousand_times),
+        PURGATORY_CASE(purgatory_hook_cannot_destroy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

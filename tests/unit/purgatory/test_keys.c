@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* test_keys - on which keys a request stands: none twice, each of any bytes. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void purgatory_duplicate_keys_count_once(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    struct waiter *c = purgatory_case_waiter(test, 'c');
+    watch(a, MS, "k", "k");
+    assert_waiting(test, 1, 1, 1, 1);
+    watch(b, MS, "l", "m", "l");
+    assert_waiting(test, 2, 3, 3, 2);
+    watch(c, MS, "k", "l", "l", "k", "k");
+    assert_waiting(test, 3, 5, 3, 3);
+    assert_log(test, "a? a? b? b? c? c?");
+    assert_int_equal(check_key(test, "l"), 0);
+    assert_log(test, "b? c?");
+    c->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? c? cC c=");
+    assert_waiting(test, 2, 3, 3, 2);
+    assert_int_equal(cancel_key(test, "l"), 1);
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+static void make_keys(struct htw_key *keys, char (*names)[8], size_t count, size_t distinct) {
+    for (size_t i = 0; i < count; i++) {
+        int size = snprintf(names[i], sizeof(names[i]), "%u", (unsigned)(i * 7 % distinct));
+        keys[i] = (struct htw_key) { names[i], (size_t)size };
+    }
+}
+
+static void purgatory_hundreds_of_duplicate_keys_count_once(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    static char names[900][8];
+    static struct htw_key keys[900];
+    make_keys(keys, names, 900, 300);
+    assert_int_equal(waiter_submit_keys(a, MS, keys, 900), HTW_WATCHED);
+    assert_waiting(test, 1, 300, 300, 1);
+    make_keys(keys, names, 900, 1);
+    assert_int_equal(waiter_submit_keys(b, MS, keys, 900), HTW_WATCHED);
+    assert_waiting(test, 2, 301, 300, 2);
+    assert_log(test, "a? a? b? b?");
+    assert_int_equal(check_key(test, "0"), 0);
+    assert_log(test, "a? b?");
+    assert_true(complete(a));
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+static void purgatory_keys_are_copied(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    char name[40] = "short", long_name[40] = "a name of more than sixteen bytes";
+    struct htw_key keys[] = { { name, 5 }, { long_name, strlen(long_name) } };
+    assert_int_equal(waiter_submit_keys(a, MS, keys, 2), HTW_WATCHED);
+    assert_log(test, "a? a?");
+    memset(name, 'x', sizeof(name));
+    memset(long_name, 'x', sizeof(long_name));
+    memset(keys, 0, sizeof(keys));
+    assert_int_equal(check_key(test, "short"), 0);
+    assert_int_equal(check_key(test, "a name of more than sixteen bytes"), 0);
+    assert_log(test, "a? a?");
+    assert_int_equal(htw_purgatory_check(test->purgatory, name, 5), 0);
+    assert_log(test, "");
+}
+
+static void purgatory_empty_key_is_a_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    const struct htw_key keys[] = { { NULL, 0 }, { "x", 0 } };
+    assert_int_equal(waiter_submit_keys(a, MS, keys, 2), HTW_WATCHED);
+    assert_waiting(test, 1, 1, 1, 1);
+    assert_log(test, "a? a?");
+    assert_int_equal(check_key(test, ""), 0);
+    assert_int_equal(htw_purgatory_check(test->purgatory, NULL, 0), 0);
+    assert_log(test, "a? a?");
+    assert_int_equal(htw_purgatory_check(test->purgatory, "\0", 1), 0);
+    assert_log(test, "");
+    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, NULL, 0, NULL, NULL), 1);
+    assert_log(test, "aX a=");
+}
+
+/* Keys that differ in nothing but their last byte, or in their size. */
+static void purgatory_keys_of_any_size_are_told_apart(void **state) {
+    struct purgatory_case *test = *state;
+    static const size_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 240, 241, 10000 };
+    enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+    static unsigned char bytes[10000];
+    for (size_t i = 0; i < SIZES; i++) {
+        struct waiter *a = purgatory_case_waiter(test, (char)('a' + i));
+        assert_int_equal(waiter_submit_keys(a, MS, &(struct htw_key) { bytes, sizes[i] }, 1),
+                         HTW_WATCHED);
+    }
+    assert_waiting(test, SIZES, SIZES, SIZES, SIZES);
+    purgatory_case_forget_log(test);
+    for (size_t i = 0; i < SIZES; i++) {
+        const char expected[] = { (char)('a' + i), '?', '\0' };
+        assert_int_equal(htw_purgatory_check(test->purgatory, bytes, sizes[i]), 0);
+        assert_log(test, expected);
+        bytes[sizes[i] - 1] = 1;
+        assert_int_equal(htw_purgatory_check(test->purgatory, bytes, sizes[i]), 0);
+        assert_log(test, "");
+        bytes[sizes[i] - 1] = 0;
+    }
+}
+
+static void purgatory_request_on_a_thousand_keys_is_on_each_of_them(void **state) {
+    struct purgatory_case *test = *state;
+    static char names[1000][8];
+    static struct htw_key keys[1000];
+    static const size_t counts[] = { 1, 2, 3, 4, 33, 1000 };
+    make_keys(keys, names, 1000, 1000);
+    for (size_t round = 0; round < sizeof(counts) / sizeof(counts[0]); round++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        a->name = '\0';
+        size_t count = counts[round];
+        size_t before = test->memory.live_bytes;
+        assert_int_equal(waiter_submit_keys(a, MS, keys, count), HTW_WATCHED);
+        assert_waiting(test, 1, count, count, 1);
+        for (size_t i = 0; i < 1000; i++) {
+            assert_int_equal(htw_purgatory_check(test->purgatory, keys[i].bytes, keys[i].size), 0);
+            assert_int_equal(a->asked, 2 + (i < count ? i + 1 : count));
+        }
+        a->ready = true;
+        assert_int_equal(check_key(test, names[count - 1]), 1);
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(test->memory.live_bytes, before);
+    }
+}
+
+/* ---- counted */
+
+static int64_t count_key(struct purgatory_case *test, const char *key) {
+    return htw_purgatory_count_key(test->purgatory, key, strlen(key));
+}
+
+static void purgatory_count_of_a_key_is_how_many_wait_on_it(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(count_key(test, "k"), 0);
+    watch(purgatory_case_waiter(test, 'a'), MS, "k", "l", "k");
+    watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k", "");
+    watch(purgatory_case_waiter(test, 'c'), MS, "l", "m", "n", "o");
+    assert_int_equal(count_key(test, "k"), 2);
+    assert_int_equal(count_key(test, "l"), 2);
+    assert_int_equal(count_key(test, "o"), 1);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 0), 1);
+    assert_int_equal(count_key(test, "p"), 0);
+    purgatory_case_advance(test, MS);
+    assert_int_equal(count_key(test, "k"), 1);
+    assert_int_equal(count_key(test, "l"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
+    assert_int_equal(count_key(test, "k"), 0);
+}
+
+static void count_own_key(struct waiter *self) {
+    self->result = count_key(self->test, "k");
+}
+
+/* While it is asked, by a walk that has markers on the key; and when it has ended. */
+static void purgatory_count_in_hooks_is_of_those_that_wait(void **state) {
+    struct purgatory_case *test = *state;
+    for (char name = 'a'; name <= 'c'; name++)
+        watch(purgatory_case_waiter(test, name), MS, "k");
+    struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
+    a->on_asked = b->on_ended = count_own_key;
+    b->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->result, 3);
+    assert_int_equal(b->result, 2);
+}
+
+/* More than are counted under one lock. */
+static void purgatory_count_of_many_is_exact_and_needs_no_memory(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[1000];
+    for (unsigned i = 0; i < 1000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], HTW_FOREVER, "k");
+        if (i < 260 || i == 999) {
+            failing_allocator_fail(&test->memory, 1, true);
+            assert_int_equal(count_key(test, "k"), i + 1);
+            failing_allocator_relent(&test->memory);
+        }
+    }
+    assert_waiting(test, 1000, 1000, 1, 0);
+}
+
+static void purgatory_count_given_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(htw_purgatory_count_key(NULL, "k", 1), -EINVAL);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 1), -EINVAL);
+    assert_int_equal(htw_purgatory_count_key(test->purgatory, "k", (size_t)UINT32_MAX + 1),
+                     -EINVAL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_duplicate_keys_count_once),
+        PURGATORY_CASE(purgatory_hundreds_of_duplicate_keys_count_once),
+        PURGATORY_CASE(purgatory_keys_are_copied),
+        PURGATORY_CASE(purgatory_empty_key_is_a_key),
+        PURGATORY_CASE(purgatory_keys_of_any_size_are_told_apart),
+        PURGATORY_CASE(purgatory_request_on_a_thousand_keys_is_on_each_of_them),
+        PURGATORY_CASE(purgatory_count_of_a_key_is_how_many_wait_on_it),
+        PURGATORY_CASE(purgatory_count_in_hooks_is_of_those_that_wait),
+        PURGATORY_CASE(purgatory_count_of_many_is_exact_and_needs_no_memory),
+        PURGATORY_CASE(purgatory_count_given_wrongly_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

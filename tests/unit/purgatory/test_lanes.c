@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of timeouts when the timer of the scheduler that stands for them is dropped or lost,
+   when a hook takes long, and when the clock is set. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------ an executor that drops */
+
+static unsigned to_drop, executed;
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    executed += (unsigned)count;
+    for (size_t i = 0; i < count; i++)
+        if (to_drop > 0) {
+            to_drop--;
+            htw_task_drop(tasks[i]);
+        } else {
+            htw_task_run(tasks[i]);
+        }
+}
+
+static void begin_with_executor(struct purgatory_case *test, unsigned drops) {
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    struct htw_executor executor = { execute, NULL };
+    options.executor = &executor;
+    to_drop = drops;
+    executed = 0;
+    purgatory_case_begin(test, &options, NULL);
+}
+
+static void purgatory_alarm_that_an_executor_drops_is_set_again(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 2);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    purgatory_case_advance(&test, MS);
+    purgatory_case_advance(&test, MS);
+    assert_int_equal(to_drop, 0);
+    assert_ends(&test, "aE bE");
+    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "cE");
+    purgatory_case_end(&test);
+}
+
+/* First the memory for an alarm is refused, then the one that is set instead is dropped. After that
+   a refusal must not matter, be it in a submission or while an alarm rings. */
+static void check_refusal_after_a_drop(bool rings) {
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
+    failing_allocator_relent(&test.scheduler_memory);
+    to_drop = 1;
+    purgatory_case_advance(&test, 2 * MS);
+    assert_int_equal(to_drop, 0);
+    assert_ends(&test, "bE");
+    if (!rings)
+        failing_allocator_fail(&test.scheduler_memory, 1, true);
+    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'd'), 5 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "cE");
+    purgatory_case_advance(&test, 4 * MS);
+    assert_ends(&test, "dE");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout(void **state) {
+    (void)state;
+    check_refusal_after_a_drop(false);
+    check_refusal_after_a_drop(true);
+}
+
+/* The alarm that was set is lost, and there is no memory for another. */
+static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    to_drop = 1;
+    purgatory_case_advance(&test, MS);
+    assert_int_equal(to_drop, 0);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE bE");
+    purgatory_case_end(&test);
+}
+
+/* Both alarms are lost, and there is no memory: the next submission is told, or sets another. */
+static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 0);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    failing_allocator_fail(&test.scheduler_memory, 1, true);
+    to_drop = 2;
+    purgatory_case_advance(&test, 5 * MS);
+    assert_int_equal(to_drop, 0);
+    assert_int_equal(submit(purgatory_case_waiter(&test, 'b'), 3600 * HTW_SECOND, "k"), -ENOMEM);
+    assert_ends(&test, "");
+    failing_allocator_relent(&test.scheduler_memory);
+    watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND, "k");
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_executor_that_drops_everything_is_asked_less_and_less(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, UINT_MAX);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    purgatory_case_advance(&test, 10 * HTW_SECOND);
+    assert_in_range(executed, 10, 40);
+    purgatory_case_advance(&test, 100 * HTW_SECOND);
+    assert_in_range(executed, 50, 150);
+    for (char name = 'b'; name <= 'z'; name++) /* nor is it more often with more submissions */
+        watch(purgatory_case_waiter(&test, name), (int64_t)('{' - name) * MS, "k");
+    purgatory_case_advance(&test, 10 * HTW_SECOND);
+    assert_in_range(executed, 50, 200);
+    assert_ends(&test, "");
+    to_drop = 0;
+    purgatory_case_advance(&test, 2 * HTW_SECOND);
+    assert_int_equal(test.ends[HTW_REASON_EXPIRED], 26);
+    purgatory_case_forget_log(&test);
+    executed = 0;
+    assert_int_equal(cancel(test.waiters), false);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k"); /* and all is forgotten */
+    to_drop = 1;
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aE");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_check_later_that_an_executor_drops_is_made(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 1);
+    struct waiter *a = purgatory_case_waiter(&test, 'a');
+    watch(a, HTW_FOREVER, "k");
+    a->ready = true;
+    assert_int_equal(check_key_later(&test, "k"), 0);
+    purgatory_case_advance(&test, 0);
+    purgatory_case_advance(&test, 0);
+    assert_int_equal(to_drop, 0);
+    assert_ends(&test, "aC");
+    purgatory_case_end(&test);
+}
+
+static void forget(void *context, const struct htw_leftover *leftover) {
+    (void)context;
+    (void)leftover;
+}
+
+static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, MS, "k");
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, forget, NULL), 0);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k"), -ESHUTDOWN);
+    assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'c'), HTW_FOREVER, "k"), -ESHUTDOWN);
+    assert_int_equal(htw_threshold_create(test->purgatory, 1, &test->threshold), 0);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'd'), 2, HTW_FOREVER), -ESHUTDOWN);
+    assert_waiting(test, 1, 1, 1, 1);
+    a->ready = true;
+    assert_int_equal(check_key(test, "k"), 1);
+}
+
+/* ------------------------------------------------------------------ a scheduler without room */
+
+/* The alarm for the second is refused when the first rings: nobody is there to be told. */
+static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
+    failing_allocator_fail(&test->scheduler_memory, 1, true);
+    purgatory_case_advance(test, 5 * MS);
+    assert_ends(test, "aE");
+    failing_allocator_relent(&test->scheduler_memory);
+    watch(purgatory_case_waiter(test, 'c'), 3600 * HTW_SECOND, "k");
+    purgatory_case_advance(test, 5 * MS);
+    assert_ends(test, "bE");
+}
+
+static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 1;
+    purgatory_case_begin(&test, &options, NULL);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 10 * MS, "k");
+    watch(purgatory_case_waiter(&test, 'c'), 2 * MS, "k");
+    purgatory_case_advance(&test, 10 * MS);
+    assert_ends(&test, "aE cE bE");
+    purgatory_case_end(&test);
+}
+
+/* ------------------------------------------------------------------ the clock */
+
+static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
+    purgatory_case_advance(test, 100 * HTW_SECOND);
+    assert_ends(test, "aE");
+    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
+    watch(purgatory_case_waiter(test, 'b'), 10 * HTW_SECOND, "k");
+    for (char name = 'c'; name <= 'e'; name++)
+        watch(purgatory_case_waiter(test, name), 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
+    purgatory_case_forget_log(test);
+    purgatory_case_advance(test, 10 * HTW_SECOND - 1);
+    assert_ends(test, "");
+    purgatory_case_advance(test, MS);
+    assert_ends(test, "bE");
+}
+
+/* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
+   request was submitted, and the timeout more. Whatever is submitted meanwhile. */
+static void purgatory_timeout_by_a_manual_clock_ends_when_that_says_so(void **state) {
+    (void)state;
+    for (unsigned submits = 0; submits < 2; submits++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        watch(purgatory_case_waiter(&test, 'a'), 150 * HTW_SECOND, "k");
+        watch(purgatory_case_waiter(&test, 'b'), 7 * HTW_SECOND, "k");
+        watch(purgatory_case_waiter(&test, 'c'), 99 * HTW_SECOND, "k");
+        purgatory_case_advance(&test, 6 * HTW_SECOND);
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS), 0);
+        purgatory_case_advance(&test, 7 * HTW_SECOND - MS);
+        assert_ends(&test, "");
+        purgatory_case_advance(&test, MS);
+        assert_ends(&test, "bE");
+        purgatory_case_advance(&test, 93 * HTW_SECOND);
+        assert_ends(&test, "cE");
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + HTW_SECOND), 0);
+        if (submits > 0)
+            watch(purgatory_case_waiter(&test, 'd'), 10 * HTW_SECOND, "k");
+        purgatory_case_advance(&test, 20 * HTW_SECOND);
+        assert_ends(&test, submits > 0 ? "dE" : "");
+        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + 149 * HTW_SECOND),
+                         0);
+        assert_ends(&test, "");
+        purgatory_case_advance(&test, HTW_SECOND);
+        assert_ends(&test, "aE");
+        purgatory_case_end(&test);
+    }
+}
+
+static void purgatory_timeout_after_a_small_step_back_is_not_late(void **state) {
+    struct purgatory_case *test = *state;
+    static const int64_t steps[] = { HTW_MICROSECOND, MS, 500 * MS, 999 * MS, HTW_SECOND };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int64_t now_ns = CASE_START_NS + (int64_t)i * 10 * HTW_SECOND;
+        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns), 0);
+        watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
+        purgatory_case_advance(test, HTW_SECOND);
+        assert_ends(test, "aE");
+        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns + HTW_SECOND - steps[i]),
+                         0);
+        watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
+        purgatory_case_advance(test, 9 * MS);
+        assert_ends(test, "");
+        purgatory_case_advance(test, 2 * MS);
+        assert_ends(test, "bE");
+    }
+}
+
+/* Then the wheel cannot follow at once. */
+static void purgatory_timeout_after_a_step_back_without_memory_is_not_early(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(test, 'b'), 20 * HTW_SECOND, "k");
+    purgatory_case_advance(test, 30 * HTW_SECOND);
+    assert_ends(test, "bE");
+    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS), 0);
+    failing_allocator_fail(&test->memory, 1, true);
+    watch(purgatory_case_waiter(test, 'c'), 10 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(test, 'd'), 0, "k");
+    purgatory_case_advance(test, 10 * HTW_SECOND - MS);
+    assert_true(test->waiters['c' - 'a'].ended == 0);
+    purgatory_case_advance(test, 30 * HTW_SECOND);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 3);
+    failing_allocator_relent(&test->memory);
+    purgatory_case_advance(test, 10 * HTW_SECOND + MS);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
+}
+
+static void purgatory_timeout_in_the_last_hour_of_time_comes(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.manual_start_ns = HTW_FOREVER - 3600 * HTW_SECOND;
+    purgatory_case_begin(&test, &options, NULL);
+    watch(purgatory_case_waiter(&test, 'a'), HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 3599 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND - 1, "k");
+    watch(purgatory_case_waiter(&test, 'd'), 3600 * HTW_SECOND, "k");
+    watch(purgatory_case_waiter(&test, 'e'), HTW_FOREVER - 1, "k");
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_ends(&test, "");
+    purgatory_case_advance(&test, MS); /* the clock does not stand at the beginning of a tick */
+    assert_ends(&test, "aE");
+    purgatory_case_advance(&test, 3598 * HTW_SECOND);
+    assert_ends(&test, "bE");
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_ends(&test, "");
+    purgatory_case_end(&test);
+}
+
+static void submit_again(struct waiter *self) {
+    if (self->released < 10000)
+        self->result = submit(self, 0, "k");
+}
+
+/* More than a callback ends before it returns. */
+static void purgatory_request_without_time_may_come_again_ten_thousand_times(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiter;
+    waiter_init(&waiter, test, '\0');
+    waiter.on_released = submit_again;
+    watch(&waiter, 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(waiter.released, 10000);
+}
+
+/* ------------------------------------------------------------------ hooks that take long */
+
+struct slow {
+    struct htw_request requests[8];
+    _Atomic unsigned started;
+    sem_t all_started, ended;
+    _Atomic bool timed_out;
+};
+
+/* Each waits until all others have begun: they need as many workers. */
+static void meet(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)request;
+    (void)reason;
+    struct slow *slow = context;
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 30;
+    if (++slow->started == 8)
+        for (int i = 0; i < 8; i++)
+            sem_post(&slow->all_started);
+    if (sem_timedwait(&slow->all_started, &limit) != 0)
+        slow->timed_out = true;
+    sem_post(&slow->ended);
+}
+
+static void check_slow_hooks(enum htw_clock clock) {
+    static struct slow slow;
+    slow = (struct slow) { .started = 0 };
+    struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_key key = { "k", 1 };
+    scheduler_options.workers = 8;
+    scheduler_options.clock = clock;
+    options.on_complete = meet;
+    options.context = &slow;
+    sem_init(&slow.all_started, 0, 0);
+    sem_init(&slow.ended, 0, 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, &scheduler_options), 0);
+    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(
+            htw_purgatory_try_complete_else_watch(purgatory, &slow.requests[i], &key, 1, 20 * MS),
+            HTW_WATCHED);
+    for (int i = 0; i < 8; i++)
+        sem_wait(&slow.ended);
+    assert_false(slow.timed_out);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* By each of the kernel's clocks. */
+static void purgatory_slow_hook_keeps_no_other_waiting(void **state) {
+    (void)state;
+    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
+        check_slow_hooks((enum htw_clock)clock);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(purgatory_alarm_that_an_executor_drops_is_set_again),
+        cmocka_unit_test(purgatory_check_later_that_an_executor_drops_is_made),
+        cmocka_unit_test(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout),
+        cmocka_unit_test(purgatory_alarm_dropped_without_memory_loses_no_timeout),
+        cmocka_unit_test(purgatory_submission_after_all_alarms_were_lost_sets_one),
+        cmocka_unit_test(purgatory_executor_that_drops_everything_is_asked_less_and_less),
+        PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_requests),
+        PURGATORY_CASE(purgatory_whose_alarm_is_refused_still_expires_requests),
+        cmocka_unit_test(purgatory_at_the_limit_of_its_scheduler_expires_requests),
+        PURGATORY_CASE(purgatory_timeout_after_the_clock_was_set_back_is_not_early),
+        cmocka_unit_test(purgatory_timeout_by_a_manual_clock_ends_when_that_says_so),
+        PURGATORY_CASE(purgatory_timeout_after_a_small_step_back_is_not_late),
+        PURGATORY_CASE(purgatory_timeout_after_a_step_back_without_memory_is_not_early),
+        cmocka_unit_test(purgatory_timeout_in_the_last_hour_of_time_comes),
+        PURGATORY_CASE(purgatory_request_without_time_may_come_again_ten_thousand_times),
+        cmocka_unit_test(purgatory_slow_hook_keeps_no_other_waiting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

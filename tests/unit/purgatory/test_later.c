@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* test_later - htw_purgatory_check_later(): events for callers that hold locks. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+
+static struct waiter *watch_two(struct purgatory_case *test) {
+    watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k", "l", "m");
+    watch(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k");
+    purgatory_case_forget_log(test);
+    return test->waiters;
+}
+
+static void purgatory_check_later_runs_no_hook_in_the_call(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_two(test);
+    w[1].ready = true;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_log(test, "");
+    purgatory_case_advance(test, 0);
+    assert_log(test, "a? b? bC b=");
+    assert_waiting(test, 1, 3, 3, 1);
+    purgatory_case_advance(test, MS);
+    assert_log(test, "");
+}
+
+static void purgatory_checks_later_of_one_key_are_one(void **state) {
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(check_key_later(test, "m"), 0);
+    purgatory_case_advance(test, 0);
+    assert_int_equal(test->waiters[0].asked, 2 + 2);
+    assert_int_equal(test->waiters[1].asked, 2 + 1);
+    purgatory_case_forget_log(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    purgatory_case_advance(test, 0);
+    assert_log(test, "a? b?");
+}
+
+static void purgatory_check_later_of_a_key_without_requests_has_nothing_to_do(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(test->memory.live_bytes, before);
+    struct waiter *w = watch_two(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(check_key_later(test, "l"), 0);
+    assert_true(cancel(&w[0]));
+    assert_true(cancel(&w[1]));
+    purgatory_case_forget_log(test);
+    assert_waiting(test, 0, 0, 0, 0);
+    purgatory_case_advance(test, 0);
+    assert_log(test, "");
+    assert_int_equal(test->memory.live_bytes, before);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+}
+
+/* The event was before those came; they may be asked all the same, but nothing may be lost. */
+static void purgatory_check_later_finds_the_key_when_it_has_come_to_life_again(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_two(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(cancel_key(test, "k"), 2);
+    w = watch_two(test);
+    w[1].ready = true;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    purgatory_case_advance(test, 0);
+    assert_ends(test, "bC");
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_ends(test, "aE");
+}
+
+static void check_again_later(struct waiter *self) {
+    if (self->asked < 20)
+        self->result |= check_key_later(self->test, "k");
+}
+
+/* One that has begun is not one with the next. */
+static void purgatory_check_later_from_a_hook_is_another(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, HTW_SECOND, "k");
+    a->on_asked = check_again_later;
+    purgatory_case_forget_log(test);
+    a->name = '\0';
+    assert_int_equal(check_key_later(test, "k"), 0);
+    purgatory_case_advance(test, 0);
+    assert_int_equal(a->asked, 20);
+    assert_int_equal(a->result, 0);
+}
+
+static void check_peer_later(struct waiter *self) {
+    self->result = check_key_later(self->test, "chain");
+}
+
+/* A chain of events each of which causes the next, without a stack of hooks. */
+static void purgatory_check_later_from_on_complete_makes_a_chain(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[2000];
+    for (unsigned i = 0; i < 2000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], HTW_SECOND, "chain");
+        waiters[i].on_ended = check_peer_later;
+        waiters[i].yes_at = 3 + i;
+    }
+    assert_int_equal(check_key_later(test, "chain"), 0);
+    purgatory_case_advance(test, 0);
+    assert_ended_up_to(test, waiters, 2000);
+}
+
+static void purgatory_check_later_that_is_pending_dies_with_the_purgatory(void **state) {
+    struct purgatory_case *test = *state;
+    static const char *const keys[] = { "k", "l", "m" };
+    watch_two(test);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(check_key_later(test, keys[i]), 0);
+    /* The end of the case closes, destroys, and looks whether all was given back. */
+}
+
+static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void **state) {
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 2);
+    purgatory_case_forget_log(test);
+    purgatory_case_advance(test, MS);
+    assert_log(test, "");
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+}
+
+static void purgatory_check_later_over_a_stopped_scheduler_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
+    assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
+    assert_log(test, "");
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? b?");
+}
+
+static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void **state) {
+    struct purgatory_case *test = *state;
+    watch_two(test);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
+    assert_log(test, "");
+}
+
+/* Refused for want of a timer, it can be tried again, and comes then. */
+static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 2;
+    purgatory_case_begin(&test, &options, NULL);
+    htw_handle stranger = purgatory_case_stranger(&test);
+    struct waiter *w = watch_two(&test);
+    assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
+    assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
+    purgatory_case_advance(&test, MS);
+    assert_log(&test, "");
+    assert_true(cancel(&w[1]));
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
+    assert_int_equal(check_key_later(&test, "k"), 0);
+    purgatory_case_advance(&test, 0);
+    assert_log(&test, "bX b= a?");
+    purgatory_case_end(&test);
+}
+
+/* With the limit used up by checks that wait: requests are refused, and later let in. */
+static void purgatory_check_later_takes_room_only_while_it_waits(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 3;
+    purgatory_case_begin(&test, &options, NULL);
+    watch_two(&test);
+    struct waiter *c = purgatory_case_waiter(&test, 'c');
+    for (unsigned round = 0; round < 100; round++) {
+        assert_int_equal(check_key_later(&test, "k"), 0);
+        purgatory_case_advance(&test, 0);
+    }
+    purgatory_case_forget_log(&test);
+    watch(c, MS, "k");
+    purgatory_case_end(&test);
+}
+
+/* ---- waiters come and go */
+
+/* The queued check must not die with the last waiter, or each new one would bring another. */
+static void purgatory_checks_later_are_one_while_waiters_come_and_go(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->name = '\0';
+    for (unsigned i = 0; i < 1000; i++) {
+        a->asked = 0;
+        watch(a, HTW_FOREVER, "k");
+        assert_int_equal(check_key_later(test, "k"), 0);
+        assert_waiting(test, 1, 1, 1, 0);
+        assert_true(cancel(a));
+        assert_waiting(test, 0, 0, 0, 0);
+    }
+    a->asked = 0;
+    watch(a, HTW_FOREVER, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(a->asked, 2 + 1);
+    assert_int_equal(htw_purgatory_check(test->purgatory, "k", 1), 0);
+    assert_true(cancel(a));
+    assert_int_equal(test->memory.live_bytes, before);
+}
+
+/* In a closed purgatory, too, a queued check holds a key, and no longer than it must. */
+static void purgatory_check_later_of_a_key_that_is_left_lets_it_go(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    for (unsigned closed = 0; closed < 2; closed++) {
+        watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "a key of more than sixteen bytes");
+        watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k");
+        assert_int_equal(check_key_later(test, "k"), 0);
+        assert_int_equal(check_key_later(test, "a key of more than sixteen bytes"), 0);
+        assert_true(cancel(&test->waiters[0]));
+        if (closed != 0)
+            assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
+        else
+            assert_true(cancel(&test->waiters[1]));
+        assert_waiting(test, 0, 0, 0, 0);
+        purgatory_case_advance(test, 0);
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(test->memory.live_bytes, before);
+    }
+}
+
+/* ---- an executor that drops */
+
+static struct {
+    struct purgatory_case *test;
+    uint64_t to_drop, dropped;
+    bool refuses; /* from the first drop on the scheduler has no memory */
+} executor;
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        if (executor.dropped < executor.to_drop) {
+            executor.dropped++;
+            if (executor.refuses)
+                failing_allocator_fail(&executor.test->scheduler_memory, 1, true);
+            htw_task_drop(tasks[i]);
+        } else {
+            htw_task_run(tasks[i]);
+        }
+}
+
+/* A waiter waits on "k", where it can be completed, and a check of that is queued. */
+static struct waiter *begin_with_executor(struct purgatory_case *test, uint64_t to_drop,
+                                          bool refuses) {
+    struct htw_executor own = { execute, NULL };
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.executor = &own;
+    executor.test = test;
+    executor.to_drop = to_drop;
+    executor.dropped = 0;
+    executor.refuses = refuses;
+    purgatory_case_begin(test, &options, NULL);
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, HTW_FOREVER, "k");
+    a->ready = true;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    return a;
+}
+
+static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    begin_with_executor(&test, 1, true);
+    purgatory_case_advance(&test, 0);
+    assert_int_equal(executor.dropped, 1);
+    assert_ends(&test, "aC");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct waiter *a = begin_with_executor(&test, UINT64_MAX, false);
+    purgatory_case_advance(&test, HTW_SECOND);
+    assert_in_range(executor.dropped, 2, 15);
+    purgatory_case_advance(&test, 100 * HTW_SECOND);
+    assert_in_range(executor.dropped, 80, 120);
+    assert_int_equal(a->ended, 0);
+    executor.to_drop = 0;
+    purgatory_case_advance(&test, 2 * HTW_SECOND);
+    assert_ends(&test, "aC");
+    /* Run once, it is soon again. */
+    watch(purgatory_case_waiter(&test, 'b'), HTW_FOREVER, "k");
+    test.waiters[1].ready = true;
+    assert_int_equal(check_key_later(&test, "k"), 0);
+    purgatory_case_advance(&test, 0);
+    assert_ends(&test, "bC");
+    purgatory_case_end(&test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_check_later_runs_no_hook_in_the_call),
+        PURGATORY_CASE(purgatory_checks_later_of_one_key_are_one),
+        PURGATORY_CASE(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do),
+        PURGATORY_CASE(purgatory_check_later_finds_the_key_when_it_has_come_to_life_again),
+        PURGATORY_CASE(purgatory_check_later_from_a_hook_is_another),
+        PURGATORY_CASE(purgatory_check_later_from_on_complete_makes_a_chain),
+        PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_purgatory),
+        PURGATORY_CASE(purgatory_check_later_that_is_pending_finds_a_closed_purgatory),
+        PURGATORY_CASE(purgatory_check_later_over_a_stopped_scheduler_is_refused),
+        PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_scheduler),
+        cmocka_unit_test(purgatory_check_later_refused_at_the_limit_can_be_repeated),
+        cmocka_unit_test(purgatory_check_later_takes_room_only_while_it_waits),
+        PURGATORY_CASE(purgatory_checks_later_are_one_while_waiters_come_and_go),
+        PURGATORY_CASE(purgatory_check_later_of_a_key_that_is_left_lets_it_go),
+        cmocka_unit_test(purgatory_check_later_dropped_and_refused_is_made),
+        cmocka_unit_test(purgatory_check_later_that_is_always_dropped_is_tried_less_and_less),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* test_marks - hooks that complete or cancel their own request, which is then marked and
+   ends behind the hook, or that of others, which ends at once. */
+#include "../../support/purgatory_case.h"
+
+/* Puts waiters a, b, c and so on on key "k", and gives back the first. */
+static struct waiter *watch_some(struct purgatory_case *test, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        watch(purgatory_case_waiter(test, (char)('a' + i)), HTW_SECOND, "k");
+    purgatory_case_forget_log(test);
+    return test->waiters;
+}
+
+static void complete_itself(struct waiter *self) {
+    self->answer = complete(self);
+}
+
+static void cancel_itself(struct waiter *self) {
+    self->answer = cancel(self);
+}
+
+static void purgatory_request_that_ends_itself_when_asked_ends_so(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = watch_some(test, 1);
+    a->on_asked = complete_itself;
+    check_key(test, "k");
+    assert_true(a->answer);
+    assert_log(test, "a? aC a=");
+    a = watch_some(test, 1);
+    a->on_asked = cancel_itself;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_true(a->answer);
+    assert_log(test, "a? aX a=");
+    a = watch_some(test, 1);
+    a->on_asked = cancel_itself;
+    a->ready = true; /* and that counts */
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? aC a=");
+}
+
+/* In the first try it is on no key yet, and there it is asked again all the same. */
+static void end_itself_when_on_none(struct waiter *self) {
+    if (self->asked == 1)
+        self->answer = self->peer == NULL ? complete(self) : cancel(self);
+}
+
+static void purgatory_request_that_ends_itself_when_submitted_is_finished(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        a->on_asked = end_itself_when_on_none;
+        a->peer = way == 0 ? NULL : a;
+        assert_int_equal(submit(a, HTW_SECOND, "k", "l", "m"), HTW_FINISHED);
+        assert_true(a->answer);
+        assert_int_equal(a->reason, way == 0 ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED);
+        assert_int_equal(a->released, 1);
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    }
+}
+
+static void end_itself_when_on_keys(struct waiter *self) {
+    if (self->asked == 2)
+        self->answer = self->peer == NULL ? complete(self) : cancel(self);
+}
+
+static void purgatory_request_that_ends_itself_in_the_second_try_is_finished(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        a->on_asked = end_itself_when_on_keys;
+        a->peer = way == 0 ? NULL : a;
+        assert_int_equal(submit(a, HTW_SECOND, "k", "l", "m"), HTW_FINISHED);
+        assert_true(a->answer);
+        assert_log(test, way == 0 ? "a? a? aC a=" : "a? a? aX a=");
+        assert_waiting(test, 0, 0, 0, 0);
+    }
+}
+
+/* It was answered that the cancel will come, so it does, and not the refusal; and what it has on
+   its keys is given back once. */
+static void purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once(void **state) {
+    (void)state;
+    static const char *const keys[] = { "k", "l", "m", "n", NULL };
+    for (unsigned way = 0; way < 8; way++) {
+        struct purgatory_case test;
+        struct htw_scheduler_options options = purgatory_case_scheduler_options();
+        options.max_pending = 1;
+        purgatory_case_begin(&test, &options, NULL);
+        watch(purgatory_case_waiter(&test, 'b'), HTW_SECOND, "k");
+        purgatory_case_forget_log(&test);
+        struct waiter *a = purgatory_case_waiter(&test, 'a');
+        a->on_asked = way < 4 ? end_itself_when_on_none : end_itself_when_on_keys;
+        a->peer = a;
+        assert_int_equal(waiter_submit(a, HTW_SECOND, keys + way % 4), HTW_FINISHED);
+        assert_ends(&test, "aX");
+        assert_waiting(&test, 1, 1, 1, 1);
+        purgatory_case_end(&test);
+    }
+}
+
+static void end_itself_again(struct waiter *self) {
+    self->answer = complete(self) || cancel(self);
+}
+
+static void purgatory_request_that_has_ended_cannot_be_ended_again(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned way = 0; way < 4; way++) {
+        struct waiter *a = watch_some(test, 1);
+        a->answer = true;
+        a->on_ended = end_itself_again;
+        a->ready = true;
+        if (way == 0)
+            assert_int_equal(check_key(test, "k"), 1);
+        else if (way == 1)
+            purgatory_case_advance(test, HTW_SECOND);
+        else if (way == 2)
+            assert_true(complete(a));
+        else
+            assert_true(cancel(a));
+        assert_false(a->answer);
+        assert_int_equal(a->ended, 1);
+    }
+}
+
+/* The first call says how it ends; all later ones are answered false. */
+static void mark_twice(struct waiter *self) {
+    bool first = self->peer == NULL ? complete(self) : cancel(self);
+    self->answer = first && !complete(self) && !cancel(self);
+}
+
+static void purgatory_request_is_marked_once(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct waiter *a = watch_some(test, 1);
+        a->on_asked = mark_twice;
+        a->peer = way == 0 ? NULL : a;
+        check_key(test, "k");
+        assert_true(a->answer);
+        assert_log(test, way == 0 ? "a? aC a=" : "a? aX a=");
+    }
+}
+
+static void end_peers(struct waiter *self) {
+    struct waiter *all = self->test->waiters;
+    self->answer = cancel(&all[2]) && complete(&all[3]);
+}
+
+static void purgatory_hooks_may_end_others(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 4);
+    w[1].ready = true;
+    w[1].on_ended = end_peers;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_true(w[1].answer);
+    assert_ends(test, "bC cX dC");
+    assert_true(cancel(&w[0]));
+    w = watch_some(test, 4);
+    w[1].on_released = end_peers;
+    assert_true(cancel(&w[1]));
+    assert_true(w[1].answer);
+    assert_log(test, "bX b= cX c= dC d=");
+}
+
+/* All of one tick: the first that expires ends the others, which then must not expire. */
+static void end_all_others(struct waiter *self) {
+    for (struct waiter *other = self->test->waiters; other->name != '\0'; other++)
+        if (other->life == WAITER_PENDING)
+            self->result += other->name % 2 == 0 ? cancel(other) : complete(other);
+}
+
+static void purgatory_request_ended_by_one_that_expires_does_not_expire(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = watch_some(test, 5);
+    int64_t ended = 0;
+    for (unsigned i = 0; i < 5; i++)
+        w[i].on_ended = end_all_others;
+    purgatory_case_advance(test, HTW_SECOND);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(w[i].ended, 1);
+        ended += w[i].result;
+    }
+    assert_int_equal(ended, 4);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_request_that_ends_itself_when_asked_ends_so),
+        PURGATORY_CASE(purgatory_request_that_ends_itself_when_submitted_is_finished),
+        PURGATORY_CASE(purgatory_request_that_ends_itself_in_the_second_try_is_finished),
+        cmocka_unit_test(purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once),
+        PURGATORY_CASE(purgatory_request_that_has_ended_cannot_be_ended_again),
+        PURGATORY_CASE(purgatory_request_is_marked_once),
+        PURGATORY_CASE(purgatory_hooks_may_end_others),
+        PURGATORY_CASE(purgatory_request_ended_by_one_that_expires_does_not_expire),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* test_nested - `try_complete` hooks that check the key which the same thread is
+   checking: the check under way goes round again, no event is lost, and the number of calls is
+   bounded. */
+#include "../../support/purgatory_case.h"
+
+enum { MANY = 1000 };
+
+static struct waiter waiters[MANY];
+
+/* Puts waiters on key "k", in the order of the array. */
+static void watch_all(struct purgatory_case *test, unsigned count,
+                      void (*on_asked)(struct waiter *)) {
+    for (unsigned i = 0; i < count; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], HTW_FOREVER, "k");
+        waiters[i].asked = 0;
+    }
+    for (unsigned i = 0; i < count; i++)
+        waiters[i].on_asked = on_asked;
+}
+
+static unsigned asked_in_all(unsigned count) {
+    unsigned asked = 0;
+    for (unsigned i = 0; i < count; i++)
+        asked += waiters[i].asked;
+    return asked;
+}
+
+static void check_own_key(struct waiter *self) {
+    self->result += check_key(self->test, "k");
+}
+
+/* 7 of them once caused a million calls. */
+static void purgatory_hooks_that_always_check_their_key_are_asked_a_few_times(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 7, check_own_key);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_in_range(asked_in_all(7), 2 * 7, 5 * 7);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(waiters[i].result, 0);
+    assert_waiting(test, 7, 7, 1, 0);
+}
+
+static void purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, MANY, check_own_key);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_in_range(asked_in_all(MANY), 2 * MANY, 3 * MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        waiters[i].ready = true;
+    assert_int_equal(check_key(test, "k"), MANY);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* On the way to the key, too: each is submitted while the others wait there. */
+static void purgatory_hooks_that_check_their_key_are_submitted_in_few_calls(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned i = 0; i < 20; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        waiters[i].on_asked = check_own_key;
+        watch(&waiters[i], HTW_FOREVER, "k");
+    }
+    assert_in_range(asked_in_all(20), 20, 5000);
+    assert_int_equal(cancel_key(test, "k"), 20);
+}
+
+/* ---- no event is lost */
+
+static unsigned turn;
+
+/* The waiter whose turn it is passes the turn to the one before it, which was asked before, and
+   says no: so each step takes another round. When no turn is left all say yes. */
+static void pass_turn_back(struct waiter *self) {
+    unsigned index = (unsigned)(self - waiters);
+    self->ready = turn == 0;
+    if (turn == index + 1) {
+        turn = index;
+        self->result += check_key(self->test, "k");
+    }
+}
+
+static void purgatory_events_that_go_against_the_order_of_arrival_are_all_seen(void **state) {
+    struct purgatory_case *test = *state;
+    enum { COUNT = 100 };
+    watch_all(test, COUNT, pass_turn_back);
+    turn = COUNT;
+    assert_int_equal(check_key(test, "k"), COUNT);
+    assert_int_equal(turn, 0);
+    assert_true(asked_in_all(COUNT) <= (COUNT + 1) * COUNT);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void bring_another(struct waiter *self) {
+    struct waiter *peer = self->peer;
+    self->peer = NULL;
+    if (peer == NULL)
+        return;
+    self->result = submit(peer, HTW_FOREVER, "k");
+    peer->ready = true;
+    self->result += check_key(self->test, "k");
+}
+
+/* One that has come since the check began is there at the event, and is asked. */
+static void purgatory_check_inside_finds_requests_that_have_come_since(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 2, bring_another);
+    waiter_init(&waiters[2], test, '\0');
+    waiters[1].peer = &waiters[2];
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(waiters[2].ended, 1);
+    assert_int_equal(waiters[1].result, HTW_WATCHED);
+}
+
+static void check_for_one_more(struct waiter *self) {
+    if (self->asked == 1)
+        self->result = check_key_at_most(self->test, "k", 1);
+}
+
+static void purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 5, NULL);
+    waiters[0].on_asked = check_for_one_more;
+    for (unsigned i = 1; i < 5; i++)
+        waiters[i].ready = true;
+    assert_int_equal(check_key_at_most(test, "k", 1), 2);
+    assert_int_equal(waiters[0].result, 0);
+    assert_ended_up_to(test, waiters + 1, 2);
+    assert_int_equal(waiters[3].asked + waiters[4].asked, 0);
+}
+
+static void check_all(struct waiter *self) {
+    if (self->asked == 1)
+        self->result = check_key(self->test, "k");
+}
+
+static void purgatory_check_of_all_inside_one_of_a_few_ends_all(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 5, NULL);
+    waiters[0].on_asked = check_all;
+    for (unsigned i = 1; i < 5; i++)
+        waiters[i].ready = true;
+    assert_int_equal(check_key_at_most(test, "k", 2), 4);
+    assert_int_equal(waiters[0].asked, 2);
+    assert_waiting(test, 1, 1, 1, 0);
+}
+
+/* The outer check of "k" is two hooks away. */
+static void check_the_other_key(struct waiter *self) {
+    self->result = check_key(self->test, self == &waiters[0] ? "l" : "k");
+}
+
+static void purgatory_check_of_a_key_further_out_makes_that_go_round(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 1, check_the_other_key);
+    waiter_init(&waiters[1], test, '\0');
+    watch(&waiters[1], HTW_FOREVER, "l");
+    waiters[1].on_asked = check_the_other_key;
+    waiters[0].yes_at = 2;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(waiters[1].result, 0);
+    assert_waiting(test, 1, 1, 1, 0);
+}
+
+static void check_key_that_is_no_more(struct waiter *self) {
+    assert_true(cancel(self->peer));
+    self->result = check_key(self->test, "k");
+    self->ready = true;
+}
+
+/* When the next round begins nobody waits on the key, which is gone. */
+static void purgatory_check_inside_of_a_key_that_goes_ends(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 2, NULL);
+    waiters[0].on_asked = check_key_that_is_no_more;
+    waiters[0].peer = &waiters[1];
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void come_back(struct waiter *self) {
+    self->result = submit(self, HTW_FOREVER, "k");
+}
+
+static void say_yes_to_checks(struct waiter *self) {
+    self->ready = self->asked % 3 == 0; /* not when it is submitted */
+    if (self->ready)
+        check_key(self->test, "k");
+}
+
+/* Each takes itself back to the key in `release`, and says yes when it is asked there. */
+static void purgatory_check_inside_ends_although_requests_come_back(void **state) {
+    struct purgatory_case *test = *state;
+    watch_all(test, 5, NULL);
+    for (unsigned i = 0; i < 5; i++) {
+        waiters[i].asked = 2;
+        waiters[i].on_asked = say_yes_to_checks;
+        waiters[i].on_released = come_back;
+    }
+    assert_in_range(check_key(test, "k"), 5, 5 * (5 + 16 + 1));
+    assert_waiting(test, 5, 5, 1, 0);
+    for (unsigned i = 0; i < 5; i++)
+        waiters[i].on_released = NULL;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_hooks_that_always_check_their_key_are_asked_a_few_times),
+        PURGATORY_CASE(purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times),
+        PURGATORY_CASE(purgatory_hooks_that_check_their_key_are_submitted_in_few_calls),
+        PURGATORY_CASE(purgatory_events_that_go_against_the_order_of_arrival_are_all_seen),
+        PURGATORY_CASE(purgatory_check_inside_finds_requests_that_have_come_since),
+        PURGATORY_CASE(purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside),
+        PURGATORY_CASE(purgatory_check_of_all_inside_one_of_a_few_ends_all),
+        PURGATORY_CASE(purgatory_check_of_a_key_further_out_makes_that_go_round),
+        PURGATORY_CASE(purgatory_check_inside_of_a_key_that_goes_ends),
+        PURGATORY_CASE(purgatory_check_inside_ends_although_requests_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

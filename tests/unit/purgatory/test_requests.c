@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* test_requests - what becomes of a request in the call that submits it, and after it. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- asked */
+
+static void purgatory_request_that_is_ready_ends_in_the_call(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->ready = true;
+    assert_int_equal(submit(a, MS, "k", "l"), HTW_FINISHED);
+    assert_log(test, "a? aC a=");
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_log(test, "");
+}
+
+static void purgatory_request_that_is_ready_only_on_its_keys_ends_in_the_call(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->yes_at = 2;
+    assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
+    assert_log(test, "a? a? aC a=");
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_log(test, "");
+}
+
+static void look_from_inside(struct waiter *self) {
+    if (self->asked == 1)
+        self->answer = htw_purgatory_watched(self->test->purgatory) == 0;
+    else
+        self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
+}
+
+static void purgatory_request_is_asked_before_and_after_it_stands_on_all_keys(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_asked = look_from_inside;
+    watch(a, MS, "k", "l", "m");
+    assert_log(test, "a? a?");
+    assert_true(a->answer);
+    assert_int_equal(a->result, 3);
+    assert_true(htw_request_is_pending(&a->request));
+    assert_waiting(test, 1, 3, 3, 1);
+}
+
+static void purgatory_without_try_complete_asks_nobody(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_purgatory_options options = purgatory_case_options();
+    options.try_complete = NULL;
+    purgatory_case_begin(&test, NULL, &options);
+    struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
+    a->ready = true;
+    watch(a, HTW_FOREVER, "k");
+    watch(b, MS, "k");
+    assert_int_equal(check_key(&test, "k"), 0);
+    assert_log(&test, "");
+    assert_true(complete(a));
+    purgatory_case_advance(&test, MS);
+    assert_log(&test, "aC a= bE b=");
+    purgatory_case_end(&test);
+}
+
+static void purgatory_without_release_ends_requests_all_the_same(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_purgatory_options options = purgatory_case_options();
+    options.release = NULL;
+    purgatory_case_begin(&test, NULL, &options);
+    struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
+    watch(a, HTW_FOREVER, "k");
+    watch(b, MS, "k");
+    a->ready = true;
+    assert_int_equal(check_key(&test, "k"), 1);
+    purgatory_case_advance(&test, MS);
+    assert_ends(&test, "aC bE");
+    a->life = WAITER_FREE; /* nobody else can have it, with one thread */
+    assert_false(htw_request_is_pending(&a->request));
+    assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
+    purgatory_case_end(&test);
+}
+
+/* ---- refused */
+
+static void assert_refused(struct waiter *self, int expected, const struct htw_key *keys,
+                           size_t key_count) {
+    struct htw_purgatory_stats before = purgatory_case_stats(self->test);
+    assert_int_equal(waiter_submit_keys(self, MS, keys, key_count), expected);
+    struct htw_purgatory_stats after = purgatory_case_stats(self->test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    assert_int_equal(self->ended + self->released, 0);
+}
+
+static void purgatory_request_given_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    struct htw_key key = { "k", 1 };
+    const struct htw_key bad[] = { { "k", 1 }, { "l", 1 }, { "m", 1 }, { NULL, 1 } };
+    const struct htw_key long_key = { "k", (size_t)UINT32_MAX + 1 };
+    assert_int_equal(htw_purgatory_try_complete_else_watch(NULL, &a->request, &key, 1, MS),
+                     -EINVAL);
+    assert_int_equal(htw_purgatory_try_complete_else_watch(test->purgatory, NULL, &key, 1, MS),
+                     -EINVAL);
+    assert_refused(a, -EINVAL, &key, 0);
+    assert_refused(a, -EINVAL, NULL, 0);
+    assert_refused(a, -EINVAL, NULL, 1);
+    for (size_t count = 1; count <= 4; count++)
+        assert_refused(a, -EINVAL, bad + 4 - count, count);
+    assert_refused(a, -EINVAL, &key, (size_t)UINT32_MAX + 1);
+    assert_refused(a, -EINVAL, &long_key, 1);
+    assert_false(htw_request_is_pending(&a->request));
+    watch(a, MS, "k");
+}
+
+static void submit_from_inside(struct waiter *self) {
+    self->result = submit(self, MS, "other");
+}
+
+static void purgatory_request_that_is_pending_is_busy(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    struct htw_purgatory_options options = purgatory_case_options();
+    struct htw_purgatory *elsewhere;
+    options.context = test;
+    options.allocator = &test->scheduler_memory.allocator;
+    assert_int_equal(htw_purgatory_create(&elsewhere, test->scheduler, &options), 0);
+    watch(a, HTW_FOREVER, "k");
+    struct htw_purgatory_stats before = purgatory_case_stats(test);
+    assert_int_equal(submit(a, MS, "k"), -EBUSY);
+    assert_int_equal(submit(a, MS, "l", "m", "n"), -EBUSY);
+    assert_int_equal(htw_purgatory_try_complete_else_watch(elsewhere, &a->request,
+                                                           &(struct htw_key) { "k", 1 }, 1, MS),
+                     -EBUSY);
+    struct htw_purgatory_stats after = purgatory_case_stats(test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    assert_int_equal(htw_purgatory_destroy(elsewhere), 0);
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_log(test, "a? a?");
+}
+
+static void purgatory_request_in_its_hooks_is_busy(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_asked = submit_from_inside;
+    a->on_ended = submit_from_inside;
+    watch(a, MS, "k");
+    assert_int_equal(a->result, -EBUSY);
+    a->result = 0;
+    purgatory_case_advance(test, MS);
+    assert_int_equal(a->result, -EBUSY);
+    assert_log(test, "a? a? aE a=");
+}
+
+/* ---- timeouts */
+
+static void purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call(void **state) {
+    struct purgatory_case *test = *state;
+    static const int64_t timeouts[] = { 0, -1, -HTW_SECOND, INT64_MIN };
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        watch(a, timeouts[i], "k");
+        assert_log(test, "a? a?");
+        assert_waiting(test, 1, 1, 1, 1);
+        purgatory_case_advance(test, 0);
+        assert_log(test, "aE a=");
+        assert_waiting(test, 0, 0, 0, 0);
+    }
+}
+
+static void purgatory_timeout_forever_never_expires(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    watch(a, HTW_FOREVER, "k");
+    watch(b, HTW_FOREVER - 1, "k");
+    assert_int_equal(purgatory_case_stats(test).pending, 2);
+    purgatory_case_advance(test, 1000000 * HTW_SECOND);
+    assert_log(test, "a? a? b? b?");
+    a->ready = b->ready = true;
+    assert_int_equal(check_key(test, "k"), 2);
+}
+
+static void purgatory_timeout_forever_is_not_delayed(void **state) {
+    struct purgatory_case *test = *state;
+    watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "k", "l");
+    assert_waiting(test, 1, 2, 2, 0);
+    watch(purgatory_case_waiter(test, 'b'), MS, "k");
+    assert_waiting(test, 2, 3, 2, 1);
+}
+
+static void purgatory_timeout_is_never_early(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[500];
+    for (unsigned i = 0; i < 500; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        watch(&waiters[i], (int64_t)i * 77777 + 1, "k", "l");
+        if (i % 10 == 0)
+            purgatory_case_advance(test, 33333);
+    }
+    for (unsigned i = 0; i < 500; i++)
+        purgatory_case_advance(test, MS / 5);
+    for (unsigned i = 0; i < 500; i++) {
+        assert_int_equal(waiters[i].ended, 1);
+        assert_int_equal(waiters[i].reason, HTW_REASON_EXPIRED);
+        assert_true(waiters[i].ended_ns - waiters[i].not_before_ns <= MS);
+    }
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- the end */
+
+static void submit_again(struct waiter *self) {
+    self->on_released = NULL;
+    self->result = submit(self, 2 * MS, "again", "k", "third");
+}
+
+static void purgatory_request_may_be_used_again_from_release(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    a->on_released = submit_again;
+    watch(a, MS, "k");
+    purgatory_case_advance(test, MS);
+    assert_int_equal(a->result, HTW_WATCHED);
+    assert_log(test, "a? a? aE a= a? a?");
+    assert_waiting(test, 1, 3, 3, 1);
+    purgatory_case_advance(test, MS);
+    assert_log(test, "");
+    purgatory_case_advance(test, MS);
+    assert_log(test, "aE a=");
+    a->ready = true;
+    a->on_released = submit_again;
+    assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
+    assert_int_equal(a->result, HTW_FINISHED);
+    assert_log(test, "a? aC a= a? aC a=");
+}
+
+static void free_it(struct waiter *self) {
+    free(self);
+}
+
+static struct waiter *loose_waiter(struct purgatory_case *test) {
+    struct waiter *self = malloc(sizeof(*self));
+    assert_non_null(self);
+    waiter_init(self, test, 'z');
+    self->on_released = free_it;
+    return self;
+}
+
+/* Memory checkers see what the library would touch afterwards. */
+static void purgatory_request_may_be_freed_in_release(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *ready = loose_waiter(test), *late = loose_waiter(test);
+    ready->ready = true;
+    assert_int_equal(submit(ready, MS, "k"), HTW_FINISHED);
+    late->yes_at = 2;
+    assert_int_equal(submit(late, MS, "k", "l", "m"), HTW_FINISHED);
+    struct waiter *waiters[8];
+    for (unsigned i = 0; i < 8; i++) {
+        waiters[i] = loose_waiter(test);
+        watch(waiters[i], i < 4 ? MS : HTW_FOREVER, "k", "l", "m");
+    }
+    assert_true(complete(waiters[0]));
+    assert_true(cancel(waiters[1]));
+    purgatory_case_advance(test, MS);
+    waiters[4]->ready = waiters[5]->ready = true;
+    assert_int_equal(check_key(test, "l"), 2);
+    assert_int_equal(cancel_key(test, "m"), 2);
+    watch(loose_waiter(test), MS, "k", "l", "m");
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 1);
+}
+
+static void purgatory_request_that_is_new_or_null_is_not_pending(void **state) {
+    (void)state;
+    struct htw_request request, zeroed;
+    memset(&request, 0xff, sizeof(request));
+    memset(&zeroed, 0, sizeof(zeroed));
+    htw_request_init(&request);
+    htw_request_init(NULL);
+    assert_memory_equal(&request, &zeroed, sizeof(zeroed));
+    assert_false(htw_request_is_pending(&request));
+    assert_false(htw_request_is_pending(NULL));
+    if (sizeof(void *) == 8)
+        assert_int_equal(sizeof(request), 128);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_request_that_is_ready_ends_in_the_call),
+        PURGATORY_CASE(purgatory_request_that_is_ready_only_on_its_keys_ends_in_the_call),
+        PURGATORY_CASE(purgatory_request_is_asked_before_and_after_it_stands_on_all_keys),
+        cmocka_unit_test(purgatory_without_try_complete_asks_nobody),
+        cmocka_unit_test(purgatory_without_release_ends_requests_all_the_same),
+        PURGATORY_CASE(purgatory_request_given_wrongly_is_refused),
+        PURGATORY_CASE(purgatory_request_that_is_pending_is_busy),
+        PURGATORY_CASE(purgatory_request_in_its_hooks_is_busy),
+        PURGATORY_CASE(purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call),
+        PURGATORY_CASE(purgatory_timeout_forever_never_expires),
+        PURGATORY_CASE(purgatory_timeout_forever_is_not_delayed),
+        PURGATORY_CASE(purgatory_timeout_is_never_early),
+        PURGATORY_CASE(purgatory_request_may_be_used_again_from_release),
+        PURGATORY_CASE(purgatory_request_may_be_freed_in_release),
+        PURGATORY_CASE(purgatory_request_that_is_new_or_null_is_not_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

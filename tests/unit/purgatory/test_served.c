@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_served - events that come in another thread again and again while a request is
+ * asked. Each time that it is asked, a helper thread checks its key, and so marks it. The call that
+ * has asked it first must return, and no event may be lost. And what a thread may do that waits
+ * until a request is not pending.
+ */
+#include <htw/purgatory.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    EVENTS = 200, /* in all; the last one allows the request to be completed */
+    FEW = 20      /* more than a call may serve of them */
+};
+
+static struct scene {
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_request request;
+    pthread_t helper;
+    sem_t event, checked, released;
+    bool over;
+    unsigned events;
+    unsigned asked_by_test;
+    enum htw_reason reason;
+} scene;
+
+static _Thread_local bool is_test;
+
+static void *help(void *arg) {
+    (void)arg;
+    for (;;) {
+        sem_wait(&scene.event);
+        if (scene.over)
+            return NULL;
+        htw_purgatory_check(scene.purgatory, "k", 1);
+        sem_post(&scene.checked);
+    }
+}
+
+static bool try_complete(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    if (is_test)
+        scene.asked_by_test++;
+    if (scene.events == EVENTS)
+        return true;
+    scene.events++;
+    sem_post(&scene.event);
+    sem_wait(&scene.checked);
+    return false;
+}
+
+static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    scene.reason = reason;
+}
+
+static void release(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    sem_post(&scene.released);
+}
+
+static void begin(const struct htw_scheduler_options *timed) {
+    scene = (struct scene) { .reason = HTW_REASON_CLOSED };
+    is_test = true;
+    sem_init(&scene.event, 0, 0);
+    sem_init(&scene.checked, 0, 0);
+    sem_init(&scene.released, 0, 0);
+    assert_int_equal(htw_scheduler_create(&scene.scheduler, timed), 0);
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.try_complete = try_complete;
+    options.on_complete = on_complete;
+    options.release = release;
+    assert_int_equal(htw_purgatory_create(&scene.purgatory, scene.scheduler, &options), 0);
+    assert_int_equal(pthread_create(&scene.helper, NULL, help, NULL), 0);
+}
+
+/* The first ask is not on the key yet, and the second is in the submission. */
+static int submit(void) {
+    struct htw_key key = { "k", 1 };
+    return htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.request, &key, 1,
+                                                 HTW_FOREVER);
+}
+
+static void end(void) {
+    sem_wait(&scene.released);
+    scene.over = true;
+    sem_post(&scene.event);
+    assert_int_equal(pthread_join(scene.helper, NULL), 0);
+    assert_int_equal(scene.reason, HTW_REASON_COMPLETED);
+    assert_int_equal(scene.events, EVENTS);
+    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
+    assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
+    sem_destroy(&scene.event);
+    sem_destroy(&scene.checked);
+    sem_destroy(&scene.released);
+}
+
+static void purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost(void **state) {
+    (void)state;
+    for (uint32_t workers = 0; workers < 2; workers++) {
+        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+        options.workers = workers;
+        begin(&options);
+        assert_int_equal(submit(), HTW_WATCHED);
+        assert_in_range(scene.asked_by_test, 2, FEW);
+        end();
+    }
+}
+
+static void never_due(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+}
+
+/* The scheduler has no place for the check. */
+static void purgatory_busy_call_goes_on_where_no_check_can_be_queued(void **state) {
+    (void)state;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.max_pending = 1;
+    begin(&options);
+    assert_int_equal(htw_schedule(scene.scheduler, 3600 * HTW_SECOND, never_due, NULL, NULL), 0);
+    assert_int_equal(submit(), HTW_FINISHED);
+    assert_int_equal(scene.asked_by_test, EVENTS + 1);
+    end();
+}
+
+/* In manual time, and in embedded mode: the user may not come to run callbacks. */
+static void purgatory_busy_call_goes_on_where_no_thread_runs_callbacks(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+        options.embedded = way == 0;
+        options.clock = way == 0 ? HTW_CLOCK_MONOTONIC : HTW_CLOCK_MANUAL;
+        begin(&options);
+        assert_int_equal(submit(), HTW_FINISHED);
+        assert_int_equal(scene.asked_by_test, EVENTS + 1);
+        end();
+    }
+}
+
+/* ---- htw_request_is_pending() */
+
+static sem_t polled;
+
+static bool is_ready(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    return false;
+}
+
+static void note_reason(void *context, struct htw_request *request, enum htw_reason reason) {
+    if (!htw_request_is_pending(request)) /* or the other thread has freed it already */
+        abort();
+    *(enum htw_reason *)context = reason;
+    sem_post(&polled); /* from now on the other thread waits for the request */
+    for (unsigned i = 0; i < 100; i++)
+        sched_yield();
+}
+
+static void *cancel_all(void *arg) {
+    htw_purgatory_cancel_key(arg, "k", 1, NULL, NULL);
+    return NULL;
+}
+
+/* A sanitizer sees the library touch the request after it has been freed. */
+static void purgatory_request_without_release_is_free_when_it_is_not_pending(void **state) {
+    (void)state;
+    enum htw_reason reason = HTW_REASON_CLOSED;
+    struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;
+    timed.embedded = true;
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.try_complete = is_ready;
+    options.on_complete = note_reason;
+    options.context = &reason;
+    assert_int_equal(htw_scheduler_create(&scheduler, &timed), 0);
+    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
+    sem_init(&polled, 0, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        struct htw_request *request = calloc(1, sizeof(*request));
+        struct htw_key key = { "k", 1 };
+        pthread_t thread;
+        assert_non_null(request);
+        assert_int_equal(
+            htw_purgatory_try_complete_else_watch(purgatory, request, &key, 1, 3600 * HTW_SECOND),
+            HTW_WATCHED);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_all, purgatory), 0);
+        sem_wait(&polled);
+        while (htw_request_is_pending(request))
+            sched_yield();
+        memset(request, 0xa5, sizeof(*request));
+        free(request);
+        assert_int_equal(reason, HTW_REASON_CANCELLED);
+        reason = HTW_REASON_CLOSED;
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    sem_destroy(&polled);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost),
+        cmocka_unit_test(purgatory_busy_call_goes_on_where_no_check_can_be_queued),
+        cmocka_unit_test(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks),
+        cmocka_unit_test(purgatory_request_without_release_is_free_when_it_is_not_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stats - counters, memory, the text for Prometheus, and how one is created. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- created */
+
+static void never_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    (void)reason;
+}
+
+static int create_with(struct purgatory_case *test, const struct htw_purgatory_options *options) {
+    struct htw_purgatory *purgatory = NULL;
+    int error = htw_purgatory_create(&purgatory, test->scheduler, options);
+    assert_int_equal(purgatory == NULL, error != 0);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+    return error;
+}
+
+static void purgatory_created_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    const struct htw_purgatory_options good = purgatory_case_options();
+    struct htw_purgatory_options bad = good;
+    struct htw_purgatory *purgatory = NULL;
+    assert_int_equal(htw_purgatory_create(NULL, test->scheduler, &good), -EINVAL);
+    assert_int_equal(htw_purgatory_create(&purgatory, NULL, &good), -EINVAL);
+    assert_int_equal(htw_purgatory_create(&purgatory, test->scheduler, NULL), -EINVAL);
+    assert_null(purgatory);
+    bad.on_complete = NULL;
+    assert_int_equal(create_with(test, &bad), -EINVAL);
+    static const uint32_t shards[] = {
+        3, 5, 65535, 65537, HTW_PURGATORY_SHARDS_MAX * 2, UINT32_MAX
+    };
+    for (unsigned i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
+        bad = good;
+        bad.shards = shards[i];
+        assert_int_equal(create_with(test, &bad), -EINVAL);
+    }
+    static const size_t sizes[] = { 0, 1, 8, SIZE_MAX };
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        bad = good;
+        bad.struct_size = sizes[i];
+        assert_int_equal(create_with(test, &bad), -EINVAL);
+    }
+    const struct htw_allocator none = { NULL, NULL, NULL };
+    bad = good;
+    bad.allocator = &none;
+    assert_int_equal(create_with(test, &bad), -EINVAL);
+}
+
+static void purgatory_is_created_with_any_number_of_shards(void **state) {
+    struct purgatory_case *test = *state;
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.on_complete = never_complete;
+    assert_int_equal(create_with(test, &options), 0); /* and with the default memory */
+    options.allocator = &test->memory.allocator;
+    for (options.shards = 1; options.shards <= 1024; options.shards *= 2)
+        assert_int_equal(create_with(test, &options), 0);
+    options.allocator = NULL;
+    options.shards = HTW_PURGATORY_SHARDS_MAX;
+    assert_int_equal(create_with(test, &options), 0);
+}
+
+static void purgatory_with_one_shard_or_many_behaves_the_same(void **state) {
+    (void)state;
+    for (uint32_t shards = 1; shards <= 4096; shards *= 16) {
+        struct purgatory_case test;
+        struct htw_purgatory_options options = purgatory_case_options();
+        options.shards = shards;
+        purgatory_case_begin(&test, NULL, &options);
+        static struct waiter waiters[300];
+        char names[2][16];
+        for (unsigned i = 0; i < 300; i++) {
+            waiter_init(&waiters[i], &test, '\0');
+            snprintf(names[0], sizeof(names[0]), "%u", i % 100);
+            snprintf(names[1], sizeof(names[1]), "%u", i % 30);
+            watch(&waiters[i], MS + i, names[0], names[1], "all");
+        }
+        assert_int_equal(check_key(&test, "99"), 0);
+        assert_int_equal(waiters[99].asked + waiters[199].asked + waiters[299].asked, 9);
+        assert_int_equal(cancel_key(&test, "29"), 12); /* ten, and two on the first of their keys */
+        assert_int_equal(check_key(&test, "all"), 0);
+        purgatory_case_end(&test);
+    }
+}
+
+/* ---- counted */
+
+static void purgatory_stats_count_every_end(void **state) {
+    struct purgatory_case *test = *state;
+    struct htw_threshold *threshold;
+    assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), 0);
+    test->threshold = threshold;
+    for (char name = 'a'; name <= 'j'; name++)
+        watch(purgatory_case_waiter(test, name), name < 'e' ? MS : HTW_FOREVER, "k", "l");
+    struct waiter *y = purgatory_case_waiter(test, 'y'), *z = purgatory_case_waiter(test, 'z');
+    assert_int_equal(waiter_await(y, 10, 2 * MS), HTW_WATCHED);
+    z->ready = true;
+    assert_int_equal(submit(z, MS, "k"), HTW_FINISHED);
+    assert_int_equal(submit(y, MS, "k"), -EBUSY);
+    assert_waiting(test, 11, 20, 2, 5);
+    struct waiter *w = test->waiters;
+    w[0].ready = w[5].ready = true;
+    assert_int_equal(check_key(test, "k"), 2);
+    assert_true(complete(&w[6]));
+    assert_true(cancel(&w[7]));
+    assert_waiting(test, 7, 12, 2, 4);
+    purgatory_case_advance(test, MS); /* b, c, d */
+    assert_waiting(test, 4, 6, 2, 1);
+    struct htw_purgatory_stats stats = purgatory_case_stats(test);
+    assert_int_equal(stats.submitted, 12);
+    assert_int_equal(stats.completed, 4);
+    assert_int_equal(stats.expired, 3);
+    assert_int_equal(stats.cancelled, 1);
+    assert_int_equal(stats.closed, 0);
+    assert_int_equal(htw_threshold_advance(threshold, 10), 1);
+    assert_int_equal(cancel_key(test, "l"), 3);
+    assert_waiting(test, 0, 0, 0, 0);
+    w[0].ready = false;
+    watch(&w[0], MS, "other");
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+static void purgatory_memory_is_back_at_its_beginning_when_all_have_ended(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[4000];
+    uint64_t before = purgatory_case_stats(test).memory_bytes;
+    assert_true(before > 0);
+    char names[3][40];
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 4000; i++) {
+            waiter_init(&waiters[i], test, '\0');
+            snprintf(names[0], sizeof(names[0]), "%u", i);
+            snprintf(names[1], sizeof(names[1]), "a key that is longer than sixteen %u", i / 2);
+            snprintf(names[2], sizeof(names[2]), "%u", i % 50);
+            watch(&waiters[i], MS, names[0], names[1], names[2]);
+        }
+        assert_waiting(test, 4000, 12000 - 50, 4000 + 2000, 4000);
+        assert_true(purgatory_case_stats(test).memory_bytes > before + 4000 * 64);
+        if (round == 0)
+            purgatory_case_advance(test, MS);
+        for (unsigned i = 0; i < 4000 && round == 1; i++)
+            assert_true(i % 2 == 0 ? complete(&waiters[i]) : cancel(&waiters[i]));
+        for (unsigned i = 0; i < 50 && round == 2; i++) {
+            snprintf(names[2], sizeof(names[2]), "%u", i);
+            assert_int_equal(cancel_key(test, names[2]), 80);
+        }
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(purgatory_case_stats(test).memory_bytes, before);
+    }
+}
+
+/* What the header says that up to two keys need; cells come in chunks, and there is a table. */
+static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[10000];
+    uint64_t before = purgatory_case_stats(test).memory_bytes;
+    char names[2][17];
+    for (unsigned i = 0; i < 10000; i++) {
+        waiter_init(&waiters[i], test, '\0');
+        snprintf(names[0], sizeof(names[0]), "%u", i);
+        snprintf(names[1], sizeof(names[1]), "%016u", i);
+        watch(&waiters[i], HTW_FOREVER, names[0], names[1]);
+    }
+    uint64_t bytes = purgatory_case_stats(test).memory_bytes - before;
+    assert_in_range(bytes, 20000 * 64, 20000 * 80);
+    for (unsigned i = 0; i < 10000; i++) /* others on the same keys need nothing */
+        if (i % 3 == 0)
+            assert_true(cancel(&waiters[i]));
+    assert_true(purgatory_case_stats(test).memory_bytes - before <= bytes);
+}
+
+static void purgatory_stats_given_wrongly_are_refused(void **state) {
+    struct purgatory_case *test = *state;
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    assert_int_equal(htw_purgatory_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_purgatory_stats(test->purgatory, NULL), -EINVAL);
+    static const size_t sizes[] = { 0, 1, sizeof(stats) - 1, sizeof(stats) + 1, SIZE_MAX };
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        stats = (struct htw_purgatory_stats) { .struct_size = sizes[i], .pending = 77 };
+        assert_int_equal(htw_purgatory_stats(test->purgatory, &stats), -EINVAL);
+        assert_int_equal(stats.pending, 77);
+    }
+    assert_int_equal(htw_purgatory_watched(NULL), 0);
+    assert_int_equal(htw_purgatory_delayed(NULL), 0);
+}
+
+/* ---- Prometheus */
+
+/* The value behind a name at the start of a line, where TYPE must say what it is. */
+static uint64_t value_of(const char *text, const char *name, const char *type) {
+    char wanted[160];
+    snprintf(wanted, sizeof(wanted), "# TYPE %s %s\n", name, type);
+    assert_non_null(strstr(text, wanted));
+    snprintf(wanted, sizeof(wanted), "# HELP %s ", name);
+    assert_non_null(strstr(text, wanted));
+    snprintf(wanted, sizeof(wanted), "\n%s", name);
+    const char *line = strstr(text, wanted);
+    assert_non_null(line);
+    line += strlen(wanted);
+    if (*line == '{')
+        line = strchr(line, '}') + 1;
+    assert_int_equal(*line, ' ');
+    return strtoull(line + 1, NULL, 10);
+}
+
+/* Each line is a comment of the two kinds, or a sample of this layer, with a number. */
+static void assert_well_formed(char *text) {
+    char *rest = NULL;
+    assert_true(strlen(text) > 0 && text[strlen(text) - 1] == '\n');
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        bool comment = strncmp(line, "# HELP ", 7) == 0 || strncmp(line, "# TYPE ", 7) == 0;
+        const char *name = comment ? line + 7 : line;
+        assert_int_equal(strncmp(name, "htw_purgatory_", 14), 0);
+        if (!comment) {
+            char *end;
+            const char *value = strrchr(line, ' ');
+            assert_non_null(value);
+            strtod(value + 1, &end);
+            assert_true(end != value + 1 && *end == '\0');
+        }
+    }
+}
+
+static char *write_text(struct purgatory_case *test) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void purgatory_prometheus_agrees_with_the_stats(void **state) {
+    struct purgatory_case *test = *state;
+    for (char name = 'a'; name <= 'g'; name++)
+        watch(purgatory_case_waiter(test, name), name < 'd' ? MS : HTW_SECOND, "k", "l", "m");
+    purgatory_case_advance(test, MS);
+    assert_true(cancel(&test->waiters[3]));
+    struct htw_purgatory_stats stats = purgatory_case_stats(test);
+    char *text = write_text(test);
+    assert_int_equal(value_of(text, "htw_purgatory_submitted_total", "counter"), 7);
+    assert_int_equal(value_of(text, "htw_purgatory_pending", "gauge"), 3);
+    assert_int_equal(value_of(text, "htw_purgatory_delayed", "gauge"), 3);
+    assert_int_equal(value_of(text, "htw_purgatory_watched", "gauge"), 9);
+    assert_int_equal(value_of(text, "htw_purgatory_keys", "gauge"), 3);
+    assert_int_equal(value_of(text, "htw_purgatory_memory_bytes", "gauge"), stats.memory_bytes);
+    assert_well_formed(text);
+    free(text);
+}
+
+static void purgatory_prometheus_to_a_stream_that_fails_answers_eio(void **state) {
+    struct purgatory_case *test = *state;
+    for (unsigned unbuffered = 0; unbuffered < 2; unbuffered++) {
+        FILE *full = fopen("/dev/full", "w");
+        assert_non_null(full);
+        if (unbuffered)
+            setvbuf(full, NULL, _IONBF, 0);
+        assert_int_equal(htw_purgatory_prometheus(test->purgatory, full), -EIO);
+        fclose(full);
+    }
+    assert_int_equal(htw_purgatory_prometheus(NULL, stdout), -EINVAL);
+    assert_int_equal(htw_purgatory_prometheus(test->purgatory, NULL), -EINVAL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_created_wrongly_is_refused),
+        PURGATORY_CASE(purgatory_is_created_with_any_number_of_shards),
+        cmocka_unit_test(purgatory_with_one_shard_or_many_behaves_the_same),
+        PURGATORY_CASE(purgatory_stats_count_every_end),
+        PURGATORY_CASE(purgatory_memory_is_back_at_its_beginning_when_all_have_ended),
+        PURGATORY_CASE(purgatory_memory_of_a_key_is_what_the_header_says),
+        PURGATORY_CASE(purgatory_stats_given_wrongly_are_refused),
+        PURGATORY_CASE(purgatory_prometheus_agrees_with_the_stats),
+        PURGATORY_CASE(purgatory_prometheus_to_a_stream_that_fails_answers_eio),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_threads - what happens to a request while another thread is in its hook. The two
+ * threads take turns, so that each test is the same every time: the helper checks key "k" and stays
+ * in `try_complete`, the test does something, and lets it go.
+ */
+#include "../../support/purgatory_case.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+static struct helper {
+    struct purgatory_case *test;
+    pthread_t thread;
+    sem_t inside, go; /* the helper is in the hook, and may leave it */
+    int64_t result;
+    bool over; /* its check has returned */
+} helper;
+
+static _Thread_local bool is_helper;
+
+/* False when the helper will not come (again). */
+static bool await_inside(void) {
+    sem_wait(&helper.inside);
+    return !helper.over;
+}
+
+static void let_go(void) {
+    sem_post(&helper.go);
+}
+
+/* The hook in which the helper stays. */
+static void stay(struct waiter *self) {
+    (void)self;
+    if (is_helper) {
+        sem_post(&helper.inside);
+        sem_wait(&helper.go);
+    }
+}
+
+static void *help(void *arg) {
+    (void)arg;
+    is_helper = true;
+    helper.result = check_key(helper.test, "k");
+    helper.over = true;
+    sem_post(&helper.inside);
+    return NULL;
+}
+
+static void start(struct purgatory_case *test) {
+    helper = (struct helper) { .test = test };
+    sem_init(&helper.inside, 0, 0);
+    sem_init(&helper.go, 0, 0);
+    assert_int_equal(pthread_create(&helper.thread, NULL, help, NULL), 0);
+}
+
+/* What the helper's check has returned. */
+static int64_t join(void) {
+    let_go();
+    assert_int_equal(pthread_join(helper.thread, NULL), 0);
+    sem_destroy(&helper.inside);
+    sem_destroy(&helper.go);
+    return helper.result;
+}
+
+/* The helper is in the hook of a, the first of `count` on key "k". */
+static struct waiter *begin(struct purgatory_case *test, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        watch(purgatory_case_waiter(test, (char)('a' + i)), MS, "k", "l", "m");
+    test->waiters[0].on_asked = stay;
+    purgatory_case_forget_log(test);
+    start(test);
+    assert_true(await_inside());
+    return test->waiters;
+}
+
+static void purgatory_event_while_another_thread_asks_is_not_lost(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = begin(test, 1);
+    assert_int_equal(check_key(test, "l"), 0); /* it is marked */
+    a->yes_at = 4;
+    assert_log(test, "a?");
+    let_go();
+    assert_true(await_inside());
+    assert_log(test, "a?");
+    assert_int_equal(check_key_at_most(test, "m", 1), 0);
+    assert_int_equal(join(), 1);
+    assert_log(test, "aC a=");
+}
+
+static void purgatory_check_at_most_passes_over_one_that_another_thread_asks(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = begin(test, 3);
+    w[1].ready = true;
+    assert_int_equal(check_key_at_most(test, "m", 1), 1);
+    assert_log(test, "a? b? bC b=");
+    w[0].on_asked = NULL;
+    assert_int_equal(join(), 0);
+    assert_log(test, "a? c?"); /* a again, for the mark */
+}
+
+static void purgatory_request_that_another_thread_asks_is_ended_by_it(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < 5; way++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        struct waiter *a = begin(&test, 1);
+        static const enum htw_reason reasons[] = { HTW_REASON_COMPLETED, HTW_REASON_CANCELLED,
+                                                   HTW_REASON_CANCELLED, HTW_REASON_CLOSED,
+                                                   HTW_REASON_EXPIRED };
+        if (way == 0)
+            assert_true(complete(a));
+        else if (way == 1)
+            assert_true(cancel(a));
+        else if (way == 2)
+            assert_int_equal(cancel_key(&test, "l"), 1);
+        else if (way == 3)
+            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 1);
+        else
+            purgatory_case_advance(&test, MS);
+        assert_false(way < 4 && complete(a));
+        assert_int_equal(a->ended, 0);
+        join();
+        assert_int_equal(a->reason, reasons[way]);
+        assert_int_equal(a->ended + a->released, 2);
+        assert_int_equal(a->visited, 0);
+        assert_waiting(&test, 0, 0, 0, 0);
+        purgatory_case_end(&test);
+    }
+}
+
+/* Of several calls that want its end, the first counts it. */
+static void purgatory_request_that_another_thread_asks_is_counted_once(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = begin(test, 3);
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_true(cancel(&w[1]));
+    assert_int_equal(cancel_key(test, "k"), 2);
+    assert_int_equal(cancel_key(test, "l"), 0);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 0);
+    assert_int_equal(join(), 0);
+    assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
+}
+
+static void purgatory_request_that_says_yes_in_another_thread_is_completed(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < 4; way++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        struct waiter *a = begin(&test, 1);
+        if (way == 0)
+            assert_true(cancel(a));
+        else if (way == 1)
+            assert_int_equal(cancel_key(&test, "l"), 1);
+        else if (way == 2)
+            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 1);
+        else
+            purgatory_case_advance(&test, MS);
+        a->ready = true;
+        assert_int_equal(join(), 1);
+        assert_ends(&test, "aC");
+        purgatory_case_end(&test);
+    }
+}
+
+/* Of the others on the key nobody is in a hook, however slow that of the first may be. */
+static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = begin(test, 12);
+    assert_true(cancel(&w[1]));
+    assert_true(complete(&w[2]));
+    w[3].ready = true;
+    assert_int_equal(check_key(test, "l"), 1);
+    assert_ends(test, "bX cC dC");
+    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "m", 1, NULL, NULL), 9);
+    assert_int_equal(w[4].reason + w[11].reason, 2 * HTW_REASON_CANCELLED);
+    w[0].on_asked = NULL;
+    join();
+    assert_int_equal(w[0].ended, 1);
+}
+
+static void purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *w = begin(test, 12);
+    purgatory_case_advance(test, MS);
+    for (unsigned i = 1; i < 12; i++)
+        assert_int_equal(w[i].released, 1);
+    assert_int_equal(w[0].ended, 0);
+    join();
+    assert_int_equal(w[0].reason, HTW_REASON_EXPIRED);
+}
+
+/*
+ * In `release` a request is used again, at once, by the same thread and in the same place. What
+ * that thread does to it from now on, still inside, does not come from the new request's own hook.
+ */
+static void use_again(struct waiter *self) {
+    self->on_released = NULL;
+    self->result = submit(self, HTW_FOREVER, "k");
+    start(self->test);
+    for (unsigned i = 0; i < 4 && await_inside(); i++) {
+        self->result += check_key(self->test, "k");
+        let_go();
+    }
+    self->answer = await_inside(); /* asked for the fourth of them, too */
+}
+
+static void purgatory_event_from_release_of_its_former_life_is_not_lost(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, HTW_FOREVER, "k");
+    a->on_asked = stay;
+    a->on_released = use_again;
+    assert_true(complete(a));
+    assert_true(a->answer);
+    assert_int_equal(join(), 0);
+    assert_int_equal(a->asked, 2 + 2 + 5);
+    assert_int_equal(a->result, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_event_while_another_thread_asks_is_not_lost),
+        PURGATORY_CASE(purgatory_check_at_most_passes_over_one_that_another_thread_asks),
+        cmocka_unit_test(purgatory_request_that_another_thread_asks_is_ended_by_it),
+        PURGATORY_CASE(purgatory_request_that_another_thread_asks_is_counted_once),
+        cmocka_unit_test(purgatory_request_that_says_yes_in_another_thread_is_completed),
+        PURGATORY_CASE(purgatory_slow_hook_holds_up_no_other_request),
+        PURGATORY_CASE(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook),
+        PURGATORY_CASE(purgatory_event_from_release_of_its_former_life_is_not_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* test_threshold - requests that wait until a value has been reached. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+
+static struct purgatory_case the_case;
+
+static int begin_at(uint64_t initial, void **state) {
+    purgatory_case_begin(&the_case, NULL, NULL);
+    assert_int_equal(htw_threshold_create(the_case.purgatory, initial, &the_case.threshold), 0);
+    *state = &the_case;
+    return 0;
+}
+
+static int setup(void **state) {
+    return begin_at(100, state);
+}
+
+static int setup_at_zero(void **state) {
+    return begin_at(0, state);
+}
+
+static int64_t advance(struct purgatory_case *test, uint64_t value) {
+    return htw_threshold_advance(test->threshold, value);
+}
+
+/* Lets one that is new wait for a value. */
+static struct waiter *await(struct purgatory_case *test, char name, uint64_t value) {
+    struct waiter *self = purgatory_case_waiter(test, name);
+    assert_int_equal(waiter_await(self, value, HTW_SECOND), HTW_WATCHED);
+    return self;
+}
+
+static void threshold_reached_already_ends_the_request_in_the_call(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    static const uint64_t values[] = { 100, 99, 1, 0 };
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(waiter_await(a, values[i], i == 0 ? 0 : MS), HTW_FINISHED);
+        assert_log(test, "aC a=");
+    }
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+}
+
+static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', 103);
+    await(test, 'b', 101);
+    await(test, 'c', 102);
+    await(test, 'd', 200);
+    assert_log(test, "");
+    assert_waiting(test, 4, 0, 0, 4);
+    assert_int_equal(advance(test, 102), 2);
+    assert_log(test, "bC b= cC c=");
+    assert_int_equal(htw_threshold_value(test->threshold), 102);
+    assert_int_equal(advance(test, 102), 0);
+    assert_int_equal(advance(test, 103), 1);
+    assert_log(test, "aC a=");
+    assert_int_equal(advance(test, 199), 0);
+    assert_int_equal(advance(test, 200), 1);
+    assert_log(test, "dC d=");
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+}
+
+static void threshold_told_a_smaller_value_ignores_it(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', 110);
+    assert_int_equal(advance(test, 99), 0);
+    assert_int_equal(advance(test, 0), 0);
+    assert_int_equal(htw_threshold_value(test->threshold), 100);
+    assert_int_equal(advance(test, 109), 0);
+    assert_int_equal(advance(test, 105), 0);
+    assert_int_equal(htw_threshold_value(test->threshold), 109);
+    assert_log(test, "");
+    assert_int_equal(advance(test, 110), 1);
+}
+
+static void threshold_completes_in_order_of_values(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[3000];
+    for (unsigned i = 0; i < 3000; i++)
+        waiter_init(&waiters[i], test, '\0');
+    for (unsigned i = 0; i < 3000; i++) { /* scattered, and up to values far ahead */
+        unsigned which = i * 1999 % 3000;
+        uint64_t value = 101 + (uint64_t)which * which * which;
+        assert_int_equal(waiter_await(&waiters[which], value, HTW_FOREVER), HTW_WATCHED);
+    }
+    assert_waiting(test, 3000, 0, 0, 0);
+    assert_int_equal(advance(test, 101 + 1000 * 1000 * 1000), 1001);
+    assert_ended_up_to(test, waiters, 1001);
+    assert_int_equal(advance(test, UINT64_C(1) << 40), 1999);
+    assert_ended_up_to(test, waiters + 1001, 1999);
+}
+
+static void threshold_that_is_not_reached_lets_requests_expire(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
+    assert_int_equal(waiter_await(a, 101, 2 * MS), HTW_WATCHED);
+    assert_int_equal(waiter_await(b, 1000000, MS), HTW_WATCHED);
+    assert_int_equal(waiter_await(c, 101, HTW_FOREVER), HTW_WATCHED);
+    assert_int_equal(waiter_await(d, 101, -1), HTW_WATCHED);
+    assert_waiting(test, 4, 0, 0, 3);
+    assert_log(test, "");
+    purgatory_case_advance(test, 0);
+    assert_log(test, "dE d=");
+    purgatory_case_advance(test, MS);
+    assert_log(test, "bE b=");
+    purgatory_case_advance(test, MS);
+    assert_log(test, "aE a=");
+    assert_waiting(test, 1, 0, 0, 0);
+    assert_int_equal(advance(test, 2000000), 1);
+    assert_log(test, "cC c=");
+}
+
+static void threshold_requests_can_be_ended_by_hand(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 101);
+    await(test, 'c', 101);
+    assert_true(complete(a));
+    assert_true(cancel(b));
+    assert_log(test, "aC a= bX b=");
+    assert_waiting(test, 1, 0, 0, 1);
+    assert_int_equal(advance(test, 101), 1);
+    assert_log(test, "cC c=");
+    purgatory_case_advance(test, HTW_SECOND);
+    assert_log(test, "");
+}
+
+static void threshold_requests_are_on_no_key(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101);
+    assert_int_equal(check_key(test, ""), 0);
+    assert_int_equal(cancel_key(test, ""), 0);
+    assert_true(htw_request_is_pending(&a->request));
+    assert_int_equal(submit(a, MS, "k"), -EBUSY);
+    assert_int_equal(waiter_await(a, 101, MS), -EBUSY);
+    assert_int_equal(waiter_await(a, 1, MS), -EBUSY);
+    watch(purgatory_case_waiter(test, 'b'), MS, "k");
+    assert_int_equal(waiter_await(&test->waiters[1], 101, MS), -EBUSY);
+    assert_waiting(test, 2, 1, 1, 2);
+    assert_ends(test, "");
+}
+
+static void threshold_given_wrongly_is_refused(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    struct htw_threshold *threshold = NULL;
+    assert_int_equal(htw_threshold_create(NULL, 0, &threshold), -EINVAL);
+    assert_int_equal(htw_threshold_create(test->purgatory, 0, NULL), -EINVAL);
+    assert_null(threshold);
+    assert_int_equal(htw_threshold_await(NULL, &a->request, 0, MS), -EINVAL);
+    assert_int_equal(htw_threshold_await(test->threshold, NULL, 0, MS), -EINVAL);
+    assert_int_equal(htw_threshold_await(test->threshold, NULL, 1000, MS), -EINVAL);
+    assert_int_equal(htw_threshold_advance(NULL, 1), -EINVAL);
+    assert_int_equal(htw_threshold_value(NULL), 0);
+    assert_int_equal(htw_threshold_destroy(NULL), 0);
+    assert_false(htw_request_is_pending(&a->request));
+}
+
+/* ---- great values */
+
+static void threshold_reaches_the_greatest_value(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', UINT64_MAX);
+    await(test, 'b', UINT64_MAX - 1);
+    await(test, 'c', UINT64_C(1) << 63);
+    await(test, 'd', UINT64_MAX);
+    assert_int_equal(advance(test, UINT64_C(1) << 62), 0);
+    assert_int_equal(advance(test, UINT64_MAX - 2), 1);
+    assert_log(test, "cC c=");
+    assert_int_equal(advance(test, UINT64_MAX - 1), 1);
+    assert_log(test, "bC b=");
+    await(test, 'e', UINT64_MAX);
+    assert_int_equal(advance(test, UINT64_MAX), 3);
+    assert_true(htw_threshold_value(test->threshold) == UINT64_MAX);
+    assert_waiting(test, 0, 0, 0, 0);
+    purgatory_case_forget_log(test);
+    struct waiter *f = purgatory_case_waiter(test, 'f');
+    assert_int_equal(waiter_await(f, UINT64_MAX, MS), HTW_FINISHED);
+    assert_int_equal(advance(test, UINT64_MAX), 0);
+}
+
+static void threshold_in_one_step_to_the_greatest_value_keeps_the_order(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', UINT64_MAX);
+    await(test, 'b', 1);
+    await(test, 'c', UINT64_MAX - 1);
+    await(test, 'd', UINT64_MAX / 2);
+    assert_int_equal(advance(test, UINT64_MAX), 4);
+    assert_log(test, "bC b= dC d= cC c= aC a=");
+}
+
+static void threshold_may_start_at_any_value(void **state) {
+    struct purgatory_case *test = *state;
+    static const uint64_t values[] = { 1, 255, 256, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX };
+    assert_int_equal(htw_threshold_destroy(test->threshold), 0);
+    for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        assert_int_equal(htw_threshold_create(test->purgatory, values[i], &test->threshold), 0);
+        assert_true(htw_threshold_value(test->threshold) == values[i]);
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        assert_int_equal(waiter_await(a, values[i], MS), HTW_FINISHED);
+        if (values[i] < UINT64_MAX) {
+            await(test, 'b', values[i] + 1);
+            await(test, 'c', UINT64_MAX);
+            assert_in_range(advance(test, values[i] + 1), 1, 2);
+            assert_int_equal(test->waiters[1].ended, 1);
+            advance(test, UINT64_MAX);
+        }
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(htw_threshold_destroy(test->threshold), 0);
+    }
+    test->threshold = NULL;
+}
+
+/* ---- hooks */
+
+static void advance_by_ten(struct waiter *self) {
+    self->result = advance(self->test, htw_threshold_value(self->test->threshold) + 10);
+}
+
+static void threshold_advanced_in_a_hook_completes_more(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', 101)->on_ended = advance_by_ten;
+    await(test, 'b', 111)->on_released = advance_by_ten;
+    await(test, 'c', 105);
+    await(test, 'd', 121);
+    await(test, 'e', 122);
+    int64_t ended = advance(test, 101);
+    assert_int_equal(ended + test->waiters[0].result + test->waiters[1].result, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(test->waiters[i].released, 1);
+    assert_int_equal(test->waiters[4].ended, 0);
+    assert_int_equal(htw_threshold_value(test->threshold), 121);
+}
+
+/* Waits again for the next value, from release. */
+static void await_next(struct waiter *self) {
+    if (self->released < 50)
+        self->result = waiter_await(self, 100 + self->released + 1, HTW_SECOND);
+}
+
+static void threshold_request_may_wait_again_from_release(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101);
+    a->name = '\0';
+    a->on_released = await_next;
+    assert_int_equal(advance(test, 101), 1);
+    assert_int_equal(a->released, 1);
+    assert_int_equal(a->result, HTW_WATCHED);
+    advance(test, 200); /* all that it waits for now is reached in the call */
+    assert_int_equal(a->released, 50);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void end_peer(struct waiter *self) {
+    if (self->peer->life == WAITER_PENDING)
+        self->answer = cancel(self->peer);
+}
+
+static void threshold_hooks_may_end_others_that_it_has_reached(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 102);
+    a->on_ended = b->on_ended = end_peer;
+    a->peer = await(test, 'c', 103);
+    b->peer = await(test, 'd', 104);
+    assert_int_equal(advance(test, 110), 2);
+    assert_true(a->answer && b->answer);
+    assert_ends(test, "aC cX bC dX");
+}
+
+static void destroy_threshold(struct waiter *self) {
+    self->result = htw_threshold_destroy(self->test->threshold);
+}
+
+static void threshold_cannot_be_destroyed_by_a_hook(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 1000);
+    a->on_ended = destroy_threshold;
+    b->on_released = destroy_threshold;
+    watch(purgatory_case_waiter(test, 'c'), MS, "k");
+    test->waiters[2].on_asked = destroy_threshold;
+    assert_int_equal(advance(test, 101), 1);
+    assert_int_equal(check_key(test, "k"), 0);
+    purgatory_case_advance(test, HTW_SECOND);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(test->waiters[i].result, -EDEADLK);
+    await(test, 'a', 102); /* it has not been touched */
+}
+
+/* ---- the end */
+
+static void threshold_destroyed_closes_what_waits(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', 101);
+    await(test, 'b', UINT64_MAX);
+    watch(purgatory_case_waiter(test, 'c'), MS, "k");
+    purgatory_case_forget_log(test);
+    assert_int_equal(htw_purgatory_destroy(test->purgatory), -EBUSY);
+    assert_log(test, "");
+    assert_waiting(test, 3, 1, 1, 3);
+    assert_int_equal(htw_threshold_destroy(test->threshold), 0);
+    test->threshold = NULL;
+    assert_int_equal(test->waiters[0].reason, HTW_REASON_CLOSED);
+    assert_int_equal(test->waiters[1].reason, HTW_REASON_CLOSED);
+    assert_int_equal(test->waiters[0].released + test->waiters[1].released, 2);
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
+    struct purgatory_case *test = *state;
+    await(test, 'a', 101);
+    await(test, 'b', UINT64_MAX);
+    watch(purgatory_case_waiter(test, 'c'), MS, "k");
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(test->waiters[i].reason, HTW_REASON_CLOSED);
+        assert_int_equal(test->waiters[i].visited, 1);
+    }
+    purgatory_case_forget_log(test);
+    struct waiter *d = purgatory_case_waiter(test, 'd');
+    assert_int_equal(waiter_await(d, 1000, MS), -ESHUTDOWN);
+    assert_int_equal(waiter_await(d, 1, MS), -ESHUTDOWN);
+    assert_int_equal(advance(test, 2000), 0);
+    assert_log(test, "");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 1;
+    purgatory_case_begin(&test, &options, NULL);
+    assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
+    htw_handle stranger = purgatory_case_stranger(&test);
+    assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_FOREVER), HTW_WATCHED);
+    struct waiter *b = purgatory_case_waiter(&test, 'b');
+    struct htw_purgatory_stats before = purgatory_case_stats(&test);
+    assert_int_equal(waiter_await(b, 10, MS), -EAGAIN);
+    struct htw_purgatory_stats after = purgatory_case_stats(&test);
+    assert_memory_equal(&before, &after, sizeof(before));
+    assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
+    assert_int_equal(advance(&test, 10), 1);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
+    assert_int_equal(waiter_await(b, 11, MS), HTW_WATCHED);
+    purgatory_case_end(&test);
+}
+
+static void threshold_memory_does_not_grow_with_use(void **state) {
+    struct purgatory_case *test = *state;
+    static struct waiter waiters[256];
+    uint64_t before = 0;
+    for (unsigned i = 0; i < 256; i++)
+        waiter_init(&waiters[i], test, '\0');
+    for (uint64_t value = 0; value < 20000; value++) {
+        struct waiter *waiter = &waiters[value % 256];
+        assert_int_equal(waiter_await(waiter, 101 + value + 200, MS), HTW_WATCHED);
+        assert_int_equal(advance(test, 101 + value), value < 200 ? 0 : 1);
+        if (value == 10000)
+            before = purgatory_case_stats(test).memory_bytes;
+    }
+    assert_in_range(purgatory_case_stats(test).memory_bytes, before, before + 2048);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, purgatory_case_teardown)
+#define CASE_AT_ZERO(name) \
+    cmocka_unit_test_setup_teardown(name, setup_at_zero, purgatory_case_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(threshold_reached_already_ends_the_request_in_the_call),
+        CASE(threshold_completes_what_waits_for_its_value_or_less),
+        CASE(threshold_told_a_smaller_value_ignores_it),
+        CASE(threshold_completes_in_order_of_values),
+        CASE(threshold_that_is_not_reached_lets_requests_expire),
+        CASE(threshold_requests_can_be_ended_by_hand),
+        CASE(threshold_requests_are_on_no_key),
+        CASE(threshold_given_wrongly_is_refused),
+        CASE(threshold_reaches_the_greatest_value),
+        CASE_AT_ZERO(threshold_in_one_step_to_the_greatest_value_keeps_the_order),
+        CASE(threshold_may_start_at_any_value),
+        CASE(threshold_advanced_in_a_hook_completes_more),
+        CASE(threshold_request_may_wait_again_from_release),
+        CASE(threshold_hooks_may_end_others_that_it_has_reached),
+        CASE(threshold_cannot_be_destroyed_by_a_hook),
+        CASE(threshold_destroyed_closes_what_waits),
+        CASE(threshold_of_a_closed_purgatory_lets_none_wait),
+        cmocka_unit_test(threshold_at_the_limit_of_the_scheduler_refuses),
+        CASE(threshold_memory_does_not_grow_with_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

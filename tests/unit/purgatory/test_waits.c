@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* test_waits - the histogram of how long requests waited. */
+#include "../../support/purgatory_case.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUCKETS HTW_PURGATORY_WAIT_BUCKETS
+
+/* What is measured of the requests of a processor that come in the same millisecond. */
+enum { AT_LEAST = 16 };
+
+static uint64_t measured(struct purgatory_case *test) {
+    struct htw_purgatory_stats stats = purgatory_case_stats(test);
+    uint64_t count = 0;
+    for (unsigned i = 0; i < BUCKETS; i++)
+        count += stats.waits[i];
+    return count;
+}
+
+/* How much was added to a bucket, and to no other, since this was last asked. */
+static void assert_added(struct purgatory_case *test, unsigned bucket, uint64_t count,
+                         uint64_t waited_ms) {
+    static struct htw_purgatory_stats before;
+    struct htw_purgatory_stats stats = purgatory_case_stats(test);
+    if (stats.submitted <= 1)
+        before = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
+    for (unsigned i = 0; i < BUCKETS; i++)
+        assert_int_equal(stats.waits[i], before.waits[i] + (i == bucket ? count : 0));
+    assert_int_equal(stats.waited_ms, before.waited_ms + waited_ms);
+    before = stats;
+}
+
+static void purgatory_waits_are_counted_by_their_length(void **state) {
+    struct purgatory_case *test = *state;
+    static const struct {
+        int64_t ms;
+        unsigned bucket;
+    } cases[] = { { 0, 0 },     { 1, 1 },        { 2, 2 },        { 3, 2 },
+                  { 4, 3 },     { 7, 3 },        { 8, 4 },        { 1023, 10 },
+                  { 1024, 11 }, { 4194303, 22 }, { 4194304, 23 }, { 100000000, 23 } };
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t ms = cases[i / 2].ms;
+        watch(a, i % 2 == 0 ? HTW_FOREVER : 1000000 * HTW_SECOND, "k");
+        purgatory_case_advance(test, ms * MS);
+        assert_true(i % 4 < 2 ? cancel(a) : complete(a));
+        assert_added(test, cases[i / 2].bucket, 1, (uint64_t)ms);
+        purgatory_case_advance(test, MS);
+    }
+    purgatory_case_forget_log(test);
+}
+
+static void purgatory_waits_are_counted_however_they_end(void **state) {
+    struct purgatory_case *test = *state;
+    assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
+    for (char name = 'a'; name <= 'd'; name++)
+        watch(purgatory_case_waiter(test, name), 100 * MS, "k");
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'e'), 5, 100 * MS), HTW_WATCHED);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 9, HTW_FOREVER), HTW_WATCHED);
+    purgatory_case_advance(test, 10 * MS);
+    test->waiters[0].ready = true;
+    assert_int_equal(check_key_at_most(test, "k", 1), 1);
+    assert_true(cancel(&test->waiters[1]));
+    assert_int_equal(htw_threshold_advance(test->threshold, 5), 1);
+    assert_int_equal(measured(test), 3);
+    assert_int_equal(purgatory_case_stats(test).waits[4], 3);
+    purgatory_case_advance(test, 90 * MS); /* c, d */
+    assert_int_equal(purgatory_case_stats(test).waits[7], 2);
+    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
+    assert_int_equal(purgatory_case_stats(test).waits[7], 3);
+    assert_int_equal(purgatory_case_stats(test).waited_ms, 3 * 10 + 3 * 100);
+    purgatory_case_forget_log(test);
+}
+
+static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
+    a->ready = true;
+    assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
+    b->yes_at = 2; /* when it stands on its key */
+    assert_int_equal(submit(b, MS, "k"), HTW_FINISHED);
+    assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
+    assert_int_equal(waiter_await(a, 0, MS), HTW_FINISHED);
+    assert_int_equal(measured(test), 0);
+    purgatory_case_forget_log(test);
+}
+
+static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
+    (void)state;
+    struct purgatory_case test;
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = 1;
+    purgatory_case_begin(&test, &options, NULL);
+    htw_handle stranger = purgatory_case_stranger(&test);
+    assert_int_equal(submit(purgatory_case_waiter(&test, 'a'), MS, "k"), -EAGAIN);
+    assert_int_equal(measured(&test), 0);
+    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
+    purgatory_case_end(&test);
+}
+
+static void purgatory_waits_while_the_clock_is_set_back_count_as_none(void **state) {
+    struct purgatory_case *test = *state;
+    struct waiter *a = purgatory_case_waiter(test, 'a');
+    watch(a, HTW_FOREVER, "k");
+    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS - 5 * MS), 0);
+    assert_true(cancel(a));
+    assert_int_equal(purgatory_case_stats(test).waits[0], 1);
+    assert_int_equal(purgatory_case_stats(test).waited_ms, 0);
+}
+
+/* So many that not all are measured, whatever processors the test runs on. */
+static void purgatory_waits_under_load_are_those_of_a_sample(void **state) {
+    struct purgatory_case *test = *state;
+    enum { MANY = 4000 };
+    static struct waiter waiters[MANY];
+    uint64_t at_most = (uint64_t)AT_LEAST * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t before = 0;
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < MANY; i++) {
+            waiter_init(&waiters[i], test, '\0');
+            watch(&waiters[i], round % 2 == 0 ? HTW_SECOND : HTW_FOREVER, "k");
+        }
+        purgatory_case_advance(test, 3 * MS);
+        assert_int_equal(cancel_key(test, "k"), MANY);
+        assert_in_range(measured(test) - before, AT_LEAST, at_most + AT_LEAST);
+        before = measured(test);
+        assert_int_equal(purgatory_case_stats(test).waits[2], before);
+        assert_int_equal(purgatory_case_stats(test).waited_ms, 3 * before);
+    }
+}
+
+/* ---- Prometheus */
+
+static void purgatory_prometheus_shows_the_waits(void **state) {
+    struct purgatory_case *test = *state;
+    static const int64_t waits_ms[] = { 0, 1, 1, 3, 1500, 5000000 };
+    for (unsigned i = 0; i < 6; i++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        watch(a, HTW_FOREVER, "k");
+        purgatory_case_advance(test, waits_ms[i] * MS);
+        assert_true(cancel(a));
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    const char *histogram = strstr(text, "# TYPE htw_purgatory_wait_seconds histogram\n");
+    assert_non_null(histogram);
+    static const char *const lines[] = {
+        "_bucket{le=\"0.001\"} 1\n", "_bucket{le=\"0.002\"} 3\n", "_bucket{le=\"0.004\"} 4\n",
+        "_bucket{le=\"1.024\"} 4\n", "_bucket{le=\"2.048\"} 5\n", "_bucket{le=\"4194.304\"} 5\n",
+        "_bucket{le=\"+Inf\"} 6\n",  "_sum 5001.505\n",           "_count 6\n",
+    };
+    for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        histogram = strstr(histogram, lines[i]); /* in this order */
+        assert_non_null(histogram);
+    }
+    free(text);
+    purgatory_case_forget_log(test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PURGATORY_CASE(purgatory_waits_are_counted_by_their_length),
+        PURGATORY_CASE(purgatory_waits_are_counted_however_they_end),
+        PURGATORY_CASE(purgatory_request_that_ends_in_its_submission_has_not_waited),
+        cmocka_unit_test(purgatory_submission_that_is_refused_has_not_waited),
+        PURGATORY_CASE(purgatory_waits_while_the_clock_is_set_back_count_as_none),
+        PURGATORY_CASE(purgatory_waits_under_load_are_those_of_a_sample),
+        PURGATORY_CASE(purgatory_prometheus_shows_the_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* htw_cancel_wait(), with real threads: they wait for each other by conditions, never for
+   a time to pass. What threads find is recorded, and asserted when they are joined. */
+#include "../unit.h"
+
+#include <htw/scheduler.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+static struct htw_scheduler *create(uint32_t workers) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.workers = workers;
+    options.shards = 2;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static void destroy(struct htw_scheduler *scheduler) {
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+static void wait_for(_Atomic int *value, int least) {
+    while (atomic_load(value) < least)
+        sched_yield();
+}
+
+/* ---- one callback, one waiter */
+
+struct slow {
+    _Atomic int stage; /* 1: the callback has begun; 2: it may end; 3: it has; 4: and the hook */
+    _Atomic int waiting;
+    struct htw_scheduler *scheduler;
+    htw_handle handle;
+};
+
+static void run_slowly(void *arg, const struct htw_firing *firing) {
+    struct slow *slow = arg;
+    (void)firing;
+    atomic_store(&slow->stage, 1);
+    wait_for(&slow->stage, 2);
+    atomic_store(&slow->stage, 3);
+}
+
+static void release_slowly(void *arg) {
+    struct slow *slow = arg;
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    atomic_store(&slow->stage, 4);
+}
+
+struct waiter {
+    struct slow *slow;
+    int result;
+    int seen; /* the stage when cancel_wait returned */
+};
+
+static void *cancel_and_wait(void *arg) {
+    struct waiter *waiter = arg;
+    struct slow *slow = waiter->slow;
+    atomic_fetch_add(&slow->waiting, 1);
+    waiter->result = htw_cancel_wait(slow->scheduler, slow->handle);
+    waiter->seen = atomic_load(&slow->stage);
+    return NULL;
+}
+
+static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
+    struct slow slow = { .scheduler = create(1) };
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run_slowly;
+    spec.arg = &slow;
+    spec.period_ns = period_ns;
+    spec.release = hooked ? release_slowly : NULL;
+    assert_int_equal(htw_schedule_spec(slow.scheduler, &spec, &slow.handle, NULL), 0);
+    wait_for(&slow.stage, 1);
+    struct waiter waiter = { .slow = &slow };
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
+    wait_for(&slow.waiting, 1);
+    for (int i = 0; i < 1000; i++)
+        sched_yield(); /* likely, the waiter waits now; it must be right either way */
+    atomic_store(&slow.stage, 2);
+    pthread_join(thread, NULL);
+    assert_int_equal(waiter.seen, last_stage);
+    assert_int_equal(waiter.result, HTW_RUNNING);
+    assert_int_equal(htw_cancel(slow.scheduler, slow.handle), HTW_GONE);
+    assert_int_equal(htw_cancel_wait(slow.scheduler, slow.handle), HTW_GONE);
+    assert_int_equal(htw_pending(slow.scheduler), 0);
+    destroy(slow.scheduler);
+}
+
+static void cancel_wait_returns_when_the_callback_has(void **state) {
+    (void)state;
+    check_wait(false, 0, 3);
+}
+
+static void cancel_wait_returns_when_the_hook_has(void **state) {
+    (void)state;
+    check_wait(true, 0, 4);
+}
+
+static void cancel_wait_ends_a_repeating_timer(void **state) {
+    (void)state;
+    check_wait(true, 1000, 4);
+}
+
+static void cancel_wait_from_several_threads_returns_in_all(void **state) {
+    (void)state;
+    struct slow slow = { .scheduler = create(1) };
+    pthread_t threads[4];
+    struct waiter waiters[4];
+    assert_int_equal(htw_schedule(slow.scheduler, 0, run_slowly, &slow, &slow.handle), 0);
+    wait_for(&slow.stage, 1);
+    for (int i = 0; i < 4; i++) {
+        waiters[i] = (struct waiter) { .slow = &slow };
+        assert_int_equal(pthread_create(&threads[i], NULL, cancel_and_wait, &waiters[i]), 0);
+    }
+    wait_for(&slow.waiting, 4);
+    atomic_store(&slow.stage, 2);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(waiters[i].seen, 3);
+    }
+    destroy(slow.scheduler);
+}
+
+static void never_run(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    *(bool *)arg = true;
+}
+
+static void cancel_wait_of_what_has_not_started_does_not_wait(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create(1);
+    bool ran = false;
+    htw_handle handle;
+    assert_int_equal(htw_schedule(scheduler, HTW_FOREVER, never_run, &ran, &handle), 0);
+    assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_CANCELLED);
+    assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_GONE);
+    assert_int_equal(htw_cancel_wait(scheduler, 0), HTW_GONE);
+    assert_int_equal(htw_cancel_wait(scheduler, UINT64_MAX), HTW_GONE);
+    assert_int_equal(htw_cancel_wait(NULL, handle), -EINVAL);
+    assert_false(ran);
+    destroy(scheduler);
+}
+
+/* ---- waiting for itself, and rings */
+
+struct link {
+    struct htw_scheduler *scheduler; /* of the timer that it waits for */
+    _Atomic htw_handle *awaited;
+    _Atomic int *begun; /* how many of the ring have; all wait for all to begin */
+    int ring;
+    int result;
+    _Atomic int over;
+    unsigned runs;
+};
+
+static void wait_for_next(void *arg, const struct htw_firing *firing) {
+    struct link *link = arg;
+    (void)firing;
+    link->runs++;
+    atomic_fetch_add(link->begun, 1);
+    wait_for(link->begun, link->ring);
+    link->result = htw_cancel_wait(link->scheduler, atomic_load(link->awaited));
+    atomic_store(&link->over, 1);
+}
+
+enum { RING_MAX = 4 };
+
+struct ring {
+    _Atomic htw_handle handles[RING_MAX];
+    _Atomic int begun;
+    struct link links[RING_MAX];
+};
+
+/* Everybody waits for the one after him. */
+static void make_ring(struct ring *ring, int size, struct htw_scheduler *const *schedulers) {
+    atomic_init(&ring->begun, 0);
+    for (int i = 0; i < size; i++) {
+        ring->links[i] = (struct link) { .scheduler = schedulers[(i + 1) % size],
+                                         .awaited = &ring->handles[(i + 1) % size],
+                                         .begun = &ring->begun,
+                                         .ring = size };
+        htw_handle handle;
+        /* Not due before all handles are known. */
+        assert_int_equal(
+            htw_schedule(schedulers[i], HTW_FOREVER, wait_for_next, &ring->links[i], &handle), 0);
+        atomic_init(&ring->handles[i], handle);
+    }
+    for (int i = 0; i < size; i++)
+        assert_int_equal(htw_reschedule(schedulers[i], atomic_load(&ring->handles[i]), 0),
+                         HTW_MOVED);
+    for (int i = 0; i < size; i++)
+        wait_for(&ring->links[i].over, 1);
+}
+
+static void check_ring(int size) {
+    for (int round = 0; round < 20; round++) {
+        struct htw_scheduler *scheduler = create((uint32_t)size);
+        struct htw_scheduler *schedulers[RING_MAX] = { scheduler, scheduler, scheduler, scheduler };
+        struct ring ring;
+        make_ring(&ring, size, schedulers);
+        destroy(scheduler);
+        int refused = 0;
+        for (int i = 0; i < size; i++) {
+            assert_int_equal(ring.links[i].runs, 1);
+            assert_true(ring.links[i].result == -EDEADLK || ring.links[i].result == HTW_RUNNING);
+            refused += ring.links[i].result == -EDEADLK;
+        }
+        assert_int_equal(refused, 1);
+    }
+}
+
+static void cancel_wait_in_the_own_callback_answers_edeadlk(void **state) {
+    (void)state;
+    check_ring(1);
+}
+
+static void cancel_wait_of_two_for_each_other_refuses_one(void **state) {
+    (void)state;
+    check_ring(2);
+}
+
+static void cancel_wait_of_three_in_a_ring_refuses_one(void **state) {
+    (void)state;
+    check_ring(3);
+}
+
+static void cancel_wait_in_own_callback_ends_a_repeating_timer(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create(1);
+    _Atomic htw_handle awaited;
+    _Atomic int begun;
+    struct link link = { .scheduler = scheduler, .awaited = &awaited, .begun = &begun, .ring = 1 };
+    htw_handle handle;
+    atomic_init(&begun, 0);
+    assert_int_equal(htw_schedule_every(scheduler, HTW_FOREVER, HTW_MILLISECOND, HTW_REPEAT_BURST,
+                                        wait_for_next, &link, &handle),
+                     0);
+    atomic_init(&awaited, handle);
+    assert_int_equal(htw_reschedule(scheduler, handle, 0), HTW_MOVED);
+    wait_for(&link.over, 1);
+    destroy(scheduler);
+    assert_int_equal(link.result, -EDEADLK);
+    assert_int_equal(link.runs, 1);
+}
+
+/* ---- a callback that drives another scheduler */
+
+struct nested {
+    struct htw_scheduler *inner, *outer;
+    htw_handle outer_handle;
+    int inner_result, outer_result, inner_stop, runs;
+};
+
+/* Of the inner scheduler, in the thread that is in the outer one's callback. */
+static void run_inner(void *arg, const struct htw_firing *firing) {
+    struct nested *nested = arg;
+    nested->runs++;
+    nested->inner_result = htw_cancel_wait(nested->inner, firing->handle);
+    nested->outer_result = htw_cancel_wait(nested->outer, nested->outer_handle);
+    nested->inner_stop = htw_scheduler_stop(nested->inner, NULL, NULL);
+}
+
+static void run_outer(void *arg, const struct htw_firing *firing) {
+    struct nested *nested = arg;
+    nested->outer_handle = firing->handle;
+    htw_schedule(nested->inner, 0, run_inner, nested, NULL);
+    nested->runs += 10 * htw_scheduler_advance(nested->inner, 0);
+}
+
+static void cancel_wait_of_nested_schedulers_sees_both_callbacks(void **state) {
+    (void)state;
+    struct nested nested = { .runs = 0 };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    assert_int_equal(htw_scheduler_create(&nested.inner, &options), 0);
+    assert_int_equal(htw_scheduler_create(&nested.outer, &options), 0);
+    assert_int_equal(htw_schedule(nested.outer, 0, run_outer, &nested, NULL), 0);
+    assert_int_equal(htw_scheduler_advance(nested.outer, 0), 0);
+    assert_int_equal(nested.runs, 1);
+    assert_int_equal(nested.inner_result, -EDEADLK);
+    assert_int_equal(nested.outer_result, -EDEADLK);
+    assert_int_equal(nested.inner_stop, -EDEADLK);
+    destroy(nested.inner);
+    destroy(nested.outer);
+}
+
+/* ---- against expiry: when cancel_wait has returned, the argument is nobody's any more */
+
+struct short_lived {
+    _Atomic bool dead;
+    bool used_after;
+};
+
+static void use(void *arg, const struct htw_firing *firing) {
+    struct short_lived *object = arg;
+    (void)firing;
+    for (int i = 0; i < 50; i++)
+        object->used_after |= atomic_load(&object->dead);
+}
+
+static void cancel_wait_against_expiry_leaves_nothing_running(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create(2);
+    for (int round = 0; round < 3000; round++) {
+        struct short_lived object = { .used_after = false };
+        htw_handle handle;
+        assert_int_equal(
+            htw_schedule(scheduler, round % 3 == 0 ? HTW_MILLISECOND : 0, use, &object, &handle),
+            0);
+        for (int i = 0; i < round % 64; i++)
+            sched_yield();
+        int outcome = htw_cancel_wait(scheduler, handle);
+        atomic_store(&object.dead, true);
+        assert_in_range(outcome, HTW_GONE, HTW_RUNNING);
+        assert_int_equal(htw_cancel(scheduler, handle), HTW_GONE);
+        assert_false(object.used_after);
+    }
+    assert_int_equal(htw_pending(scheduler), 0);
+    destroy(scheduler);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cancel_wait_returns_when_the_callback_has),
+        cmocka_unit_test(cancel_wait_returns_when_the_hook_has),
+        cmocka_unit_test(cancel_wait_ends_a_repeating_timer),
+        cmocka_unit_test(cancel_wait_from_several_threads_returns_in_all),
+        cmocka_unit_test(cancel_wait_of_what_has_not_started_does_not_wait),
+        cmocka_unit_test(cancel_wait_in_the_own_callback_answers_edeadlk),
+        cmocka_unit_test(cancel_wait_of_two_for_each_other_refuses_one),
+        cmocka_unit_test(cancel_wait_of_three_in_a_ring_refuses_one),
+        cmocka_unit_test(cancel_wait_in_own_callback_ends_a_repeating_timer),
+        cmocka_unit_test(cancel_wait_of_nested_schedulers_sees_both_callbacks),
+        cmocka_unit_test(cancel_wait_against_expiry_leaves_nothing_running),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

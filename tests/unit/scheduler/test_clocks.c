@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's clocks: never early in real threads; and a wall clock that is set, which this
+   program is linked to read from here (-Wl,--wrap). */
+#include "../../../src/base/clock.h"
+#include "../../support/random.h"
+#include "../unit.h"
+
+#include <htw/scheduler.h>
+
+#include <sched.h>
+#include <stdatomic.h>
+
+int64_t __real_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void);
+
+/* What the wall clock shows; 0: what it does. Set while no other thread is there. */
+static int64_t wall_ns;
+
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return wall_ns != 0 ? wall_ns : __real_htw__clock_realtime_ns();
+}
+
+static int64_t clock_ns(enum htw_clock clock) {
+    return clock == HTW_CLOCK_MONOTONIC  ? htw__clock_monotonic_ns()
+           : clock == HTW_CLOCK_BOOTTIME ? htw__clock_boottime_ns()
+                                         : __real_htw__clock_realtime_ns();
+}
+
+/* ---- in real threads */
+
+enum { TIMERS = 2000 };
+
+struct timed {
+    enum htw_clock clock;
+    int64_t delay_ns, scheduled_ns; /* by the monotonic clock */
+    bool early, told_wrong;
+    unsigned runs;
+};
+
+static _Atomic int runs;
+
+static void check_time(void *arg, const struct htw_firing *firing) {
+    struct timed *timed = arg;
+    int64_t elapsed_ns = htw__clock_monotonic_ns() - timed->scheduled_ns;
+    timed->runs++;
+    timed->early |= elapsed_ns < timed->delay_ns && timed->clock != HTW_CLOCK_REALTIME;
+    timed->early |= clock_ns(timed->clock) < firing->deadline_ns;
+    timed->told_wrong |= firing->late_ns < 0;
+    atomic_fetch_add(&runs, 1);
+}
+
+static void check_clock(enum htw_clock clock, uint32_t workers, int64_t tick_ns) {
+    static struct timed timers[TIMERS];
+    struct random_source random = { (uint64_t)clock + 10 * workers };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.clock = clock;
+    options.workers = workers;
+    options.tick_ns = tick_ns;
+    options.shards = 3;
+    options.expirers = 2;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    atomic_store(&runs, 0);
+    for (unsigned i = 0; i < TIMERS; i++) {
+        timers[i] = (struct timed) {
+            .clock = clock,
+            .delay_ns = (int64_t)random_below(&random, 8 * HTW_MILLISECOND),
+            .scheduled_ns = htw__clock_monotonic_ns(),
+        };
+        assert_int_equal(htw_schedule(scheduler, timers[i].delay_ns, check_time, &timers[i], NULL),
+                         0);
+    }
+    while (atomic_load(&runs) < TIMERS)
+        sched_yield();
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    for (unsigned i = 0; i < TIMERS; i++) {
+        assert_int_equal(timers[i].runs, 1);
+        assert_false(timers[i].early);
+        assert_false(timers[i].told_wrong);
+    }
+}
+
+static void check_clock_in_all_ways(enum htw_clock clock) {
+    for (uint32_t workers = 0; workers <= 2; workers += 2) {
+        check_clock(clock, workers, 0);
+        check_clock(clock, workers, 10 * HTW_MICROSECOND);
+    }
+}
+
+static void clock_that_is_monotonic_is_never_early(void **state) {
+    (void)state;
+    check_clock_in_all_ways(HTW_CLOCK_MONOTONIC);
+}
+
+static void clock_of_the_time_since_boot_is_never_early(void **state) {
+    (void)state;
+    check_clock_in_all_ways(HTW_CLOCK_BOOTTIME);
+}
+
+static void clock_on_the_wall_is_never_early(void **state) {
+    (void)state;
+    check_clock_in_all_ways(HTW_CLOCK_REALTIME);
+}
+
+static void clock_of_each_kind_is_told_by_now(void **state) {
+    (void)state;
+    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++) {
+        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+        struct htw_scheduler *scheduler;
+        options.clock = (unsigned)clock;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        int64_t before_ns = clock_ns(options.clock), now_ns = htw_scheduler_now(scheduler);
+        assert_in_range(now_ns, before_ns, clock_ns(options.clock));
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    }
+}
+
+/* ---- a wall clock that is set */
+
+#define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
+#define SPAN_NS (100 * HTW_SECOND)
+
+enum { DATED = 10000 };
+
+struct dated {
+    htw_handle handle;
+    int64_t deadline_ns;
+    unsigned runs;
+    bool early, cancelled;
+};
+
+static struct dated dated[DATED];
+
+static void check_date(void *arg, const struct htw_firing *firing) {
+    struct dated *timer = arg;
+    timer->runs++;
+    timer->early |= wall_ns < timer->deadline_ns || firing->deadline_ns != timer->deadline_ns ||
+                    firing->late_ns != wall_ns - timer->deadline_ns;
+}
+
+static struct htw_scheduler *create_at(int64_t now_ns) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    wall_ns = now_ns;
+    options.clock = HTW_CLOCK_REALTIME;
+    options.embedded = true;
+    options.workers = 0;
+    options.shards = 3;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static void destroy(struct htw_scheduler *scheduler) {
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    wall_ns = 0;
+}
+
+static void process(struct htw_scheduler *scheduler, size_t budget) {
+    size_t count;
+    int progress;
+    do {
+        progress = htw_scheduler_process(scheduler, budget, &count);
+        assert_true(budget == 0 || count <= budget);
+    } while (progress == HTW_MORE);
+    assert_int_equal(progress, HTW_DONE);
+}
+
+static void schedule_dated(struct htw_scheduler *scheduler, unsigned i, int64_t deadline_ns) {
+    dated[i] = (struct dated) { .deadline_ns = deadline_ns };
+    assert_int_equal(
+        htw_schedule_at(scheduler, deadline_ns, check_date, &dated[i], &dated[i].handle), 0);
+}
+
+static void schedule_all(struct htw_scheduler *scheduler, struct random_source *random) {
+    for (unsigned i = 0; i < DATED; i++)
+        schedule_dated(scheduler, i, NOON_NS + (int64_t)random_below(random, (uint64_t)SPAN_NS));
+}
+
+/* After all that is due was run, at whatever time: what is a tick overdue must have run. */
+static void check_all(int64_t latest_ns) {
+    for (unsigned i = 0; i < DATED; i++) {
+        assert_false(dated[i].early);
+        assert_true(dated[i].runs <= 1);
+        if (dated[i].cancelled)
+            assert_int_equal(dated[i].runs, 0);
+        else if (dated[i].deadline_ns + HTW_MILLISECOND <= latest_ns)
+            assert_int_equal(dated[i].runs, 1);
+    }
+}
+
+static void wall_clock_set_back_files_all_timers_again(void **state) {
+    (void)state;
+    struct random_source random = { 5 };
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    schedule_all(scheduler, &random);
+    wall_ns = NOON_NS + 30 * HTW_SECOND;
+    process(scheduler, 0);
+    check_all(wall_ns);
+    wall_ns = NOON_NS - 3600 * HTW_SECOND;
+    process(scheduler, 0);
+    check_all(wall_ns);
+    /* One for the time before what the wheels had come to. */
+    unsigned early = 0;
+    while (dated[early].runs == 0)
+        early++;
+    schedule_dated(scheduler, early, NOON_NS - 1800 * HTW_SECOND);
+    assert_true(htw_scheduler_next(scheduler) <= NOON_NS - 1800 * HTW_SECOND);
+    process(scheduler, 0);
+    wall_ns = NOON_NS - 1800 * HTW_SECOND - 1;
+    process(scheduler, 0);
+    assert_int_equal(dated[early].runs, 0);
+    wall_ns++;
+    process(scheduler, 0);
+    assert_int_equal(dated[early].runs, 1);
+    uint64_t pending = htw_pending(scheduler);
+    assert_true(pending > DATED / 2);
+    wall_ns = NOON_NS + 30 * HTW_SECOND;
+    process(scheduler, 0);
+    assert_true(pending - htw_pending(scheduler) <= 5); /* those within a tick of it */
+    wall_ns = NOON_NS + SPAN_NS + HTW_MILLISECOND;
+    process(scheduler, 0);
+    check_all(wall_ns);
+    assert_int_equal(htw_pending(scheduler), 0);
+    destroy(scheduler);
+}
+
+/* Now and then one is moved or cancelled, or all that is due is run in small portions. */
+static void disturb(struct htw_scheduler *scheduler, struct random_source *random) {
+    for (unsigned i = 0; i < 50; i++) {
+        struct dated *timer = &dated[random_below(random, DATED)];
+        if (timer->runs > 0 || timer->cancelled)
+            continue;
+        if (random_one_in(random, 4)) {
+            assert_int_equal(htw_cancel(scheduler, timer->handle), HTW_CANCELLED);
+            timer->cancelled = true;
+        } else {
+            timer->deadline_ns = NOON_NS + (int64_t)random_below(random, (uint64_t)SPAN_NS);
+            assert_int_equal(htw_reschedule_at(scheduler, timer->handle, timer->deadline_ns),
+                             HTW_MOVED);
+        }
+    }
+}
+
+static void wander(uint64_t seed) {
+    struct random_source random = { seed };
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    schedule_all(scheduler, &random);
+    for (unsigned step = 0; step < 150; step++) {
+        int64_t reach_ns = random_one_in(&random, 3) ? 60 * HTW_SECOND : 2 * HTW_SECOND;
+        int64_t change_ns = (int64_t)random_below(&random, (uint64_t)reach_ns);
+        wall_ns += random_one_in(&random, 2) ? -change_ns : change_ns;
+        if (wall_ns > NOON_NS + SPAN_NS / 2 + step * SPAN_NS / 300)
+            wall_ns -= 40 * HTW_SECOND;
+        process(scheduler, random_one_in(&random, 2) ? 0 : 1 + random_below(&random, 300));
+        check_all(wall_ns);
+        disturb(scheduler, &random);
+        assert_true(htw_scheduler_next(scheduler) > NOON_NS - 3600 * HTW_SECOND);
+    }
+    wall_ns = NOON_NS + 2 * SPAN_NS;
+    process(scheduler, 0);
+    check_all(wall_ns);
+    assert_int_equal(htw_pending(scheduler), 0);
+    assert_int_equal(htw_scheduler_next(scheduler), HTW_FOREVER);
+    destroy(scheduler);
+}
+
+static void wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        print_message("seed %llu\n", (unsigned long long)seed);
+        wander(seed);
+    }
+}
+
+static void wall_clock_set_forward_runs_what_has_become_due(void **state) {
+    (void)state;
+    struct random_source random = { 7 };
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    schedule_all(scheduler, &random);
+    wall_ns = NOON_NS + 1000000 * SPAN_NS;
+    size_t count;
+    assert_int_equal(htw_scheduler_process(scheduler, 0, &count), HTW_DONE);
+    assert_int_equal(count, DATED);
+    check_all(wall_ns);
+    destroy(scheduler);
+}
+
+/* Delays follow, too, as the header says: they are added to the clock's present value. */
+static void wall_clock_set_back_makes_a_delay_longer(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    dated[0] = (struct dated) { .deadline_ns = NOON_NS + HTW_SECOND };
+    assert_int_equal(htw_schedule(scheduler, HTW_SECOND, check_date, &dated[0], NULL), 0);
+    wall_ns = NOON_NS - 10 * HTW_SECOND;
+    process(scheduler, 0);
+    wall_ns = NOON_NS + HTW_SECOND - 1;
+    process(scheduler, 0);
+    assert_int_equal(dated[0].runs, 0);
+    wall_ns++;
+    process(scheduler, 0);
+    assert_int_equal(dated[0].runs, 1);
+    assert_false(dated[0].early);
+    destroy(scheduler);
+}
+
+/* Due at once, and then the clock is set back before anybody has looked. */
+static void wall_clock_set_back_after_a_timer_was_due_lets_it_wait(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    dated[0] = (struct dated) { .deadline_ns = NOON_NS };
+    assert_int_equal(htw_schedule(scheduler, 0, check_date, &dated[0], NULL), 0);
+    wall_ns = NOON_NS - 5 * HTW_SECOND;
+    process(scheduler, 0);
+    assert_int_equal(dated[0].runs, 0);
+    assert_int_equal(htw_pending(scheduler), 1);
+    wall_ns = NOON_NS;
+    process(scheduler, 0);
+    assert_int_equal(dated[0].runs, 1);
+    assert_false(dated[0].early);
+    destroy(scheduler);
+}
+
+static void count_leftover(void *context, const struct htw_leftover *leftover) {
+    struct dated *timer = leftover->arg;
+    timer->runs++;
+    timer->early |= leftover->deadline_ns != timer->deadline_ns;
+    ++*(unsigned *)context;
+}
+
+static void wall_clock_set_back_before_stop_gives_each_timer_back(void **state) {
+    (void)state;
+    struct random_source random = { 9 };
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    unsigned count = 0;
+    schedule_all(scheduler, &random);
+    wall_ns = NOON_NS + 10 * HTW_SECOND;
+    process(scheduler, 0);
+    wall_ns = NOON_NS - 10 * HTW_SECOND;
+    htw_scheduler_process(scheduler, 1, NULL);
+    uint64_t pending = htw_pending(scheduler);
+    assert_int_equal(htw_scheduler_stop(scheduler, count_leftover, &count), 0);
+    assert_int_equal(count, pending);
+    for (unsigned i = 0; i < DATED; i++) {
+        assert_int_equal(dated[i].runs, 1);
+        assert_false(dated[i].early);
+    }
+    destroy(scheduler);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clock_that_is_monotonic_is_never_early),
+        cmocka_unit_test(clock_of_the_time_since_boot_is_never_early),
+        cmocka_unit_test(clock_on_the_wall_is_never_early),
+        cmocka_unit_test(clock_of_each_kind_is_told_by_now),
+        cmocka_unit_test(wall_clock_set_back_files_all_timers_again),
+        cmocka_unit_test(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing),
+        cmocka_unit_test(wall_clock_set_forward_runs_what_has_become_due),
+        cmocka_unit_test(wall_clock_set_back_makes_a_delay_longer),
+        cmocka_unit_test(wall_clock_set_back_after_a_timer_was_due_lets_it_wait),
+        cmocka_unit_test(wall_clock_set_back_before_stop_gives_each_timer_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/* Callbacks run by an executor of the user's. Time is the manual clock's; where the executor
+   keeps tasks for later, another thread runs them, since advance and stop wait for that. */
+#include "../../support/scheduler_case.h"
+
+#include "../unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define DELAY_NS (10 * HTW_MILLISECOND)
+
+enum { ROOM = 1024 };
+
+/* Takes tasks as `mode` says. */
+struct taker {
+    enum { RUN, DROP, KEEP, MIXED } mode;
+    struct scheduler_case test;
+    /* Under the mutex, for KEEP. */
+    pthread_mutex_t mutex;
+    pthread_cond_t arrived;
+    struct htw_task *kept[ROOM];
+    size_t kept_count;
+    bool over;
+    void *dropped[ROOM];
+    size_t drop_count;
+    size_t calls, most, least;
+    void (*before)(struct taker *taker); /* called in execute(), before anything is done */
+    pthread_t other;
+};
+
+static void drop(struct taker *taker, struct htw_task *task) {
+    taker->dropped[taker->drop_count++] = htw_task_drop(task);
+}
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    struct taker *taker = context;
+    taker->calls++;
+    taker->most = count > taker->most ? count : taker->most;
+    taker->least = count < taker->least ? count : taker->least;
+    if (taker->before != NULL)
+        taker->before(taker);
+    if (taker->mode == KEEP) {
+        pthread_mutex_lock(&taker->mutex);
+        for (size_t i = 0; i < count && taker->kept_count < ROOM; i++)
+            taker->kept[taker->kept_count++] = tasks[i];
+        pthread_cond_signal(&taker->arrived);
+        pthread_mutex_unlock(&taker->mutex);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (taker->mode == DROP || (taker->mode == MIXED && i % 2 == 0))
+            drop(taker, tasks[i]);
+        else
+            htw_task_run(tasks[i]);
+}
+
+/* The other thread: runs what is kept, one after the other, until it is over. */
+static void *run_kept(void *arg) {
+    struct taker *taker = arg;
+    pthread_mutex_lock(&taker->mutex);
+    for (;;) {
+        while (taker->kept_count == 0 && !taker->over)
+            pthread_cond_wait(&taker->arrived, &taker->mutex);
+        if (taker->kept_count == 0)
+            break;
+        struct htw_task *task = taker->kept[--taker->kept_count];
+        pthread_mutex_unlock(&taker->mutex);
+        htw_task_run(task);
+        pthread_mutex_lock(&taker->mutex);
+    }
+    pthread_mutex_unlock(&taker->mutex);
+    return NULL;
+}
+
+static void begin(struct taker *taker, int mode) {
+    *taker = (struct taker) { .least = SIZE_MAX };
+    taker->mode = (unsigned)mode;
+    pthread_mutex_init(&taker->mutex, NULL);
+    pthread_cond_init(&taker->arrived, NULL);
+    struct htw_executor executor = { execute, taker };
+    struct htw_scheduler_options options = scheduler_case_options();
+    options.executor = &executor;
+    scheduler_case_begin(&taker->test, &options);
+    executor = (struct htw_executor) { NULL, NULL }; /* it was copied */
+    if (mode == KEEP)
+        assert_int_equal(pthread_create(&taker->other, NULL, run_kept, taker), 0);
+}
+
+static void end(struct taker *taker) {
+    if (taker->mode == KEEP) {
+        pthread_mutex_lock(&taker->mutex);
+        taker->over = true;
+        pthread_cond_signal(&taker->arrived);
+        pthread_mutex_unlock(&taker->mutex);
+        pthread_join(taker->other, NULL);
+    }
+    scheduler_case_end(&taker->test);
+    pthread_cond_destroy(&taker->arrived);
+    pthread_mutex_destroy(&taker->mutex);
+}
+
+static void schedule(struct taker *taker, struct probe *probes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        probes[i] = scheduler_case_probe(&taker->test, 't');
+        probe_schedule(&probes[i], DELAY_NS);
+    }
+}
+
+static void executor_without_a_function_is_refused(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler;
+    struct htw_executor executor = { NULL, NULL };
+    struct htw_scheduler_options options = scheduler_case_options();
+    options.executor = &executor;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
+    htw_task_run(NULL);
+    assert_null(htw_task_drop(NULL));
+}
+
+static void tasks_run_inside_execute_run_at_once(void **state) {
+    (void)state;
+    struct taker taker;
+    struct probe probes[200];
+    begin(&taker, RUN);
+    schedule(&taker, probes, 200);
+    scheduler_case_advance(&taker.test, DELAY_NS - 1);
+    assert_int_equal(taker.calls, 0);
+    scheduler_case_advance(&taker.test, 1);
+    for (size_t i = 0; i < 200; i++) {
+        assert_int_equal(probes[i].runs, 1);
+        assert_int_equal(probes[i].last.deadline_ns, CASE_START_NS + DELAY_NS);
+        assert_int_equal(probes[i].last.late_ns, 0);
+        assert_int_equal(probes[i].last.handle, probes[i].handle);
+    }
+    assert_true(taker.most <= 64);
+    assert_true(taker.least >= 1);
+    assert_true(taker.calls >= 4);
+    end(&taker);
+}
+
+static void tasks_run_by_another_thread_are_waited_for_by_advance(void **state) {
+    (void)state;
+    struct taker taker;
+    struct probe probes[200];
+    begin(&taker, KEEP);
+    schedule(&taker, probes, 200);
+    scheduler_case_advance(&taker.test, DELAY_NS);
+    for (size_t i = 0; i < 200; i++)
+        assert_int_equal(probes[i].runs, 1);
+    end(&taker);
+}
+
+static void tasks_dropped_give_their_arguments_back(void **state) {
+    (void)state;
+    struct taker taker;
+    struct probe probes[100];
+    begin(&taker, DROP);
+    schedule(&taker, probes, 100);
+    scheduler_case_advance(&taker.test, DELAY_NS);
+    assert_int_equal(taker.drop_count, 100);
+    for (size_t i = 0; i < 100; i++) {
+        struct probe *probe = taker.dropped[i];
+        assert_non_null(probe);
+        probe->visits++;
+    }
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(probes[i].visits, 1);
+        assert_int_equal(probes[i].runs, 0);
+        assert_int_equal(htw_cancel(taker.test.scheduler, probes[i].handle), HTW_GONE);
+    }
+    assert_int_equal(scheduler_case_stats(taker.test.scheduler).cancelled, 100);
+    end(&taker);
+}
+
+static void tasks_half_dropped_and_half_run_add_up(void **state) {
+    (void)state;
+    struct taker taker;
+    struct probe probes[100];
+    begin(&taker, MIXED);
+    schedule(&taker, probes, 100);
+    scheduler_case_advance(&taker.test, DELAY_NS);
+    struct htw_scheduler_stats stats = scheduler_case_stats(taker.test.scheduler);
+    assert_int_equal(stats.cancelled, taker.drop_count);
+    assert_int_equal(stats.fired, 100 - taker.drop_count);
+    end(&taker);
+}
+
+static void task_dropped_with_a_hook_gives_null_and_calls_it(void **state) {
+    (void)state;
+    struct taker taker;
+    begin(&taker, DROP);
+    struct probe a = scheduler_case_probe(&taker.test, 'a');
+    struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+    spec.period_ns = DELAY_NS; /* dropping ends a repeating timer, too */
+    probe_schedule_spec(&a, &spec);
+    scheduler_case_advance(&taker.test, 5 * DELAY_NS);
+    assert_int_equal(taker.drop_count, 1);
+    assert_null(taker.dropped[0]);
+    assert_string_equal(scheduler_case_log(&taker.test), "A");
+    end(&taker);
+}
+
+/* ---- what happens to a timer while the executor has it */
+
+static struct probe *subject;
+static int outcome;
+
+static void cancel_subject(struct taker *taker) {
+    outcome = htw_cancel(taker->test.scheduler, subject->handle);
+}
+
+static void task_cancelled_before_it_runs_does_nothing(void **state) {
+    (void)state;
+    for (int mode = RUN; mode <= DROP; mode++) {
+        struct taker taker;
+        begin(&taker, mode);
+        struct probe a = scheduler_case_probe(&taker.test, 'a');
+        struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+        taker.before = cancel_subject;
+        subject = &a;
+        probe_schedule(&a, DELAY_NS);
+        scheduler_case_advance(&taker.test, DELAY_NS);
+        assert_int_equal(outcome, HTW_CANCELLED);
+        probe_schedule_spec(&a, &spec);
+        scheduler_case_advance(&taker.test, DELAY_NS);
+        assert_int_equal(outcome, HTW_CANCELLED);
+        assert_string_equal(scheduler_case_log(&taker.test), "A");
+        for (size_t i = 0; i < taker.drop_count; i++)
+            assert_null(taker.dropped[i]);
+        assert_int_equal(scheduler_case_stats(taker.test.scheduler).cancelled, 2);
+        end(&taker);
+    }
+}
+
+static void move_subject(struct taker *taker) {
+    outcome = taker->calls > 1
+                  ? HTW_GONE
+                  : htw_reschedule(taker->test.scheduler, subject->handle, 5 * DELAY_NS);
+}
+
+static void task_moved_before_it_runs_comes_again_later(void **state) {
+    (void)state;
+    struct taker taker;
+    begin(&taker, RUN);
+    struct probe a = scheduler_case_probe(&taker.test, 'a');
+    taker.before = move_subject;
+    subject = &a;
+    probe_schedule(&a, DELAY_NS);
+    scheduler_case_advance(&taker.test, DELAY_NS);
+    assert_int_equal(outcome, HTW_MOVED);
+    assert_int_equal(a.runs, 0);
+    assert_true(htw_is_pending(taker.test.scheduler, a.handle));
+    scheduler_case_advance(&taker.test, 5 * DELAY_NS - 1);
+    assert_int_equal(a.runs, 0);
+    scheduler_case_advance(&taker.test, 1);
+    assert_int_equal(a.runs, 1);
+    assert_int_equal(a.last.deadline_ns, CASE_START_NS + 6 * DELAY_NS);
+    end(&taker);
+}
+
+static void pause_subject(struct taker *taker) {
+    outcome = taker->calls > 1 ? HTW_GONE : htw_group_pause(taker->test.group);
+}
+
+static void task_of_a_paused_group_waits(void **state) {
+    (void)state;
+    struct taker taker;
+    begin(&taker, RUN);
+    struct probe a = scheduler_case_probe(&taker.test, 'a');
+    assert_int_equal(htw_group_create(taker.test.scheduler, &taker.test.group), 0);
+    struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+    spec.group = taker.test.group;
+    taker.before = pause_subject;
+    probe_schedule_spec(&a, &spec);
+    scheduler_case_advance(&taker.test, HTW_SECOND);
+    assert_int_equal(a.runs, 0);
+    assert_int_equal(htw_group_resume(taker.test.group), 0);
+    scheduler_case_advance(&taker.test, HTW_MILLISECOND);
+    assert_string_equal(scheduler_case_log(&taker.test), "aA");
+    end(&taker);
+}
+
+static int stop_answer, advance_answer, wait_answer;
+
+static void stop_inside(struct taker *taker) {
+    stop_answer = htw_scheduler_stop(taker->test.scheduler, NULL, NULL);
+    advance_answer = htw_scheduler_advance(taker->test.scheduler, 0);
+    wait_answer = htw_cancel_wait(taker->test.scheduler, subject->handle);
+}
+
+static void executor_that_would_wait_for_itself_is_told_edeadlk(void **state) {
+    (void)state;
+    struct taker taker;
+    begin(&taker, RUN);
+    struct probe a = scheduler_case_probe(&taker.test, 'a');
+    taker.before = stop_inside;
+    subject = &a;
+    probe_schedule(&a, DELAY_NS);
+    scheduler_case_advance(&taker.test, DELAY_NS);
+    assert_int_equal(stop_answer, -EDEADLK);
+    assert_int_equal(advance_answer, -EDEADLK);
+    assert_int_equal(wait_answer, HTW_CANCELLED); /* it has not started: nothing to wait for */
+    assert_int_equal(a.runs, 0);
+    end(&taker);
+}
+
+static unsigned schedule_the_next(struct probe *probe) {
+    if (probe->runs == 10)
+        return 0;
+    return (unsigned)htw_schedule(probe->test->scheduler, DELAY_NS, case_probe_run, probe, NULL);
+}
+
+static void task_that_schedules_its_successor_runs_on(void **state) {
+    (void)state;
+    for (int mode = RUN; mode <= KEEP; mode += KEEP - RUN) {
+        struct taker taker;
+        begin(&taker, mode);
+        struct probe a = scheduler_case_probe(&taker.test, 'a');
+        a.during = schedule_the_next;
+        probe_schedule(&a, DELAY_NS);
+        scheduler_case_advance(&taker.test, 20 * DELAY_NS);
+        assert_int_equal(a.runs, 10);
+        assert_int_equal(a.ran_ns, CASE_START_NS + 10 * DELAY_NS);
+        end(&taker);
+    }
+}
+
+/* ---- stop */
+
+/* An embedded scheduler on a real clock: process() hands over and does not wait. */
+struct holder {
+    struct htw_scheduler *scheduler;
+    struct htw_task *tasks[8];
+    size_t count;
+    unsigned runs;
+    _Atomic bool stopping, stopped;
+    unsigned handed_back;
+};
+
+static void hold(void *context, struct htw_task *const *tasks, size_t count) {
+    struct holder *holder = context;
+    for (size_t i = 0; i < count; i++)
+        holder->tasks[holder->count++] = tasks[i];
+}
+
+static void count_run(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    ++*(unsigned *)arg;
+}
+
+static void count_leftover(void *context, const struct htw_leftover *leftover) {
+    (void)leftover;
+    ++*(unsigned *)context;
+}
+
+static void *stop(void *arg) {
+    struct holder *holder = arg;
+    atomic_store(&holder->stopping, true);
+    int error = htw_scheduler_stop(holder->scheduler, count_leftover, &holder->handed_back);
+    atomic_store(&holder->stopped, true);
+    return error == 0 ? NULL : arg;
+}
+
+/* Until stop has begun, as can be told from outside. */
+static void wait_for_shutdown(struct holder *holder) {
+    static unsigned ignored;
+    while (htw_schedule(holder->scheduler, HTW_FOREVER, count_run, &ignored, NULL) != -ESHUTDOWN)
+        ;
+}
+
+static void stop_waits_for_what_the_executor_holds(void **state) {
+    (void)state;
+    struct holder holder = { .scheduler = NULL };
+    struct htw_executor executor = { hold, &holder };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.workers = 0;
+    options.shards = 1;
+    options.executor = &executor;
+    assert_int_equal(htw_scheduler_create(&holder.scheduler, &options), 0);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(htw_schedule(holder.scheduler, 0, count_run, &holder.runs, NULL), 0);
+    size_t count = 0;
+    assert_int_equal(htw_scheduler_process(holder.scheduler, 0, &count), HTW_DONE);
+    assert_int_equal(count, 4);
+    assert_int_equal(holder.count, 4);
+    assert_int_equal(htw_pending(holder.scheduler), 4);
+    htw_task_run(holder.tasks[0]);
+    assert_int_equal(holder.runs, 1);
+    pthread_t stopper;
+    assert_int_equal(pthread_create(&stopper, NULL, stop, &holder), 0);
+    wait_for_shutdown(&holder);
+    assert_false(atomic_load(&holder.stopped)); /* three tasks are held */
+    /* The threads are stopped after the shards are closed; a run before that is one, too. */
+    htw_task_run(holder.tasks[1]);
+    void *arg = htw_task_drop(holder.tasks[2]);
+    assert_ptr_equal(arg, &holder.runs);
+    assert_false(atomic_load(&holder.stopped));
+    htw_task_run(holder.tasks[3]);
+    void *failed;
+    pthread_join(stopper, &failed);
+    assert_null(failed);
+    struct htw_scheduler_stats stats = scheduler_case_stats(holder.scheduler);
+    assert_int_equal(stats.cancelled, 1);
+    assert_int_equal(stats.handed_back, holder.handed_back);
+    assert_int_equal(stats.fired, holder.runs);
+    assert_adds_up(holder.scheduler);
+    assert_int_equal(stats.pending, 0);
+    assert_int_equal(htw_scheduler_destroy(holder.scheduler), 0);
+}
+
+/* With a callback that runs meanwhile, stop has surely begun when the tasks are run. */
+static void *run_first(void *arg) {
+    struct holder *holder = arg;
+    htw_task_run(holder->tasks[0]);
+    return NULL;
+}
+
+static _Atomic int gate; /* 1: the callback has begun; 2: it may end */
+
+static void wait_at_gate(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    ++*(unsigned *)arg;
+    atomic_store(&gate, 1);
+    while (atomic_load(&gate) != 2)
+        sched_yield();
+}
+
+/* Tasks that are run once stop has set about it do nothing, and are handed back. */
+static void task_run_after_stop_began_is_handed_back(void **state) {
+    (void)state;
+    struct holder holder = { .scheduler = NULL };
+    struct htw_executor executor = { hold, &holder };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.workers = 0;
+    options.shards = 1;
+    options.executor = &executor;
+    assert_int_equal(htw_scheduler_create(&holder.scheduler, &options), 0);
+    atomic_store(&gate, 0);
+    assert_int_equal(htw_schedule(holder.scheduler, 0, wait_at_gate, &holder.runs, NULL), 0);
+    assert_int_equal(htw_scheduler_process(holder.scheduler, 0, NULL), HTW_DONE);
+    assert_int_equal(htw_schedule(holder.scheduler, 0, count_run, &holder.runs, NULL), 0);
+    assert_int_equal(htw_scheduler_process(holder.scheduler, 0, NULL), HTW_DONE);
+    assert_int_equal(holder.count, 2);
+    pthread_t runner, stopper;
+    assert_int_equal(pthread_create(&runner, NULL, run_first, &holder), 0);
+    while (atomic_load(&gate) != 1)
+        sched_yield();
+    assert_int_equal(scheduler_case_stats(holder.scheduler).running, 1);
+    assert_int_equal(pthread_create(&stopper, NULL, stop, &holder), 0);
+    struct htw_group *group;
+    int answer;
+    while ((answer = htw_group_create(holder.scheduler, &group)) == 0)
+        htw_group_destroy(group); /* -ESHUTDOWN: no callback starts any more */
+    assert_int_equal(answer, -ESHUTDOWN);
+    htw_task_run(holder.tasks[1]);
+    assert_false(atomic_load(&holder.stopped));
+    atomic_store(&gate, 2);
+    pthread_join(runner, NULL);
+    pthread_join(stopper, NULL);
+    assert_int_equal(holder.runs, 1);
+    assert_int_equal(holder.handed_back, 1);
+    assert_adds_up(holder.scheduler);
+    assert_int_equal(htw_scheduler_destroy(holder.scheduler), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(executor_without_a_function_is_refused),
+        cmocka_unit_test(tasks_run_inside_execute_run_at_once),
+        cmocka_unit_test(tasks_run_by_another_thread_are_waited_for_by_advance),
+        cmocka_unit_test(tasks_dropped_give_their_arguments_back),
+        cmocka_unit_test(tasks_half_dropped_and_half_run_add_up),
+        cmocka_unit_test(task_dropped_with_a_hook_gives_null_and_calls_it),
+        cmocka_unit_test(task_cancelled_before_it_runs_does_nothing),
+        cmocka_unit_test(task_moved_before_it_runs_comes_again_later),
+        cmocka_unit_test(task_of_a_paused_group_waits),
+        cmocka_unit_test(executor_that_would_wait_for_itself_is_told_edeadlk),
+        cmocka_unit_test(task_that_schedules_its_successor_runs_on),
+        cmocka_unit_test(stop_waits_for_what_the_executor_holds),
+        cmocka_unit_test(task_run_after_stop_began_is_handed_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

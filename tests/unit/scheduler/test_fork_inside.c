@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fork_inside - a child that returns from the callback, hook, visitor or executor in
+ * which it was forked. It runs nothing else of its parent's, takes no lock, and comes out.
+ *
+ * The child takes all locks of the scheduler before it returns, as it might have inherited them: if
+ * the library took one after that, the child would hang, and SIGALRM would end it.
+ */
+#include "../../support/scheduler_fixture.h"
+
+#include "../../../src/scheduler/state.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child;
+static bool in_child;
+
+static bool fork_when_dirty; /* that is, when there are pages to be given back */
+
+static void inherit_locks(struct htw_scheduler *scheduler) {
+    struct scheduler_fixture *fixture = scheduler->allocator.context;
+    pthread_mutex_lock(&fixture->mutex); /* that of the allocator */
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        htw__lock_take(&scheduler->shards[i].lock);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        struct htw__expirer *expirer = &scheduler->expirers[i];
+        if (expirer->alarm.fd >= 0)
+            pthread_mutex_lock(&expirer->alarm.mutex);
+        if (!fork_when_dirty)
+            atomic_store(&expirer->cleanup, true); /* so that it would clean up */
+    }
+    if (scheduler->guest != NULL)
+        htw__lock_take(&scheduler->guest->lock);
+    pthread_mutex_lock(&scheduler->pool.mutex);
+    pthread_mutex_lock(&scheduler->wait.mutex);
+    pthread_mutex_lock(&scheduler->life.mutex);
+}
+
+/*
+ * How a child ends that has come out; also by way of exit(), which is how the end of a thread of
+ * the library ends it. A tool that looks for leaks at the end must not find those of threads that
+ * are not there.
+ */
+static void leave(void) {
+    kill(getpid(), SIGKILL);
+}
+
+static void fork_once(struct htw_scheduler *scheduler) {
+    if (child != 0)
+        return;
+    child = fork();
+    if (child != 0)
+        return;
+    sigset_t alarm_only;
+    sigemptyset(&alarm_only);
+    sigaddset(&alarm_only, SIGALRM);
+    in_child = true;
+    child = -1;
+    pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+    alarm(60);
+    atexit(leave);
+    inherit_locks(scheduler);
+}
+
+/* Nothing of the parent's is called in the child. */
+static void stay_out(void) {
+    if (in_child)
+        _exit(2);
+}
+
+/* The child, too, comes here: it leaves if `condition` holds. */
+#define CHILD_LEAVES(condition)                            \
+    do {                                                   \
+        if (in_child) {                                    \
+            if ((condition) && htw__innermost_run == NULL) \
+                leave();                                   \
+            _exit(1);                                      \
+        }                                                  \
+        assert_int_equal(how_child_ended(), -SIGKILL);     \
+    } while (0)
+
+static int how_child_ended(void) {
+    int status;
+    if (child <= 0 || waitpid(child, &status, 0) != child)
+        return INT_MIN;
+    child = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void act_fork(struct probe *self, const struct htw_firing *firing) {
+    (void)self;
+    stay_out();
+    fork_once(firing->scheduler);
+}
+
+#define TIMERS 200u
+
+/* The first to run forks. */
+static void arm_many(struct scheduler_fixture *f, int64_t delay_ns) {
+    for (unsigned i = 0; i < TIMERS; i++) {
+        f->probes[i].act = act_fork;
+        arm(f, i, i % 2 * delay_ns);
+    }
+}
+
+/* ---- callbacks */
+
+static void child_of_a_callback_comes_out_of_advance(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    for (options.shards = 1; options.shards <= 8; options.shards *= 8) {
+        scheduler_open(&f, &options, TIMERS);
+        arm_many(&f, MS);
+        int result = htw_scheduler_advance(f.scheduler, HTW_SECOND);
+        CHILD_LEAVES(result == -EOWNERDEAD);
+        assert_int_equal(result, 0);
+        assert_int_equal(f.log_count, TIMERS);
+        arm_many(&f, 0);
+        result = htw_scheduler_set_time(f.scheduler, 2 * HTW_SECOND);
+        CHILD_LEAVES(result == -EOWNERDEAD);
+        assert_int_equal(result, 0);
+        scheduler_close(&f);
+    }
+}
+
+static void child_of_a_callback_comes_out_of_process(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    scheduler_open(&f, &options, TIMERS);
+    arm_many(&f, 0);
+    size_t count = 77;
+    int result = htw_scheduler_process(f.scheduler, 0, &count);
+    CHILD_LEAVES(result == -EOWNERDEAD && count == 77);
+    assert_int_equal(result, HTW_DONE);
+    assert_int_equal(count, TIMERS);
+    scheduler_close(&f);
+}
+
+static void child_of_a_callback_that_repeats_comes_out(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        f.probes[i].act = act_fork;
+        arm_every(&f, i, MS, MS, HTW_REPEAT_SKIP);
+    }
+    int result = htw_scheduler_advance(f.scheduler, 5 * MS);
+    CHILD_LEAVES(result == -EOWNERDEAD);
+    assert_int_equal(f.probes[0].runs + f.probes[1].runs, 10);
+    scheduler_close(&f);
+}
+
+/* The thread in which it was forked is a worker or an expirer, and is the only one of the child. */
+static void end_with_the_thread(uint32_t workers, enum htw_clock clock) {
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.workers = workers;
+    options.clock = clock;
+    scheduler_open(&f, &options, TIMERS);
+    arm_many(&f, 0);
+    if (clock == HTW_CLOCK_MANUAL)
+        advance(&f, 0);
+    for (unsigned i = 0; i < TIMERS; i++)
+        htw_cancel_wait(f.scheduler, f.probes[i].handle);
+    /* In real time all may have been cancelled before they ran. */
+    while (clock != HTW_CLOCK_MANUAL && scheduler_stats(&f).runs == 0) {
+        arm(&f, 0, 0);
+        sched_yield();
+        htw_cancel_wait(f.scheduler, f.probes[0].handle);
+    }
+    assert_false(in_child);
+    assert_int_equal(how_child_ended(), -SIGKILL);
+    scheduler_close(&f);
+}
+
+static void child_of_a_callback_in_a_thread_ends_with_the_thread(void **state) {
+    (void)state;
+    end_with_the_thread(1, HTW_CLOCK_MANUAL);
+    end_with_the_thread(2, HTW_CLOCK_MANUAL);
+    end_with_the_thread(0, HTW_CLOCK_MONOTONIC);
+    end_with_the_thread(2, HTW_CLOCK_MONOTONIC);
+}
+
+/* ---- executors */
+
+static bool execute_forks;
+static struct scheduler_fixture *executing;
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    stay_out();
+    if (execute_forks)
+        fork_once(executing->scheduler);
+    for (size_t i = 0; i < count; i++)
+        htw_task_run(tasks[i]); /* in the child, nothing */
+}
+
+static void child_comes_out_of_an_executor(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct scheduler_fixture f;
+        struct htw_scheduler_options options = scheduler_options();
+        struct htw_executor executor = { execute, NULL };
+        options.executor = &executor;
+        execute_forks = i == 1;
+        executing = &f;
+        scheduler_open(&f, &options, TIMERS);
+        arm_many(&f, MS);
+        int result = htw_scheduler_advance(f.scheduler, HTW_SECOND);
+        CHILD_LEAVES(result == -EOWNERDEAD);
+        assert_int_equal(f.log_count, TIMERS);
+        scheduler_close(&f);
+    }
+}
+
+static void child_of_an_executor_ends_with_the_expirer(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_executor executor = { execute, NULL };
+    options.executor = &executor;
+    options.clock = HTW_CLOCK_MONOTONIC;
+    execute_forks = true;
+    executing = &f;
+    scheduler_open(&f, &options, 1);
+    arm(&f, 0, 0);
+    while (htw_is_pending(f.scheduler, f.probes[0].handle))
+        sched_yield();
+    htw_cancel_wait(f.scheduler, f.probes[0].handle);
+    assert_false(in_child);
+    assert_int_equal(how_child_ended(), -SIGKILL);
+    scheduler_close(&f);
+}
+
+static struct htw_task *kept;
+
+static void keep(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    (void)count;
+    kept = tasks[0];
+}
+
+/* ---- hooks and visitors */
+
+static struct htw_scheduler *hooked;
+/* As if a thread of the parent waited for the callback. */
+static void let_await(htw_handle handle) {
+    uint64_t ident;
+    struct htw__record *record = htw__handle_record(&hooked->shards[0], handle, &ident);
+    if (record != NULL)
+        htw__ident_set(record, ident | HTW__AWAITED);
+}
+
+static void hook_awaited(void *arg) {
+    struct probe *probe = arg;
+    stay_out();
+    fork_once(hooked);
+    if (in_child)
+        let_await(probe->handle);
+}
+
+static void hook(void *arg) {
+    (void)arg;
+    stay_out();
+    if (!fork_when_dirty || hooked->shards[0].slab.empty_count > 1)
+        fork_once(hooked);
+}
+
+static void visit(void *context, const struct htw_leftover *leftover) {
+    (void)context;
+    (void)leftover;
+    stay_out();
+    fork_once(hooked);
+}
+
+static htw_handle arm_hooked(struct scheduler_fixture *f, struct htw_group *group,
+                             const char *key) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    htw_handle handle;
+    hooked = f->scheduler;
+    spec.callback = probe_run;
+    spec.arg = &f->probes[0];
+    spec.release = hook;
+    spec.group = group;
+    spec.key = key;
+    spec.key_size = key == NULL ? 0 : 1;
+    assert_true(htw_schedule_spec(f->scheduler, &spec, &handle, NULL) >= 0);
+    return handle;
+}
+
+static void child_of_a_hook_comes_out_of_advance(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 1);
+    arm_hooked(&f, NULL, NULL);
+    arm_hooked(&f, NULL, NULL);
+    int result = htw_scheduler_advance(f.scheduler, 0);
+    CHILD_LEAVES(result == -EOWNERDEAD);
+    assert_int_equal(f.log_count, 2);
+    scheduler_close(&f);
+}
+
+static void child_of_a_hook_comes_out_of_a_callback_that_is_awaited(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    scheduler_open(&f, NULL, 1);
+    hooked = f.scheduler;
+    spec.callback = probe_run;
+    spec.arg = &f.probes[0];
+    spec.release = hook_awaited;
+    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[0].handle, NULL), 0);
+    int result = htw_scheduler_advance(f.scheduler, 0);
+    CHILD_LEAVES(result == -EOWNERDEAD);
+    scheduler_close(&f);
+}
+
+static void child_of_a_hook_comes_out_of_what_ends_a_timer(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 1);
+    int result = htw_cancel(f.scheduler, arm_hooked(&f, NULL, NULL));
+    CHILD_LEAVES(result == HTW_CANCELLED);
+    result = htw_cancel_wait(f.scheduler, arm_hooked(&f, NULL, NULL));
+    CHILD_LEAVES(result == HTW_CANCELLED);
+    arm_hooked(&f, NULL, "k");
+    result = htw_cancel_key(f.scheduler, NULL, "k", 1, NULL);
+    CHILD_LEAVES(result == HTW_CANCELLED);
+    arm_hooked(&f, NULL, "k");
+    arm_hooked(&f, NULL, "k"); /* replaces it */
+    CHILD_LEAVES(true);
+    child = -1; /* the second one's hook need not fork */
+    scheduler_close(&f);
+    child = 0;
+}
+
+/* After such a cancel the expirer is told to clean up. */
+static void child_of_a_hook_comes_out_of_a_cancel_that_empties_pages(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    enum { MANY = 3 * 4096 };
+    static htw_handle handles[MANY];
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    scheduler_open(&f, &options, 1);
+    for (unsigned i = 0; i < MANY; i++)
+        handles[i] = arm_hooked(&f, NULL, NULL);
+    fork_when_dirty = true;
+    int result = HTW_CANCELLED;
+    for (unsigned i = 0; i < MANY && child == 0 && result == HTW_CANCELLED; i++)
+        result = htw_cancel(f.scheduler, handles[i]);
+    CHILD_LEAVES(result == HTW_CANCELLED);
+    fork_when_dirty = false;
+    child = -1; /* the hooks of those that are left need not fork */
+    scheduler_close(&f);
+    child = 0;
+}
+
+static void child_of_a_hook_comes_out_of_a_dropped_task(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_executor executor = { keep, NULL };
+    options.executor = &executor;
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    scheduler_open(&f, &options, 1);
+    arm_hooked(&f, NULL, NULL);
+    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+    void *arg = htw_task_drop(kept);
+    CHILD_LEAVES(arg == NULL);
+    scheduler_close(&f);
+}
+
+static void child_comes_out_of_a_cancelled_group(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_group *group;
+    scheduler_open(&f, NULL, 1);
+    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned j = 0; j < TIMERS; j++)
+            arm_hooked(&f, group, NULL);
+        int64_t result = htw_group_cancel(group, i == 0 ? NULL : visit, NULL);
+        CHILD_LEAVES(result == -EOWNERDEAD);
+        assert_int_equal(result, TIMERS);
+    }
+    htw_group_destroy(group);
+    scheduler_close(&f);
+}
+
+static void child_comes_out_of_stop(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct scheduler_fixture f;
+        scheduler_open(&f, NULL, 1);
+        for (unsigned j = 0; j < TIMERS; j++)
+            arm_hooked(&f, NULL, NULL);
+        int result = htw_scheduler_stop(f.scheduler, i == 0 ? NULL : visit, NULL);
+        CHILD_LEAVES(result == -EOWNERDEAD);
+        assert_int_equal(result, 0);
+        scheduler_close(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(child_of_a_callback_comes_out_of_advance),
+        cmocka_unit_test(child_of_a_callback_comes_out_of_process),
+        cmocka_unit_test(child_of_a_callback_that_repeats_comes_out),
+        cmocka_unit_test(child_of_a_callback_in_a_thread_ends_with_the_thread),
+        cmocka_unit_test(child_comes_out_of_an_executor),
+        cmocka_unit_test(child_of_an_executor_ends_with_the_expirer),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_advance),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_a_callback_that_is_awaited),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_what_ends_a_timer),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages),
+        cmocka_unit_test(child_of_a_hook_comes_out_of_a_dropped_task),
+        cmocka_unit_test(child_comes_out_of_a_cancelled_group),
+        cmocka_unit_test(child_comes_out_of_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* test_limit - max_pending is reached exactly, and never exceeded. */
+#include "../../support/scheduler_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAP 1000u
+
+static void open_capped(struct scheduler_fixture *f, uint64_t cap, uint32_t shards, size_t probes) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.max_pending = cap;
+    options.shards = shards;
+    scheduler_open(f, &options, probes);
+}
+
+/* Probe `number` under a key of its own, so that the timers are spread over the shards. */
+static int arm_keyed(struct scheduler_fixture *f, unsigned number, int64_t delay_ns,
+                     void **ret_replaced) {
+    char key[16];
+    snprintf(key, sizeof(key), "%u", number);
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = probe_run;
+    spec.arg = &f->probes[number];
+    spec.when_ns = delay_ns;
+    spec.key = key;
+    spec.key_size = strlen(key);
+    return htw_schedule_spec(f->scheduler, &spec, &f->probes[number].handle, ret_replaced);
+}
+
+/* No way of scheduling goes beyond the limit, and none changes anything. */
+static void assert_full(struct scheduler_fixture *f, unsigned spare) {
+    struct htw_scheduler_stats before = scheduler_stats(f);
+    struct htw_spec spec = HTW_SPEC_INIT;
+    htw_handle handle = 77;
+    void *arg = &f->probes[spare];
+    spec.callback = probe_run;
+    spec.arg = arg;
+    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, arg, &handle), -EAGAIN);
+    assert_int_equal(htw_schedule_at(f->scheduler, 0, probe_run, arg, &handle), -EAGAIN);
+    assert_int_equal(htw_schedule_within(f->scheduler, 0, MS, probe_run, arg, &handle), -EAGAIN);
+    assert_int_equal(
+        htw_schedule_every(f->scheduler, 0, MS, HTW_REPEAT_SKIP, probe_run, arg, &handle), -EAGAIN);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EAGAIN);
+    spec.key = "spare";
+    spec.key_size = 5;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EAGAIN);
+    assert_int_equal(htw_find_key(f->scheduler, NULL, "spare", 5), 0);
+    assert_int_equal(handle, 77);
+    struct htw_scheduler_stats after = scheduler_stats(f);
+    assert_int_equal(after.refused, before.refused + 6);
+    assert_int_equal(after.scheduled, before.scheduled);
+    assert_int_equal(after.pending, before.pending);
+}
+
+static void reach_limit(uint64_t cap, uint32_t shards) {
+    struct scheduler_fixture f;
+    open_capped(&f, cap, shards, cap + 1);
+    for (unsigned i = 0; i < cap; i++) {
+        int error = i % 2 ? arm_keyed(&f, i, MS * (1 + i % 9), NULL)
+                          : htw_schedule(f.scheduler, MS * (1 + i % 9), probe_run, &f.probes[i],
+                                         &f.probes[i].handle);
+        assert_int_equal(error, 0);
+    }
+    assert_int_equal(htw_pending(f.scheduler), cap);
+    assert_full(&f, (unsigned)cap);
+    /* Each that goes makes room for one. */
+    for (unsigned i = 0; i < cap; i += 3) {
+        assert_int_equal(htw_cancel(f.scheduler, f.probes[i].handle), HTW_CANCELLED);
+        arm(&f, i, 5 * MS);
+        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[cap], NULL), -EAGAIN);
+    }
+    advance(&f, 9 * MS);
+    assert_int_equal(f.log_count, cap);
+    assert_int_equal(htw_pending(f.scheduler), 0);
+    for (unsigned i = 0; i < cap; i++)
+        assert_int_equal(arm_keyed(&f, i, HTW_FOREVER, NULL), 0);
+    assert_full(&f, (unsigned)cap);
+    scheduler_close(&f);
+}
+
+static void scheduler_limit_is_reached_exactly(void **state) {
+    (void)state;
+    static const uint64_t caps[] = { 1, 2, 63, 64, 65, 127, 128, 129, CAP };
+    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+        reach_limit(caps[i], 1);
+}
+
+static void scheduler_limit_of_several_shards_is_reached_exactly(void **state) {
+    (void)state;
+    static const uint64_t caps[] = { 1, 2, 3, 64, 200, CAP };
+    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+        reach_limit(caps[i], 4);
+}
+
+/* What one shard holds in reserve is fetched by another, down to the last. */
+static void scheduler_limit_moves_between_shards(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 300, 4, 2000);
+    unsigned armed = 0;
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < 300; i++) {
+            armed = (armed + 1) % 2000;
+            assert_int_equal(arm_keyed(&f, armed, MS, NULL), 0);
+        }
+        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -EAGAIN);
+        advance(&f, MS);
+        assert_int_equal(f.log_count, 300);
+        f.log_count = 0;
+    }
+    scheduler_close(&f);
+}
+
+static void scheduler_without_a_limit_there_is_none(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 0, 2, 1);
+    for (unsigned i = 0; i < 20000; i++)
+        assert_int_equal(htw_schedule(f.scheduler, HTW_FOREVER, probe_run, &f.probes[0], NULL), 0);
+    assert_int_equal(htw_pending(f.scheduler), 20000);
+    assert_int_equal(scheduler_stats(&f).refused, 0);
+    scheduler_close(&f);
+}
+
+/* ---- what runs does not count */
+
+static void act_schedule_another(struct probe *self, const struct htw_firing *firing) {
+    struct scheduler_fixture *f = self->fixture;
+    if (self->number + 2 >= f->count)
+        return;
+    struct probe *next = self + 1;
+    self->result = htw_schedule(firing->scheduler, MS, probe_run, next, &next->handle);
+    /* One more is too many. */
+    if (self->result == 0 && htw_schedule(firing->scheduler, MS, probe_run, self, NULL) != -EAGAIN)
+        self->result = 1;
+}
+
+static void scheduler_callback_at_a_limit_of_one_may_schedule(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 200);
+    for (unsigned i = 0; i < 200; i++)
+        f.probes[i].act = act_schedule_another;
+    arm(&f, 0, MS);
+    advance(&f, HTW_SECOND);
+    assert_int_equal(f.log_count, 199);
+    for (unsigned i = 0; i < 199; i++)
+        assert_int_equal(f.probes[i].result, 0);
+    assert_int_equal(htw_pending(f.scheduler), 0);
+    arm(&f, 199, MS);
+    scheduler_close(&f);
+}
+
+static void act_again_twice(struct probe *self, const struct htw_firing *firing) {
+    if (self->runs < 3)
+        self->result = htw_reschedule(firing->scheduler, firing->handle, MS);
+}
+
+static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 2);
+    f.probes[0].act = act_again_twice;
+    arm(&f, 0, MS);
+    advance(&f, MS);
+    assert_int_equal(f.probes[0].result, HTW_MOVED);
+    assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[1], NULL), -EAGAIN);
+    advance(&f, 2 * MS);
+    assert_int_equal(f.probes[0].runs, 3);
+    arm(&f, 1, MS);
+    scheduler_close(&f);
+}
+
+static void act_again_and_cancel(struct probe *self, const struct htw_firing *firing) {
+    self->result = htw_reschedule(firing->scheduler, firing->handle, MS) == HTW_MOVED &&
+                   htw_cancel(firing->scheduler, firing->handle) == HTW_RUNNING;
+}
+
+static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 1);
+    f.probes[0].act = act_again_and_cancel;
+    for (unsigned i = 0; i < 5; i++) {
+        arm(&f, 0, MS);
+        advance(&f, MS);
+        assert_int_equal(f.probes[0].runs, i + 1);
+        assert_true(f.probes[0].result);
+    }
+    arm(&f, 0, MS);
+    assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[0], NULL), -EAGAIN);
+    scheduler_close(&f);
+}
+
+static void act_take_the_place(struct probe *self, const struct htw_firing *firing) {
+    struct probe *other = self + 1;
+    if (htw_schedule(firing->scheduler, MS, probe_run, other, &other->handle) != 0)
+        self->result = 1;
+    else
+        self->result = htw_reschedule(firing->scheduler, firing->handle, MS);
+}
+
+/* Somebody else has the place: the timer cannot come to life again. */
+static void scheduler_reschedule_in_own_callback_at_the_limit_is_refused(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 2);
+    f.probes[0].act = act_take_the_place;
+    arm(&f, 0, MS);
+    advance(&f, 10 * MS);
+    assert_ran(&f, 0, 1);
+    assert_int_equal(f.probes[0].result, -EAGAIN);
+    assert_int_equal(htw_pending(f.scheduler), 0);
+    scheduler_close(&f);
+}
+
+static void scheduler_repeating_keeps_its_place_between_runs(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 2, 1, 3);
+    arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
+    arm_every(&f, 1, MS, MS, HTW_REPEAT_AFTER);
+    for (unsigned i = 0; i < 300; i++) {
+        advance(&f, MS);
+        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[2], NULL), -EAGAIN);
+    }
+    assert_int_equal(f.probes[0].runs, 300);
+    assert_int_equal(f.probes[1].runs, 300);
+    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
+    arm(&f, 2, MS);
+    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[2], NULL), -EAGAIN);
+    scheduler_close(&f);
+}
+
+static void act_cancel_self(struct probe *self, const struct htw_firing *firing) {
+    self->result = htw_cancel(firing->scheduler, firing->handle);
+}
+
+static void scheduler_repeating_cancelled_in_its_run_gives_its_place_back(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 1);
+    f.probes[0].act = act_cancel_self;
+    for (unsigned i = 0; i < 5; i++) {
+        arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
+        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -EAGAIN);
+        advance(&f, MS);
+        assert_int_equal(f.probes[0].runs, i + 1);
+    }
+    arm(&f, 0, MS);
+    scheduler_close(&f);
+}
+
+/* ---- replacing */
+
+static void replace_at_limit(uint64_t cap, uint32_t shards) {
+    struct scheduler_fixture f;
+    open_capped(&f, cap, shards, cap + 1);
+    for (unsigned i = 0; i < cap; i++)
+        assert_int_equal(arm_keyed(&f, i, MS, NULL), 0);
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned i = 0; i < cap; i++) {
+            void *replaced = NULL;
+            assert_int_equal(arm_keyed(&f, i, 2 * MS, &replaced), HTW_REPLACED);
+            assert_ptr_equal(replaced, &f.probes[i]);
+        }
+    assert_full(&f, (unsigned)cap);
+    assert_int_equal(htw_pending(f.scheduler), cap);
+    assert_int_equal(scheduler_stats(&f).cancelled, 3 * cap);
+    advance(&f, 2 * MS);
+    assert_int_equal(f.log_count, cap);
+    for (unsigned i = 0; i < cap; i++)
+        assert_int_equal(arm_keyed(&f, i, MS, NULL), 0);
+    assert_full(&f, (unsigned)cap);
+    scheduler_close(&f);
+}
+
+static void scheduler_replaced_key_at_the_limit_takes_the_place(void **state) {
+    (void)state;
+    replace_at_limit(1, 1);
+    replace_at_limit(200, 1);
+    replace_at_limit(200, 4);
+}
+
+static void scheduler_kept_key_at_the_limit_is_told_as_such(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 1);
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = probe_run;
+    spec.arg = &f.probes[0];
+    spec.when_ns = MS;
+    spec.key = "k";
+    spec.key_size = 1;
+    spec.keep_existing = true;
+    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
+    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), -EEXIST);
+    assert_int_equal(scheduler_stats(&f).refused, 0);
+    advance(&f, MS);
+    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
+    scheduler_close(&f);
+}
+
+/* Nothing is refused for the limit's sake once all scheduling is. */
+static void scheduler_at_the_limit_after_stop_says_shutdown(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_capped(&f, 1, 1, 2);
+    arm(&f, 0, MS);
+    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[1], NULL), -ESHUTDOWN);
+    assert_int_equal(arm_keyed(&f, 1, 0, NULL), -ESHUTDOWN);
+    assert_int_equal(scheduler_stats(&f).refused, 0);
+    scheduler_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_limit_is_reached_exactly),
+        cmocka_unit_test(scheduler_limit_of_several_shards_is_reached_exactly),
+        cmocka_unit_test(scheduler_limit_moves_between_shards),
+        cmocka_unit_test(scheduler_without_a_limit_there_is_none),
+        cmocka_unit_test(scheduler_callback_at_a_limit_of_one_may_schedule),
+        cmocka_unit_test(scheduler_reschedule_in_own_callback_takes_its_place_again),
+        cmocka_unit_test(scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back),
+        cmocka_unit_test(scheduler_reschedule_in_own_callback_at_the_limit_is_refused),
+        cmocka_unit_test(scheduler_repeating_keeps_its_place_between_runs),
+        cmocka_unit_test(scheduler_repeating_cancelled_in_its_run_gives_its_place_back),
+        cmocka_unit_test(scheduler_replaced_key_at_the_limit_takes_the_place),
+        cmocka_unit_test(scheduler_kept_key_at_the_limit_is_told_as_such),
+        cmocka_unit_test(scheduler_at_the_limit_after_stop_says_shutdown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* test_options - what may be chosen, what is refused; and calls on nothing. */
+#include "../../support/scheduler_fixture.h"
+
+#include <errno.h>
+
+static int create(const struct htw_scheduler_options *options) {
+    struct htw_scheduler *untouched = (struct htw_scheduler *)(void *)&untouched;
+    struct htw_scheduler *scheduler = untouched;
+    int error = htw_scheduler_create(&scheduler, options);
+    if (error != 0)
+        assert_ptr_equal(scheduler, untouched);
+    else
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    return error;
+}
+
+/* Sets one option, and expects 0 or -EINVAL. */
+#define try_option(option, value, expected)                          \
+    do {                                                             \
+        struct htw_scheduler_options options_ = scheduler_options(); \
+        options_.option = value;                                     \
+        assert_int_equal(create(&options_), expected);               \
+    } while (0)
+
+static void scheduler_option_within_its_range_is_accepted(void **state) {
+    (void)state;
+    try_option(tick_ns, 0, 0);
+    try_option(tick_ns, HTW_TICK_NS_MIN, 0);
+    try_option(tick_ns, HTW_TICK_NS_MAX, 0);
+    try_option(wheel_size, 0, 0);
+    try_option(wheel_size, HTW_WHEEL_SIZE_MIN, 0);
+    try_option(wheel_size, HTW_WHEEL_SIZE_MAX, 0);
+    try_option(shards, 0, 0);
+    try_option(shards, HTW_SHARDS_MAX, 0);
+    try_option(expirers, 0, 0);
+    try_option(expirers, HTW_EXPIRERS_MAX, 0);
+    try_option(workers, 0, 0);
+    try_option(workers, HTW_WORKERS_MAX, 0);
+    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_MANUAL; clock++)
+        try_option(clock, (enum htw_clock)clock, 0);
+    try_option(max_pending, UINT64_MAX, 0);
+    try_option(timer_slack_ns, 0, 0);
+    try_option(timer_slack_ns, INT64_MAX, 0);
+    try_option(late_threshold_ns, INT64_MAX, 0);
+    try_option(manual_start_ns, INT64_MAX, 0);
+    try_option(index_bits, 12, 0);
+    try_option(index_bits, 32, 0);
+    try_option(thread_name, "", 0);
+    try_option(thread_name, "a name of more than fifteen characters", 0);
+    try_option(embedded, true, 0);
+    try_option(start_threads, true, 0);
+}
+
+static void scheduler_option_beyond_its_range_is_refused(void **state) {
+    (void)state;
+    try_option(tick_ns, HTW_TICK_NS_MIN - 1, -EINVAL);
+    try_option(tick_ns, 1, -EINVAL);
+    try_option(tick_ns, -1, -EINVAL);
+    try_option(tick_ns, HTW_TICK_NS_MAX + 1, -EINVAL);
+    try_option(tick_ns, INT64_MAX, -EINVAL);
+    try_option(tick_ns, INT64_MIN, -EINVAL);
+    try_option(wheel_size, HTW_WHEEL_SIZE_MIN - 1, -EINVAL);
+    try_option(wheel_size, 100, -EINVAL);
+    try_option(wheel_size, 2 * HTW_WHEEL_SIZE_MAX, -EINVAL);
+    try_option(shards, HTW_SHARDS_MAX + 1, -EINVAL);
+    try_option(shards, UINT32_MAX, -EINVAL);
+    try_option(expirers, HTW_EXPIRERS_MAX + 1, -EINVAL);
+    try_option(workers, HTW_WORKERS_MAX + 1, -EINVAL);
+    try_option(clock, (enum htw_clock) - 1, -EINVAL);
+    try_option(clock, (enum htw_clock)(HTW_CLOCK_MANUAL + 1), -EINVAL);
+    try_option(timer_slack_ns, -1, -EINVAL);
+    try_option(late_threshold_ns, -1, -EINVAL);
+    try_option(manual_start_ns, -1, -EINVAL);
+    try_option(index_bits, 1, -EINVAL);
+    try_option(index_bits, 11, -EINVAL);
+    try_option(index_bits, 33, -EINVAL);
+    try_option(index_bits, UINT32_MAX, -EINVAL);
+}
+
+static void scheduler_options_of_unknown_size_are_refused(void **state) {
+    (void)state;
+    const size_t size = sizeof(struct htw_scheduler_options);
+    try_option(struct_size, 0, -EINVAL);
+    try_option(struct_size, 1, -EINVAL);
+    try_option(struct_size, size - 1, -EINVAL);
+    try_option(struct_size, size + 1, -EINVAL);
+    try_option(struct_size, SIZE_MAX, -EINVAL);
+}
+
+static void ignore_tasks(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    (void)tasks;
+    (void)count;
+}
+
+static void scheduler_options_that_contradict_each_other_are_refused(void **state) {
+    (void)state;
+    struct htw_executor executor = { ignore_tasks, NULL };
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    assert_int_equal(create(&options), 0);
+    options.workers = 1; /* without meaning here, and the default */
+    assert_int_equal(create(&options), 0);
+    options.start_threads = true;
+    assert_int_equal(create(&options), -EINVAL);
+    options.start_threads = false;
+    options.executor = &executor;
+    assert_int_equal(create(&options), 0);
+    options.embedded = false;
+    assert_int_equal(create(&options), 0);
+    executor.execute = NULL;
+    assert_int_equal(create(&options), -EINVAL);
+}
+
+static void scheduler_allocator_without_a_function_is_refused(void **state) {
+    (void)state;
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    struct htw_allocator allocator = memory.allocator;
+    allocator.allocate = NULL;
+    try_option(allocator, &allocator, -EINVAL);
+    allocator = memory.allocator;
+    allocator.release = NULL;
+    try_option(allocator, &allocator, -EINVAL);
+    assert_int_equal(memory.calls, 0);
+    failing_allocator_fini(&memory);
+}
+
+static void scheduler_defaults_are_those_of_the_header(void **state) {
+    (void)state;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    assert_int_equal(options.struct_size, sizeof(options));
+    assert_int_equal(options.workers, 2);
+    assert_int_equal(options.clock, HTW_CLOCK_MONOTONIC);
+    assert_false(options.embedded);
+    assert_false(options.start_threads);
+    assert_int_equal(options.max_pending, 0);
+    assert_null(options.executor);
+    assert_null(options.allocator);
+    assert_null(options.thread_name);
+    assert_int_equal(create(&options), 0);
+    assert_int_equal(create(NULL), 0);
+    /* A tick of 1 ms, and late from 10 ms on. */
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 2);
+    arm(&f, 0, 1);
+    advance(&f, MS - 1);
+    assert_none_ran(&f);
+    advance(&f, 1);
+    assert_ran(&f, 0);
+    arm(&f, 0, 0);
+    arm(&f, 1, MS);
+    set_time(&f, 11 * MS + 1);
+    set_time(&f, 12 * MS);
+    assert_int_equal(scheduler_stats(&f).late, 1);
+    scheduler_close(&f);
+}
+
+static void scheduler_create_without_a_place_for_it_is_refused(void **state) {
+    (void)state;
+    assert_int_equal(htw_scheduler_create(NULL, NULL), -EINVAL);
+}
+
+/* The caller may forget them at once. */
+static void scheduler_options_are_not_kept(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    char name[] = "mine";
+    options.thread_name = name;
+    options.manual_start_ns = 5;
+    scheduler_open(&f, &options, 1);
+    options = (struct htw_scheduler_options)HTW_SCHEDULER_OPTIONS_INIT;
+    name[0] = 0;
+    assert_int_equal(htw_scheduler_now(f.scheduler), 5);
+    arm(&f, 0, 0);
+    advance(&f, 0);
+    assert_ran(&f, 0);
+    scheduler_close(&f);
+}
+
+/* ---- calls without a scheduler */
+
+static void run_nothing(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+}
+
+static void scheduler_null_is_refused_by_what_schedules(void **state) {
+    (void)state;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    struct htw_group *group = NULL;
+    spec.callback = run_nothing;
+    assert_int_equal(htw_schedule(NULL, 0, run_nothing, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_at(NULL, 0, run_nothing, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_within(NULL, 0, 0, run_nothing, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_every(NULL, 0, 1, HTW_REPEAT_SKIP, run_nothing, NULL, NULL),
+                     -EINVAL);
+    assert_int_equal(htw_schedule_spec(NULL, &spec, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_group_create(NULL, &group), -EINVAL);
+    assert_null(group);
+}
+
+static void scheduler_null_is_refused_by_what_takes_handles(void **state) {
+    (void)state;
+    int64_t deadline = 77;
+    assert_int_equal(htw_cancel(NULL, 1), -EINVAL);
+    assert_int_equal(htw_cancel_wait(NULL, 1), -EINVAL);
+    assert_int_equal(htw_cancel_key(NULL, NULL, "", 0, NULL), -EINVAL);
+    assert_int_equal(htw_find_key(NULL, NULL, "", 0), 0);
+    assert_int_equal(htw_reschedule(NULL, 1, 0), -EINVAL);
+    assert_int_equal(htw_reschedule_at(NULL, 1, 0), -EINVAL);
+    assert_int_equal(htw_set_period(NULL, 1, 1), -EINVAL);
+    assert_false(htw_is_pending(NULL, 1));
+    assert_int_equal(htw_deadline(NULL, 1, &deadline), -EINVAL);
+    assert_int_equal(deadline, 77);
+    assert_int_equal(htw_pending(NULL), 0);
+}
+
+static void scheduler_null_is_refused_by_what_drives(void **state) {
+    (void)state;
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    size_t count = 77;
+    assert_int_equal(htw_scheduler_fd(NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_next(NULL), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_process(NULL, 0, &count), -EINVAL);
+    assert_int_equal(count, 77);
+    assert_int_equal(htw_scheduler_advance(NULL, 0), -EINVAL);
+    assert_int_equal(htw_scheduler_set_time(NULL, 0), -EINVAL);
+    assert_int_equal(htw_scheduler_now(NULL), 0);
+    assert_int_equal(htw_scheduler_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_scheduler_prometheus(NULL, stdout), -EINVAL);
+    assert_int_equal(htw_scheduler_stop(NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_destroy(NULL), 0);
+    htw_task_run(NULL);
+    assert_null(htw_task_drop(NULL));
+}
+
+static void scheduler_stats_without_a_known_size_are_refused(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 0);
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    assert_int_equal(htw_scheduler_stats(f.scheduler, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_prometheus(f.scheduler, NULL), -EINVAL);
+    static const size_t sizes[] = { 0, sizeof(stats) - 1, sizeof(stats) + 1 };
+    for (size_t i = 0; i < 3; i++) {
+        stats.struct_size = sizes[i];
+        assert_int_equal(htw_scheduler_stats(f.scheduler, &stats), -EINVAL);
+        assert_int_equal(stats.struct_size, sizes[i]);
+    }
+    scheduler_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_option_within_its_range_is_accepted),
+        cmocka_unit_test(scheduler_option_beyond_its_range_is_refused),
+        cmocka_unit_test(scheduler_options_of_unknown_size_are_refused),
+        cmocka_unit_test(scheduler_options_that_contradict_each_other_are_refused),
+        cmocka_unit_test(scheduler_allocator_without_a_function_is_refused),
+        cmocka_unit_test(scheduler_defaults_are_those_of_the_header),
+        cmocka_unit_test(scheduler_create_without_a_place_for_it_is_refused),
+        cmocka_unit_test(scheduler_options_are_not_kept),
+        cmocka_unit_test(scheduler_null_is_refused_by_what_schedules),
+        cmocka_unit_test(scheduler_null_is_refused_by_what_takes_handles),
+        cmocka_unit_test(scheduler_null_is_refused_by_what_drives),
+        cmocka_unit_test(scheduler_stats_without_a_known_size_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stop - what is left goes to the visitor, once, and then nothing goes on. */
+#include "../../support/scheduler_fixture.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct visit {
+    struct scheduler_fixture *fixture;
+    int result;
+    size_t count;
+    struct {
+        struct htw_leftover leftover;
+        bool was_pending;
+        int cancelled, stopped, destroyed, scheduled;
+    } seen[2000];
+};
+
+static void visit(void *context, const struct htw_leftover *leftover) {
+    struct visit *self = context;
+    struct htw_scheduler *scheduler = self->fixture->scheduler;
+    if (self->count == 2000)
+        abort();
+    self->seen[self->count].leftover = *leftover;
+    self->seen[self->count].was_pending = htw_is_pending(scheduler, leftover->handle);
+    self->seen[self->count].cancelled = htw_cancel(scheduler, leftover->handle);
+    self->seen[self->count].stopped = htw_scheduler_stop(scheduler, NULL, NULL);
+    self->seen[self->count].destroyed = htw_scheduler_destroy(scheduler);
+    self->seen[self->count].scheduled = htw_schedule(scheduler, 0, probe_run, NULL, NULL);
+    self->count++;
+}
+
+/* Any thread. */
+static void *stop_unchecked(void *arg) {
+    struct visit *self = calloc(1, sizeof(*self));
+    if (self == NULL)
+        abort();
+    self->fixture = arg;
+    self->result = htw_scheduler_stop(self->fixture->scheduler, visit, self);
+    return self;
+}
+
+static void assert_visits(const struct visit *self) {
+    assert_int_equal(self->result, 0);
+    for (size_t i = 0; i < self->count; i++) {
+        const struct htw_leftover *leftover = &self->seen[i].leftover;
+        const struct probe *probe = leftover->arg;
+        assert_ptr_equal(leftover->callback, probe_run);
+        assert_int_equal(leftover->handle, probe->handle);
+        assert_false(self->seen[i].was_pending);
+        assert_int_equal(self->seen[i].cancelled, HTW_GONE);
+        assert_int_equal(self->seen[i].stopped, -EDEADLK);
+        assert_int_equal(self->seen[i].destroyed, -EDEADLK);
+        assert_int_equal(self->seen[i].scheduled, -ESHUTDOWN);
+    }
+}
+
+static struct visit *stop(struct scheduler_fixture *f) {
+    struct visit *self = stop_unchecked(f);
+    assert_visits(self);
+    return self;
+}
+
+static void assert_visited(const struct visit *self, const unsigned *numbers, size_t count) {
+    assert_int_equal(self->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(((struct probe *)self->seen[i].leftover.arg)->number, numbers[i]);
+}
+
+static void scheduler_stop_hands_back_in_order_of_deadline(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 9);
+    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 1, 300 * HTW_SECOND);
+    arm(&f, 2, 5 * MS + 2); /* of one tick */
+    arm(&f, 3, 5 * MS + 1);
+    arm(&f, 4, 5 * MS + 3);
+    arm(&f, 5, 0);
+    arm_every(&f, 6, 70 * MS, MS, HTW_REPEAT_SKIP);
+    arm(&f, 7, HTW_FOREVER);
+    arm(&f, 8, 4 * MS);
+    assert_int_equal(htw_cancel(f.scheduler, f.probes[8].handle), HTW_CANCELLED);
+    struct visit *visited = stop(&f);
+    assert_int_equal(visited->count, 8);
+    static const unsigned order[] = { 5, 3, 2, 4, 6, 1 };
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(((struct probe *)visited->seen[i].leftover.arg)->number, order[i]);
+    assert_int_equal(visited->seen[1].leftover.deadline_ns, 5 * MS + 1);
+    assert_int_equal(visited->seen[5].leftover.deadline_ns, 300 * HTW_SECOND);
+    assert_int_equal(visited->seen[6].leftover.deadline_ns, HTW_FOREVER);
+    assert_int_equal(visited->seen[7].leftover.deadline_ns, HTW_FOREVER);
+    free(visited);
+    assert_none_ran(&f);
+    scheduler_close(&f);
+}
+
+/* All of these are due: their ticks have passed, but not in the order in which they were armed. */
+static void scheduler_stop_hands_back_what_is_overdue_in_order_of_deadline(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.manual_start_ns = HTW_SECOND;
+    scheduler_open(&f, &options, 5);
+    static const int64_t instants[] = { 50 * MS, 30 * MS, 1000 * MS, 40 * MS, -5 };
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(
+            htw_schedule_at(f.scheduler, instants[i], probe_run, &f.probes[i], &f.probes[i].handle),
+            0);
+    struct visit *visited = stop(&f);
+    assert_visited(visited, (const unsigned[]) { 4, 1, 3, 0, 2 }, 5);
+    free(visited);
+    scheduler_close(&f);
+}
+
+/* Moved timers stay for a while where they were. */
+static void scheduler_stop_hands_back_moved_ones_in_order_of_deadline(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 4);
+    for (unsigned i = 0; i < 4; i++)
+        arm(&f, i, (i + 1) * MS);
+    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 100 * MS), HTW_MOVED);
+    assert_int_equal(htw_reschedule(f.scheduler, f.probes[1].handle, 99 * MS + 1), HTW_MOVED);
+    assert_int_equal(htw_reschedule(f.scheduler, f.probes[3].handle, 1), HTW_MOVED);
+    struct visit *visited = stop(&f);
+    assert_visited(visited, (const unsigned[]) { 3, 2, 1, 0 }, 4);
+    free(visited);
+    scheduler_close(&f);
+}
+
+static uint64_t next_random(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+/* Under keys, so that all shards have some; a shard's number stands in the handle. */
+static void stop_many(uint32_t shards) {
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.shards = shards;
+    scheduler_open(&f, &options, 1500);
+    uint64_t seed = 4711;
+    for (unsigned i = 0; i < 1500; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        char key[16];
+        snprintf(key, sizeof(key), "%u", i);
+        spec.callback = probe_run;
+        spec.arg = &f.probes[i];
+        spec.key = key;
+        spec.key_size = strlen(key);
+        spec.when_ns = i % 50 == 0 ? HTW_FOREVER
+                       : i % 2     ? (int64_t)next_random(&seed) % (10 * MS)
+                                   : (int64_t)next_random(&seed) << 10;
+        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
+    }
+    struct visit *visited = stop(&f);
+    assert_int_equal(visited->count, 1500);
+    uint64_t shard_mask = (uint64_t)(shards - 1) << (shards == 1 ? 32 : 30);
+    unsigned changes = 0;
+    for (size_t i = 0; i < 1500; i++) {
+        const struct htw_leftover *leftover = &visited->seen[i].leftover;
+        ((struct probe *)leftover->arg)->result++;
+        if (i == 0)
+            continue;
+        const struct htw_leftover *before = &visited->seen[i - 1].leftover;
+        if ((leftover->handle & shard_mask) != (before->handle & shard_mask))
+            changes++;
+        else
+            assert_true(before->deadline_ns <= leftover->deadline_ns);
+    }
+    for (unsigned i = 0; i < 1500; i++)
+        assert_int_equal(f.probes[i].result, 1);
+    assert_int_equal(changes, shards - 1);
+    free(visited);
+    scheduler_close(&f);
+}
+
+static void scheduler_stop_hands_back_each_once_shard_by_shard(void **state) {
+    (void)state;
+    stop_many(1);
+    stop_many(4);
+}
+
+static void scheduler_stop_with_the_clock_set_back_hands_back_each_once(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 300);
+    set_time(&f, 10 * HTW_SECOND);
+    for (unsigned i = 0; i < 299; i++)
+        arm(&f, i, (299 - i) * MS);
+    set_time(&f, HTW_SECOND);
+    arm(&f, 299, 0);
+    struct visit *visited = stop(&f);
+    assert_int_equal(visited->count, 300);
+    for (unsigned i = 0; i < 300; i++)
+        assert_int_equal(((struct probe *)visited->seen[i].leftover.arg)->number, 299 - i);
+    free(visited);
+    scheduler_close(&f);
+}
+
+static void scheduler_after_stop_every_call_says_so(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 2);
+    struct htw_spec spec = HTW_SPEC_INIT;
+    struct htw_group *group = NULL;
+    htw_handle handle = 77;
+    int64_t deadline = 0;
+    spec.callback = probe_run;
+    arm(&f, 0, MS);
+    arm_every(&f, 1, MS, MS, HTW_REPEAT_SKIP);
+    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
+    struct htw_scheduler *s = f.scheduler;
+    assert_int_equal(htw_schedule(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
+    assert_int_equal(htw_schedule_at(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
+    assert_int_equal(htw_schedule_within(s, 0, 1, probe_run, NULL, &handle), -ESHUTDOWN);
+    assert_int_equal(htw_schedule_every(s, 0, 1, HTW_REPEAT_SKIP, probe_run, NULL, &handle),
+                     -ESHUTDOWN);
+    assert_int_equal(htw_schedule_spec(s, &spec, &handle, NULL), -ESHUTDOWN);
+    assert_int_equal(handle, 77);
+    assert_int_equal(htw_reschedule(s, f.probes[0].handle, 0), -ESHUTDOWN);
+    assert_int_equal(htw_reschedule_at(s, f.probes[0].handle, 0), -ESHUTDOWN);
+    assert_int_equal(htw_group_create(s, &group), -ESHUTDOWN);
+    assert_int_equal(htw_scheduler_advance(s, MS), -ESHUTDOWN);
+    assert_int_equal(htw_scheduler_set_time(s, MS), -ESHUTDOWN);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(htw_cancel(s, f.probes[i].handle), HTW_GONE);
+        assert_int_equal(htw_cancel_wait(s, f.probes[i].handle), HTW_GONE);
+        assert_int_equal(htw_set_period(s, f.probes[i].handle, MS), HTW_GONE);
+        assert_false(htw_is_pending(s, f.probes[i].handle));
+        assert_int_equal(htw_deadline(s, f.probes[i].handle, &deadline), -ENOENT);
+    }
+    assert_int_equal(htw_pending(s), 0);
+    assert_int_equal(htw_scheduler_now(s), 0);
+    assert_int_equal(htw_scheduler_next(s), HTW_FOREVER);
+    assert_none_ran(&f);
+    scheduler_close(&f);
+}
+
+static void scheduler_second_stop_finds_nothing(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 1);
+    arm(&f, 0, MS);
+    struct visit *first = stop(&f), *second = stop(&f);
+    assert_int_equal(first->count, 1);
+    assert_int_equal(second->count, 0);
+    free(first);
+    free(second);
+    scheduler_close(&f);
+}
+
+/* ---- from callbacks and hooks */
+
+static void act_stop(struct probe *self, const struct htw_firing *firing) {
+    self->result = htw_scheduler_stop(firing->scheduler, NULL, NULL) == -EDEADLK &&
+                   htw_scheduler_destroy(firing->scheduler) == -EDEADLK &&
+                   htw_scheduler_advance(firing->scheduler, 0) == -EDEADLK &&
+                   htw_scheduler_set_time(firing->scheduler, 0) == -EDEADLK;
+}
+
+static void scheduler_stop_in_a_callback_is_a_deadlock(void **state) {
+    (void)state;
+    for (uint32_t workers = 0; workers <= 2; workers++) {
+        struct scheduler_fixture f;
+        struct htw_scheduler_options options = scheduler_options();
+        options.workers = workers;
+        scheduler_open(&f, &options, 1);
+        f.probes[0].act = act_stop;
+        arm(&f, 0, MS);
+        advance(&f, MS);
+        assert_true(f.probes[0].result);
+        arm(&f, 0, MS);
+        scheduler_close(&f);
+    }
+}
+
+static void hook_stop(void *arg) {
+    struct probe *self = arg;
+    struct htw_scheduler *scheduler = self->fixture->scheduler;
+    self->runs++;
+    self->result = htw_scheduler_stop(scheduler, NULL, NULL);
+}
+
+static void arm_hooked(struct scheduler_fixture *f, unsigned number) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = probe_run;
+    spec.arg = &f->probes[number];
+    spec.when_ns = MS;
+    spec.release = hook_stop;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[number].handle, NULL), 0);
+}
+
+static void scheduler_stop_in_a_hook_is_a_deadlock(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 2);
+    arm_hooked(&f, 0);
+    advance(&f, MS);
+    assert_int_equal(f.probes[0].runs, 2); /* callback and hook */
+    assert_int_equal(f.probes[0].result, -EDEADLK);
+    arm_hooked(&f, 1);
+    struct visit *visited = stop(&f);
+    assert_int_equal(visited->count, 1);
+    assert_int_equal(f.probes[1].runs, 1);
+    assert_int_equal(f.probes[1].result, -EDEADLK);
+    free(visited);
+    scheduler_close(&f);
+}
+
+/* Such a hook is called by the canceller, outside of anything that stop would wait for; but
+   the rule is for all hooks. */
+static void scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 1);
+    arm_hooked(&f, 0);
+    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
+    assert_int_equal(f.probes[0].runs, 1);
+    assert_int_equal(f.probes[0].result, -EDEADLK);
+    scheduler_close(&f);
+}
+
+/* ---- while something goes on */
+
+static struct gate *the_gate;
+
+static void act_stay(struct probe *self, const struct htw_firing *firing) {
+    (void)self;
+    (void)firing;
+    gate_enter(the_gate);
+}
+
+/* The first is running, the others of its tick have been taken; a few are yet to come. */
+static void stop_while_running(uint32_t workers) {
+    struct scheduler_fixture f;
+    struct gate gate = GATE_INIT;
+    struct driver driver;
+    pthread_t thread;
+    void *result;
+    struct htw_scheduler_options options = scheduler_options();
+    options.workers = workers;
+    scheduler_open(&f, &options, 200);
+    the_gate = &gate;
+    for (unsigned i = 0; i < 200; i++) {
+        f.probes[i].act = act_stay;
+        arm(&f, i, i < 150 ? MS : 2 * MS + i);
+    }
+    driver_start(&driver, &f, 10 * MS);
+    assert_true(gate_await(&gate, 1));
+    assert_int_equal(pthread_create(&thread, NULL, stop_unchecked, &f), 0);
+    /* Only when stop has begun is the gate opened. */
+    while (htw_scheduler_advance(f.scheduler, 0) == -EBUSY)
+        sched_yield();
+    gate_open(&gate);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_int_equal(driver_join(&driver), 0);
+    struct visit *visited = result;
+    assert_visits(visited);
+    assert_true(f.log_count >= 1);
+    for (size_t i = 1; i < visited->count; i++)
+        assert_true(visited->seen[i - 1].leftover.deadline_ns <=
+                    visited->seen[i].leftover.deadline_ns);
+    for (size_t i = 0; i < visited->count; i++)
+        ((struct probe *)visited->seen[i].leftover.arg)->result++;
+    for (unsigned i = 0; i < 200; i++) /* run or handed back, and not both */
+        assert_int_equal(f.probes[i].runs + (unsigned)f.probes[i].result, 1);
+    free(visited);
+    scheduler_close(&f);
+}
+
+static void scheduler_stop_waits_for_what_runs_and_hands_back_the_rest(void **state) {
+    (void)state;
+    stop_while_running(0);
+    stop_while_running(1);
+    stop_while_running(2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_stop_hands_back_in_order_of_deadline),
+        cmocka_unit_test(scheduler_stop_hands_back_what_is_overdue_in_order_of_deadline),
+        cmocka_unit_test(scheduler_stop_hands_back_moved_ones_in_order_of_deadline),
+        cmocka_unit_test(scheduler_stop_hands_back_each_once_shard_by_shard),
+        cmocka_unit_test(scheduler_stop_with_the_clock_set_back_hands_back_each_once),
+        cmocka_unit_test(scheduler_after_stop_every_call_says_so),
+        cmocka_unit_test(scheduler_second_stop_finds_nothing),
+        cmocka_unit_test(scheduler_stop_in_a_callback_is_a_deadlock),
+        cmocka_unit_test(scheduler_stop_in_a_hook_is_a_deadlock),
+        cmocka_unit_test(scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock),
+        cmocka_unit_test(scheduler_stop_waits_for_what_runs_and_hands_back_the_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* test_threads - which threads there are, how they are called, what they block. */
+#include "../../support/scheduler_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A thread of this process, as the kernel tells of it. */
+struct task {
+    char name[32];
+    uint64_t blocked; /* signals: bit 0 is the first */
+};
+
+struct tasks {
+    size_t count;
+    struct task tasks[512];
+};
+
+static bool read_task(const char *id, struct task *task) {
+    char path[300], line[256];
+    snprintf(path, sizeof(path), "/proc/self/task/%s/status", id);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false; /* it has just ended */
+    *task = (struct task) { .blocked = 0 };
+    while (fgets(line, sizeof(line), file) != NULL) {
+        line[strcspn(line, "\n")] = 0;
+        if (strncmp(line, "Name:\t", 6) == 0)
+            snprintf(task->name, sizeof(task->name), "%.31s", line + 6);
+        else if (strncmp(line, "SigBlk:\t", 8) == 0)
+            task->blocked = strtoull(line + 8, NULL, 16);
+    }
+    fclose(file);
+    return true;
+}
+
+/* The threads whose names hold a word. */
+static void list_tasks(const char *word, struct tasks *list) {
+    list->count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    assert_non_null(folder);
+    struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        struct task *task = &list->tasks[list->count];
+        if (entry->d_name[0] != '.' && list->count < 511 && read_task(entry->d_name, task) &&
+            strstr(task->name, word) != NULL)
+            list->count++;
+    }
+    closedir(folder);
+}
+
+static size_t count_tasks(const char *word) {
+    struct tasks list;
+    list_tasks(word, &list);
+    return list.count;
+}
+
+static void assert_has(const struct tasks *list, const char *name) {
+    size_t found = 0;
+    for (size_t i = 0; i < list->count; i++)
+        found += strcmp(list->tasks[i].name, name) == 0;
+    if (found != 1)
+        fail_msg("%zu threads are called %s", found, name);
+}
+
+static void open_started(struct scheduler_fixture *f, const char *name) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.shards = 4;
+    options.expirers = 2;
+    options.workers = 3;
+    options.start_threads = true;
+    options.thread_name = name;
+    scheduler_open(f, &options, 1);
+}
+
+static void scheduler_threads_are_named_by_what_they_do(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct tasks list;
+    open_started(&f, NULL);
+    list_tasks("htw-", &list);
+    assert_int_equal(list.count, 5);
+    assert_has(&list, "htw-expirer-0");
+    assert_has(&list, "htw-expirer-1");
+    assert_has(&list, "htw-worker-0");
+    assert_has(&list, "htw-worker-1");
+    assert_has(&list, "htw-worker-2");
+    scheduler_close(&f);
+    assert_int_equal(count_tasks("htw-"), 0);
+}
+
+/* The end of the name is cut, not the number. */
+static void scheduler_threads_of_a_long_name_keep_their_number(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *expirer, *worker;
+    } cases[] = {
+        { "abcdefghijklmnopqrstuvwxyz", "abcde-expirer-1", "abcdef-worker-2" },
+        { "abcdef", "abcde-expirer-1", "abcdef-worker-2" },
+        { "abcde", "abcde-expirer-1", "abcde-worker-2" },
+        { "", "-expirer-1", "-worker-2" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scheduler_fixture f;
+        struct tasks list;
+        open_started(&f, cases[i].name);
+        list_tasks("-expirer-", &list);
+        assert_int_equal(list.count, 2);
+        assert_has(&list, cases[i].expirer);
+        list_tasks("-worker-", &list);
+        assert_int_equal(list.count, 3);
+        assert_has(&list, cases[i].worker);
+        scheduler_close(&f);
+    }
+}
+
+/* All but SIGKILL and SIGSTOP, which cannot be, the first two of real time, which the C library
+   keeps to itself, and the last, which valgrind does. */
+static void scheduler_threads_block_all_signals(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct tasks list;
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    open_started(&f, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    list_tasks("htw-", &list);
+    assert_int_equal(list.count, 5);
+    for (size_t i = 0; i < list.count; i++)
+        for (int signal = 1; signal < SIGRTMAX && signal <= 64; signal++) {
+            bool exempt =
+                signal == SIGKILL || signal == SIGSTOP || (signal >= 32 && signal < SIGRTMIN);
+            if (!exempt && !(list.tasks[i].blocked >> (signal - 1) & 1))
+                fail_msg("%s does not block signal %d", list.tasks[i].name, signal);
+        }
+    for (int signal = 1; signal <= SIGRTMAX; signal++) /* who creates it keeps his own mask */
+        assert_int_equal(sigismember(&before, signal), sigismember(&after, signal));
+    scheduler_close(&f);
+}
+
+static void scheduler_threads_start_with_the_first_timer(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    htw_handle untouched = 0;
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.workers = 2;
+    scheduler_open(&f, &options, 1);
+    assert_int_equal(count_tasks("htw-"), 0);
+    assert_int_equal(htw_cancel(f.scheduler, 77), HTW_GONE);
+    assert_int_equal(htw_pending(f.scheduler), 0);
+    assert_int_equal(htw_schedule(f.scheduler, 0, NULL, NULL, &untouched), -EINVAL);
+    assert_int_equal(count_tasks("htw-"), 0);
+    arm(&f, 0, HTW_FOREVER);
+    struct tasks list;
+    list_tasks("htw-", &list);
+    assert_true(list.count >= 1 && list.count <= 3);
+    assert_has(&list, "htw-expirer-0");
+    scheduler_close(&f);
+    assert_int_equal(count_tasks("htw-"), 0);
+}
+
+static void scheduler_destroyed_unused_had_no_threads(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.workers = 2;
+    scheduler_open(&f, &options, 0);
+    assert_int_equal(count_tasks("htw-"), 0);
+    scheduler_close(&f);
+}
+
+static void scheduler_has_no_more_expirers_than_shards(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.shards = 3;
+    options.expirers = HTW_EXPIRERS_MAX;
+    options.start_threads = true;
+    scheduler_open(&f, &options, 0);
+    assert_int_equal(count_tasks("htw-expirer-"), 3);
+    assert_int_equal(count_tasks("htw-worker-"), 0);
+    scheduler_close(&f);
+}
+
+static void scheduler_of_manual_time_has_workers_only(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.start_threads = true;
+    scheduler_open(&f, &options, 1);
+    arm(&f, 0, MS);
+    advance(&f, MS);
+    assert_int_equal(count_tasks("htw-"), 0);
+    scheduler_close(&f);
+    options.workers = 2;
+    scheduler_open(&f, &options, 1);
+    assert_int_equal(count_tasks("htw-"), 2);
+    assert_int_equal(count_tasks("htw-worker-"), 2);
+    scheduler_close(&f);
+}
+
+static void scheduler_embedded_has_no_threads(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    scheduler_open(&f, &options, 1);
+    arm(&f, 0, 0);
+    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+    assert_ran(&f, 0);
+    assert_int_equal(count_tasks("htw-"), 0);
+    scheduler_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_threads_are_named_by_what_they_do),
+        cmocka_unit_test(scheduler_threads_of_a_long_name_keep_their_number),
+        cmocka_unit_test(scheduler_threads_block_all_signals),
+        cmocka_unit_test(scheduler_threads_start_with_the_first_timer),
+        cmocka_unit_test(scheduler_destroyed_unused_had_no_threads),
+        cmocka_unit_test(scheduler_has_no_more_expirers_than_shards),
+        cmocka_unit_test(scheduler_of_manual_time_has_workers_only),
+        cmocka_unit_test(scheduler_embedded_has_no_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

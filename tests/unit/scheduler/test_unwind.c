@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that leave the library otherwise than by a return: a callback ends its thread, throws a
+ * C++ exception or is cancelled, or a thread is cancelled while it waits in a call. What must hold
+ * afterwards is checked by scheduler_close(): every timer has ended, and nothing hangs.
+ */
+#include "../../support/scheduler_fixture.h"
+#ifdef HAVE_THROWING
+#include "../../support/throwing.h"
+#endif
+#include "../unit.h"
+
+#include <errno.h>
+#include <poll.h>
+
+enum { TIMERS = 10, LEAVER = 3 };
+
+/* ---- ways to leave */
+
+static void leave_by_exit(struct probe *self, const struct htw_firing *firing) {
+    (void)firing;
+    if (self->runs == 1)
+        pthread_exit(self);
+}
+
+static void leave_by_cancel(struct probe *self, const struct htw_firing *firing) {
+    (void)firing;
+    if (self->runs == 1) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+}
+
+typedef void leave_function(struct probe *self, const struct htw_firing *firing);
+
+static leave_function *const ways[] = { leave_by_exit, leave_by_cancel };
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+/* ---- threads that call */
+
+static void call_process(void *arg) {
+    struct scheduler_fixture *f = arg;
+    htw_scheduler_process(f->scheduler, 0, NULL);
+}
+
+static void call_advance(void *arg) {
+    struct scheduler_fixture *f = arg;
+    htw_scheduler_advance(f->scheduler, 0);
+}
+
+static void call_set_time(void *arg) {
+    struct scheduler_fixture *f = arg;
+    htw_scheduler_set_time(f->scheduler, MS);
+}
+
+struct caller {
+    void (*call)(void *arg);
+    void *arg;
+    bool returned;
+};
+
+static void *call_in_thread(void *arg) {
+    struct caller *caller = arg;
+    caller->call(caller->arg);
+    caller->returned = true;
+    return NULL;
+}
+
+/* Whether the call returned to the thread that made it. */
+static bool returns(void (*call)(void *arg), void *arg) {
+    struct caller caller = { call, arg, false };
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, call_in_thread, &caller), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return caller.returned;
+}
+
+/* ---- from callbacks in a thread of the program */
+
+/* Ten timers that are due, one of which leaves. */
+static void arm_leaver(struct scheduler_fixture *f, leave_function *leave) {
+    for (unsigned i = 0; i < TIMERS; i++)
+        arm(f, i, 0);
+    f->probes[LEAVER].act = leave;
+}
+
+static bool is_readable(struct htw_scheduler *scheduler) {
+    struct pollfd poll_fd = { htw_scheduler_fd(scheduler), POLLIN, 0 };
+    return poll(&poll_fd, 1, 0) == 1;
+}
+
+static void scheduler_open_embedded(struct scheduler_fixture *f) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    scheduler_open(f, &options, TIMERS);
+}
+
+static void unwind_out_of_process_leaves_the_rest_to_the_next_call(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct scheduler_fixture f;
+        scheduler_open_embedded(&f);
+        arm_leaver(&f, ways[way]);
+        assert_false(returns(call_process, &f));
+        assert_ran(&f, 0, 1, 2, 3);
+        assert_true(is_readable(f.scheduler));
+        assert_int_equal(htw_cancel(f.scheduler, f.probes[5].handle), HTW_CANCELLED);
+        assert_int_equal(htw_cancel(f.scheduler, f.probes[LEAVER].handle), HTW_GONE);
+        size_t count;
+        assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
+        assert_int_equal(count, 5);
+        assert_ran(&f, 4, 6, 7, 8, 9);
+        scheduler_close(&f);
+    }
+}
+
+static void unwind_out_of_advance_leaves_the_rest_to_the_next_call(void **state) {
+    (void)state;
+    static void (*const calls[])(void *) = { call_advance, call_set_time };
+    for (unsigned variant = 0; variant < 2 * WAYS; variant++) {
+        struct scheduler_fixture f;
+        scheduler_open(&f, NULL, TIMERS);
+        arm_leaver(&f, ways[variant / 2]);
+        assert_false(returns(calls[variant % 2], &f));
+        assert_ran(&f, 0, 1, 2, 3);
+        advance(&f, 0);
+        assert_ran(&f, 4, 5, 6, 7, 8, 9);
+        scheduler_close(&f);
+    }
+}
+
+static void unwind_out_of_a_repeating_timer_lets_it_repeat(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, 1);
+    arm_every(&f, 0, 0, 5 * MS, HTW_REPEAT_SKIP);
+    f.probes[0].act = leave_by_exit;
+    assert_false(returns(call_advance, &f));
+    advance(&f, 10 * MS);
+    assert_ran(&f, 0, 0, 0);
+    scheduler_close(&f);
+}
+
+static void unwind_before_a_stop_hands_the_rest_back(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, TIMERS);
+    arm_leaver(&f, leave_by_exit);
+    assert_false(returns(call_advance, &f));
+    assert_ran(&f, 0, 1, 2, 3);
+    assert_int_equal(htw_pending(f.scheduler), TIMERS - 4);
+    scheduler_close(&f); /* counts what is handed back */
+}
+
+/* ---- from callbacks in a thread of the library */
+
+static void unwind_out_of_a_worker_leaves_it_at_work(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct scheduler_fixture f;
+        struct htw_scheduler_options options = scheduler_options();
+        options.workers = 1;
+        scheduler_open(&f, &options, TIMERS);
+        arm_leaver(&f, ways[way]);
+        f.probes[7].act = ways[way]; /* a second time */
+        advance(&f, 0);
+        assert_ran(&f, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+        scheduler_close(&f);
+    }
+}
+
+static struct gate gate;
+
+static void pass_gate(struct probe *self, const struct htw_firing *firing) {
+    (void)self;
+    (void)firing;
+    gate_enter(&gate);
+}
+
+static void unwind_out_of_an_expirer_leaves_it_at_work(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct scheduler_fixture f;
+        struct htw_scheduler_options options = scheduler_options();
+        options.clock = HTW_CLOCK_MONOTONIC;
+        scheduler_open(&f, &options, 4);
+        gate = (struct gate)GATE_INIT;
+        for (unsigned i = 0; i < 4; i++)
+            f.probes[i].act = i < 3 ? ways[way] : pass_gate;
+        for (unsigned i = 0; i < 4; i++)
+            arm(&f, i, i * MS);
+        bool passed = gate_await(&gate, 1);
+        gate_open(&gate);
+        assert_true(passed);
+        assert_true(htw_cancel_wait(f.scheduler, f.probes[3].handle) >= 0);
+        scheduler_close(&f);
+    }
+}
+
+/* ---- in an executor */
+
+static struct htw_task *kept;
+
+static void keep(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    (void)count;
+    kept = tasks[0];
+}
+
+static void call_task_run(void *arg) {
+    (void)arg;
+    htw_task_run(kept);
+}
+
+static void unwind_out_of_a_task_ends_it(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct scheduler_fixture f;
+        struct htw_scheduler_options options = scheduler_options();
+        const struct htw_executor executor = { keep, NULL };
+        options.clock = HTW_CLOCK_MONOTONIC;
+        options.embedded = true;
+        options.executor = &executor;
+        scheduler_open(&f, &options, 1);
+        arm(&f, 0, 0);
+        f.probes[0].act = ways[way];
+        assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+        assert_false(returns(call_task_run, NULL));
+        assert_ran(&f, 0);
+        scheduler_close(&f); /* waits for all tasks */
+    }
+}
+
+/* ---- threads that are cancelled while they wait in a call: the request is there before */
+
+static void cancelled_in_cancel_wait(void *arg) {
+    struct probe *awaited = arg;
+    pthread_cancel(pthread_self());
+    htw_cancel_wait(awaited->fixture->scheduler, awaited->handle);
+}
+
+static void wait_for_first(struct probe *self, const struct htw_firing *firing) {
+    (void)firing;
+    cancelled_in_cancel_wait(&self->fixture->probes[0]);
+}
+
+static void unwind_out_of_cancel_wait_keeps_no_lock(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    struct driver driver;
+    options.workers = 1;
+    scheduler_open(&f, &options, 1);
+    gate = (struct gate)GATE_INIT;
+    arm(&f, 0, 0);
+    f.probes[0].act = pass_gate;
+    driver_start(&driver, &f, 0);
+    bool passed = gate_await(&gate, 1);
+    bool returned = returns(cancelled_in_cancel_wait, &f.probes[0]);
+    gate_open(&gate);
+    assert_int_equal(driver_join(&driver), 0);
+    assert_true(passed);
+    assert_false(returned);
+    assert_int_equal(htw_cancel_wait(f.scheduler, f.probes[0].handle), HTW_GONE);
+    scheduler_close(&f);
+}
+
+/* A callback that waits for another one, as others can see. */
+static void unwind_out_of_cancel_wait_in_a_callback_waits_no_more(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.workers = 2;
+    scheduler_open(&f, &options, 3);
+    gate = (struct gate)GATE_INIT;
+    f.probes[0].act = pass_gate;
+    f.probes[1].act = wait_for_first;
+    f.probes[2].act = pass_gate;
+    arm(&f, 0, 0);
+    bool passed = gate_await(&gate, 1);
+    arm(&f, 1, 0);
+    arm(&f, 2, 0);
+    passed = passed && gate_await(&gate, 2); /* the one that waited has gone on to the third */
+    gate_open(&gate);
+    assert_true(passed);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(htw_cancel_wait(f.scheduler, f.probes[i].handle) >= 0);
+    scheduler_close(&f);
+}
+
+static void cancelled_in_stop(void *arg) {
+    struct scheduler_fixture *f = arg;
+    pthread_cancel(pthread_self());
+    htw_scheduler_stop(f->scheduler, NULL, NULL);
+}
+
+static void cancelled_in_advance(void *arg) {
+    pthread_cancel(pthread_self());
+    call_advance(arg);
+}
+
+static void cancelled_in_process(void *arg) {
+    pthread_cancel(pthread_self());
+    call_process(arg);
+}
+
+static void cancelled_thread_finishes_stop_and_advance(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    options.workers = 1;
+    scheduler_open(&f, &options, 2);
+    arm(&f, 0, 0);
+    assert_true(returns(cancelled_in_advance, &f));
+    assert_ran(&f, 0);
+    arm(&f, 1, HTW_FOREVER);
+    assert_true(returns(cancelled_in_stop, &f));
+    assert_int_equal(scheduler_stats(&f).handed_back, 1);
+    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -ESHUTDOWN);
+    scheduler_close(&f);
+}
+
+static void cancelled_thread_finishes_process(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open_embedded(&f);
+    arm(&f, 0, 0);
+    assert_true(returns(cancelled_in_process, &f));
+    assert_ran(&f, 0);
+    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+    scheduler_close(&f);
+}
+
+/* ---- C++ */
+
+#ifdef HAVE_THROWING
+static void leave_by_exception(struct probe *self, const struct htw_firing *firing) {
+    (void)firing;
+    if (self->runs == 1)
+        throwing_throw();
+}
+
+static void exception_out_of_process_leaves_the_rest_to_the_next_call(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open_embedded(&f);
+    arm_leaver(&f, leave_by_exception);
+    f.probes[6].act = leave_by_exception;
+    assert_true(throwing_catch(call_process, &f));
+    assert_ran(&f, 0, 1, 2, 3);
+    assert_true(is_readable(f.scheduler));
+    assert_true(throwing_catch(call_process, &f));
+    assert_ran(&f, 4, 5, 6);
+    assert_false(throwing_catch(call_process, &f));
+    assert_ran(&f, 7, 8, 9);
+    scheduler_close(&f);
+}
+
+static void exception_out_of_advance_leaves_the_rest_to_the_next_call(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    scheduler_open(&f, NULL, TIMERS);
+    arm_leaver(&f, leave_by_exception);
+    assert_true(throwing_catch(call_advance, &f));
+    assert_ran(&f, 0, 1, 2, 3);
+    advance(&f, 0);
+    assert_ran(&f, 4, 5, 6, 7, 8, 9);
+    scheduler_close(&f);
+}
+
+static void exception_out_of_a_task_ends_it(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_scheduler_options options = scheduler_options();
+    const struct htw_executor executor = { keep, NULL };
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    options.executor = &executor;
+    scheduler_open(&f, &options, 1);
+    arm(&f, 0, 0);
+    f.probes[0].act = leave_by_exception;
+    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+    assert_true(throwing_catch(call_task_run, NULL));
+    assert_ran(&f, 0);
+    scheduler_close(&f);
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unwind_out_of_process_leaves_the_rest_to_the_next_call),
+        cmocka_unit_test(unwind_out_of_advance_leaves_the_rest_to_the_next_call),
+        cmocka_unit_test(unwind_out_of_a_repeating_timer_lets_it_repeat),
+        cmocka_unit_test(unwind_before_a_stop_hands_the_rest_back),
+        cmocka_unit_test(unwind_out_of_a_worker_leaves_it_at_work),
+        cmocka_unit_test(unwind_out_of_an_expirer_leaves_it_at_work),
+        cmocka_unit_test(unwind_out_of_a_task_ends_it),
+        cmocka_unit_test(unwind_out_of_cancel_wait_keeps_no_lock),
+        cmocka_unit_test(unwind_out_of_cancel_wait_in_a_callback_waits_no_more),
+        cmocka_unit_test(cancelled_thread_finishes_stop_and_advance),
+        cmocka_unit_test(cancelled_thread_finishes_process),
+#ifdef HAVE_THROWING
+        cmocka_unit_test(exception_out_of_process_leaves_the_rest_to_the_next_call),
+        cmocka_unit_test(exception_out_of_advance_leaves_the_rest_to_the_next_call),
+        cmocka_unit_test(exception_out_of_a_task_ends_it),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting the alarm, while another thread is stopped between arming and doing the same. The test's
+ * htw__alarm_set() stops a thread before the kernel's timer is touched.
+ */
+#include "../../../src/base/alarm.h"
+
+#include "../unit.h"
+
+#include <htw/scheduler.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/timerfd.h>
+
+#define HOUR_NS (3600 * HTW_SECOND)
+
+/* The alarm rings later than `from` hours from now, and not after `to` hours and a tick. */
+#define assert_rings_within(remaining_ns, from, to) \
+    assert_in_range(remaining_ns, (from)*HOUR_NS + 1, (to)*HOUR_NS + HTW_MILLISECOND)
+
+void __real_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
+void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
+
+/* Where marked threads stop, and go on in the order in which they came. */
+struct barrier {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    unsigned stopped, admitted;
+};
+
+static struct barrier barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
+static _Thread_local bool is_slow;
+static _Atomic unsigned alarms_set;
+
+void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
+    if (is_slow) {
+        pthread_mutex_lock(&barrier.mutex);
+        unsigned number = barrier.stopped++;
+        pthread_cond_broadcast(&barrier.changed);
+        while (number >= barrier.admitted)
+            pthread_cond_wait(&barrier.changed, &barrier.mutex);
+        pthread_mutex_unlock(&barrier.mutex);
+    }
+    atomic_fetch_add(&alarms_set, 1);
+    __real_htw__alarm_set(alarm, at_ns);
+}
+
+static void do_nothing(void *arg, const struct htw_firing *firing) {
+    (void)arg;
+    (void)firing;
+}
+
+struct arming {
+    pthread_t thread;
+    struct htw_scheduler *scheduler;
+    int64_t delay_ns;
+    int result;
+};
+
+static void *arm_slowly(void *arg) {
+    struct arming *arming = arg;
+    is_slow = true;
+    arming->result = htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL);
+    return NULL;
+}
+
+/* A thread arms, and is stopped before it sets the alarm. */
+static void start_arming(struct arming *arming, struct htw_scheduler *scheduler, int64_t delay_ns) {
+    *arming = (struct arming) { .scheduler = scheduler, .delay_ns = delay_ns };
+    pthread_mutex_lock(&barrier.mutex);
+    unsigned before = barrier.stopped;
+    pthread_mutex_unlock(&barrier.mutex);
+    assert_int_equal(pthread_create(&arming->thread, NULL, arm_slowly, arming), 0);
+    pthread_mutex_lock(&barrier.mutex);
+    while (barrier.stopped == before)
+        pthread_cond_wait(&barrier.changed, &barrier.mutex);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
+/* Of those that are stopped it must be the first. */
+static void finish_arming(struct arming *arming) {
+    pthread_mutex_lock(&barrier.mutex);
+    barrier.admitted++;
+    pthread_cond_broadcast(&barrier.changed);
+    pthread_mutex_unlock(&barrier.mutex);
+    assert_int_equal(pthread_join(arming->thread, NULL), 0);
+    assert_int_equal(arming->result, 0);
+}
+
+/* Nothing here runs by itself, and nothing falls due while the test lasts. */
+static struct htw_scheduler *create(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.embedded = true;
+    options.shards = 1;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static void arm(struct htw_scheduler *scheduler, int64_t delay_ns) {
+    assert_int_equal(htw_schedule(scheduler, delay_ns, do_nothing, NULL, NULL), 0);
+}
+
+/* How long until the kernel's timer rings; 0: it is not set. */
+static int64_t remaining_ns(struct htw_scheduler *scheduler) {
+    struct itimerspec setting;
+    assert_int_equal(timerfd_gettime(htw_scheduler_fd(scheduler), &setting), 0);
+    return (int64_t)setting.it_value.tv_sec * HTW_SECOND + setting.it_value.tv_nsec;
+}
+
+static void wake_of_a_stopped_thread_keeps_no_other_timer_waiting(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create();
+    struct arming slow;
+    arm(scheduler, 10 * HOUR_NS);
+    start_arming(&slow, scheduler, 1 * HOUR_NS);
+    int64_t before_ns = remaining_ns(scheduler);
+    arm(scheduler, 2 * HOUR_NS);
+    int64_t after_ns = remaining_ns(scheduler);
+    finish_arming(&slow);
+    assert_rings_within(before_ns, 9, 10);
+    assert_rings_within(after_ns, 0, 2);
+    assert_rings_within(remaining_ns(scheduler), 0, 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* The first sets the alarm for its own timer, not for the second's. */
+static void wake_of_one_of_two_stopped_threads_is_not_taken_for_both(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create();
+    struct arming first, second;
+    arm(scheduler, 10 * HOUR_NS);
+    start_arming(&first, scheduler, 3 * HOUR_NS);
+    start_arming(&second, scheduler, 1 * HOUR_NS);
+    finish_arming(&first);
+    int64_t before_ns = remaining_ns(scheduler);
+    arm(scheduler, 2 * HOUR_NS);
+    int64_t after_ns = remaining_ns(scheduler);
+    finish_arming(&second);
+    assert_rings_within(before_ns, 2, 3);
+    assert_rings_within(after_ns, 0, 2);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* The expirer looks between the two halves of the first call, and sees its timer; the second
+   thread then arms for the same tick. */
+static void wake_that_is_out_of_date_is_not_taken_for_a_newer_one(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create();
+    struct arming first, second;
+    arm(scheduler, 10 * HOUR_NS);
+    start_arming(&first, scheduler, 0);
+    int progress = htw_scheduler_process(scheduler, 0, NULL);
+    start_arming(&second, scheduler, 0);
+    finish_arming(&first); /* sets the alarm, which rings; so a look is due, and finds the second */
+    int next_progress = htw_scheduler_process(scheduler, 0, NULL);
+    int64_t before_ns = remaining_ns(scheduler);
+    arm(scheduler, 5 * HOUR_NS);
+    int64_t after_ns = remaining_ns(scheduler);
+    finish_arming(&second);
+    assert_int_equal(progress, HTW_DONE);
+    assert_int_equal(next_progress, HTW_DONE);
+    assert_rings_within(before_ns, 9, 10);
+    assert_rings_within(after_ns, 0, 5);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+static void wake_is_not_repeated_for_later_timers(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler = create();
+    struct arming slow;
+    arm(scheduler, 10 * HOUR_NS);
+    start_arming(&slow, scheduler, 1 * HOUR_NS);
+    finish_arming(&slow);
+    unsigned before = atomic_load(&alarms_set);
+    arm(scheduler, 2 * HOUR_NS);
+    assert_int_equal(atomic_load(&alarms_set), before);
+    assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
+    before = atomic_load(&alarms_set);
+    arm(scheduler, 3 * HOUR_NS);
+    assert_int_equal(atomic_load(&alarms_set), before);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wake_of_a_stopped_thread_keeps_no_other_timer_waiting),
+        cmocka_unit_test(wake_of_one_of_two_stopped_threads_is_not_taken_for_both),
+        cmocka_unit_test(wake_that_is_out_of_date_is_not_taken_for_a_newer_one),
+        cmocka_unit_test(wake_is_not_repeated_for_later_timers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* test_args - bad arguments are refused and change nothing. */
+#include "../../support/fixture.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Creating with these options fails and leaves `ret_wheel` alone. */
+static void assert_refused(const struct htw_wheel_options *options) {
+    struct htw_wheel *untouched = (struct htw_wheel *)(void *)&untouched;
+    struct htw_wheel *wheel = untouched;
+    assert_int_equal(htw_wheel_create(&wheel, options), -EINVAL);
+    assert_ptr_equal(wheel, untouched);
+}
+
+static void wheel_size_out_of_range_or_no_power_of_two_is_refused(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = { 1,   3,    5,    6,    7,          255,
+                                      257, 4095, 5000, 8192, UINT32_MAX, UINT32_C(1) << 31 };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+        options.size = sizes[i];
+        assert_refused(&options);
+    }
+}
+
+static void wheel_size_of_every_power_of_two_in_range_is_accepted(void **state) {
+    (void)state;
+    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
+        struct fixture f;
+        fixture_open(&f, size, 0, false, 0);
+        assert_int_equal(fixture_stats(&f).size, size);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_size_zero_means_the_default(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 0, 0, false, 0);
+    assert_int_equal(fixture_stats(&f).size, HTW_WHEEL_SIZE_DEFAULT);
+    fixture_close(&f);
+}
+
+static void wheel_start_at_never_is_refused(void **state) {
+    (void)state;
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.start = HTW_NEVER;
+    assert_refused(&options);
+}
+
+static void wheel_options_of_unknown_size_are_refused(void **state) {
+    (void)state;
+    static const size_t sizes[] = { 0, 1, sizeof(struct htw_wheel_options) - 1,
+                                    sizeof(struct htw_wheel_options) + 1, SIZE_MAX };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+        options.struct_size = sizes[i];
+        assert_refused(&options);
+    }
+}
+
+static void wheel_allocator_without_a_function_is_refused(void **state) {
+    (void)state;
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    struct htw_allocator allocator = memory.allocator;
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.allocator = &allocator;
+    allocator.allocate = NULL;
+    assert_refused(&options);
+    allocator = memory.allocator;
+    allocator.release = NULL;
+    assert_refused(&options);
+    assert_int_equal(memory.calls, 0);
+    failing_allocator_fini(&memory);
+}
+
+static void wheel_create_without_a_place_for_it_is_refused(void **state) {
+    (void)state;
+    assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
+}
+
+static bool visit_none(struct htw_timer *timer, void *arg) {
+    (void)timer;
+    (void)arg;
+    fail();
+    return true;
+}
+
+static void wheel_null_wheel_is_refused_or_empty(void **state) {
+    (void)state;
+    struct htw_timer timer = { 0 };
+    struct htw_timer *timers[1] = { NULL };
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    size_t count = 7;
+    htw_wheel_destroy(NULL);
+    assert_int_equal(htw_wheel_schedule(NULL, &timer, 1), -EINVAL);
+    assert_int_equal(htw_wheel_schedule_within(NULL, &timer, 1, 2), -EINVAL);
+    assert_false(htw_wheel_cancel(NULL, &timer));
+    assert_null(htw_wheel_poll(NULL, 1));
+    assert_int_equal(htw_wheel_poll_batch(NULL, 1, timers, 1, 0, &count), -EINVAL);
+    assert_int_equal(count, 7);
+    assert_int_equal(htw_wheel_next(NULL), HTW_NEVER);
+    assert_int_equal(htw_wheel_now(NULL), HTW_NEVER);
+    assert_int_equal(htw_wheel_count(NULL), 0);
+    assert_int_equal(htw_wheel_reserve(NULL, 1), -EINVAL);
+    assert_null(htw_wheel_drain(NULL));
+    assert_int_equal(htw_wheel_for_each(NULL, visit_none, NULL), 0);
+    assert_int_equal(htw_wheel_check(NULL), -EINVAL);
+    assert_int_equal(htw_wheel_dump(NULL, stdout), -EINVAL);
+    assert_int_equal(htw_wheel_stats(NULL, &stats), -EINVAL);
+    assert_false(htw_timer_is_pending(&timer));
+}
+
+static void wheel_null_timer_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 0);
+    assert_int_equal(htw_wheel_schedule(f.wheel, NULL, 1), -EINVAL);
+    assert_int_equal(htw_wheel_schedule_within(f.wheel, NULL, 1, 2), -EINVAL);
+    assert_false(htw_wheel_cancel(f.wheel, NULL));
+    assert_false(htw_timer_is_pending(NULL));
+    assert_int_equal(htw_timer_deadline(NULL), HTW_NEVER);
+    htw_timer_init(NULL);
+    assert_int_equal(htw_wheel_count(f.wheel), 0);
+    assert_int_equal(fixture_stats(&f).scheduled, 0);
+    fixture_close(&f);
+}
+
+static void wheel_batch_without_room_or_places_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    struct htw_timer *timers[1] = { NULL };
+    size_t count = 7;
+    arm(&f, 0, 5);
+    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, timers, 0, 0, &count), -EINVAL);
+    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, NULL, 1, 0, &count), -EINVAL);
+    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, timers, 1, 0, NULL), -EINVAL);
+    assert_int_equal(count, 7);
+    assert_null(timers[0]);
+    assert_int_equal(htw_wheel_now(f.wheel), 0);
+    /* No round was begun: what is armed now for the past comes with the next poll. */
+    arm(&f, 0, 0);
+    assert_round(&f, 0, 0);
+    fixture_close(&f);
+}
+
+static void wheel_range_that_ends_before_it_begins_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 2);
+    arm(&f, 1, 50);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], 11, 10), -EINVAL);
+        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER, 10), -EINVAL);
+        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER, HTW_NEVER - 1),
+                         -EINVAL);
+    }
+    assert_false(htw_timer_is_pending(&f.timers[0]));
+    assert_int_equal(fixture_stats(&f).moved, 0);
+    assert_comes_alone(&f, 1, 50);
+    fixture_close(&f);
+}
+
+static void wheel_timer_of_another_wheel_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    struct fixture other;
+    fixture_open(&f, 8, 0, false, 1);
+    fixture_open(&other, 8, 0, false, 0);
+    static const uint64_t deadlines[] = { 0, 50, HTW_NEVER };
+    for (size_t i = 0; i < 3; i++) {
+        arm(&f, 0, deadlines[i]);
+        assert_int_equal(htw_wheel_schedule(other.wheel, &f.timers[0], 60), -EINVAL);
+        assert_int_equal(htw_wheel_schedule_within(other.wheel, &f.timers[0], 60, 70), -EINVAL);
+        assert_false(htw_wheel_cancel(other.wheel, &f.timers[0]));
+        assert_true(htw_timer_is_pending(&f.timers[0]));
+        assert_int_equal(htw_timer_deadline(&f.timers[0]), deadlines[i]);
+        assert_int_equal(htw_wheel_count(other.wheel), 0);
+        assert_sound(&f);
+    }
+    fixture_close(&other);
+    fixture_close(&f);
+}
+
+static void wheel_timer_may_go_to_another_wheel_when_it_is_not_pending(void **state) {
+    (void)state;
+    struct fixture f;
+    struct fixture other;
+    fixture_open(&f, 8, 0, false, 1);
+    fixture_open(&other, 8, 0, false, 0);
+    arm(&f, 0, 50);
+    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+    assert_int_equal(htw_wheel_schedule(other.wheel, &f.timers[0], 60), 0);
+    assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[0], 60), -EINVAL);
+    assert_ptr_equal(htw_wheel_poll(other.wheel, 60), &f.timers[0]);
+    assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[0], 60), 0);
+    assert_comes_alone(&f, 0, 60);
+    fixture_close(&other);
+    fixture_close(&f);
+}
+
+static void wheel_for_each_without_a_visitor_visits_nothing(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    arm(&f, 0, 5);
+    assert_int_equal(htw_wheel_for_each(f.wheel, NULL, NULL), 0);
+    fixture_close(&f);
+}
+
+static void wheel_stats_of_unknown_size_are_left_alone(void **state) {
+    (void)state;
+    static const size_t sizes[] = { 0, sizeof(struct htw_wheel_stats) - 1,
+                                    sizeof(struct htw_wheel_stats) + 1 };
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct htw_wheel_stats stats;
+        struct htw_wheel_stats same;
+        memset(&stats, 0x5a, sizeof stats);
+        stats.struct_size = sizes[i];
+        memcpy(&same, &stats, sizeof stats);
+        assert_int_equal(htw_wheel_stats(f.wheel, &stats), -EINVAL);
+        assert_memory_equal(&stats, &same, sizeof stats);
+    }
+    assert_int_equal(htw_wheel_stats(f.wheel, NULL), -EINVAL);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_size_out_of_range_or_no_power_of_two_is_refused),
+        cmocka_unit_test(wheel_size_of_every_power_of_two_in_range_is_accepted),
+        cmocka_unit_test(wheel_size_zero_means_the_default),
+        cmocka_unit_test(wheel_start_at_never_is_refused),
+        cmocka_unit_test(wheel_options_of_unknown_size_are_refused),
+        cmocka_unit_test(wheel_allocator_without_a_function_is_refused),
+        cmocka_unit_test(wheel_create_without_a_place_for_it_is_refused),
+        cmocka_unit_test(wheel_null_wheel_is_refused_or_empty),
+        cmocka_unit_test(wheel_null_timer_is_refused),
+        cmocka_unit_test(wheel_batch_without_room_or_places_is_refused),
+        cmocka_unit_test(wheel_range_that_ends_before_it_begins_is_refused),
+        cmocka_unit_test(wheel_timer_of_another_wheel_is_refused),
+        cmocka_unit_test(wheel_timer_may_go_to_another_wheel_when_it_is_not_pending),
+        cmocka_unit_test(wheel_for_each_without_a_visitor_visits_nothing),
+        cmocka_unit_test(wheel_stats_of_unknown_size_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* test_inspect - htw_wheel_check finds what is broken; for_each visits, htw_wheel_dump draws.
+ */
+#include "../../support/fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Arms three timers for `deadline`, damages the second with `damage`, and expects the check
+ * to find that; then puts the timer back as it was.
+ */
+static void assert_found(uint64_t deadline, bool strict, void (*damage)(struct htw_timer *timer)) {
+    struct fixture f;
+    fixture_open(&f, 8, 100, strict, 3);
+    for (size_t i = 0; i < 3; i++)
+        arm(&f, i, deadline);
+    assert_sound(&f);
+    struct htw_timer intact = f.timers[1];
+    damage(&f.timers[1]);
+    int broken = htw_wheel_check(f.wheel);
+    f.timers[1] = intact;
+    assert_true(broken > 0);
+    fixture_close(&f);
+}
+
+static void assert_found_everywhere(void (*damage)(struct htw_timer *timer)) {
+    static const uint64_t deadlines[] = { 50, 101, 120, 5000, HTW_NEVER };
+    for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+        assert_found(deadlines[i], false, damage);
+        assert_found(deadlines[i], true, damage);
+    }
+}
+
+static void initialise(struct htw_timer *timer) {
+    memset(timer, 0, sizeof *timer);
+}
+
+static void wheel_check_finds_a_pending_timer_that_was_initialised_again(void **state) {
+    (void)state;
+    assert_found_everywhere(initialise);
+}
+
+static void forget_the_rest(struct htw_timer *timer) {
+    /* All behind the links and the deadline: as if never armed. */
+    size_t kept = offsetof(struct htw_timer, _deadline) + sizeof timer->_deadline;
+    memset((char *)timer + kept, 0, sizeof *timer - kept);
+}
+
+static void wheel_check_finds_a_pending_timer_without_an_owner(void **state) {
+    (void)state;
+    assert_found_everywhere(forget_the_rest);
+}
+
+static void set_an_early_deadline(struct htw_timer *timer) {
+    timer->_deadline = 100;
+}
+
+static void wheel_check_finds_a_deadline_before_the_key_of_its_bucket(void **state) {
+    (void)state;
+    static const uint64_t deadlines[] = { 102, 120, 5000 };
+    for (size_t i = 0; i < 3; i++) {
+        assert_found(deadlines[i], false, set_an_early_deadline);
+        assert_found(deadlines[i], true, set_an_early_deadline);
+    }
+}
+
+static void wheel_check_finds_a_deadline_overwritten_among_those_of_never(void **state) {
+    (void)state;
+    assert_found(HTW_NEVER, false, set_an_early_deadline);
+}
+
+static void wheel_check_finds_a_timer_that_has_left_unnoticed(void **state) {
+    (void)state;
+    /* The neighbours are linked past the second timer, as a second thread might. */
+    struct fixture f;
+    fixture_open(&f, 8, 100, true, 3);
+    for (size_t i = 0; i < 3; i++)
+        arm(&f, i, 104);
+    struct htw_timer intact[3];
+    memcpy(intact, f.timers, sizeof intact);
+    f.timers[0]._link._next = &f.timers[2]._link;
+    f.timers[2]._link._back = &f.timers[0]._link._next;
+    int broken = htw_wheel_check(f.wheel);
+    memcpy(f.timers, intact, sizeof intact);
+    assert_true(broken > 0);
+    fixture_close(&f);
+}
+
+/* --- for_each ----------------------------------------------------------------------------- */
+
+static bool count_down(struct htw_timer *timer, void *arg) {
+    (void)timer;
+    return --*(size_t *)arg > 0;
+}
+
+static void wheel_for_each_stops_at_any_place_when_the_visitor_says_so(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 7);
+    arm(&f, 0, 50);
+    arm(&f, 1, 60);
+    assert_non_null(htw_wheel_poll(f.wheel, 100)); /* a round is on: the next goes to `late` */
+    static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER };
+    for (size_t i = 0; i < 5; i++)
+        arm(&f, 2 + i, armed[i]);
+    for (size_t wanted = 1; wanted <= 6; wanted++) {
+        size_t left = wanted;
+        assert_int_equal(htw_wheel_for_each(f.wheel, count_down, &left), wanted);
+    }
+    fixture_close(&f);
+}
+
+/* --- dump --------------------------------------------------------------------------------- */
+
+/* The dump of a wheel, to be freed. */
+static char *dump(const struct fixture *f) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_wheel_dump(f->wheel, stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    assert_non_null(text);
+    return text;
+}
+
+static void wheel_dump_shows_the_clock_and_the_keys(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 123456, strict != 0, 5);
+        arm(&f, 0, 123457);
+        arm(&f, 1, 123999);
+        arm(&f, 2, 98765432100);
+        arm(&f, 3, HTW_NEVER);
+        arm(&f, 4, 5);
+        char *text = dump(&f);
+        assert_non_null(strstr(text, "123456"));
+        assert_non_null(strstr(text, "123457"));
+        assert_non_null(strstr(text, "123999"));
+        assert_non_null(strstr(text, "98765432100"));
+        assert_true(text[strlen(text) - 1] == '\n');
+        free(text);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_dump_of_an_empty_wheel_shows_no_key(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 123456, false, 1);
+    arm(&f, 0, 123999);
+    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "123456"));
+    free(text);
+    fixture_close(&f);
+}
+
+/* Of a wheel with `count` timers in one bucket: the drawing of that level begins with `strip`. */
+static void assert_drawn(size_t count, const char *strip) {
+    struct fixture f;
+    fixture_open(&f, 4, 100, false, count);
+    for (size_t i = 0; i < count; i++)
+        arm(&f, i, 101);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, strip));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers(void **state) {
+    (void)state;
+    assert_drawn(0, "|....|");
+    assert_drawn(9, "|.9..|");
+    assert_drawn(10, "|.a..|");
+    assert_drawn(99, "|.a..|");
+    assert_drawn(100, "|.b..|");
+    assert_drawn(1000, "|.c..|");
+}
+
+static void wheel_dump_of_a_large_wheel_draws_groups_of_buckets(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 256, 0, false, 3);
+    arm(&f, 0, 4);
+    arm(&f, 1, 7); /* the group of 4 */
+    arm(&f, 2, 8);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "a group of buckets"));
+    assert_non_null(strstr(text, "|.21."));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_lists_the_first_eight_buckets_of_the_queue(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 16, 100, false, 9);
+    for (size_t i = 0; i < 9; i++)
+        arm(&f, i, 101 + i);
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "9 buckets, the first of them:"));
+    assert_non_null(strstr(text, "tick 108:"));
+    assert_null(strstr(text, "tick 109:"));
+    free(text);
+    fixture_close(&f);
+}
+
+static void wheel_dump_says_that_a_round_is_on(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 2);
+    arm(&f, 0, 101);
+    arm(&f, 1, 101);
+    assert_non_null(htw_wheel_poll(f.wheel, 101));
+    char *text = dump(&f);
+    assert_non_null(strstr(text, "clock 101 (in a round)"));
+    free(text);
+    fixture_close(&f);
+}
+
+/* Field by field: the bytes of padding between them are not defined. */
+static void assert_same_stats(const struct htw_wheel_stats *a, const struct htw_wheel_stats *b) {
+    assert_int_equal(a->scheduled, b->scheduled);
+    assert_int_equal(a->moved, b->moved);
+    assert_int_equal(a->cancelled, b->cancelled);
+    assert_int_equal(a->expired, b->expired);
+    assert_int_equal(a->drained, b->drained);
+    assert_int_equal(a->demoted, b->demoted);
+    assert_int_equal(a->advances, b->advances);
+    assert_int_equal(a->pending, b->pending);
+    assert_int_equal(a->levels, b->levels);
+    assert_int_equal(a->size, b->size);
+    assert_int_equal(a->queued_buckets, b->queued_buckets);
+    assert_int_equal(a->memory_bytes, b->memory_bytes);
+}
+
+static void wheel_dump_changes_nothing(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 3);
+    arm(&f, 0, 101);
+    arm(&f, 1, 5000);
+    arm(&f, 2, 7);
+    struct htw_wheel_stats before = fixture_stats(&f);
+    free(dump(&f));
+    struct htw_wheel_stats after = fixture_stats(&f);
+    assert_same_stats(&before, &after);
+    assert_round(&f, 5000, 2, 0, 1);
+    fixture_close(&f);
+}
+
+static void wheel_dump_to_a_full_device_reports_it(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 1);
+    arm(&f, 0, 101);
+    FILE *stream = fopen("/dev/full", "w");
+    assert_non_null(stream);
+    assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
+    fclose(stream);
+    stream = fopen("/dev/full", "w");
+    assert_non_null(stream);
+    setvbuf(stream, NULL, _IONBF, 0); /* each write fails at once; nothing is left to flush */
+    assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
+    fclose(stream);
+    fixture_close(&f);
+}
+
+static void wheel_dump_without_a_stream_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 0);
+    assert_int_equal(htw_wheel_dump(f.wheel, NULL), -EINVAL);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_check_finds_a_pending_timer_that_was_initialised_again),
+        cmocka_unit_test(wheel_check_finds_a_pending_timer_without_an_owner),
+        cmocka_unit_test(wheel_check_finds_a_deadline_before_the_key_of_its_bucket),
+        cmocka_unit_test(wheel_check_finds_a_deadline_overwritten_among_those_of_never),
+        cmocka_unit_test(wheel_check_finds_a_timer_that_has_left_unnoticed),
+        cmocka_unit_test(wheel_for_each_stops_at_any_place_when_the_visitor_says_so),
+        cmocka_unit_test(wheel_dump_shows_the_clock_and_the_keys),
+        cmocka_unit_test(wheel_dump_of_an_empty_wheel_shows_no_key),
+        cmocka_unit_test(wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers),
+        cmocka_unit_test(wheel_dump_of_a_large_wheel_draws_groups_of_buckets),
+        cmocka_unit_test(wheel_dump_lists_the_first_eight_buckets_of_the_queue),
+        cmocka_unit_test(wheel_dump_says_that_a_round_is_on),
+        cmocka_unit_test(wheel_dump_changes_nothing),
+        cmocka_unit_test(wheel_dump_to_a_full_device_reports_it),
+        cmocka_unit_test(wheel_dump_without_a_stream_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* test_moves - arming a timer that is pending. */
+#include "../../support/fixture.h"
+
+static void wheel_moved_timer_comes_at_its_new_deadline_only(void **state) {
+    (void)state;
+    /* From and to: near, at the edges of buckets, far; the old tick passes quietly. */
+    static const uint64_t deadlines[] = { 101,  102,  103,   104,   111,     112,
+                                          127,  128,  163,   164,   200,     511,
+                                          512,  700,  4195,  4196,  640,     5000,
+                                          8191, 8192, 60000, 70000, 1000000, HTW_NEVER - 1 };
+    enum { COUNT = sizeof deadlines / sizeof deadlines[0] };
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t from = 0; from < COUNT; from++) {
+            for (size_t to = 0; to < COUNT; to++) {
+                struct fixture f;
+                fixture_open(&f, 8, 100, strict != 0, 1);
+                arm(&f, 0, deadlines[from]);
+                arm(&f, 0, deadlines[to]);
+                assert_int_equal(htw_timer_deadline(&f.timers[0]), deadlines[to]);
+                assert_int_equal(htw_wheel_count(f.wheel), 1);
+                assert_sound(&f);
+                assert_true(htw_wheel_next(f.wheel) <= deadlines[to]);
+                if (deadlines[from] < deadlines[to])
+                    assert_quiet_round(&f, deadlines[from]);
+                assert_quiet_round(&f, deadlines[to] - 1);
+                assert_round(&f, deadlines[to], 0);
+                fixture_close(&f);
+            }
+        }
+    }
+}
+
+static void wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        for (uint64_t turn = 8; turn <= 8 * 8 * 8 * 8; turn *= 8) {
+            struct fixture f;
+            fixture_open(&f, 8, 0, strict != 0, 3);
+            uint64_t deadline = turn - turn / 8; /* the last bucket of some level */
+            arm(&f, 0, deadline);
+            arm(&f, 1, deadline); /* keeps the bucket's key */
+            arm(&f, 0, deadline + turn);
+            assert_sound(&f);
+            assert_round(&f, deadline, 1);
+            arm(&f, 2, deadline + 1);
+            assert_round(&f, deadline + turn - 1, 2);
+            assert_round(&f, deadline + turn, 0);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 2);
+        arm(&f, 0, 22); /* [16, 24) of level 1 */
+        arm(&f, 1, 20);
+        arm(&f, 0, 17);
+        assert_int_equal(htw_wheel_next(f.wheel), 17);
+        assert_round(&f, 17, 0);
+        assert_round(&f, 20, 1);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_moved_again_and_again_demotes_rightly(void **state) {
+    (void)state;
+    /* A timeout that is put off at every tick, as busy connections do. */
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 1);
+        for (uint64_t now = 0; now < 2000; now++) {
+            assert_quiet_round(&f, now);
+            arm(&f, 0, now + 300);
+        }
+        assert_int_equal(fixture_stats(&f).moved, 1999);
+        assert_quiet_round(&f, 2298);
+        assert_round(&f, 2299, 0);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_move_to_the_past_is_due_at_once(void **state) {
+    (void)state;
+    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER };
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+            struct fixture f;
+            fixture_open(&f, 8, 100, strict != 0, 1);
+            arm(&f, 0, from[i]);
+            arm(&f, 0, 40);
+            assert_int_equal(htw_wheel_next(f.wheel), 100);
+            assert_round(&f, 100, 0);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_move_to_never_comes_no_more(void **state) {
+    (void)state;
+    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER };
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+            struct fixture f;
+            fixture_open(&f, 8, 100, strict != 0, 1);
+            arm(&f, 0, from[i]);
+            arm(&f, 0, HTW_NEVER);
+            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+            assert_quiet_round(&f, HTW_NEVER);
+            assert_int_equal(htw_wheel_count(f.wheel), 1);
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_move_from_never_comes(void **state) {
+    (void)state;
+    static const uint64_t to[] = { 101, 130, 100000, HTW_NEVER - 1 };
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
+        struct fixture f;
+        fixture_open(&f, 8, 100, false, 1);
+        arm(&f, 0, HTW_NEVER);
+        arm(&f, 0, to[i]);
+        assert_comes_alone(&f, 0, to[i]);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_move_is_counted_as_a_move(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    static const uint64_t deadlines[] = { 5, 9, 7, 7, 0, HTW_NEVER, 3 };
+    for (size_t i = 0; i < 7; i++)
+        arm(&f, 0, deadlines[i]);
+    assert_int_equal(fixture_stats(&f).scheduled, 1);
+    assert_int_equal(fixture_stats(&f).moved, 6);
+    assert_int_equal(htw_wheel_count(f.wheel), 1);
+    assert_comes_alone(&f, 0, 3);
+    fixture_close(&f);
+}
+
+static void wheel_moved_timer_can_be_cancelled(void **state) {
+    (void)state;
+    static const uint64_t to[] = { 3, 101, 105, 130, 100000, HTW_NEVER };
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
+        struct fixture f;
+        fixture_open(&f, 8, 100, false, 1);
+        arm(&f, 0, 104);
+        arm(&f, 0, to[i]);
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+        assert_quiet_round(&f, HTW_NEVER);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_move_inside_the_round_takes_what_is_not_handed_out_yet(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 3);
+        arm(&f, 0, 20);
+        arm(&f, 1, 21);
+        arm(&f, 2, 22);
+        assert_ptr_equal(htw_wheel_poll(f.wheel, 30), &f.timers[0]);
+        arm(&f, 1, 25); /* later, but in this round */
+        arm(&f, 2, 31); /* out of this round */
+        assert_round(&f, 30, 1);
+        assert_round(&f, 31, 2);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_move_inside_the_round_to_the_past_waits_for_the_next(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 3);
+        arm(&f, 0, 20);
+        arm(&f, 1, 25);
+        arm(&f, 2, 26);
+        assert_ptr_equal(htw_wheel_poll(f.wheel, 30), &f.timers[0]);
+        arm(&f, 1, 20);
+        assert_round(&f, 30, 2);
+        assert_round(&f, 30, 1);
+        fixture_close(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_moved_timer_comes_at_its_new_deadline_only),
+        cmocka_unit_test(wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn),
+        cmocka_unit_test(wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded),
+        cmocka_unit_test(wheel_moved_again_and_again_demotes_rightly),
+        cmocka_unit_test(wheel_move_to_the_past_is_due_at_once),
+        cmocka_unit_test(wheel_move_to_never_comes_no_more),
+        cmocka_unit_test(wheel_move_from_never_comes),
+        cmocka_unit_test(wheel_move_is_counted_as_a_move),
+        cmocka_unit_test(wheel_moved_timer_can_be_cancelled),
+        cmocka_unit_test(wheel_move_inside_the_round_takes_what_is_not_handed_out_yet),
+        cmocka_unit_test(wheel_move_inside_the_round_to_the_past_waits_for_the_next),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* test_next - when to wake up, and what a wake-up costs. */
+#include "../../support/fixture.h"
+
+#include "../../support/random.h"
+
+static const uint64_t trillion = UINT64_C(1000000000000);
+
+static void wheel_next_is_the_earliest_deadline(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 5);
+        static const uint64_t deadlines[] = { 5000, 300, 301, 299, 7 };
+        static const uint64_t nexts[] = { 5000, 300, 300, 299, 7 };
+        for (size_t i = 0; i < 5; i++) {
+            arm(&f, i, deadlines[i]);
+            assert_int_equal(htw_wheel_next(f.wheel), nexts[i]);
+        }
+        fixture_close(&f);
+    }
+}
+
+static void wheel_next_is_the_clock_while_timers_are_due(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 3);
+    arm(&f, 0, 20);
+    arm(&f, 1, 20);
+    arm(&f, 2, 40);
+    assert_non_null(htw_wheel_poll(f.wheel, 30));
+    assert_int_equal(htw_wheel_next(f.wheel), 20);
+    assert_non_null(htw_wheel_poll(f.wheel, 30));
+    assert_null(htw_wheel_poll(f.wheel, 30));
+    assert_int_equal(htw_wheel_next(f.wheel), 40);
+    arm(&f, 0, 30);
+    assert_int_equal(htw_wheel_next(f.wheel), 30);
+    fixture_close(&f);
+}
+
+static void wheel_emptied_bucket_causes_no_wake_up(void **state) {
+    (void)state;
+    /* At the lowest level and above; alone, and with a later bucket behind it. */
+    static const uint64_t deadlines[] = { 3, 20, 100, 5000, UINT64_C(1) << 40 };
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+            struct fixture f;
+            fixture_open(&f, 8, 0, strict != 0, 3);
+            arm(&f, 0, deadlines[i]);
+            arm(&f, 1, deadlines[i]);
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[1]));
+            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+            arm(&f, 0, deadlines[i]);
+            arm(&f, 2, deadlines[i] * 3);
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+            assert_int_equal(htw_wheel_next(f.wheel), deadlines[i] * 3);
+            assert_comes_alone(&f, 2, deadlines[i] * 3);
+            assert_int_equal(fixture_stats(&f).advances, 1);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_emptied_bucket_costs_a_poll_no_advance(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 100);
+    for (size_t i = 0; i < 100; i++)
+        arm(&f, i, i < 99 ? 7 * i + 1 : 5000);
+    for (size_t i = 0; i < 99; i++)
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
+    assert_round(&f, 10000, 99); /* without a next that could have cleared the way */
+    assert_int_equal(fixture_stats(&f).advances, 1);
+    assert_int_equal(fixture_stats(&f).queued_buckets, 0);
+    fixture_close(&f);
+}
+
+static void wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 2);
+        arm(&f, 0, 17); /* [16, 24) of level 1 */
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+        arm(&f, 1, 22);
+        assert_in_range(htw_wheel_next(f.wheel), 17, 22);
+        assert_quiet_round(&f, 21);
+        assert_int_equal(htw_wheel_next(f.wheel), 22);
+        assert_round(&f, 22, 1);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 3);
+        arm(&f, 0, 601); /* one bucket of level 3 */
+        arm(&f, 1, 800);
+        arm(&f, 2, 801);
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+        uint64_t next = htw_wheel_next(f.wheel);
+        assert_true(next == 601 || next == 800);
+        assert_quiet_round(&f, 601);
+        assert_int_equal(htw_wheel_next(f.wheel), 800);
+        assert_round(&f, 801, 1, 2);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_next_after_a_round_is_later_than_now(void **state) {
+    (void)state;
+    struct random_source source = { 3 };
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 60);
+    for (uint64_t now = 0; now < 3000; now++) {
+        for (int i = 0; i < 3; i++)
+            arm(&f, random_below(&source, 60), now + 1 + random_below(&source, 200));
+        htw_wheel_cancel(f.wheel, &f.timers[random_below(&source, 60)]);
+        while (htw_wheel_poll(f.wheel, now) != NULL)
+            continue;
+        assert_true(htw_wheel_next(f.wheel) > now);
+    }
+    fixture_close(&f);
+}
+
+static void wheel_trillion_empty_ticks_cost_as_much_as_one(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        uint64_t advances[2];
+        for (int far = 0; far < 2; far++) {
+            struct fixture f;
+            uint64_t deadline = far != 0 ? trillion : 1;
+            fixture_open(&f, 256, 0, strict != 0, 1);
+            arm(&f, 0, deadline);
+            assert_comes_alone(&f, 0, deadline);
+            assert_quiet_round(&f, deadline + trillion);
+            advances[far] = fixture_stats(&f).advances;
+            fixture_close(&f);
+        }
+        assert_int_equal(advances[0], 1);
+        assert_int_equal(advances[1], advances[0]);
+    }
+}
+
+static void wheel_lone_far_timer_costs_one_advance(void **state) {
+    (void)state;
+    /* From a clock with bits in every level, so that each level would have to be crossed. */
+    static const uint32_t sizes[] = { 2, 8, 256 };
+    struct random_source source = { 9 };
+    for (size_t size = 0; size < 3; size++) {
+        for (unsigned bit = 0; bit < 63; bit++) {
+            struct fixture f;
+            fixture_open(&f, sizes[size], random_next(&source) >> 1, false, 1);
+            uint64_t deadline = htw_wheel_now(f.wheel) + (UINT64_C(1) << bit) + bit;
+            arm(&f, 0, deadline);
+            assert_comes_alone(&f, 0, deadline);
+            assert_int_equal(fixture_stats(&f).advances, 1);
+            assert_int_equal(fixture_stats(&f).demoted, 0);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_timers_far_apart_cost_one_advance_each(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 256, 0, false, 8);
+    for (size_t i = 0; i < 8; i++)
+        arm(&f, i, trillion * (i + 1));
+    assert_round(&f, 9 * trillion, 0, 1, 2, 3, 4, 5, 6, 7);
+    assert_int_equal(fixture_stats(&f).advances, 8);
+    fixture_close(&f);
+}
+
+static void wheel_timer_is_demoted_at_most_once_a_level(void **state) {
+    (void)state;
+    for (uint32_t size = 2; size <= 256; size *= 4) {
+        struct fixture f;
+        fixture_open(&f, size, 0, false, 500);
+        struct random_source source = { 17 };
+        for (size_t i = 0; i < 500; i++)
+            arm(&f, i, random_below(&source, 1000000));
+        uint64_t levels = fixture_stats(&f).levels;
+        while (htw_wheel_poll(f.wheel, 1000000) != NULL)
+            continue;
+        assert_in_range(fixture_stats(&f).demoted, 1, 500 * levels);
+        fixture_close(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_next_is_the_earliest_deadline),
+        cmocka_unit_test(wheel_next_is_the_clock_while_timers_are_due),
+        cmocka_unit_test(wheel_emptied_bucket_causes_no_wake_up),
+        cmocka_unit_test(wheel_emptied_bucket_costs_a_poll_no_advance),
+        cmocka_unit_test(wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick),
+        cmocka_unit_test(wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll),
+        cmocka_unit_test(wheel_next_after_a_round_is_later_than_now),
+        cmocka_unit_test(wheel_trillion_empty_ticks_cost_as_much_as_one),
+        cmocka_unit_test(wheel_lone_far_timer_costs_one_advance),
+        cmocka_unit_test(wheel_timers_far_apart_cost_one_advance_each),
+        cmocka_unit_test(wheel_timer_is_demoted_at_most_once_a_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

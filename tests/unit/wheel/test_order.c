@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* test_order - order within and between ticks; steps and jumps; determinism. */
+#include "../../support/fixture.h"
+
+#include "../../support/random.h"
+
+#include <string.h>
+
+static void wheel_timers_come_by_deadline(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = { 2, 8, 256 };
+    for (size_t size = 0; size < 3; size++) {
+        for (int strict = 0; strict < 2; strict++) {
+            struct fixture f;
+            fixture_open(&f, sizes[size], 0, strict != 0, 3000);
+            struct random_source source = { 11 };
+            for (size_t i = 0; i < 3000; i++)
+                arm(&f, i, random_magnitude(&source) >> 1);
+            uint64_t last = 0;
+            size_t count = 0;
+            struct htw_timer *timer;
+            while ((timer = htw_wheel_poll(f.wheel, HTW_NEVER)) != NULL) {
+                assert_true(htw_timer_deadline(timer) >= last);
+                last = htw_timer_deadline(timer);
+                assert_true(htw_wheel_now(f.wheel) == last);
+                count++;
+            }
+            assert_int_equal(count, 3000);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void wheel_strict_tick_comes_in_order_of_arming(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, true, 5);
+    arm(&f, 3, 7);
+    arm(&f, 1, 7);
+    arm(&f, 4, 7);
+    arm(&f, 0, 7);
+    arm(&f, 2, 6);
+    assert_round(&f, 7, 2, 3, 1, 4, 0);
+    fixture_close(&f);
+}
+
+static void wheel_strict_order_survives_demotion_to_a_tick_armed_from_near(void **state) {
+    (void)state;
+    /* The same tick, armed from ever nearer: at each level one of its buckets. */
+    struct fixture f;
+    fixture_open(&f, 8, 0, true, 8);
+    arm(&f, 7, 5000);
+    arm(&f, 6, 5000);
+    arm(&f, 5, 4600);
+    assert_round(&f, 4600, 5); /* this demotes what shares its bucket */
+    arm(&f, 4, 5000);
+    arm(&f, 3, 4950);
+    assert_round(&f, 4950, 3);
+    arm(&f, 2, 5000);
+    arm(&f, 1, 4997);
+    assert_round(&f, 4997, 1);
+    arm(&f, 0, 5000);
+    assert_round(&f, 5000, 7, 6, 4, 2, 0);
+    fixture_close(&f);
+}
+
+static void wheel_strict_order_survives_every_pattern_of_arming(void **state) {
+    (void)state;
+    /* Always some timers for tick 700, others around it that open the buckets. */
+    enum { TIMERS = 300 };
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct fixture f;
+        struct random_source source = { seed };
+        fixture_open(&f, UINT32_C(2) << random_below(&source, 3), 0, true, TIMERS);
+        size_t expected[TIMERS];
+        size_t count = 0;
+        for (size_t i = 0; i < TIMERS; i++) {
+            if (random_one_in(&source, 2)) {
+                arm(&f, i, 700);
+                expected[count++] = i;
+            } else {
+                uint64_t now = htw_wheel_now(f.wheel);
+                arm(&f, i, now + random_below(&source, 699 - now) + 1);
+            }
+            uint64_t now = htw_wheel_now(f.wheel) + random_below(&source, 4);
+            if (now > 695)
+                now = 695;
+            while (htw_wheel_poll(f.wheel, now) != NULL)
+                continue;
+        }
+        while (htw_wheel_poll(f.wheel, 699) != NULL)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            assert_ptr_equal(htw_wheel_poll(f.wheel, 700), &f.timers[expected[i]]);
+        assert_null(htw_wheel_poll(f.wheel, 700));
+        fixture_close(&f);
+    }
+}
+
+static void wheel_strict_order_survives_a_budget_with_arms_in_between(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, true, 41);
+    arm(&f, 0, 576);
+    for (size_t i = 1; i < 21; i++) /* the same bucket of level 3 as timer 0 */
+        arm(&f, i, 600);
+    struct htw_timer *timers[64];
+    size_t numbers[41];
+    size_t total = 0;
+    size_t armed = 21;
+    size_t count;
+    int progress;
+    do {
+        progress = htw_wheel_poll_batch(f.wheel, 590, timers, 64, 1, &count);
+        if (armed < 41)
+            arm(&f, armed++, 600);
+        assert_in_range(count, 0, 1);
+        if (count == 1)
+            numbers[total++] = fixture_number(&f, timers[0]);
+        assert_sound(&f);
+    } while (progress == HTW_MORE);
+    assert_int_equal(total, 1);
+    while (armed < 41)
+        arm(&f, armed++, 600);
+    assert_quiet_round(&f, 599);
+    for (size_t i = 1; i < 41; i++)
+        assert_ptr_equal(htw_wheel_poll(f.wheel, 600), &f.timers[i]);
+    assert_int_equal(numbers[0], 0);
+    fixture_close(&f);
+}
+
+static void wheel_strict_move_counts_as_a_new_arming(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, true, 4);
+    for (size_t i = 0; i < 4; i++)
+        arm(&f, i, 100);
+    arm(&f, 1, 100);
+    arm(&f, 2, 50);
+    arm(&f, 2, 100);
+    arm(&f, 0, 120);
+    arm(&f, 0, 100);
+    assert_round(&f, 100, 3, 1, 2, 0);
+    fixture_close(&f);
+}
+
+static void wheel_strict_move_to_the_present_counts_as_a_new_arming(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 10, true, 3);
+    for (size_t i = 0; i < 3; i++)
+        arm(&f, i, 10);
+    arm(&f, 0, 3);
+    assert_round(&f, 10, 1, 2, 0);
+    fixture_close(&f);
+}
+
+/* Arms alike and polls up to `end` in steps of `step`; notes the order. */
+static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t step,
+                           size_t *numbers) {
+    struct fixture f;
+    fixture_open(&f, size, 0, strict, 400);
+    struct random_source source = { 5 };
+    for (size_t i = 0; i < 400; i++)
+        arm(&f, i, random_below(&source, 3000));
+    for (size_t i = 0; i < 400; i += 7)
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
+    size_t count = 0;
+    for (uint64_t now = 0; now <= end; now += step) {
+        struct htw_timer *timer;
+        while ((timer = htw_wheel_poll(f.wheel, now)) != NULL)
+            numbers[count++] = fixture_number(&f, timer);
+        assert_int_equal(htw_wheel_now(f.wheel), now);
+    }
+    fixture_close(&f);
+    return count;
+}
+
+static void wheel_step_of_ten_equals_ten_steps_of_one(void **state) {
+    (void)state;
+    static const uint64_t steps[] = { 10, 100, 2500 };
+    size_t by_one[400];
+    size_t by_step[400];
+    for (uint32_t size = 2; size <= 256; size *= 4) {
+        size_t count = run_in_steps(size, true, 2500, 1, by_one);
+        assert_in_range(count, 200, 400);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(run_in_steps(size, true, 2500, steps[i], by_step), count);
+            assert_memory_equal(by_step, by_one, count * sizeof by_one[0]);
+        }
+    }
+}
+
+static void wheel_relaxed_order_is_the_same_every_time(void **state) {
+    (void)state;
+    size_t first[400];
+    size_t again[400];
+    for (uint32_t size = 2; size <= 256; size *= 4) {
+        size_t count = run_in_steps(size, false, 2500, 5, first);
+        assert_int_equal(run_in_steps(size, false, 2500, 5, again), count);
+        assert_memory_equal(again, first, count * sizeof first[0]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_timers_come_by_deadline),
+        cmocka_unit_test(wheel_strict_tick_comes_in_order_of_arming),
+        cmocka_unit_test(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near),
+        cmocka_unit_test(wheel_strict_order_survives_every_pattern_of_arming),
+        cmocka_unit_test(wheel_strict_order_survives_a_budget_with_arms_in_between),
+        cmocka_unit_test(wheel_strict_move_counts_as_a_new_arming),
+        cmocka_unit_test(wheel_strict_move_to_the_present_counts_as_a_new_arming),
+        cmocka_unit_test(wheel_step_of_ten_equals_ten_steps_of_one),
+        cmocka_unit_test(wheel_relaxed_order_is_the_same_every_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rounds - rounds, batches and budgets. */
+#include "../../support/fixture.h"
+
+#include "../../support/random.h"
+
+#include <string.h>
+
+static void wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 1);
+        arm(&f, 0, 5);
+        for (int round = 0; round < 10; round++) {
+            assert_ptr_equal(htw_wheel_poll(f.wheel, 5), &f.timers[0]);
+            arm(&f, 0, 5);
+            assert_int_equal(htw_wheel_next(f.wheel), htw_wheel_now(f.wheel));
+            assert_null(htw_wheel_poll(f.wheel, 5));
+            assert_int_equal(htw_wheel_next(f.wheel), 5);
+        }
+        assert_int_equal(htw_wheel_now(f.wheel), 5);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_armed_inside_a_round_for_a_tick_to_come_comes_in_this_round(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 3);
+    arm(&f, 0, 5);
+    arm(&f, 1, 9);
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 20), &f.timers[0]);
+    assert_int_equal(htw_wheel_now(f.wheel), 5);
+    arm(&f, 2, 6);
+    assert_round(&f, 20, 2, 1);
+    fixture_close(&f);
+}
+
+static void wheel_loop_that_rearms_one_tick_on_ends_at_now(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    arm(&f, 0, 1);
+    uint64_t handed_out = 0;
+    while (htw_wheel_poll(f.wheel, 1000) != NULL) {
+        assert_true(++handed_out <= 1000);
+        arm(&f, 0, htw_wheel_now(f.wheel) + 1);
+    }
+    assert_int_equal(handed_out, 1000);
+    assert_int_equal(htw_wheel_next(f.wheel), 1001);
+    fixture_close(&f);
+}
+
+static void wheel_round_ends_with_the_poll_that_gives_null(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 2);
+    arm(&f, 0, 3);
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 7), &f.timers[0]);
+    assert_int_equal(htw_wheel_now(f.wheel), 3); /* nothing else is due, but nobody said so */
+    assert_null(htw_wheel_poll(f.wheel, 7));
+    assert_int_equal(htw_wheel_now(f.wheel), 7);
+    arm(&f, 1, 7); /* outside any round */
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 7), &f.timers[1]);
+    fixture_close(&f);
+}
+
+static void wheel_past_deadlines_come_in_order_of_arming(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 100, strict != 0, 5);
+        arm(&f, 0, 100);
+        arm(&f, 1, 3);
+        arm(&f, 2, 101);
+        arm(&f, 3, 99);
+        arm(&f, 4, 0);
+        assert_round(&f, 101, 0, 1, 3, 4, 2);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_past_deadlines_come_after_those_left_by_the_last_round(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 4);
+    arm(&f, 0, 101);
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 101), &f.timers[0]);
+    arm(&f, 1, 90);
+    arm(&f, 2, 80);
+    assert_null(htw_wheel_poll(f.wheel, 101));
+    arm(&f, 3, 70);
+    assert_round(&f, 101, 1, 2, 3);
+    fixture_close(&f);
+}
+
+static void wheel_past_deadline_comes_before_later_ticks(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 3);
+    arm(&f, 0, 102);
+    arm(&f, 1, 103);
+    arm(&f, 2, 50);
+    assert_round(&f, 200, 2, 0, 1);
+    fixture_close(&f);
+}
+
+static void wheel_round_can_be_continued_with_a_larger_now(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 5);
+    for (size_t i = 0; i < 4; i++)
+        arm(&f, i, 10 * (i + 1));
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 25), &f.timers[0]);
+    arm(&f, 4, 2); /* the round is still the same: this waits for the next */
+    assert_round(&f, 45, 1, 2, 3);
+    assert_round(&f, 45, 4);
+    fixture_close(&f);
+}
+
+static void wheel_round_can_be_continued_with_a_smaller_now(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 4);
+    for (size_t i = 0; i < 4; i++)
+        arm(&f, i, 10 * (i + 1));
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 45), &f.timers[0]);
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 45), &f.timers[1]);
+    assert_null(htw_wheel_poll(f.wheel, 5));
+    assert_int_equal(htw_wheel_now(f.wheel), 20);
+    assert_int_equal(htw_wheel_next(f.wheel), 30);
+    assert_round(&f, 39, 2);
+    assert_round(&f, 40, 3);
+    fixture_close(&f);
+}
+
+static void wheel_now_before_the_clock_is_taken_as_the_clock(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 100, false, 2);
+    arm(&f, 0, 100);
+    arm(&f, 1, 101);
+    assert_round(&f, 3, 0);
+    assert_int_equal(htw_wheel_now(f.wheel), 100);
+    assert_round(&f, 101, 1);
+    fixture_close(&f);
+}
+
+static void wheel_due_timer_that_is_cancelled_does_not_come(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 40);
+        for (size_t i = 0; i < 40; i++)
+            arm(&f, i, i % 2 == 0 ? 5 : 0);
+        struct htw_timer *timer;
+        size_t came = 0;
+        while ((timer = htw_wheel_poll(f.wheel, 5)) != NULL) {
+            came++;
+            size_t victim = fixture_number(&f, timer) ^ 2u; /* of the same tick */
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[victim]));
+            assert_sound(&f);
+        }
+        assert_int_equal(came, 20);
+        assert_int_equal(htw_wheel_count(f.wheel), 0);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_due_timer_that_is_moved_later_comes_later(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 3);
+        arm(&f, 0, 0);
+        arm(&f, 1, 0);
+        arm(&f, 2, 0);
+        arm(&f, 1, 12);
+        assert_ptr_equal(htw_wheel_poll(f.wheel, 3), &f.timers[0]);
+        arm(&f, 2, 11);
+        assert_quiet_round(&f, 10);
+        assert_round(&f, 12, 2, 1);
+        fixture_close(&f);
+    }
+}
+
+/* --- batches ------------------------------------------------------------------------------ */
+
+/* Polls in batches up to `now` and notes who came; returns how many. */
+static size_t poll_all(struct fixture *f, uint64_t now, size_t max, size_t budget,
+                       size_t *numbers) {
+    size_t total = 0;
+    int progress;
+    do {
+        struct htw_timer *timers[64];
+        size_t count = SIZE_MAX;
+        uint64_t demoted = fixture_stats(f).demoted;
+        progress = htw_wheel_poll_batch(f->wheel, now, timers, max, budget, &count);
+        assert_in_range(progress, HTW_DONE, HTW_MORE);
+        assert_in_range(count, 0, max);
+        if (budget != 0)
+            assert_in_range(count + (fixture_stats(f).demoted - demoted), 0, budget);
+        else if (progress == HTW_MORE)
+            assert_int_equal(count, max);
+        for (size_t i = 0; i < count; i++)
+            numbers[total++] = fixture_number(f, timers[i]);
+        assert_in_range(total, 0, f->count);
+    } while (progress == HTW_MORE);
+    assert_int_equal(htw_wheel_now(f->wheel), now);
+    return total;
+}
+
+static void wheel_budgets_and_batches_hand_out_the_same(void **state) {
+    (void)state;
+    static const size_t budgets[] = { 1, 2, 64, 0 };
+    static const size_t maxima[] = { 1, 2, 64 };
+    enum { TIMERS = 600 };
+    size_t expected[TIMERS];
+    size_t numbers[TIMERS];
+    for (size_t variant = 0; variant < 12; variant++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, true, TIMERS);
+        struct random_source source = { 7 };
+        for (size_t i = 0; i < TIMERS; i++)
+            arm(&f, i, random_below(&source, 2000));
+        size_t expected_count = 0;
+        for (uint64_t tick = 0; tick <= 1500; tick++) {
+            for (size_t i = 0; i < TIMERS; i++) {
+                if (htw_timer_deadline(&f.timers[i]) == tick)
+                    expected[expected_count++] = i;
+            }
+        }
+        size_t count = poll_all(&f, 1500, maxima[variant % 3], budgets[variant / 3], numbers);
+        assert_int_equal(count, expected_count);
+        assert_memory_equal(numbers, expected, count * sizeof numbers[0]);
+        fixture_close(&f);
+    }
+}
+
+/* Nothing is due, and the first bucket with a timer stands behind many that cancels have emptied.
+ */
+static void wheel_budget_covers_emptied_buckets_ahead(void **state) {
+    (void)state;
+    enum { COUNT = 200, LAST = COUNT - 1 };
+    static const size_t budgets[] = { 1, 7, 64 };
+    for (unsigned variant = 0; variant < 6; variant++) {
+        struct fixture f;
+        struct htw_timer *timers[4];
+        size_t budget = budgets[variant / 2], count;
+        fixture_open(&f, 256, 0, variant % 2 != 0, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            arm(&f, i, 100 + 300 * i);
+        for (size_t i = 0; i < LAST; i++)
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
+        size_t left = fixture_stats(&f).queued_buckets;
+        assert_in_range(left, 2 * budgets[2], COUNT);
+        int progress;
+        do {
+            progress = htw_wheel_poll_batch(f.wheel, 50, timers, 4, budget, &count);
+            size_t now_left = fixture_stats(&f).queued_buckets;
+            assert_int_equal(count, 0);
+            assert_int_equal(left - now_left, left - 1 < budget ? left - 1 : budget);
+            assert_int_equal(progress, left - 1 > budget ? HTW_MORE : HTW_DONE);
+            left = now_left;
+        } while (progress == HTW_MORE);
+        assert_int_equal(left, 1);
+        assert_int_equal(htw_wheel_now(f.wheel), 50);
+        assert_int_equal(htw_wheel_next(f.wheel), 100 + 300 * LAST);
+        assert_int_equal(fixture_stats(&f).queued_buckets, 1);
+        assert_int_equal(fixture_stats(&f).advances, 0);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_budget_of_one_lets_no_later_timer_pass(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 50);
+        for (size_t i = 0; i < 50; i++) /* one bucket of level 2, the earliest last */
+            arm(&f, i, 113 - i);
+        size_t numbers[50];
+        assert_int_equal(poll_all(&f, 200, 1, 1, numbers), 50);
+        for (size_t i = 0; i < 50; i++)
+            assert_int_equal(numbers[i], 49 - i);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next(void **state) {
+    (void)state;
+    static const size_t budgets[] = { 1, 2, 64 };
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, true, 6);
+        for (size_t number = 0; number < 4; number++)
+            arm(&f, number, 9 + number % 2);
+        struct htw_timer *timers[1];
+        size_t count = 0;
+        while (count == 0)
+            assert_int_equal(htw_wheel_poll_batch(f.wheel, 12, timers, 1, budgets[i], &count),
+                             HTW_MORE);
+        assert_ptr_equal(timers[0], &f.timers[0]);
+        arm(&f, 4, 9);
+        arm(&f, 5, 10);
+        size_t numbers[6];
+        assert_int_equal(poll_all(&f, 12, 1, budgets[i], numbers), 4);
+        assert_int_equal(numbers[0], 2);
+        assert_int_equal(numbers[1], 1);
+        assert_int_equal(numbers[2], 3);
+        assert_int_equal(numbers[3], 5);
+        assert_int_equal(poll_all(&f, 12, 1, budgets[i], numbers), 1);
+        assert_int_equal(numbers[0], 4);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_batch_of_nothing_is_done_and_moves_the_clock(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    arm(&f, 0, 1000);
+    struct htw_timer *timers[1] = { NULL };
+    size_t count = 7;
+    assert_int_equal(htw_wheel_poll_batch(f.wheel, 999, timers, 1, 1, &count), HTW_DONE);
+    assert_int_equal(count, 0);
+    assert_int_equal(htw_wheel_now(f.wheel), 999);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round),
+        cmocka_unit_test(wheel_armed_inside_a_round_for_a_tick_to_come_comes_in_this_round),
+        cmocka_unit_test(wheel_loop_that_rearms_one_tick_on_ends_at_now),
+        cmocka_unit_test(wheel_round_ends_with_the_poll_that_gives_null),
+        cmocka_unit_test(wheel_past_deadlines_come_in_order_of_arming),
+        cmocka_unit_test(wheel_past_deadlines_come_after_those_left_by_the_last_round),
+        cmocka_unit_test(wheel_past_deadline_comes_before_later_ticks),
+        cmocka_unit_test(wheel_round_can_be_continued_with_a_larger_now),
+        cmocka_unit_test(wheel_round_can_be_continued_with_a_smaller_now),
+        cmocka_unit_test(wheel_now_before_the_clock_is_taken_as_the_clock),
+        cmocka_unit_test(wheel_due_timer_that_is_cancelled_does_not_come),
+        cmocka_unit_test(wheel_due_timer_that_is_moved_later_comes_later),
+        cmocka_unit_test(wheel_budgets_and_batches_hand_out_the_same),
+        cmocka_unit_test(wheel_budget_covers_emptied_buckets_ahead),
+        cmocka_unit_test(wheel_budget_of_one_lets_no_later_timer_pass),
+        cmocka_unit_test(wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next),
+        cmocka_unit_test(wheel_batch_of_nothing_is_done_and_moves_the_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* test_slack - timers that may expire at any tick of a range. */
+#include "../../support/fixture.h"
+
+#include "../../support/oracle.h"
+#include "../../support/random.h"
+
+/* Arms timer 0 within a range; returns the tick that was chosen. */
+static uint64_t chosen(struct fixture *f, uint64_t earliest, uint64_t latest) {
+    assert_int_equal(htw_wheel_schedule_within(f->wheel, &f->timers[0], earliest, latest), 0);
+    assert_sound(f);
+    return htw_timer_deadline(&f->timers[0]);
+}
+
+static unsigned trailing_zeros(uint64_t tick) {
+    unsigned zeros = 0;
+    while (zeros < 64 && (tick >> zeros & 1) == 0)
+        zeros++;
+    return zeros;
+}
+
+static void wheel_slack_chooses_the_roundest_tick_of_every_small_range(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    for (uint64_t earliest = 0; earliest < 140; earliest++) {
+        uint64_t best = earliest;
+        for (uint64_t latest = earliest; latest < 300; latest++) {
+            if (trailing_zeros(latest) > trailing_zeros(best))
+                best = latest;
+            assert_int_equal(chosen(&f, earliest, latest), best);
+        }
+    }
+    fixture_close(&f);
+}
+
+static void wheel_slack_chooses_the_roundest_tick_of_large_ranges(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 256, 0, false, 1);
+    struct random_source source = { 1 };
+    for (int i = 0; i < 20000; i++) {
+        uint64_t earliest = random_magnitude(&source);
+        uint64_t latest = earliest + random_magnitude(&source);
+        if (latest < earliest || latest == HTW_NEVER)
+            latest = HTW_NEVER - 1;
+        if (earliest > latest)
+            earliest = latest;
+        assert_int_equal(chosen(&f, earliest, latest), oracle_slack(earliest, latest));
+    }
+    fixture_close(&f);
+}
+
+static void wheel_slack_over_the_whole_range_takes_the_highest_bit(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    assert_int_equal(chosen(&f, 1, HTW_NEVER - 1), UINT64_C(1) << 63);
+    assert_int_equal(chosen(&f, 1, (UINT64_C(1) << 63) - 1), UINT64_C(1) << 62);
+    assert_int_equal(chosen(&f, (UINT64_C(1) << 63) + 1, HTW_NEVER - 1),
+                     (UINT64_C(1) << 63) + (UINT64_C(1) << 62));
+    fixture_close(&f);
+}
+
+static void wheel_slack_up_to_never_is_finite(void **state) {
+    (void)state;
+    static const uint64_t starts[] = { 1, 1000, UINT64_C(1) << 63, HTW_NEVER - 2, HTW_NEVER - 1 };
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        assert_int_equal(chosen(&f, starts[i], HTW_NEVER), chosen(&f, starts[i], HTW_NEVER - 1));
+    assert_true(htw_timer_deadline(&f.timers[0]) == HTW_NEVER - 1);
+    assert_round(&f, HTW_NEVER, 0);
+    fixture_close(&f);
+}
+
+static void wheel_slack_from_never_is_never(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    assert_true(chosen(&f, HTW_NEVER, HTW_NEVER) == HTW_NEVER);
+    assert_quiet_round(&f, HTW_NEVER);
+    assert_int_equal(htw_wheel_count(f.wheel), 1);
+    fixture_close(&f);
+}
+
+static void wheel_slack_in_the_past_is_due_at_once(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 1000, false, 1);
+    assert_int_equal(chosen(&f, 500, 600), 512);
+    assert_int_equal(htw_wheel_next(f.wheel), 1000);
+    assert_round(&f, 1000, 0);
+    fixture_close(&f);
+}
+
+static void wheel_slack_timer_comes_at_the_tick_chosen(void **state) {
+    (void)state;
+    struct random_source source = { 2 };
+    for (int i = 0; i < 3000; i++) {
+        struct fixture f;
+        fixture_open(&f, UINT32_C(2) << random_below(&source, 8), random_magnitude(&source) >> 2,
+                     i % 2 == 0, 2);
+        uint64_t earliest = htw_wheel_now(f.wheel) + 1 + (random_magnitude(&source) >> 2);
+        if (i % 3 == 0) /* so that coarser levels than the timer needs exist */
+            assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+        uint64_t tick = chosen(&f, earliest, earliest + (random_magnitude(&source) >> 2));
+        assert_comes_alone(&f, 0, tick);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_slack_lets_timers_fall_due_together_without_demotion(void **state) {
+    (void)state;
+    /* A thousand timeouts of 30 s, armed over a second, give or take 1 %. */
+    struct fixture f;
+    fixture_open(&f, 256, 12345, false, 1000);
+    for (size_t i = 0; i < 1000; i++) {
+        uint64_t now = 12345 + i;
+        while (htw_wheel_poll(f.wheel, now) != NULL)
+            continue;
+        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], now + 29700, now + 30300),
+                         0);
+    }
+    size_t came = 0;
+    while (htw_wheel_poll(f.wheel, 100000) != NULL)
+        came++;
+    assert_int_equal(came, 1000);
+    assert_in_range(fixture_stats(&f).advances, 1, 5);
+    assert_int_equal(fixture_stats(&f).demoted, 0);
+    fixture_close(&f);
+}
+
+static void wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 7);
+    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+    for (size_t i = 0; i < 7; i++) { /* each at the start of a bucket of level 2 */
+        uint64_t tick = 64 * (i + 1);
+        assert_int_equal(
+            htw_wheel_schedule_within(f.wheel, &f.timers[i], tick - i % 2, tick + i / 2), 0);
+        assert_int_equal(htw_timer_deadline(&f.timers[i]), tick);
+    }
+    assert_round(&f, 1000, 0, 1, 2, 3, 4, 5, 6);
+    assert_int_equal(fixture_stats(&f).demoted, 0);
+    fixture_close(&f);
+}
+
+static void wheel_slack_moves_a_pending_timer(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict != 0, 1);
+        arm(&f, 0, 70);
+        assert_int_equal(chosen(&f, 130, 200), 192);
+        assert_int_equal(fixture_stats(&f).moved, 1);
+        assert_int_equal(chosen(&f, 65, 80), 80);
+        assert_quiet_round(&f, 79);
+        assert_round(&f, 80, 0);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_slack_keeps_the_order_among_other_timers(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, true, 4);
+    arm(&f, 1, 512);
+    assert_int_equal(chosen(&f, 400, 600), 512);
+    arm(&f, 2, 512);
+    arm(&f, 3, 511);
+    assert_round(&f, 512, 3, 1, 0, 2);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_slack_chooses_the_roundest_tick_of_every_small_range),
+        cmocka_unit_test(wheel_slack_chooses_the_roundest_tick_of_large_ranges),
+        cmocka_unit_test(wheel_slack_over_the_whole_range_takes_the_highest_bit),
+        cmocka_unit_test(wheel_slack_up_to_never_is_finite),
+        cmocka_unit_test(wheel_slack_from_never_is_never),
+        cmocka_unit_test(wheel_slack_in_the_past_is_due_at_once),
+        cmocka_unit_test(wheel_slack_timer_comes_at_the_tick_chosen),
+        cmocka_unit_test(wheel_slack_lets_timers_fall_due_together_without_demotion),
+        cmocka_unit_test(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted),
+        cmocka_unit_test(wheel_slack_moves_a_pending_timer),
+        cmocka_unit_test(wheel_slack_keeps_the_order_among_other_timers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

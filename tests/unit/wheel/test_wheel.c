@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* test_wheel - the life of a wheel and of a timer; counting, visiting, draining. */
+#include "../../support/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void wheel_fresh_is_empty(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 77, false, 0);
+    assert_int_equal(htw_wheel_now(f.wheel), 77);
+    assert_int_equal(htw_wheel_count(f.wheel), 0);
+    assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+    assert_null(htw_wheel_drain(f.wheel));
+    assert_quiet_round(&f, 100);
+    fixture_close(&f);
+}
+
+static void wheel_without_options_has_the_defaults(void **state) {
+    (void)state;
+    struct htw_wheel *wheel = NULL;
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    assert_int_equal(htw_wheel_stats(wheel, &stats), 0);
+    assert_int_equal(stats.size, HTW_WHEEL_SIZE_DEFAULT);
+    assert_int_equal(stats.levels, 1);
+    assert_int_equal(htw_wheel_now(wheel), 0);
+    htw_wheel_destroy(wheel);
+}
+
+static void wheel_timer_is_32_bytes(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(struct htw_timer), 32);
+}
+
+static void wheel_initialised_timer_equals_zeroed_one(void **state) {
+    (void)state;
+    struct htw_timer initialised;
+    struct htw_timer zeroed;
+    memset(&initialised, 0xa5, sizeof initialised);
+    memset(&zeroed, 0, sizeof zeroed);
+    htw_timer_init(&initialised);
+    assert_memory_equal(&initialised, &zeroed, sizeof zeroed);
+    assert_false(htw_timer_is_pending(&initialised));
+}
+
+static void wheel_armed_timer_is_pending_until_handed_out(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    assert_false(htw_timer_is_pending(&f.timers[0]));
+    arm(&f, 0, 3);
+    assert_true(htw_timer_is_pending(&f.timers[0]));
+    assert_int_equal(htw_wheel_count(f.wheel), 1);
+    assert_quiet_round(&f, 2);
+    assert_true(htw_timer_is_pending(&f.timers[0]));
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 3), &f.timers[0]);
+    assert_false(htw_timer_is_pending(&f.timers[0]));
+    assert_int_equal(htw_wheel_count(f.wheel), 0);
+    fixture_close(&f);
+}
+
+static void wheel_deadline_stays_readable_after_the_timer_came(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 2);
+    arm(&f, 0, 300);
+    arm(&f, 1, 400);
+    assert_round(&f, 300, 0);
+    assert_true(htw_wheel_cancel(f.wheel, &f.timers[1]));
+    assert_int_equal(htw_timer_deadline(&f.timers[0]), 300);
+    assert_int_equal(htw_timer_deadline(&f.timers[1]), 400);
+    fixture_close(&f);
+}
+
+static void wheel_handed_out_timer_can_be_armed_again(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 4, 0, false, 1);
+    for (uint64_t deadline = 5; deadline < 500; deadline += 5) {
+        arm(&f, 0, deadline);
+        assert_comes_alone(&f, 0, deadline);
+    }
+    fixture_close(&f);
+}
+
+static void wheel_cancel_is_true_once(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    arm(&f, 0, 20);
+    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+    assert_false(htw_timer_is_pending(&f.timers[0]));
+    assert_int_equal(htw_wheel_count(f.wheel), 0);
+    assert_false(htw_wheel_cancel(f.wheel, &f.timers[0]));
+    assert_quiet_round(&f, 1000);
+    fixture_close(&f);
+}
+
+static void wheel_cancel_of_what_is_not_pending_is_false(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 2);
+    assert_false(htw_wheel_cancel(f.wheel, &f.timers[0]));
+    arm(&f, 1, 2);
+    assert_round(&f, 2, 1);
+    assert_false(htw_wheel_cancel(f.wheel, &f.timers[1]));
+    assert_int_equal(fixture_stats(&f).cancelled, 0);
+    fixture_close(&f);
+}
+
+static void wheel_cancel_leaves_the_neighbours(void **state) {
+    (void)state;
+    for (size_t victim = 0; victim < 5; victim++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, true, 5);
+        for (size_t i = 0; i < 5; i++)
+            arm(&f, i, 6);
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[victim]));
+        assert_sound(&f);
+        size_t expected = 0;
+        struct htw_timer *timer;
+        while ((timer = htw_wheel_poll(f.wheel, 6)) != NULL) {
+            expected += expected == victim;
+            assert_int_equal(fixture_number(&f, timer), expected);
+            expected++;
+        }
+        assert_int_equal(expected + (victim == 4), 5);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_stats_add_up(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 10);
+    for (size_t i = 0; i < 10; i++)
+        arm(&f, i, 10 * i + 1);
+    arm(&f, 9, 500);
+    arm(&f, 8, HTW_NEVER);
+    assert_true(htw_wheel_cancel(f.wheel, &f.timers[5]));
+    assert_round(&f, 25, 0, 1, 2);
+    assert_non_null(htw_wheel_drain(f.wheel));
+    struct htw_wheel_stats stats = fixture_stats(&f);
+    assert_int_equal(stats.scheduled, 10);
+    assert_int_equal(stats.moved, 2);
+    assert_int_equal(stats.cancelled, 1);
+    assert_int_equal(stats.expired, 3);
+    assert_int_equal(stats.drained, 1);
+    assert_int_equal(stats.pending, 5);
+    assert_int_equal(stats.pending, htw_wheel_count(f.wheel));
+    assert_int_equal(stats.size, 8);
+    fixture_close(&f);
+}
+
+/* --- for_each, drain, destroy ------------------------------------------------------------- */
+
+struct census {
+    const struct fixture *fixture;
+    size_t seen[16];
+    size_t calls;
+    size_t stop_at;
+};
+
+static bool count_visit(struct htw_timer *timer, void *arg) {
+    struct census *census = arg;
+    census->seen[timer - census->fixture->timers]++;
+    return ++census->calls != census->stop_at;
+}
+
+/* One timer everywhere that a timer can be. */
+static void arm_everywhere(struct fixture *f) {
+    static const uint64_t deadlines[] = { 0,
+                                          999,
+                                          1000,
+                                          1001,
+                                          1001,
+                                          1003,
+                                          1009,
+                                          1100,
+                                          2000,
+                                          1000000,
+                                          UINT64_C(1) << 62,
+                                          1000,
+                                          5000000,
+                                          HTW_NEVER,
+                                          HTW_NEVER - 1,
+                                          HTW_NEVER };
+    for (size_t i = 0; i < 16; i++)
+        arm(f, i, deadlines[i]);
+}
+
+static void wheel_for_each_visits_each_timer_once(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 1000, strict != 0, 16);
+        arm_everywhere(&f);
+        struct census census = { .fixture = &f };
+        assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), 16);
+        for (size_t i = 0; i < 16; i++)
+            assert_int_equal(census.seen[i], 1);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_for_each_sees_what_was_armed_inside_a_round(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 1000, false, 2);
+    arm(&f, 0, 1000);
+    assert_ptr_equal(htw_wheel_poll(f.wheel, 1000), &f.timers[0]);
+    arm(&f, 1, 7);
+    struct census census = { .fixture = &f };
+    assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), 1);
+    assert_int_equal(census.seen[1], 1);
+    fixture_close(&f);
+}
+
+static void wheel_for_each_stops_when_told(void **state) {
+    (void)state;
+    for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
+        struct fixture f;
+        fixture_open(&f, 8, 1000, false, 16);
+        arm_everywhere(&f);
+        struct census census = { .fixture = &f, .stop_at = stop_at };
+        assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), stop_at);
+        assert_int_equal(census.calls, stop_at);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_drain_takes_all_and_leaves_the_clock(void **state) {
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 1000, strict != 0, 16);
+        arm_everywhere(&f);
+        size_t seen[16] = { 0 };
+        for (size_t left = 16; left > 0; left--) {
+            assert_int_equal(htw_wheel_count(f.wheel), left);
+            struct htw_timer *timer = htw_wheel_drain(f.wheel);
+            assert_non_null(timer);
+            assert_false(htw_timer_is_pending(timer));
+            seen[fixture_number(&f, timer)]++;
+            assert_sound(&f);
+        }
+        for (size_t i = 0; i < 16; i++)
+            assert_int_equal(seen[i], 1);
+        assert_null(htw_wheel_drain(f.wheel));
+        assert_int_equal(htw_wheel_now(f.wheel), 1000);
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+        assert_int_equal(fixture_stats(&f).drained, 16);
+        fixture_close(&f);
+    }
+}
+
+static void wheel_drained_goes_on_working(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, 8, 1000, false, 16);
+    arm_everywhere(&f);
+    while (htw_wheel_drain(f.wheel) != NULL)
+        continue;
+    arm(&f, 3, 1001);
+    assert_comes_alone(&f, 3, 1001);
+    arm(&f, 4, 5000000);
+    assert_comes_alone(&f, 4, 5000000);
+    fixture_close(&f);
+}
+
+static void wheel_destroyed_leaves_timers_that_another_wheel_can_use(void **state) {
+    (void)state;
+    struct fixture f;
+    struct fixture other;
+    fixture_open(&f, 8, 1000, false, 0);
+    fixture_open(&other, 8, 1000, false, 16);
+    free(f.timers);
+    f.timers = other.timers;
+    arm_everywhere(&f);
+    f.timers = NULL;
+    fixture_close(&f);
+    for (size_t i = 0; i < 16; i++)
+        assert_false(htw_timer_is_pending(&other.timers[i]));
+    arm_everywhere(&other);
+    assert_int_equal(htw_wheel_count(other.wheel), 16);
+    fixture_close(&other);
+}
+
+static void wheel_destroyed_inside_a_round_leaves_no_timer_pending(void **state) {
+    (void)state;
+    struct htw_timer timers[3] = { 0 };
+    struct htw_wheel *wheel = NULL;
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(htw_wheel_schedule(wheel, &timers[i], 0), 0);
+    assert_ptr_equal(htw_wheel_poll(wheel, 0), &timers[0]);
+    assert_int_equal(htw_wheel_schedule(wheel, &timers[2], 0), 0);
+    htw_wheel_destroy(wheel);
+    for (size_t i = 0; i < 3; i++)
+        assert_false(htw_timer_is_pending(&timers[i]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheel_fresh_is_empty),
+        cmocka_unit_test(wheel_without_options_has_the_defaults),
+        cmocka_unit_test(wheel_timer_is_32_bytes),
+        cmocka_unit_test(wheel_initialised_timer_equals_zeroed_one),
+        cmocka_unit_test(wheel_armed_timer_is_pending_until_handed_out),
+        cmocka_unit_test(wheel_deadline_stays_readable_after_the_timer_came),
+        cmocka_unit_test(wheel_handed_out_timer_can_be_armed_again),
+        cmocka_unit_test(wheel_cancel_is_true_once),
+        cmocka_unit_test(wheel_cancel_of_what_is_not_pending_is_false),
+        cmocka_unit_test(wheel_cancel_leaves_the_neighbours),
+        cmocka_unit_test(wheel_stats_add_up),
+        cmocka_unit_test(wheel_for_each_visits_each_timer_once),
+        cmocka_unit_test(wheel_for_each_sees_what_was_armed_inside_a_round),
+        cmocka_unit_test(wheel_for_each_stops_when_told),
+        cmocka_unit_test(wheel_drain_takes_all_and_leaves_the_clock),
+        cmocka_unit_test(wheel_drained_goes_on_working),
+        cmocka_unit_test(wheel_destroyed_leaves_timers_that_another_wheel_can_use),
+        cmocka_unit_test(wheel_destroyed_inside_a_round_leaves_no_timer_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
