@@ -27,7 +27,7 @@ for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]
         if not re.search(rf"\b{name}\b", headers):
             errors.append(f"{document}: not in the headers: {name}")
 
-documents = [root / "README.md", root / "CHANGELOG.md", root / "examples/README.md",
+documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md", root / "examples/README.md",
              *(root / "docs").glob("*.md")]
 for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
