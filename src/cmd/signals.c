@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@ static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t dump_wanted;
 static volatile sig_atomic_t is_saving;
 static volatile sig_atomic_t gives_up;
-static int64_t saving_since_ns; /* the handler reads it only while `is_saving` */
+static volatile int64_t saving_since_ns; /* the handler reads it only while `is_saving` */
 static bool pipe_was_ignored;
 static int wake_pipe[2] = { -1, -1 };
 
@@ -87,7 +86,6 @@ void htw__signals_let_go(void) {
 void htw__signals_begin_saving(void) {
     is_saving = 0;
     saving_since_ns = htw__clock_monotonic_ns();
-    atomic_signal_fence(memory_order_seq_cst);
     gives_up = 0;
     is_saving = 1;
 }

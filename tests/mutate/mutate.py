@@ -24,7 +24,6 @@ import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -209,9 +208,9 @@ def sampled(layer, seed):
         if layer_of(name) == layer:
             for mutant in operators.Source(name, path.read_text()).mutants():
                 by_operator[mutant.operator].append(mutant)
-    chance = random.Random(f"{seed} {layer}")
-    for operator in sorted(by_operator):
-        chance.shuffle(by_operator[operator])
+    # By hashes, not shuffled: a change of one line leaves the rest of the sample as it is.
+    for mutants in by_operator.values():
+        mutants.sort(key=lambda one: hashlib.sha256(f"{seed} {one.name()}".encode()).digest())
     taken = collections.Counter()
     while any(by_operator.values()):
         operator = max((one for one in by_operator if by_operator[one]),
@@ -266,8 +265,8 @@ class Run:
                     return None
                 if mutant.key() in self.equivalent:
                     self.tried.append((mutant, "equivalent", self.equivalent[mutant.key()]))
-                elif mutant.key() in self.outcomes:
-                    self.tried.append((mutant, *self.outcomes[mutant.key()]))
+                elif mutant.name() in self.outcomes:
+                    self.tried.append((mutant, *self.outcomes[mutant.name()]))
                 else:
                     self.tried.append((mutant, "running", ""))
                     return mutant
@@ -285,7 +284,7 @@ class Run:
             with self.lock:
                 place = next(index for index, one in enumerate(self.tried) if one[0] is mutant)
                 self.tried[place] = (mutant, outcome, detail)
-                self.outcomes[mutant.key()] = (outcome, detail)
+                self.outcomes[mutant.name()] = (outcome, detail)
                 self.file.write_text(json.dumps({"digest": self.digest, "outcomes": self.outcomes}))
                 print(f"{self.layer}: {outcome:12} {mutant.key()}  [{mutant.operator}] {detail}", flush=True)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The ways in which a line of C can be broken. Each makes mutants of the lines of a file."""
 
+import collections
 import dataclasses
 import re
 
@@ -33,10 +34,14 @@ class Mutant:
     lines: tuple  # (number, text) of each that differs
     before: str   # what a person is shown
     after: str
+    nth: int = 1  # of those in the file with the same text
 
     def key(self):
         """The same as long as the text is, wherever it stands."""
         return f"{self.path}: {self.before} -> {self.after}"
+
+    def name(self):
+        return self.key() + (f" (no. {self.nth})" if self.nth > 1 else "")
 
 
 def masked(text):
@@ -154,9 +159,12 @@ class Source:
                 yield self.make("removed wake-up", {index: indent + ";"})
 
     def mutants(self):
+        seen = collections.Counter()
         for operator in [self.relational, self.logical, self.off_by_one, self.deleted,
                          self.swapped, self.order, self.lock, self.wake]:
-            yield from operator()
+            for mutant in operator():
+                seen[mutant.key()] += 1
+                yield dataclasses.replace(mutant, nth=seen[mutant.key()])
 
 
 # How many of a hundred mutants an operator gets, where it finds as many.

@@ -125,6 +125,15 @@ static void delay_with_many_lines_at_once_takes_them_in_slices(void **state) {
     assert_in_range(delay.report.read, 1, sizeof(lines) / 4 / 2);
 }
 
+static void delay_output_popped_begins_the_next_message_from_its_start(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        htw__output_push(&delay.output, htw__message_create("abc", 3, '\n', NULL));
+    delay.output.head_written = 2;
+    htw__message_destroy(htw__output_pop(&delay.output));
+    assert_int_equal(htw__output_partial(&delay.output), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(delay_with_all_due_at_once_collects_in_slices, set_up,
@@ -135,6 +144,8 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(delay_with_many_lines_at_once_takes_them_in_slices, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(delay_output_popped_begins_the_next_message_from_its_start,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
