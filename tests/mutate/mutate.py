@@ -121,7 +121,7 @@ class Build:
         if not self.tests:
             return
         if not self.make([target for test in self.tests for target in test.targets]):
-            raise Unfit(f"{self.folder} does not build")
+            raise Unfit(f"{self.folder} does not build:\n{self.complaint}")
         self.objects = self.read_objects()
         for test in self.tests:
             started = time.monotonic()
@@ -131,8 +131,10 @@ class Build:
                 raise Unfit(f"the test {test.name} fails in the unchanged source: {failure}")
 
     def make(self, targets):
-        return subprocess.run(["ninja", "-C", str(self.folder), "--quiet", *targets],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        run = subprocess.run(["ninja", "-C", str(self.folder), "--quiet", *targets],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.complaint = run.stdout[-2000:]
+        return run.returncode == 0
 
     def read_objects(self):
         return {path: hashlib.sha256(path.read_bytes()).digest()
