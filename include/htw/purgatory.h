@@ -58,6 +58,12 @@
  * htw_purgatory_destroy(). Errors are negative; a NULL that is not allowed and a purgatory of
  * another process (after fork) answer -EINVAL and -EOWNERDEAD, or false, 0 or nothing.
  *
+ * Fork in a hook. A child that returns from the hook, visitor or executor in which it was forked
+ * runs no other hook of its parent's, and takes no lock. The call that it returns to ends at once,
+ * and answers -EOWNERDEAD (htw_request_complete() and htw_request_cancel() answer true). Where the
+ * hook ran in a callback of the scheduler, htw/scheduler.h says what follows. The child leaves the
+ * requests of its parent alone: they are not given back to it.
+ *
  * As Kafka's DelayedOperationPurgatory; differs: completed requests are unlinked at once instead of
  * by a purge, no lock is held while hooks run, and one event may complete a given number.
  */

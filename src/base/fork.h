@@ -5,8 +5,9 @@
 
 #include <stdatomic.h>
 
-/* How many forks lie between this process and the one that first called htw__fork_watch(). */
-extern _Atomic unsigned htw__fork_depth;
+/* How many forks lie between this process and the one that first called htw__fork_watch(). Hidden:
+   in a shared library, too, it is loaded without a table of addresses. */
+extern _Atomic unsigned htw__fork_depth __attribute__((visibility("hidden")));
 
 /* From now on forks are counted. 0 or -ENOMEM. Any thread. */
 int htw__fork_watch(void);

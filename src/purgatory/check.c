@@ -38,7 +38,8 @@ void htw__check(struct htw__frame *frame, struct htw__check *check) {
     frame->check = check;
     for (;;) {
         make_round(frame, check, one, unasked);
-        if (!check->again || check->completed == check->max)
+        if (!check->again || check->completed == check->max ||
+            htw__purgatory_is_child(frame->purgatory))
             break;
         unasked = check->author == check->once ? check->author : NULL;
         one = 0;
@@ -105,7 +106,7 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
     htw__frame_push(&frame, purgatory);
     htw__check(&frame, &check);
     htw__frame_pop(&frame);
-    return (int64_t)check.completed;
+    return htw__purgatory_answer(purgatory, (int64_t)check.completed);
 }
 
 int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
@@ -129,7 +130,7 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
         cancelled++;
     }
     htw__frame_pop(&frame);
-    return cancelled + walk.marked;
+    return htw__purgatory_answer(purgatory, cancelled + walk.marked);
 }
 
 int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {

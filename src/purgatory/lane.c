@@ -287,13 +287,8 @@ static void begin_to_ring(struct htw__lane_alarm *alarm) {
         lane->alarm_tick = HTW_NEVER;
 }
 
-/* The callback of an alarm. */
-static void ring(void *arg, const struct htw_firing *firing) {
-    (void)firing;
-    struct htw__lane_alarm *alarm = arg;
+static void end_what_is_due(struct htw__frame *frame, struct htw__lane_alarm *alarm) {
     struct htw__lane *lane = alarm->lane;
-    struct htw__frame frame = { 0 };
-    htw__frame_push(&frame, lane->purgatory);
     htw__lock_take(&lane->lock);
     begin_to_ring(alarm);
     bool more = true;
@@ -302,12 +297,23 @@ static void ring(void *arg, const struct htw_firing *firing) {
         (void)set_alarm_for_next(lane); /* refused only by a scheduler that was stopped */
         htw__lock_give(&lane->lock);
         if (request != NULL)
-            htw__request_end(&frame, request, HTW_REASON_EXPIRED);
+            htw__request_end(frame, request, HTW_REASON_EXPIRED);
+        if (htw__purgatory_is_child(lane->purgatory))
+            return;
         htw__lock_take(&lane->lock);
     }
     alarm->is_ringing = false;
     (void)set_alarm_for_next(lane);
     htw__lock_give(&lane->lock);
+}
+
+/* The callback of an alarm. */
+static void ring(void *arg, const struct htw_firing *firing) {
+    (void)firing;
+    struct htw__lane_alarm *alarm = arg;
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, alarm->lane->purgatory);
+    end_what_is_due(&frame, alarm);
     htw__frame_pop(&frame);
 }
 

@@ -62,6 +62,8 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
         struct htw__check check = { later->hash, later + 1, later->size, .max = UINT64_MAX };
         htw__check(frame, &check);
     }
+    if (htw__purgatory_is_child(shard->purgatory))
+        return;
     htw__lock_take(&shard->lock);
     release_later(shard, later);
     htw__lock_give(&shard->lock);
@@ -78,7 +80,8 @@ static struct htw__later *take_queue(struct htw__purgatory_shard *shard) {
 static void make_all(struct htw__purgatory_shard *shard, struct htw__later *queue) {
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, shard->purgatory);
-    for (struct htw__later *later; (later = take_first(&queue)) != NULL;)
+    struct htw__later *later;
+    while (!htw__purgatory_is_child(shard->purgatory) && (later = take_first(&queue)) != NULL)
         make(&frame, shard, later);
     htw__frame_pop(&frame);
 }
@@ -169,6 +172,8 @@ static void release_run(void *arg) {
     htw__lock_give(&shard->lock);
     if (is_stranded)
         rescue(shard);
+    if (htw__purgatory_is_child(shard->purgatory))
+        return;
     htw__lock_take(&shard->lock);
     shard->runs_over++; /* from when the lock is given back on, the shard may be gone */
     htw__lock_give(&shard->lock);

@@ -176,7 +176,7 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
         closed += close_shard(&frame, &purgatory->shards[i]);
     closed += htw__threshold_close_all(&frame);
     htw__frame_pop(&frame);
-    return closed;
+    return htw__purgatory_answer(purgatory, closed);
 }
 
 /* Not by the group's count, which a timer has left when its release hook is called. */
@@ -226,7 +226,8 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return -EDEADLK;
     if (has_thresholds(purgatory))
         return -EBUSY;
-    htw_purgatory_close(purgatory, NULL, NULL);
+    if (htw_purgatory_close(purgatory, NULL, NULL) < 0)
+        return -EOWNERDEAD; /* a hook has forked, and this is the child */
     stop_callbacks(purgatory);
     release_all(purgatory);
     return 0;

@@ -118,6 +118,10 @@ static __attribute__((noinline)) bool settle_marked(struct htw__frame *frame,
     unsigned served = 0;
     for (;;) {
         uint32_t state = htw__request_state(request);
+        if (htw__purgatory_is_child(frame->purgatory)) {
+            *ret_reason = HTW_REASON_COMPLETED;
+            return true;
+        }
         if ((state & HTW__REQUEST_FORCED) != 0) {
             htw__request_decide(request);
             *ret_reason = marked_reason(state);
@@ -231,13 +235,15 @@ static void release(struct htw_purgatory *purgatory, struct htw_request *request
     /* Without a release hook, a thread that sees this may free the request: nothing touches it any
        more. */
     __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
-    if (purgatory->release != NULL)
+    if (purgatory->release != NULL && !htw__purgatory_is_child(purgatory))
         purgatory->release(purgatory->context, request);
 }
 
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
-    struct htw_purgatory *purgatory = request->_purgatory;
+    struct htw_purgatory *purgatory = frame->purgatory;
+    if (htw__purgatory_is_child(purgatory))
+        return;
     /* On which it waits; it lasts until it is left. */
     struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
                                           ? request->_place._on_threshold._threshold
@@ -247,8 +253,10 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     htw__request_unlink(request, (int)reason);
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
+    if (frame->visitor != NULL && htw__purgatory_is_child(purgatory))
+        return;
     purgatory->on_complete(purgatory->context, request, reason);
     release(purgatory, request);
-    if (threshold != NULL)
+    if (threshold != NULL && !htw__purgatory_is_child(purgatory))
         htw__threshold_leave(threshold);
 }

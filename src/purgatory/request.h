@@ -25,7 +25,8 @@ bool htw__request_take(struct htw_request *request);
  */
 bool htw__request_force(struct htw_request *request, uint32_t mark, bool *ret_marked);
 
-/* Asks `try_complete`; if it says yes the owner must end the request. The owner only. */
+/* Asks `try_complete`; if it says yes the owner must end the request. The hook may have forked, and
+   this be the child. The owner only. */
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
 
 /* Settles that it ends, whatever others mark. The owner only. */
@@ -44,7 +45,8 @@ bool htw__request_settle(struct htw__frame *frame, struct htw_request *request, 
    sees to it that `try_complete` is asked. */
 bool htw__request_give_up(struct htw_request *request);
 
-/* Ends a request: unlinks it and calls the hooks. The owner only; it is released then. */
+/* Ends a request: unlinks it and calls the hooks. The owner only; it is released then. In a child
+   of the purgatory's process it does nothing. */
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 

@@ -233,11 +233,25 @@ static inline void htw__frame_pop(const struct htw__frame *frame) {
 /* Whether this thread is in a hook or a visitor of the purgatory. */
 bool htw__frame_is_inside(const struct htw_purgatory *purgatory);
 
+/*
+ * Whether this is a child of the process that created it. A hook or visitor may return in a child
+ * that it has forked. Code that has called one asks this before it takes a lock or calls another,
+ * and in a child only returns: a lock may be held for ever by a thread that the child lacks.
+ */
+static inline bool htw__purgatory_is_child(const struct htw_purgatory *purgatory) {
+    return __builtin_expect(purgatory->fork_count != htw__fork_count(), false);
+}
+
+/* What a call answers that has run hooks: in a child -EOWNERDEAD, else `answer`. */
+static inline int64_t htw__purgatory_answer(const struct htw_purgatory *purgatory, int64_t answer) {
+    return htw__purgatory_is_child(purgatory) ? -EOWNERDEAD : answer;
+}
+
 /* 0; -EINVAL for NULL; -EOWNERDEAD in a child. */
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return -EINVAL;
-    return purgatory->fork_count == htw__fork_count() ? 0 : -EOWNERDEAD;
+    return htw__purgatory_is_child(purgatory) ? -EOWNERDEAD : 0;
 }
 
 /* Keys on which requests wait. */

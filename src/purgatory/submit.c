@@ -12,7 +12,7 @@
 
 int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                       struct htw_request *request) {
-    if (htw_request_is_pending(request))
+    if (htw__request_state(request) != 0)
         return -EBUSY;
     if (atomic_load_explicit(&purgatory->closed, memory_order_relaxed))
         return -ESHUTDOWN;
@@ -30,7 +30,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason) {
     htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return HTW_FINISHED;
+    return (int)htw__purgatory_answer(frame->purgatory, HTW_FINISHED);
 }
 
 /*
@@ -104,6 +104,11 @@ static int link_to_all(struct htw_request *request, const struct htw__keys *keys
     return error;
 }
 
+/* Asks `try_complete`. Whether to finish now: it says yes, or has forked, and this is the child. */
+static bool is_over(struct htw__frame *frame, struct htw_request *request) {
+    return htw__request_is_ready(frame, request) || htw__purgatory_is_child(frame->purgatory);
+}
+
 static int watch(struct htw__frame *frame, struct htw_request *request,
                  const struct htw_key *source, size_t count, int64_t timeout_ns) {
     struct htw__keys keys;
@@ -113,7 +118,7 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
         htw__keys_fini(&keys, frame->purgatory);
     }
     /* Events that came before it stood there are seen by asking, later ones find it. */
-    if (error == 0 && htw__request_is_ready(frame, request))
+    if (error == 0 && is_over(frame, request))
         return htw__submit_finish(frame, request, HTW_REASON_COMPLETED);
     return htw__submit_end(frame, request, timeout_ns, error);
 }
@@ -130,7 +135,7 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     int error = htw__submit_begin(&frame, purgatory, request);
     if (error != 0)
         return error;
-    if (htw__request_is_ready(&frame, request))
+    if (is_over(&frame, request))
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
 }

@@ -157,9 +157,10 @@ static struct htw_request *take_some(struct htw_threshold *threshold, struct swe
     return NULL;
 }
 
+/* NULL: the sweep is over, or this is a child that a hook has forked. */
 static struct htw_request *take_next(struct htw_threshold *threshold, struct sweep *sweep) {
     struct htw_request *request = NULL;
-    bool more = true;
+    bool more = !htw__purgatory_is_child(threshold->purgatory);
     while (request == NULL && more) {
         htw__lock_take(&threshold->lock);
         request = take_some(threshold, sweep, &more);
@@ -176,7 +177,7 @@ static int64_t end_swept(struct htw__frame *frame, struct htw_threshold *thresho
     for (struct htw_request *request; (request = take_next(threshold, sweep)) != NULL; ended++)
         htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return ended + sweep->marked;
+    return htw__purgatory_answer(threshold->purgatory, ended + sweep->marked);
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -239,6 +240,8 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
 /* As take_next(), of all requests: so that none is left. Adds those that it marks. */
 static struct htw_request *take_any(struct htw_threshold *threshold, int64_t *marked) {
     struct sweep sweep = { UINT64_MAX, UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
+    if (htw__purgatory_is_child(threshold->purgatory))
+        return NULL;
     htw__lock_take(&threshold->lock);
     threshold->closed = true;
     htw__lock_give(&threshold->lock);
@@ -250,6 +253,8 @@ static struct htw_request *take_any(struct htw_threshold *threshold, int64_t *ma
 /* From any threshold, which is put with the closed ones when it has been emptied. */
 static struct htw_request *take_from_any(struct htw_purgatory *purgatory, int64_t *marked) {
     struct htw_request *request = NULL;
+    if (htw__purgatory_is_child(purgatory))
+        return NULL;
     htw__lock_take(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
         struct htw__link *link = purgatory->thresholds._next;
@@ -299,6 +304,8 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     for (struct htw_request *request; (request = take_any(threshold, &marked)) != NULL;)
         htw__request_end(&frame, request, HTW_REASON_CLOSED);
     htw__frame_pop(&frame);
+    if (htw__purgatory_is_child(purgatory))
+        return -EOWNERDEAD;
     htw__lock_take(&purgatory->lock);
     htw__link_unlink(&threshold->link);
     htw__lock_give(&purgatory->lock);

@@ -80,6 +80,8 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
     walk->has_markers = false;
+    if (htw__purgatory_is_child(walk->shard->purgatory))
+        return NULL;
     htw__lock_take(&walk->shard->lock);
     walk->shard->closed = true;
     /* Of some keys all the requests may be busy, and marked. */
@@ -90,7 +92,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
 }
 
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
-    if (walk->key == NULL)
+    if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
         return NULL;
     htw__lock_take(&walk->shard->lock);
     struct htw_request *request = take_first(walk, walk->cursor._link._next);
@@ -132,7 +134,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key,
 }
 
 void htw__walk_stop(struct htw__walk *walk) {
-    if (walk->key == NULL)
+    if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
         return;
     htw__lock_take(&walk->shard->lock);
     finish(walk);

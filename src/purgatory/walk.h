@@ -30,17 +30,18 @@ struct htw__walk {
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
                                     size_t size);
 
-/* Closes the shard, takes some key out of it, and begins there. NULL: there is none left. */
+/* Closes the shard, takes some key out of it, and begins there. NULL: there is none left, or this
+   is a child that a hook has forked. */
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 
-/* Takes the next one. */
+/* Takes the next one. NULL: there is none, or this is a child that a hook has forked. */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
 
 /* Goes along all requests on a key, busy ones included, and touches none. Returns how many there
    are. */
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
 
-/* Leaves a walk that may not be over. */
+/* Leaves a walk that may not be over. In a child that a hook has forked it does nothing. */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */
