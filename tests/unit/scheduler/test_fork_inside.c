@@ -21,23 +21,28 @@ static bool in_child;
 
 static bool fork_when_dirty; /* that is, when there are pages to be given back */
 
+/* Takes the lock. It does not wait: a thread of the parent may have held it at the fork. */
+static void hold(struct htw__lock *lock) {
+    atomic_store(&lock->taken, 1);
+}
+
 static void inherit_locks(struct htw_scheduler *scheduler) {
     struct scheduler_fixture *fixture = scheduler->allocator.context;
-    pthread_mutex_lock(&fixture->mutex); /* that of the allocator */
+    (void)pthread_mutex_trylock(&fixture->mutex); /* that of the allocator */
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        htw__lock_take(&scheduler->shards[i].lock);
+        hold(&scheduler->shards[i].lock);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         struct htw__expirer *expirer = &scheduler->expirers[i];
         if (expirer->alarm.fd >= 0)
-            pthread_mutex_lock(&expirer->alarm.mutex);
+            (void)pthread_mutex_trylock(&expirer->alarm.mutex);
         if (!fork_when_dirty)
             atomic_store(&expirer->cleanup, true); /* so that it would clean up */
     }
     if (scheduler->guest != NULL)
-        htw__lock_take(&scheduler->guest->lock);
-    pthread_mutex_lock(&scheduler->pool.mutex);
-    pthread_mutex_lock(&scheduler->wait.mutex);
-    pthread_mutex_lock(&scheduler->life.mutex);
+        hold(&scheduler->guest->lock);
+    (void)pthread_mutex_trylock(&scheduler->pool.mutex);
+    (void)pthread_mutex_trylock(&scheduler->wait.mutex);
+    (void)pthread_mutex_trylock(&scheduler->life.mutex);
 }
 
 /*
