@@ -14,6 +14,8 @@ DECLARATION = re.compile(
     r"|ssize_t|void|double|int|long|short|htw_\w+_t|_Atomic|atomic_\w+)\b[\s\*]+\w+(\[.*\])?\s*[;=,]")
 STATEMENT = re.compile(r"^\s+(?!return|break|continue|goto|case|default|else|do|if|for|while|switch)"
                        r"[\w(*+-].*;\s*$")
+ENUMERATOR = re.compile(r"^\s+HTW_\w+ = [^;]*,?\s*$")  # one number is as good as another
+OF_THREAD = re.compile(r"htw__frame_(push|pop)\(")  # of the thread alone: before a lock or after it
 LOCK = re.compile(r"\b(htw__lock_take|pthread_mutex_lock|pthread_spin_lock)\((.*)\);")
 UNLOCK = {"htw__lock_take": "htw__lock_give", "pthread_mutex_lock": "pthread_mutex_unlock",
           "pthread_spin_lock": "pthread_spin_unlock"}
@@ -62,7 +64,8 @@ class Source:
 
     def usable(self, index):
         code = self.code[index]
-        return code.startswith("    ") and not LEFT_ALONE.search(code)
+        return (code.startswith("    ") and not LEFT_ALONE.search(code)
+                and not ENUMERATOR.match(code))
 
     def is_statement(self, index):
         return (self.usable(index) and STATEMENT.match(self.code[index]) is not None
@@ -123,6 +126,8 @@ class Source:
         for index in range(1, len(self.code) - 1):
             first, second = self.code[index], self.code[index + 1]
             same_depth = re.match(r"\s*", first)[0] == re.match(r"\s*", second)[0]
+            if OF_THREAD.search(first + second):
+                continue
             if not (same_depth and self.is_statement(index) and self.is_statement(index + 1)):
                 continue
             written = re.match(r"\s*([\w.>\-\[\]]+) [-+|&]?= ", first)
