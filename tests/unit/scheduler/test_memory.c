@@ -380,6 +380,26 @@ static void stop_without_memory_hands_everything_back(void **state) {
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, scheduler_case_setup, scheduler_case_teardown)
 
+/* So that a burst which comes again and again does not ask for memory each time. */
+static void shard_that_is_empty_again_keeps_one_page(void **state) {
+    enum { TIMERS = 10000 }; /* some three pages */
+    static htw_handle handles[TIMERS];
+    struct scheduler_case *test = *state;
+    struct probe probe = scheduler_case_probe(test, 'p');
+    size_t before = test->memory.live_bytes;
+    for (int i = 0; i < TIMERS; i++)
+        assert_int_equal(
+            htw_schedule(test->scheduler, DELAY_NS, case_probe_run, &probe, &handles[i]), 0);
+    size_t most = test->memory.live_bytes;
+    for (int i = 0; i < TIMERS; i++)
+        assert_int_equal(htw_cancel(test->scheduler, handles[i]), HTW_CANCELLED);
+    scheduler_case_advance(test, HTW_SECOND); /* cleans up */
+    assert_true(test->memory.live_bytes < before + (most - before) / 2);
+    size_t kept = test->memory.live_bytes;
+    probe_schedule(&probe, DELAY_NS);
+    assert_true(test->memory.live_bytes < kept + 128 * 1024); /* a level perhaps, but no page */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create_refused_memory_leaves_nothing),
@@ -394,6 +414,8 @@ int main(void) {
         CASE(resumed_without_memory_comes_at_its_time_all_the_same),
         cmocka_unit_test(clock_set_back_without_memory_runs_nothing_early),
         cmocka_unit_test(stop_without_memory_hands_everything_back),
+        cmocka_unit_test_setup_teardown(shard_that_is_empty_again_keeps_one_page,
+                                        scheduler_case_setup, scheduler_case_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
