@@ -17,7 +17,7 @@ LAYERS = {
         r"purgatory_.*|threshold.*|cells|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "cmd": (
         r"cmd/.*\.[ch]",
-        r"duration|delay(?!_queue).*|demo|cmd_.*|fault_delay.*"),
+        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),
 }
 
 

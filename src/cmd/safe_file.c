@@ -129,23 +129,21 @@ static void take_over(const char *path, int fd) {
 
 /* Creates `BASE.PID-N.tmp`, for its owner alone. */
 static int open_temporary(struct htw__safe_file *file, const char *base) {
-    for (int i = 0; i < NAMES_TRIED; i++) {
-        free(file->temporary);
-        if (asprintf(&file->temporary, "%s.%ld-%d.tmp", base, (long)getpid(), i) < 0) {
-            file->temporary = NULL; /* which asprintf leaves undefined */
+    int error = -EEXIST;
+    for (int i = 0; i < NAMES_TRIED && error == -EEXIST; i++) {
+        char *name;
+        if (asprintf(&name, "%s.%ld-%d.tmp", base, (long)getpid(), i) < 0)
             return -ENOMEM;
-        }
         do
-            file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+            file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         while (is_interrupted(file->fd));
-        if (file->fd >= 0)
+        if (file->fd >= 0) {
+            file->temporary = name;
             return 0;
-        if (errno != EEXIST)
-            break;
+        }
+        error = -errno;
+        free(name);
     }
-    int error = -errno;
-    free(file->temporary);
-    file->temporary = NULL;
     return error;
 }
 

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CAPACITY_FIRST ((size_t)256 * 1024)
@@ -60,17 +59,12 @@ static void open_next(struct htw__input *input) {
     input->names_left--;
     input->line = 0;
     int fd = open_file(input->name);
-    struct stat status;
-    int error = fd < 0 ? -fd : 0;
-    if (error == 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
-        error = EISDIR;
-    if (fd >= 0)
-        input->fd = fd;
-    if (error != 0) {
-        htw__terminal_complain("%s: %s", input->name, strerror(error));
-        input->has_failed = true;
-        close_file(input);
+    if (fd >= 0) {
+        input->fd = fd; /* of a directory, too: reading it is the error */
+        return;
     }
+    htw__terminal_complain("%s: %s", input->name, strerror(-fd));
+    input->has_failed = true;
 }
 
 void htw__input_advance(struct htw__input *input) {

@@ -18,6 +18,7 @@ static void (*handler_of(int number))(int) {
 static int install(void **state) {
     (void)state;
     signal(SIGHUP, SIG_IGN); /* as nohup does */
+    signal(SIGINT, SIG_DFL); /* which a shell ignores for the background of a script */
     return htw__signals_install();
 }
 

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of the named files. read() is linked to the one below (-Wl,--wrap). */
+#include "../../../src/cmd/delay/input.h"
+
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define FILES_MAX 4
+#define MIB ((size_t)1024 * 1024)
+#define FIRST_CAPACITY ((size_t)256 * 1024)
+
+static struct htw__input input;
+static char *names[FILES_MAX];
+static int files[FILES_MAX];
+static int read_error;   /* of the next read */
+static size_t read_most; /* bytes of one read; 0: as many as wanted */
+
+ssize_t __real_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size) {
+    if (read_error != 0) {
+        errno = read_error;
+        read_error = 0;
+        return -1;
+    }
+    return __real_read(fd, bytes, read_most != 0 && size > read_most ? read_most : size);
+}
+
+/* A file of that content, by a name that opens it from its beginning. */
+static char *name_of_file(int index, const char *content, size_t size) {
+    static char texts[FILES_MAX][32];
+    files[index] = memfd_create("input", MFD_CLOEXEC);
+    assert_true(files[index] >= 0);
+    assert_true(write(files[index], content, size) == (ssize_t)size);
+    snprintf(texts[index], sizeof(texts[index]), "/proc/self/fd/%d", files[index]);
+    return texts[index];
+}
+
+static void start(int count, size_t max_record) {
+    assert_int_equal(htw__input_init(&input, names, count, '\n', max_record), 0);
+    htw__input_advance(&input);
+}
+
+static void start_with(const char *content, size_t max_record) {
+    names[0] = name_of_file(0, content, strlen(content));
+    start(1, max_record);
+}
+
+/* Reads until a record is here or no more can be. */
+static bool next(const char **bytes, size_t *size) {
+    while (!htw__input_peek(&input, bytes, size)) {
+        if (htw__input_fd(&input) >= 0)
+            assert_int_equal(htw__input_read(&input), 0);
+        else
+            htw__input_advance(&input);
+        if (htw__input_is_over(&input))
+            return false;
+    }
+    return true;
+}
+
+static void assert_record(const char *wanted, uint64_t line) {
+    const char *bytes;
+    size_t size;
+    assert_true(next(&bytes, &size));
+    assert_int_equal(size, strlen(wanted));
+    assert_memory_equal(bytes, wanted, size);
+    assert_true(htw__input_line(&input) == line);
+    htw__input_consume(&input, size);
+}
+
+static void assert_over(void) {
+    const char *bytes;
+    size_t size;
+    assert_false(next(&bytes, &size));
+    assert_true(htw__input_is_over(&input));
+    assert_false(htw__input_has_fragment(&input));
+}
+
+static int set_up(void **state) {
+    (void)state;
+    for (int i = 0; i < FILES_MAX; i++)
+        files[i] = -1;
+    read_error = 0;
+    read_most = 0;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    htw__input_fini(&input);
+    for (int i = 0; i < FILES_MAX; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    return 0;
+}
+
+static void input_of_files_is_read_one_after_the_other(void **state) {
+    (void)state;
+    names[0] = name_of_file(0, "a\n\nb", 4);
+    names[1] = name_of_file(1, "", 0);
+    names[2] = name_of_file(2, "c\n", 2);
+    start(3, 100);
+    assert_false(htw__input_is_over(&input));
+    assert_record("a", 1);
+    assert_record("", 2);
+    assert_record("b", 3);
+    assert_ptr_equal(input.name, names[0]);
+    assert_false(htw__input_is_over(&input));
+    assert_record("c", 1);
+    assert_ptr_equal(input.name, names[2]);
+    assert_over();
+    assert_false(input.has_failed);
+    assert_int_equal(htw__input_fd(&input), -1);
+}
+
+static void input_byte_by_byte_is_the_same(void **state) {
+    (void)state;
+    read_most = 1;
+    start_with("ab\n\ncd", 2);
+    assert_record("ab", 1);
+    assert_record("", 2);
+    assert_record("cd", 3);
+    assert_over();
+}
+
+static void input_of_nothing_is_over_after_its_first_read(void **state) {
+    (void)state;
+    start_with("", 100);
+    assert_false(htw__input_is_over(&input));
+    assert_over();
+}
+
+static void input_that_cannot_be_opened_or_read_is_named_and_passed_over(void **state) {
+    (void)state;
+    static char missing[] = "/nowhere/at all";
+    static char directory[] = "/";
+    names[0] = missing;
+    names[1] = directory;
+    names[2] = name_of_file(2, "a\n", 2);
+    capture_begin();
+    start(3, 100);
+    const char *bytes;
+    size_t size;
+    bool has_next = next(&bytes, &size);
+    assert_string_equal(capture_end(), "htw delay: /nowhere/at all: No such file or directory\n"
+                                       "htw delay: /: Is a directory\n");
+    assert_true(has_next);
+    assert_true(input.has_failed);
+    assert_record("a", 1);
+    assert_over();
+}
+
+static void input_that_fails_inside_a_record_skips_it(void **state) {
+    (void)state;
+    read_most = 3;
+    start_with("a\nb\n", 100);
+    assert_record("a", 1);
+    assert_true(htw__input_has_fragment(&input));
+    read_error = EIO;
+    capture_begin();
+    int error = htw__input_read(&input);
+    char wanted[256];
+    snprintf(wanted, sizeof(wanted),
+             "htw delay: %s: Input/output error\n"
+             "htw delay: %s:2: incomplete because of that, and skipped\n",
+             names[0], names[0]);
+    assert_string_equal(capture_end(), wanted);
+    assert_int_equal(error, 0);
+    assert_true(input.has_failed);
+    assert_over();
+}
+
+static void input_that_fails_between_records_skips_none(void **state) {
+    (void)state;
+    start_with("a\n", 100);
+    assert_record("a", 1);
+    read_error = EIO;
+    capture_begin();
+    htw__input_read(&input);
+    char wanted[256];
+    snprintf(wanted, sizeof(wanted), "htw delay: %s: Input/output error\n", names[0]);
+    assert_string_equal(capture_end(), wanted);
+    assert_over();
+}
+
+static void input_that_is_not_ready_goes_on_later(void **state) {
+    (void)state;
+    static const int errors[] = { EINTR, EAGAIN };
+    start_with("a\n", 100);
+    for (size_t i = 0; i < 2; i++) {
+        read_error = errors[i];
+        assert_int_equal(htw__input_read(&input), 0);
+    }
+    assert_false(input.has_failed);
+    assert_record("a", 1);
+    assert_over();
+}
+
+static void input_record_is_too_long_from_one_byte_more(void **state) {
+    (void)state;
+    const char *bytes;
+    size_t size;
+    static const size_t pieces[] = { 0, 1, 2, 5 };
+    for (size_t i = 0; i < 4; i++) {
+        read_most = pieces[i];
+        start_with("1234\n12345\nok\n123456789", 4);
+        assert_record("1234", 1);
+        assert_true(next(&bytes, &size));
+        assert_true(htw__input_is_too_long(&input, size));
+        assert_false(htw__input_is_too_long(&input, 4));
+        assert_memory_equal(bytes, "12345", 5);
+        htw__input_consume(&input, size);
+        assert_record("ok", 3);
+        assert_true(next(&bytes, &size));
+        assert_true(htw__input_is_too_long(&input, size));
+        htw__input_consume(&input, size);
+        assert_over();
+        assert_true(htw__input_line(&input) == 5);
+        htw__input_fini(&input);
+        close(files[0]);
+    }
+    files[0] = -1;
+    start_with("", 4);
+}
+
+static void input_record_without_its_end_is_a_fragment(void **state) {
+    (void)state;
+    const char *bytes;
+    size_t size;
+    read_most = 3;
+    start_with("a\nbc\n", 100);
+    assert_record("a", 1);
+    assert_false(htw__input_peek(&input, &bytes, &size));
+    assert_false(htw__input_is_whole(&input, size));
+    assert_true(htw__input_has_fragment(&input));
+    read_most = 0;
+    htw__input_read(&input);
+    assert_true(htw__input_peek(&input, &bytes, &size));
+    assert_int_equal(size, 2);
+    assert_true(htw__input_is_whole(&input, size));
+    htw__input_consume(&input, size);
+    assert_false(htw__input_has_fragment(&input));
+    assert_over();
+}
+
+/* Of standard input nothing is closed: an end of the run may want to know what it is. */
+static void input_of_standard_input_leaves_it_open(void **state) {
+    (void)state;
+    static char name[] = "-";
+    int saved = dup(STDIN_FILENO);
+    name_of_file(0, "a\n", 2);
+    assert_true(dup2(files[0], STDIN_FILENO) >= 0);
+    lseek(STDIN_FILENO, 0, SEEK_SET);
+    names[0] = name;
+    start(1, 100);
+    assert_int_equal(htw__input_fd(&input), STDIN_FILENO);
+    assert_record("a", 1);
+    assert_over();
+    assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_CUR), 2);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+}
+
+static void input_of_a_file_is_closed_at_its_end(void **state) {
+    (void)state;
+    start_with("a\n", 100);
+    int fd = htw__input_fd(&input);
+    assert_true(fd > STDIN_FILENO);
+    assert_record("a", 1);
+    assert_over();
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+static void input_gives_the_memory_of_a_long_record_back(void **state) {
+    (void)state;
+    const char *bytes;
+    size_t size;
+    char *content = malloc(2 * MIB);
+    assert_non_null(content);
+    memset(content, 'x', 2 * MIB);
+    content[MIB] = '\n';
+    content[MIB + 2] = '\n';
+    names[0] = name_of_file(0, content, MIB + 3);
+    start(1, 4 * MIB);
+    assert_int_equal(input.capacity, FIRST_CAPACITY);
+    assert_true(next(&bytes, &size));
+    assert_int_equal(size, MIB);
+    assert_memory_equal(bytes, content, MIB);
+    assert_int_equal(input.capacity, 2 * MIB);
+    htw__input_consume(&input, size);
+    assert_record("x", 2);
+    assert_over();
+    assert_int_equal(input.capacity, FIRST_CAPACITY);
+    free(content);
+}
+
+/* A read that is left little room would be one of many. */
+static void input_makes_room_for_a_read_of_64_kib(void **state) {
+    (void)state;
+    static char content[FIRST_CAPACITY];
+    const char *bytes;
+    size_t size;
+    memset(content, 'x', sizeof(content));
+    names[0] = name_of_file(0, content, sizeof(content));
+    start(1, MIB);
+    static const struct {
+        size_t bytes;
+        size_t capacity;
+    } steps[] = { { 192 * 1024, FIRST_CAPACITY },
+                  { 1, FIRST_CAPACITY },
+                  { 1, 2 * FIRST_CAPACITY } };
+    for (size_t i = 0; i < 3; i++) {
+        read_most = steps[i].bytes;
+        assert_int_equal(htw__input_read(&input), 0);
+        assert_int_equal(input.capacity, steps[i].capacity);
+    }
+    assert_false(htw__input_peek(&input, &bytes, &size));
+    assert_int_equal(size, 192 * 1024 + 2);
+}
+
+/* What was consumed makes room: the rest is moved to the front, and is the same. */
+static void input_after_its_first_records_moves_the_rest(void **state) {
+    (void)state;
+    read_most = 5;
+    start_with("a\nbcdef\ng\n", 100);
+    assert_record("a", 1);
+    assert_record("bcdef", 2);
+    assert_record("g", 3);
+    assert_over();
+    assert_true(input.end <= 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(input_of_files_is_read_one_after_the_other),
+        TEST(input_byte_by_byte_is_the_same),
+        TEST(input_of_nothing_is_over_after_its_first_read),
+        TEST(input_that_cannot_be_opened_or_read_is_named_and_passed_over),
+        TEST(input_that_fails_inside_a_record_skips_it),
+        TEST(input_that_fails_between_records_skips_none),
+        TEST(input_that_is_not_ready_goes_on_later),
+        TEST(input_record_is_too_long_from_one_byte_more),
+        TEST(input_record_without_its_end_is_a_fragment),
+        TEST(input_of_standard_input_leaves_it_open),
+        TEST(input_of_a_file_is_closed_at_its_end),
+        TEST(input_gives_the_memory_of_a_long_record_back),
+        TEST(input_makes_room_for_a_read_of_64_kib),
+        TEST(input_after_its_first_records_moves_the_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

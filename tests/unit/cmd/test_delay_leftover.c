@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run leaves that ends before its time. Writes and their failures are injected: write()
+ * is linked to the one below (-Wl,--wrap). */
+#include "../../../src/cmd/delay/leftover.h"
+
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define NEVER_MET ((htw__nanos)1 << 90)
+
+static struct htw__output output;
+static struct htw__report report;
+static struct htw__timeline timeline;
+static struct htw__input input;
+static struct htw__leftover leftover;
+static struct htw_wheel *wheel;
+static char folder[32];
+static char target[64];
+static char input_name[64];
+static char *const names[] = { input_name };
+
+/* The bytes that the disk has room for at each opened file, one after the other. */
+static size_t rooms[2];
+static int room_index;
+static bool is_limited;
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+    if (!is_limited)
+        return __real_write(fd, bytes, size);
+    size_t *room = &rooms[room_index];
+    if (*room == 0) {
+        room_index++; /* the next file has its own */
+        errno = ENOSPC;
+        return -1;
+    }
+    size_t written = size < *room ? size : *room;
+    *room -= written;
+    return __real_write(fd, bytes, written);
+}
+
+static int set_up(void **state) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/htw-left-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(target, sizeof(target), "%s/target", folder);
+    assert_int_equal(setenv("TMPDIR", folder, 1), 0);
+    options.strict_fifo = true;
+    assert_int_equal(htw_wheel_create(&wheel, &options), 0);
+    htw__timeline_init(&timeline, 1, true);
+    htw__report_init(&report);
+    htw__output_init(&output, STDOUT_FILENO, false, &timeline, &report);
+    is_limited = false;
+    room_index = 0;
+    leftover = (struct htw__leftover) { .input = &input };
+    return 0;
+}
+
+static int tear_down(void **state) {
+    char command[64];
+    (void)state;
+    htw__leftover_fini(&leftover);
+    htw__input_fini(&input);
+    htw_wheel_destroy(wheel);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command);
+}
+
+/* The input's content, of which the first bytes were read. */
+static void begin_input(const char *content, size_t read_size) {
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    snprintf(input_name, sizeof(input_name), "/proc/self/fd/%d", fds[0]);
+    assert_int_equal(htw__input_init(&input, names, 1, '\n', 1000), 0);
+    htw__input_advance(&input);
+    close(fds[0]);
+    assert_int_equal(write(fds[1], content, read_size), read_size);
+    if (read_size > 0)
+        assert_int_equal(htw__input_read(&input), 0);
+    close(fds[1]);
+}
+
+/* Then the rest is never read. */
+static void begin_input_ended(const char *content) {
+    begin_input(content, strlen(content));
+    assert_int_equal(htw__input_read(&input), 0);
+    assert_int_equal(htw__input_fd(&input), -1);
+}
+
+static struct htw__message *message_of(const char *text, htw__nanos due_ns,
+                                       const htw__nanos *instant_ns) {
+    struct htw__message *message = htw__message_create(text, strlen(text), '\n', instant_ns);
+    assert_non_null(message);
+    message->due_ns = due_ns;
+    return message;
+}
+
+static void schedule(const char *text, htw__nanos due_ns, const htw__nanos *instant_ns) {
+    struct htw__message *message = message_of(text, due_ns, instant_ns);
+    uint64_t tick = htw__nanos_tick_after(due_ns, 1);
+    assert_int_equal(htw_wheel_schedule(wheel, &message->in.timer, tick), 0);
+}
+
+static const char *content_of(const char *path) {
+    static char text[8192];
+    FILE *stream = fopen(path, "r");
+    if (stream == NULL)
+        return "nothing there";
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    return text;
+}
+
+static void assert_saved(const char *wanted, uint64_t count) {
+    struct htw__saved saved = htw__leftover_save(&leftover, target);
+    assert_int_equal(saved.error, 0);
+    assert_true(saved.count == count);
+    assert_null(saved.path);
+    assert_string_equal(content_of(target), wanted);
+}
+
+static void leftover_is_in_order_of_time_then_the_input(void **state) {
+    (void)state;
+    const htw__nanos instant_ns = (htw__nanos)5 * HTW__NS_PER_S + 1;
+    const htw__nanos before_1970_ns = -1;
+    begin_input_ended("7 i\nbad\n\n@9 j");
+    schedule("far", NEVER_MET, NULL);
+    schedule("b", 3 * HTW__NS_PER_S, NULL);
+    schedule("a", 2500000001, NULL);
+    schedule("c", 3 * HTW__NS_PER_S, &instant_ns);
+    schedule("d", 4 * HTW__NS_PER_S, &before_1970_ns);
+    htw__output_push(&output, message_of("due", 1, NULL));
+    htw__output_push(&output, message_of("now", 2000000000, NULL));
+    leftover.now_ns = 2000000000;
+    htw__leftover_take(&leftover, &output, wheel);
+    assert_true(leftover.count == 11);
+    assert_true(leftover.fragment_line == 0);
+    assert_int_equal(output.count, 0);
+    assert_int_equal(htw_wheel_count(wheel), 0);
+    assert_saved("0.000000000 due\n"
+                 "0.000000000 now\n"
+                 "0.500000001 a\n"
+                 "1.000000000 b\n"
+                 "@5.000000001 c\n"
+                 "@0.000000000 d\n"
+                 "1237940039285380272.899124224 far\n"
+                 "7 i\nbad\n\n@9 j\n",
+                 11);
+}
+
+static void leftover_of_input_stays_as_it_came(void **state) {
+    (void)state;
+    begin_input_ended("7 i\nbad\n\n@9 j");
+    leftover.now_ns = 2 * HTW__NS_PER_S;
+    htw__leftover_take(&leftover, &output, wheel);
+    assert_true(leftover.count == 4);
+    assert_saved("7 i\nbad\n\n@9 j\n", 4);
+}
+
+static void leftover_from_start_has_the_delays_that_remain(void **state) {
+    (void)state;
+    begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
+    leftover.now_ns = 2 * HTW__NS_PER_S;
+    leftover.from_start = true;
+    htw__leftover_take(&leftover, &output, wheel);
+    assert_true(leftover.count == 5);
+    assert_saved("5.000000000 i\n0.000000000 late\nbad x\n@9 j\n1.000000000 \n", 5);
+}
+
+static void leftover_record_read_in_part_is_left_out(void **state) {
+    (void)state;
+    begin_input("7 i\n8 j\n9 k", 11);
+    htw__leftover_take(&leftover, &output, wheel);
+    assert_true(leftover.count == 2);
+    assert_true(leftover.fragment_line == 3);
+    assert_saved("7 i\n8 j\n", 2);
+}
+
+static void leftover_of_nothing_is_empty(void **state) {
+    (void)state;
+    begin_input("", 0);
+    htw__leftover_take(&leftover, &output, wheel);
+    assert_true(leftover.count == 0);
+    assert_true(leftover.fragment_line == 0);
+    assert_null(leftover.messages);
+}
+
+#define RECORDS "7 one\n8 two\n9 three\n"
+
+/* What fits is kept, in whole records, wherever there is most room. */
+static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
+    (void)state;
+    char beside[96];
+    char elsewhere[96];
+    snprintf(beside, sizeof(beside), "%s.%ld-0.tmp", target, (long)getpid());
+    snprintf(elsewhere, sizeof(elsewhere), "%s/htw-delay-unreleased.%ld-0.tmp", folder,
+             (long)getpid());
+    static const struct {
+        size_t rooms[2];
+        uint64_t count;
+        const char *beside;
+        const char *elsewhere;
+    } cases[] = {
+        { { 1, 100 }, 3, NULL, RECORDS },
+        { { 6, 100 }, 3, NULL, RECORDS },
+        { { 6, 11 }, 1, "7 one\n", NULL },
+        { { 5, 11 }, 1, NULL, "7 one\n" },
+        { { 11, 12 }, 2, NULL, "7 one\n8 two\n" },
+        { { 12, 19 }, 2, "7 one\n8 two\n", NULL },
+        { { 5, 5 }, 0, NULL, NULL },
+        { { 19, 0 }, 2, "7 one\n8 two\n", NULL },
+    };
+    begin_input_ended(RECORDS);
+    htw__leftover_take(&leftover, &output, wheel);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memcpy(rooms, cases[i].rooms, sizeof(rooms));
+        room_index = 0;
+        is_limited = true;
+        struct htw__saved saved = htw__leftover_save(&leftover, target);
+        is_limited = false;
+        assert_int_equal(saved.error, -ENOSPC);
+        assert_true(saved.count == cases[i].count);
+        assert_string_equal(content_of(target), "nothing there");
+        assert_string_equal(content_of(beside),
+                            cases[i].beside != NULL ? cases[i].beside : "nothing there");
+        assert_string_equal(content_of(elsewhere),
+                            cases[i].elsewhere != NULL ? cases[i].elsewhere : "nothing there");
+        if (cases[i].count == 0)
+            assert_null(saved.path);
+        else
+            assert_string_equal(saved.path, cases[i].beside != NULL ? beside : elsewhere);
+        free(saved.path);
+        unlink(beside);
+        unlink(elsewhere);
+    }
+}
+
+static void leftover_for_a_directory_that_is_missing_is_saved_elsewhere(void **state) {
+    (void)state;
+    char path[96];
+    snprintf(path, sizeof(path), "%s/none/target", folder);
+    begin_input_ended(RECORDS);
+    htw__leftover_take(&leftover, &output, wheel);
+    struct htw__saved saved = htw__leftover_save(&leftover, path);
+    assert_int_equal(saved.error, -ENOENT);
+    assert_true(saved.count == 3);
+    assert_non_null(saved.path);
+    assert_string_equal(content_of(saved.path), RECORDS);
+    free(saved.path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(leftover_is_in_order_of_time_then_the_input),
+        TEST(leftover_of_input_stays_as_it_came),
+        TEST(leftover_from_start_has_the_delays_that_remain),
+        TEST(leftover_record_read_in_part_is_left_out),
+        TEST(leftover_of_nothing_is_empty),
+        TEST(leftover_that_fills_the_disk_keeps_whole_records),
+        TEST(leftover_for_a_directory_that_is_missing_is_saved_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `htw delay`. */
+#include "../../../src/cmd/delay/options.h"
+
+#include "capture.h"
+
+#include <getopt.h>
+
+#define ARGUMENTS_MAX 8
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct htw__options options;
+static char *words[ARGUMENTS_MAX + 2];
+static const char *complaint;
+
+/* Parses up to ARGUMENTS_MAX words, with standard error in `complaint`. */
+static enum htw__options_request parse(const char *const arguments[ARGUMENTS_MAX]) {
+    static char texts[ARGUMENTS_MAX][64];
+    static char name[] = "htw delay";
+    int count = 1;
+    words[0] = name;
+    for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i] != NULL; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "%s", arguments[i]);
+        words[count++] = texts[i];
+    }
+    words[count] = NULL;
+    optind = 0; /* as for a new program */
+    capture_begin();
+    enum htw__options_request request = htw__options_parse(count, words, &options);
+    complaint = capture_end();
+    return request;
+}
+
+#define PARSE(...) parse((const char *const[ARGUMENTS_MAX]) { __VA_ARGS__ })
+
+static void options_without_any_are_the_defaults(void **state) {
+    (void)state;
+    assert_int_equal(PARSE(NULL), HTW__OPTIONS_RUN);
+    assert_int_equal(options.tick_ns, 1000000);
+    assert_int_equal(options.wheel_size, 256);
+    assert_true(options.max_pending == SIZE_MAX);
+    assert_int_equal(options.max_line, 16777216);
+    assert_false(options.from_start || options.simulate || options.timestamps || options.strict ||
+                 options.stats || options.progress);
+    assert_int_equal(options.separator, '\n');
+    assert_null(options.unreleased_path);
+    assert_int_equal(options.name_count, 1);
+    assert_string_equal(options.names[0], "-");
+    assert_string_equal(complaint, "");
+}
+
+static void options_in_short_and_long_form_are_the_same(void **state) {
+    (void)state;
+    static const char *const forms[][ARGUMENTS_MAX] = {
+        { "-fnTSsp0", "-t5us", "-w", "4096", "-m7", "-l9", "-uout", "in" },
+        { "--from-start", "--simulate", "--timestamps", "--strict", "--stats", "--progress",
+          "--null", "in" },
+    };
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        assert_int_equal(parse(forms[i]), HTW__OPTIONS_RUN);
+        assert_true(options.from_start && options.simulate && options.timestamps &&
+                    options.strict && options.stats && options.progress);
+        assert_int_equal(options.separator, '\0');
+        assert_int_equal(options.name_count, 1);
+        assert_string_equal(options.names[0], "in");
+        assert_string_equal(complaint, "");
+    }
+    assert_int_equal(PARSE("-t5us", "-w", "4096", "-m7", "-l9", "-uout"), HTW__OPTIONS_RUN);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(options.tick_ns, 5000);
+        assert_int_equal(options.wheel_size, 4096);
+        assert_int_equal(options.max_pending, 7);
+        assert_int_equal(options.max_line, 9);
+        assert_string_equal(options.unreleased_path, "out");
+        assert_int_equal(options.name_count, 1);
+        assert_int_equal(PARSE("--tick=5us", "--wheel-size", "4096", "--max-pending=7",
+                               "--max-line=9", "--unreleased", "out"),
+                         HTW__OPTIONS_RUN);
+    }
+}
+
+static void options_alone_set_one_thing_each(void **state) {
+    (void)state;
+    static const struct {
+        const char *word;
+        const bool *set;
+    } cases[] = {
+        { "-f", &options.from_start }, { "-n", &options.simulate }, { "-T", &options.timestamps },
+        { "-S", &options.strict },     { "-s", &options.stats },    { "-p", &options.progress },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(PARSE(cases[i].word), HTW__OPTIONS_RUN);
+        for (size_t j = 0; j < COUNT(cases); j++)
+            assert_int_equal(*cases[j].set, i == j);
+        assert_int_equal(options.separator, '\n');
+    }
+}
+
+static void options_before_and_after_names_leave_the_names(void **state) {
+    (void)state;
+    assert_int_equal(PARSE("one", "-s", "two", "--", "-n"), HTW__OPTIONS_RUN);
+    assert_true(options.stats && !options.simulate);
+    assert_int_equal(options.name_count, 3);
+    assert_string_equal(options.names[0], "one");
+    assert_string_equal(options.names[1], "two");
+    assert_string_equal(options.names[2], "-n");
+}
+
+static void options_at_the_ends_of_their_ranges_are_taken(void **state) {
+    (void)state;
+    assert_int_equal(PARSE("-t1ns", "-w2", "-m1", "-l", "18446744073709551599"), HTW__OPTIONS_RUN);
+    assert_int_equal(options.tick_ns, 1);
+    assert_int_equal(options.wheel_size, 2);
+    assert_int_equal(options.max_pending, 1);
+    assert_true(options.max_line == UINT64_C(18446744073709551599));
+    assert_int_equal(PARSE("-t1d", "-m", "90"), HTW__OPTIONS_RUN);
+    assert_int_equal(options.tick_ns, INT64_C(86400000000000));
+    assert_int_equal(options.max_pending, 90);
+}
+
+#define TRY "Usage: htw delay [OPTION]... [FILE]...\nTry 'htw delay --help' for more information.\n"
+
+static void options_that_are_wrong_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *word;
+        const char *complaint;
+    } cases[] = {
+        { "--tick=0", "htw delay: --tick: a tick lasts from 1ns to 1d: 0\n" },
+        { "--tick=1d1ns", "htw delay: --tick: a tick lasts from 1ns to 1d: 1d1ns\n" },
+        { "--tick=-1", "htw delay: --tick: negative delay: -1\n" },
+        { "-w3", "htw delay: --wheel-size: not a power of two from 2 to 4096: 3\n" },
+        { "-w1", "htw delay: --wheel-size: not a power of two from 2 to 4096: 1\n" },
+        { "-w0", "htw delay: --wheel-size: not a power of two from 2 to 4096: 0\n" },
+        { "-w8192", "htw delay: --wheel-size: not a power of two from 2 to 4096: 8192\n" },
+        { "-w8x", "htw delay: --wheel-size: not a power of two from 2 to 4096: 8x\n" },
+        { "-m0", "htw delay: --max-pending: not a number of at least 1: 0\n" },
+        { "-m-1", "htw delay: --max-pending: not a number of at least 1: -1\n" },
+        { "-m1:", "htw delay: --max-pending: not a number of at least 1: 1:\n" },
+        { "--max-pending=", "htw delay: --max-pending: not a number of at least 1: \n" },
+        { "-l18446744073709551616",
+          "htw delay: --max-line: not a number of at least 1: 18446744073709551616\n" },
+        { "-l1844674407370955160000",
+          "htw delay: --max-line: not a number of at least 1: 1844674407370955160000\n" },
+        { "-u-", "htw delay: --unreleased: not the name of a file: '-'\n" },
+        { "--unreleased=", "htw delay: --unreleased: not the name of a file: ''\n" },
+        { "-x", "htw delay: invalid option -- 'x'\n" },
+    };
+    char wanted[512];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(PARSE(cases[i].word), HTW__OPTIONS_WRONG);
+        snprintf(wanted, sizeof(wanted), "%s" TRY, cases[i].complaint);
+        assert_string_equal(complaint, wanted);
+    }
+}
+
+static void options_that_ask_for_help_or_version_end_the_parsing(void **state) {
+    (void)state;
+    assert_int_equal(PARSE("-h", "-x"), HTW__OPTIONS_HELP);
+    assert_int_equal(PARSE("--help"), HTW__OPTIONS_HELP);
+    assert_int_equal(PARSE("-V", "-x"), HTW__OPTIONS_VERSION);
+    assert_int_equal(PARSE("--version"), HTW__OPTIONS_VERSION);
+    assert_string_equal(complaint, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_without_any_are_the_defaults),
+        cmocka_unit_test(options_in_short_and_long_form_are_the_same),
+        cmocka_unit_test(options_alone_set_one_thing_each),
+        cmocka_unit_test(options_before_and_after_names_leave_the_names),
+        cmocka_unit_test(options_at_the_ends_of_their_ranges_are_taken),
+        cmocka_unit_test(options_that_are_wrong_are_named),
+        cmocka_unit_test(options_that_ask_for_help_or_version_end_the_parsing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of messages that are due, and the writes that empty it. writev(), poll() and the
+ * clocks are linked to those below (-Wl,--wrap). */
+#include "../../../src/cmd/delay/output.h"
+#include "../../../src/base/clock.h"
+
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#define WRITES_MAX 128
+
+static struct htw__output output;
+static struct htw__report report;
+static struct htw__timeline timeline;
+static int64_t now_ns;
+static int64_t write_ns; /* how long a write takes */
+
+static size_t write_sizes[WRITES_MAX];
+static int writes;
+static size_t write_most; /* bytes that a write takes; 0: all */
+static int write_error;   /* of all writes */
+static int poll_error;    /* of all polls */
+
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    return now_ns;
+}
+
+int64_t __wrap_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return now_ns;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int limit);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int limit);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int limit) {
+    assert_int_equal(limit, 0);
+    if (poll_error != 0) {
+        errno = poll_error;
+        return -1;
+    }
+    return __real_poll(fds, count, limit);
+}
+
+ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
+ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
+    static char bytes[1024 * 1024];
+    size_t size = 0;
+    assert_in_range(writes, 0, WRITES_MAX - 1);
+    for (int i = 0; i < count; i++) {
+        assert_true(pieces[i].iov_len > 0);
+        memcpy(bytes + size, pieces[i].iov_base, pieces[i].iov_len);
+        size += pieces[i].iov_len;
+    }
+    write_sizes[writes++] = size;
+    now_ns += write_ns;
+    if (write_error != 0) {
+        errno = write_error;
+        return -1;
+    }
+    return write(fd, bytes, write_most != 0 && size > write_most ? write_most : size);
+}
+
+static void start(int fd, bool has_timestamps) {
+    now_ns = 0;
+    writes = 0;
+    write_most = 0;
+    write_error = 0;
+    poll_error = 0;
+    write_ns = 0;
+    htw__timeline_init(&timeline, 1, false);
+    htw__report_init(&report);
+    htw__output_init(&output, fd, has_timestamps, &timeline, &report);
+}
+
+static void finish(void) {
+    struct htw__message *message;
+    while ((message = htw__output_pop(&output)) != NULL)
+        htw__message_destroy(message);
+}
+
+static int new_file(void) {
+    int fd = memfd_create("output", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void new_pipe(int ends[2]) {
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+}
+
+static void push(const char *bytes, size_t size, htw__nanos due_ns) {
+    struct htw__message *message = htw__message_create(bytes, size, '\n', NULL);
+    assert_non_null(message);
+    message->due_ns = due_ns;
+    htw__report_accepted(&report, htw__message_memory(message), 0);
+    htw__output_push(&output, message);
+}
+
+static void push_text(const char *text) {
+    push(text, strlen(text), 0);
+}
+
+/* What a file or a pipe has got, from the beginning or since the last time. */
+static const char *content_of(int fd) {
+    static char text[8192];
+    struct stat status;
+    assert_int_equal(fstat(fd, &status), 0);
+    ssize_t size = S_ISREG(status.st_mode) ? pread(fd, text, sizeof(text) - 1, 0)
+                                           : read(fd, text, sizeof(text) - 1);
+    text[size > 0 ? size : 0] = '\0';
+    return text;
+}
+
+static void output_knows_what_it_writes_to(void **state) {
+    (void)state;
+    static const struct {
+        bool is_regular;
+        bool is_pipe;
+    } wanted[] = { { true, false }, { false, true }, { false, false } };
+    int ends[2];
+    new_pipe(ends);
+    const int fds[] = { new_file(), ends[1], open("/dev/null", O_WRONLY) };
+    for (size_t i = 0; i < 3; i++) {
+        start(fds[i], false);
+        assert_int_equal(output.fd, fds[i]);
+        assert_int_equal(output.is_regular, wanted[i].is_regular);
+        assert_int_equal(output.is_pipe, wanted[i].is_pipe);
+        close(fds[i]);
+    }
+    close(ends[0]);
+}
+
+/* A named FIFO may get another reader. */
+static void output_to_a_named_fifo_is_no_pipe(void **state) {
+    (void)state;
+    char folder[] = "/tmp/htw-output-XXXXXX";
+    char path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    unlink(path);
+    rmdir(folder);
+    assert_true(fd >= 0);
+    start(fd, false);
+    assert_false(output.is_pipe);
+    assert_false(output.is_regular);
+    close(fd);
+}
+
+static void output_to_a_terminal_has_a_descriptor_of_its_own(void **state) {
+    (void)state;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        skip();
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0)
+        skip();
+    start(terminal, false);
+    assert_int_not_equal(output.fd, terminal);
+    assert_true((fcntl(output.fd, F_GETFL) & O_NONBLOCK) != 0);
+    assert_true((fcntl(terminal, F_GETFL) & O_NONBLOCK) == 0);
+    close(output.fd);
+    close(terminal);
+    close(master);
+}
+
+static void output_writes_many_messages_with_one_call(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, false);
+    push_text("a");
+    push_text("");
+    push_text("bc");
+    assert_int_equal(output.count, 3);
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_string_equal(content_of(file), "a\n\nbc\n");
+    assert_int_equal(writes, 1);
+    assert_int_equal(report.released, 3);
+    assert_int_equal(report.message_bytes, 0);
+    assert_int_equal(output.count, 0);
+    assert_int_equal(output.bytes, 0);
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(writes, 1);
+    push_text("d");
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_string_equal(content_of(file), "a\n\nbc\nd\n");
+    close(file);
+}
+
+static void output_queue_counts_what_it_holds(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, false);
+    assert_null(htw__output_pop(&output));
+    push("x", 1, 3);
+    push("yy", 2, 4);
+    size_t bytes = output.bytes;
+    struct htw__message *first = htw__output_pop(&output);
+    assert_true(first->due_ns == 3);
+    assert_int_equal(output.count, 1);
+    assert_int_equal(output.bytes, bytes - htw__message_memory(first));
+    htw__message_destroy(first);
+    htw__message_destroy(htw__output_pop(&output));
+    assert_int_equal(output.count, 0);
+    assert_int_equal(output.bytes, 0);
+    push("z", 1, 5); /* after the last one was taken */
+    assert_true(output.head->due_ns == 5);
+    finish();
+    close(file);
+}
+
+/* 256 messages or 256 KiB. */
+static void output_to_a_file_has_large_batches(void **state) {
+    (void)state;
+    static char large[100 * 1024];
+    int file = new_file();
+    start(file, false);
+    for (int i = 0; i < 2 * HTW__OUTPUT_BATCH + 1; i++)
+        push_text("x");
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(writes, 3);
+    assert_int_equal(write_sizes[0], 2 * HTW__OUTPUT_BATCH);
+    assert_int_equal(write_sizes[2], 2);
+    start(file, false);
+    for (int i = 0; i < 5; i++)
+        push(large, sizeof(large), 0);
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(writes, 3);
+    assert_int_equal(write_sizes[0], 2 * (sizeof(large) + 1));
+    assert_int_equal(write_sizes[1], 2 * (sizeof(large) + 1));
+    assert_int_equal(report.released, 5);
+    close(file);
+}
+
+/* Others get their turn after 64 writes. */
+static void output_that_is_much_is_written_in_part(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, false);
+    for (int i = 0; i < 65 * HTW__OUTPUT_BATCH; i++)
+        push_text("x");
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(writes, 64);
+    assert_false(output.is_blocked);
+    assert_int_equal(output.count, HTW__OUTPUT_BATCH);
+    finish();
+    close(file);
+}
+
+/* Whole messages up to PIPE_BUF bytes, which poll has promised room for. */
+static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
+    (void)state;
+    static char bytes[2 * PIPE_BUF];
+    int ends[2];
+    new_pipe(ends);
+    start(ends[1], false);
+    push(bytes, PIPE_BUF - 3, 0); /* with its end 2 less than all */
+    push_text("a");
+    push_text("b");
+    push(bytes, PIPE_BUF - 1, 0);
+    push(bytes, PIPE_BUF, 0);
+    push_text("c");
+    assert_int_equal(htw__output_write(&output), 0);
+    static const size_t wanted[] = { PIPE_BUF, 2, PIPE_BUF, PIPE_BUF, 3 };
+    assert_int_equal(writes, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(write_sizes[i], wanted[i]);
+    assert_int_equal(report.released, 6);
+    assert_int_equal(htw__output_partial(&output), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
+    (void)state;
+    static char bytes[PIPE_BUF];
+    int ends[2];
+    new_pipe(ends);
+    while (write(ends[1], bytes, sizeof(bytes)) > 0)
+        continue;
+    start(ends[1], false);
+    push_text("x");
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_true(output.is_blocked);
+    assert_int_equal(writes, 0);
+    assert_int_equal(output.count, 1);
+    while (read(ends[0], bytes, sizeof(bytes)) > 0)
+        continue;
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_false(output.is_blocked);
+    assert_string_equal(content_of(ends[0]), "x\n");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
+    (void)state;
+    static const struct {
+        int write;
+        int poll;
+    } errors[] = { { EINTR, 0 }, { EAGAIN, 0 }, { 0, EINTR } };
+    int ends[2];
+    new_pipe(ends);
+    for (size_t i = 0; i < 3; i++) {
+        start(ends[1], false);
+        push_text("x");
+        write_error = errors[i].write;
+        poll_error = errors[i].poll;
+        assert_int_equal(htw__output_write(&output), 0);
+        assert_true(output.is_blocked);
+        assert_int_equal(output.count, 1);
+        finish();
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void output_that_fails_tells_why_and_stays(void **state) {
+    (void)state;
+    int ends[2];
+    new_pipe(ends);
+    start(ends[1], false);
+    push_text("x");
+    write_error = ENOSPC;
+    assert_int_equal(htw__output_write(&output), -ENOSPC);
+    assert_false(output.is_blocked);
+    assert_int_equal(output.count, 1);
+    write_error = 0;
+    poll_error = ENOMEM; /* the write tells what is wrong, if anything is */
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_string_equal(content_of(ends[0]), "x\n");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* `PLANNED REAL LATENESS`: real is when the write began. */
+static void output_with_timestamps_has_a_prefix(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, true);
+    push("on time", 7, 1500000000);
+    push("late", 4, 0);
+    push("early", 5, 2750001999);
+    now_ns = 1500000000;
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_string_equal(
+        content_of(file),
+        "1970-01-01T00:00:01.500000Z 1970-01-01T00:00:01.500000Z +0.000000 on time\n"
+        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.500000Z +1.500000 late\n"
+        "1970-01-01T00:00:02.750001Z 1970-01-01T00:00:01.500000Z -1.250001 early\n");
+    close(file);
+}
+
+/* However a write is cut, the bytes are those of an uncut one. */
+static void output_that_is_cut_anywhere_goes_on_there(void **state) {
+    (void)state;
+    static const char prefix[] =
+        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.000000Z +1.000000 ";
+    char wanted[512];
+    snprintf(wanted, sizeof(wanted), "%sab\n%scd\n%sef\n", prefix, prefix, prefix);
+    for (size_t most = 1; most <= strlen(wanted); most++) {
+        int file = new_file();
+        start(file, true);
+        push_text("ab");
+        push_text("cd");
+        push_text("ef");
+        now_ns = HTW__NS_PER_S;
+        write_most = most;
+        while (output.count > 0) {
+            writes = 0;
+            assert_int_equal(htw__output_write(&output), 0);
+        }
+        assert_string_equal(content_of(file), wanted);
+        assert_int_equal(report.released, 3);
+        assert_int_equal(htw__output_partial(&output), 0);
+        close(file);
+    }
+}
+
+/* A prefix of which a part is written keeps its time; that of the next message has a later one. */
+static void output_prefix_that_is_cut_keeps_its_time(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, true);
+    push_text("ab");
+    push_text("cd");
+    push_text("ef");
+    write_most = 100; /* the first message and a part of the second one's prefix */
+    write_ns = HTW__NS_PER_S;
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_string_equal(content_of(file),
+                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 ab\n"
+                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 cd\n"
+                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.000000Z +1.000000 ef\n");
+    close(file);
+}
+
+/* A message has waited until the write that ended it has returned. */
+static void output_tells_the_report_how_late_it_was(void **state) {
+    (void)state;
+    int file = new_file();
+    start(file, false);
+    now_ns = 100;
+    write_ns = 7;
+    push("a", 1, 100);
+    push("b", 1, 101); /* given to the kernel before it was due */
+    push("c", 1, 90);
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(report.early, 1);
+    assert_true(htw__histogram_min(&report.lateness_ns) == 6);
+    assert_true(htw__histogram_max(&report.lateness_ns) == 17);
+    close(file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_knows_what_it_writes_to),
+        cmocka_unit_test(output_to_a_named_fifo_is_no_pipe),
+        cmocka_unit_test(output_to_a_terminal_has_a_descriptor_of_its_own),
+        cmocka_unit_test(output_writes_many_messages_with_one_call),
+        cmocka_unit_test(output_queue_counts_what_it_holds),
+        cmocka_unit_test(output_to_a_file_has_large_batches),
+        cmocka_unit_test(output_that_is_much_is_written_in_part),
+        cmocka_unit_test(output_to_a_pipe_writes_whole_messages_of_pipe_buf),
+        cmocka_unit_test(output_to_a_full_pipe_is_blocked_without_a_write),
+        cmocka_unit_test(output_that_is_interrupted_is_blocked_and_stays),
+        cmocka_unit_test(output_that_fails_tells_why_and_stays),
+        cmocka_unit_test(output_with_timestamps_has_a_prefix),
+        cmocka_unit_test(output_that_is_cut_anywhere_goes_on_there),
+        cmocka_unit_test(output_prefix_that_is_cut_keeps_its_time),
+        cmocka_unit_test(output_tells_the_report_how_late_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

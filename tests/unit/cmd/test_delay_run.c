@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whole runs of `htw delay`, each in a process of its own, in a time that passes only in ppoll():
+ * that and the clocks are linked to those below (-Wl,--wrap), and isatty() and getrusage() too. A
+ * sleep takes no time, and its length is exact.
+ */
+#include "../../../src/cmd/delay/delay.h"
+#include "../../../src/base/clock.h"
+#include "../../../src/cmd/nanos.h"
+#include "../../../src/cmd/status.h"
+
+#include "../unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SLEEPS_MAX 64
+#define HANGS 99 /* the exit status of a run that would wait for ever */
+
+/* What happens in a sleep. */
+enum event_kind { ENDS, PASSES, SIGNAL, FAILS, READS, INPUT_ENDS };
+
+struct event {
+    enum event_kind kind; /* ENDS: this and all later sleeps pass undisturbed */
+    int number;           /* of the signal, or of the error */
+    const char *text;     /* that comes at the input */
+    int64_t more_ns;      /* so much time passes before that; or, of PASSES, at its end */
+};
+
+/* How a run is made. */
+struct run {
+    struct htw__options options;
+    const char *input;
+    const struct event *events; /* of one sleep after the other; NULL: undisturbed */
+    bool is_open;               /* the input does not end after `input` */
+    bool has_terminal;          /* standard error is one, it thinks */
+    bool has_reader_gone;
+    int64_t read_ns; /* what passes at each look at the clock */
+};
+
+/* What a run did. */
+struct result {
+    int status;
+    const char *out;
+    const char *err;
+    int sleeps;
+    int64_t sleep_ns[SLEEPS_MAX]; /* -1: no limit */
+};
+
+static int64_t now_ns;
+static const struct run *run_of; /* of this process, if it is one */
+static const struct event undisturbed = { ENDS, 0, NULL, 0 };
+static const struct event *event; /* of the next sleep */
+static struct result *shared;     /* with the process of a run */
+static int input_end;
+
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    if (run_of != NULL)
+        now_ns += run_of->read_ns;
+    return now_ns;
+}
+
+int64_t __wrap_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return now_ns;
+}
+
+int __wrap_isatty(int fd);
+int __wrap_isatty(int fd) {
+    return fd == STDERR_FILENO && run_of->has_terminal;
+}
+
+int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage) {
+    (void)who;
+    *usage = (struct rusage) { .ru_maxrss = 4096 };
+    return 0;
+}
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
+                 const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
+                 const sigset_t *mask) {
+    int64_t sleep_ns = limit != NULL ? limit->tv_sec * HTW__NS_PER_S + limit->tv_nsec : -1;
+    assert_null(mask);
+    if (shared->sleeps == SLEEPS_MAX)
+        _exit(HANGS);
+    shared->sleep_ns[shared->sleeps++] = sleep_ns;
+    const struct event *present = event;
+    if (present->kind != ENDS)
+        event++;
+    if (present->kind != PASSES)
+        now_ns += present->more_ns;
+    if (present->kind == SIGNAL)
+        raise(present->number);
+    if (present->kind == READS && write(input_end, present->text, strlen(present->text)) < 0)
+        _exit(HANGS);
+    if (present->kind == INPUT_ENDS)
+        close(input_end);
+    if (present->kind == FAILS) {
+        errno = present->number;
+        return -1;
+    }
+    int ready = poll(fds, count, 0);
+    if (ready != 0)
+        return ready;
+    if (sleep_ns < 0)
+        _exit(HANGS);
+    now_ns += sleep_ns + (present->kind == PASSES ? present->more_ns : 0);
+    return 0;
+}
+
+static const char *content_of(int file, char *text, size_t size) {
+    ssize_t length = pread(file, text, size - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    close(file);
+    return text;
+}
+
+static void become_the_run(const struct run *run, int out, int err) {
+    int ends[2];
+    now_ns = 1000 * HTW__NS_PER_S;
+    if (pipe(ends) != 0 ||
+        (run->input != NULL && write(ends[1], run->input, strlen(run->input)) < 0))
+        _exit(HANGS);
+    input_end = ends[1];
+    if (!run->is_open)
+        close(ends[1]);
+    if (run->has_reader_gone) {
+        int gone[2];
+        if (pipe(gone) != 0)
+            _exit(HANGS);
+        close(gone[0]);
+        out = gone[1];
+    }
+    dup2(ends[0], STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    event = run->events != NULL ? run->events : &undisturbed;
+    run_of = run;
+    exit(htw__delay_run(&run->options));
+}
+
+static const struct result *result_of(const struct run *run) {
+    static char out_text[8192];
+    static char err_text[8192];
+    int out = memfd_create("out", MFD_CLOEXEC);
+    int err = memfd_create("err", MFD_CLOEXEC);
+    int status;
+    assert_true(out >= 0 && err >= 0);
+    shared->sleeps = 0;
+    fflush(NULL);
+    pid_t process = fork();
+    assert_true(process >= 0);
+    if (process == 0)
+        become_the_run(run, out, err);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFEXITED(status));
+    shared->status = WEXITSTATUS(status);
+    shared->out = content_of(out, out_text, sizeof(out_text));
+    shared->err = content_of(err, err_text, sizeof(err_text));
+    return shared;
+}
+
+static char standard_input[] = "-";
+static char *const only_standard_input[] = { standard_input };
+
+static struct run run_with(const char *input) {
+    return (struct run) {
+        .options = { .tick_ns = HTW__NS_PER_MS,
+                     .wheel_size = 256,
+                     .max_pending = SIZE_MAX,
+                     .max_line = 1000,
+                     .separator = '\n',
+                     .names = only_standard_input,
+                     .name_count = 1 },
+        .input = input,
+    };
+}
+
+static void assert_sleeps(const struct result *result, int count, const int64_t *sleep_ns) {
+    assert_int_equal(result->sleeps, count);
+    for (int i = 0; i < count; i++)
+        assert_true(result->sleep_ns[i] == sleep_ns[i]);
+}
+
+#define SLEEPS(result, ...)                                                     \
+    assert_sleeps(result, (int)(sizeof((const int64_t[]) { __VA_ARGS__ }) / 8), \
+                  (const int64_t[]) { __VA_ARGS__ })
+
+#define MS HTW__NS_PER_MS
+
+/* The first sleep is for the input: it is readable, and then it has ended. */
+static void delay_run_sleeps_until_each_deadline(void **state) {
+    (void)state;
+    struct run run = run_with("30ms c\n10ms a\n20ms b\n10ms d\n");
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\nd\nb\nc\n");
+    SLEEPS(result, -1, 10 * MS, 10 * MS, 10 * MS, 10 * MS);
+    assert_non_null(strstr(result->err, "read 4, bad 0, released 4, unreleased 0\n"
+                                        "early 0, lateness min 0 ns, p50 0 ns, p99 0 ns, max 0 ns\n"
+                                        "  from      0 ns              4  "));
+    assert_non_null(strstr(result->err, "\nwake-ups 3 (empty 0), "));
+    assert_non_null(strstr(result->err, "\npeak pending 4\n"));
+}
+
+static void delay_run_of_no_input_does_not_sleep_again(void **state) {
+    (void)state;
+    struct run run = run_with("");
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "");
+    assert_string_equal(result->err, "");
+    SLEEPS(result, -1);
+}
+
+/* A wake-up is a sleep that a deadline has ended: not one that the input, a signal or an error
+ * ended. */
+static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES },                 /* the input is there at once */
+        { READS, 0, "5ms b\n", 2 * MS },    /* in the sleep for a */
+        { .kind = FAILS, .number = EINTR }, /* in that for b, as all up to the next comment */
+        { .kind = SIGNAL, .number = SIGUSR1 },
+        { .kind = PASSES, .more_ns = 1 },
+        { .kind = INPUT_ENDS }, /* in the second one for a */
+        { .kind = ENDS },
+    };
+    struct run run = run_with("10ms a\n");
+    run.is_open = true;
+    run.events = events;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "b\na\n");
+    SLEEPS(result, -1, 10 * MS, 5 * MS, 5 * MS, 5 * MS, 3 * MS - 1, 3 * MS - 1);
+    assert_non_null(
+        strstr(result->err, "early 0, lateness min 0 ns, p50 0 ns, p99 1 ns, max 1 ns\n"));
+    assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 0), "));
+}
+
+/* The clock moves on between the steps of the loop: the deadline is over when the sleep would
+ * begin, which then is none. */
+static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **state) {
+    (void)state;
+    struct run run = run_with("1ms a\n");
+    run.read_ns = 2 * MS;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\n");
+    assert_non_null(strstr(result->err, "\nwake-ups 0 (empty 0), "));
+}
+
+static void delay_run_that_wakes_early_has_woken_for_nothing(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES, .more_ns = -1 }, { .kind = ENDS }
+    };
+    struct run run = run_with("10ms a\n");
+    run.events = events;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\n");
+    SLEEPS(result, -1, 10 * MS, 10 * MS, 1);
+    assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 1), "));
+}
+
+static void delay_run_simulated_never_sleeps(void **state) {
+    (void)state;
+    struct run run = run_with("30d c\n10ms a\n");
+    run.options.simulate = true;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\nc\n");
+    assert_non_null(strstr(result->err, "\nwake-ups 0 (empty 0), "));
+    for (int i = 0; i < result->sleeps; i++)
+        assert_true(result->sleep_ns[i] <= 0);
+}
+
+/* Nothing can be waited for longer at once; beyond the last tick, for ever. */
+static void delay_run_of_centuries_sleeps_in_pieces(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = SIGNAL, .number = SIGTERM },
+                                           { .kind = ENDS } };
+    static const struct {
+        const char *input;
+        int64_t sleep_s;
+    } cases[] = { { "1000000000s a\n", 1000000000 },
+                  { "1000000001s a\n", 1000000000 },
+                  { "999999999s a\n", 999999999 } };
+    for (size_t i = 0; i < 3; i++) {
+        struct run run = run_with(cases[i].input);
+        run.is_open = true;
+        run.events = events;
+        const struct result *result = result_of(&run);
+        assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+        assert_string_equal(result->out, "");
+        SLEEPS(result, -1, cases[i].sleep_s * HTW__NS_PER_S);
+        assert_string_equal(result->err,
+                            "htw delay: stopped by a signal after -:1: 1 not released\n");
+    }
+}
+
+static void delay_run_shows_progress_ten_times_a_second(void **state) {
+    (void)state;
+    struct run run = run_with("250ms a\n");
+    run.options.progress = true;
+    run.has_terminal = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\n");
+    assert_string_equal(result->err, "\rread 0  pending 0  released 0  next due in -\033[K"
+                                     "\rread 1  pending 1  released 0  next due in 150 ms\033[K"
+                                     "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K"
+                                     "\r\033[K");
+    run.options.progress = false;
+    result = result_of(&run);
+    assert_string_equal(result->err, "");
+    run.options.progress = true;
+    run.has_terminal = false;
+    result = result_of(&run);
+    assert_string_equal(result->err, "");
+    SLEEPS(result, -1, 250 * MS, 250 * MS);
+}
+
+/* A sleep that ends for the progress line alone is no wake-up. */
+static void delay_run_counts_no_wake_up_for_progress(void **state) {
+    (void)state;
+    struct run run = run_with("100ms b\n250ms a\n");
+    run.options.progress = true;
+    run.options.stats = true;
+    run.has_terminal = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "b\na\n");
+    assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 0), "));
+}
+
+static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = FAILS, .number = ENOMEM } };
+    struct run run = run_with("10ms a\n20ms b\n");
+    run.events = events;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->out, "a\n");
+    assert_string_equal(result->err, "htw delay: cannot wait: Cannot allocate memory\n"
+                                     "htw delay: 1 not released\n");
+}
+
+static void delay_run_stopped_writes_what_is_due(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM, .more_ns = 10 * MS }
+    };
+    struct run run = run_with("0 a\n10ms b\n20ms c\n");
+    run.events = events;
+    run.is_open = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_string_equal(result->err, "htw delay: stopped by a signal after -:3: 1 not released\n");
+    assert_string_equal(result->out, "a\nb\n");
+}
+
+static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
+    (void)state;
+    struct run run = run_with("10ms a\n");
+    run.has_reader_gone = true;
+    run.is_open = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGPIPE);
+    assert_string_equal(result->err, "");
+}
+
+static void delay_run_with_bad_lines_tells_and_fails(void **state) {
+    (void)state;
+    struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->out, "a\n");
+    assert_string_equal(result->err, "htw delay: -:1: number expected: x\n"
+                                     "htw delay: -:3: empty line\n"
+                                     "htw delay: -:4: number expected: ?\?~\n");
+    run.options.strict = true;
+    result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->out, "");
+    assert_non_null(strstr(result->err, "htw delay: -:1: number expected: x\n"));
+}
+
+static void delay_run_with_a_limit_reads_no_further(void **state) {
+    (void)state;
+    struct run run = run_with("10ms a\n10ms b\n10ms c\n");
+    run.options.max_pending = 2;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\nb\nc\n");
+    assert_non_null(strstr(result->err, "\npeak pending 2\n"));
+}
+
+static void delay_run_from_start_counts_from_there(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { READS, 0, "15ms b\n", 1 * MS },
+                                           { .kind = INPUT_ENDS },
+                                           { .kind = ENDS } };
+    struct run run = run_with("10ms a\n50ms c\n");
+    run.is_open = true;
+    run.events = events;
+    run.options.from_start = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\nb\nc\n");
+    SLEEPS(result, -1, 10 * MS, 40 * MS, 4 * MS, 4 * MS, 35 * MS);
+}
+
+int main(void) {
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(delay_run_sleeps_until_each_deadline),
+        cmocka_unit_test(delay_run_of_no_input_does_not_sleep_again),
+        cmocka_unit_test(delay_run_counts_as_wake_ups_what_a_deadline_ended),
+        cmocka_unit_test(delay_run_that_is_late_looks_for_events_without_a_wake_up),
+        cmocka_unit_test(delay_run_that_wakes_early_has_woken_for_nothing),
+        cmocka_unit_test(delay_run_simulated_never_sleeps),
+        cmocka_unit_test(delay_run_of_centuries_sleeps_in_pieces),
+        cmocka_unit_test(delay_run_shows_progress_ten_times_a_second),
+        cmocka_unit_test(delay_run_counts_no_wake_up_for_progress),
+        cmocka_unit_test(delay_run_that_cannot_wait_ends_and_tells),
+        cmocka_unit_test(delay_run_stopped_writes_what_is_due),
+        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_is_quiet),
+        cmocka_unit_test(delay_run_with_bad_lines_tells_and_fails),
+        cmocka_unit_test(delay_run_with_a_limit_reads_no_further),
+        cmocka_unit_test(delay_run_from_start_counts_from_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

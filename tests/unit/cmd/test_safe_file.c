@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* A file that is there whole or not at all. Some system calls, and what tells that a signal
+ * ends the saving, are linked to those below (-Wl,--wrap). */
+#include "../../../src/cmd/safe_file.h"
+#include "../../../src/cmd/signals.h"
+
+#include "../unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct htw__safe_file file; /* too large for the stack */
+static char folder[32];
+static char target[64];
+
+static bool gives_up;
+static int write_error; /* of the next write */
+static size_t write_most;
+static int writes;
+static int fsync_error; /* of the next call, as the following */
+static int fsyncs;
+static int rename_error;
+static int access_error;
+
+bool __wrap_htw__signals_gives_up(void);
+bool __wrap_htw__signals_gives_up(void) {
+    return gives_up;
+}
+
+/* Whether the call fails: with that error, and once. */
+static bool taken(int *error) {
+    if (*error == 0)
+        return false;
+    errno = *error;
+    *error = 0;
+    return true;
+}
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+    if (file.fd < 0 || fd != file.fd)
+        return __real_write(fd, bytes, size);
+    writes++;
+    if (taken(&write_error))
+        return errno == ENODATA ? 0 : -1;
+    return __real_write(fd, bytes, write_most != 0 && size > write_most ? write_most : size);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd) {
+    fsyncs++;
+    return taken(&fsync_error) ? -1 : __real_fsync(fd);
+}
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to) {
+    return taken(&rename_error) ? -1 : __real_rename(from, to);
+}
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode) {
+    return taken(&access_error) ? -1 : __real_access(path, mode);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/htw-safe-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(target, sizeof(target), "%s/target", folder);
+    gives_up = false;
+    write_error = fsync_error = rename_error = access_error = 0;
+    write_most = 0;
+    writes = fsyncs = 0;
+    umask(022);
+    return 0;
+}
+
+/* Calls `visit`, if any, for each name in the folder; returns how many there are. */
+static int each_name(int (*visit)(const char *path)) {
+    char path[512];
+    int count = 0;
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        count++;
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        if (visit != NULL)
+            visit(path);
+    }
+    closedir(directory);
+    return count;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    each_name(remove);
+    return rmdir(folder);
+}
+
+static void fill(const char *path, const char *text, mode_t mode) {
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_mode & 07777;
+}
+
+static void assert_content(const char *path, const char *wanted) {
+    static char text[4096];
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    assert_string_equal(text, wanted);
+}
+
+static void put(const char *text) {
+    assert_int_equal(htw__safe_file_put(&file, text, strlen(text)), 0);
+}
+
+static void safe_file_appears_when_it_is_whole(void **state) {
+    (void)state;
+    fill(target, "old", 0644);
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    put("ne");
+    put("w");
+    assert_content(target, "old");
+    assert_int_equal(each_name(NULL), 2);
+    assert_false(file.is_whole);
+    assert_int_equal(htw__safe_file_commit(&file), 0);
+    assert_true(file.is_whole);
+    assert_content(target, "new");
+    assert_int_equal(each_name(NULL), 1);
+    assert_int_equal(fsyncs, 2); /* the file and its directory */
+    assert_int_equal(file.fd, -1);
+    htw__safe_file_close(&file);
+}
+
+static void safe_file_not_committed_leaves_the_old_one(void **state) {
+    (void)state;
+    fill(target, "old", 0644);
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    put("new");
+    int fd = file.fd;
+    htw__safe_file_close(&file);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_null(file.temporary);
+    assert_null(file.path);
+    assert_int_equal(file.fd, -1);
+    assert_content(target, "old");
+}
+
+static void safe_file_takes_the_mode_of_the_old_one_or_the_usual(void **state) {
+    (void)state;
+    static const struct {
+        mode_t old; /* 0: there is none */
+        mode_t mask;
+        mode_t wanted;
+    } cases[] = { { 0640, 022, 0640 }, { 0600, 022, 0600 }, { 04755, 022, 0755 },
+                  { 0666, 022, 0666 }, { 0, 022, 0644 },    { 0, 026, 0640 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cases[i].old != 0)
+            fill(target, "old", cases[i].old);
+        umask(cases[i].mask);
+        assert_int_equal(htw__safe_file_open(&file, target), 0);
+        assert_int_equal(umask(022), cases[i].mask);
+        put("new");
+        assert_int_equal(htw__safe_file_commit(&file), 0);
+        htw__safe_file_close(&file);
+        assert_int_equal(mode_of(target), cases[i].wanted);
+        unlink(target);
+    }
+}
+
+static void safe_file_through_a_link_replaces_what_it_leads_to(void **state) {
+    (void)state;
+    char link[64];
+    char text[64] = "";
+    snprintf(link, sizeof(link), "%s/link", folder);
+    fill(target, "old", 0644);
+    assert_int_equal(symlink("target", link), 0);
+    assert_int_equal(htw__safe_file_open(&file, link), 0);
+    put("new");
+    assert_int_equal(htw__safe_file_commit(&file), 0);
+    htw__safe_file_close(&file);
+    assert_content(target, "new");
+    assert_true(readlink(link, text, sizeof(text) - 1) > 0);
+    assert_string_equal(text, "target");
+    unlink(target);
+    assert_int_equal(htw__safe_file_open(&file, link), -ENOENT); /* it leads nowhere */
+    htw__safe_file_close(&file);
+    assert_int_equal(htw__safe_file_probe(link, STDOUT_FILENO), -ENOENT);
+}
+
+static void safe_file_takes_a_name_that_is_free(void **state) {
+    (void)state;
+    char path[128];
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof(path), "%s.%ld-%d.tmp", target, (long)getpid(), i);
+        assert_int_equal(htw__safe_file_open(&file, target), 0);
+        assert_string_equal(file.temporary, path);
+        assert_int_equal(mode_of(path), 0644);
+        htw__safe_file_close(&file);
+    }
+    assert_int_equal(htw__safe_file_open(&file, target), -EEXIST);
+    assert_null(file.temporary);
+    htw__safe_file_close(&file);
+}
+
+static void safe_file_where_none_can_be_made_fails_at_once(void **state) {
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/none/file", folder);
+    assert_int_equal(htw__safe_file_open(&file, path), -ENOENT);
+    assert_null(file.temporary);
+    htw__safe_file_close(&file);
+    fill(target, "", 0644);
+    snprintf(path, sizeof(path), "%s/file", target);
+    assert_int_equal(htw__safe_file_open(&file, path), -ENOTDIR);
+    htw__safe_file_close(&file);
+}
+
+static void safe_file_to_a_fifo_is_written_directly(void **state) {
+    (void)state;
+    char text[16] = "";
+    assert_int_equal(mkfifo(target, 0600), 0);
+    assert_int_equal(htw__safe_file_open(&file, target), -ENXIO); /* it has no reader */
+    htw__safe_file_close(&file);
+    int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    assert_null(file.temporary);
+    put("new");
+    assert_int_equal(htw__safe_file_commit(&file), 0);
+    assert_true(file.is_whole);
+    assert_int_equal(fsyncs, 0); /* it would be an error */
+    htw__safe_file_close(&file);
+    assert_int_equal(read(reader, text, sizeof(text)), 3);
+    assert_string_equal(text, "new");
+    close(reader);
+    assert_int_equal(each_name(NULL), 1);
+}
+
+static void safe_file_probed_tells_what_is_wrong(void **state) {
+    (void)state;
+    char path[128];
+    assert_int_equal(htw__safe_file_probe(target, STDOUT_FILENO), 0);
+    fill(target, "", 0644);
+    assert_int_equal(htw__safe_file_probe(target, STDOUT_FILENO), 0);
+    assert_int_equal(htw__safe_file_probe(folder, STDOUT_FILENO), -EISDIR);
+    snprintf(path, sizeof(path), "%s/none/file", folder);
+    assert_int_equal(htw__safe_file_probe(path, STDOUT_FILENO), -ENOENT);
+    snprintf(path, sizeof(path), "%s/file", target);
+    assert_int_equal(htw__safe_file_probe(path, STDOUT_FILENO), -ENOTDIR);
+    errno = EIO; /* of long ago */
+    assert_int_equal(htw__safe_file_probe("/dev/null", STDOUT_FILENO), 0);
+    access_error = EACCES;
+    assert_int_equal(htw__safe_file_probe("/dev/null", STDOUT_FILENO), -EACCES);
+    snprintf(path, sizeof(path), "%s/none", folder);
+    access_error = EROFS;
+    assert_int_equal(htw__safe_file_probe(path, STDOUT_FILENO), -EROFS);
+    int fd = open(target, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(htw__safe_file_probe(target, fd), -EBUSY);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(htw__safe_file_probe("/dev/null", null), 0); /* nothing is replaced there */
+    close(null);
+    close(fd);
+    assert_int_equal(htw__safe_file_probe(target, fd), 0);
+    assert_int_equal(each_name(NULL), 1);
+}
+
+static void safe_file_of_two_names_is_the_same_if_it_is_regular(void **state) {
+    (void)state;
+    char other[64];
+    snprintf(other, sizeof(other), "%s/other", folder);
+    assert_false(htw__safe_file_is_same(target, target)); /* neither is there */
+    fill(target, "", 0644);
+    assert_false(htw__safe_file_is_same(target, other));
+    assert_false(htw__safe_file_is_same(other, target));
+    assert_true(htw__safe_file_is_same(target, target));
+    assert_int_equal(link(target, other), 0);
+    assert_true(htw__safe_file_is_same(target, other));
+    unlink(other);
+    fill(other, "", 0644);
+    assert_false(htw__safe_file_is_same(target, other));
+    assert_false(htw__safe_file_is_same("/dev/null", "/dev/null"));
+}
+
+/* Small pieces are written together, and large ones as they are. */
+static void safe_file_writes_its_buffer_when_it_is_full(void **state) {
+    (void)state;
+    static char bytes[4 * HTW__SAFE_FILE_BUFFER];
+    static char got[sizeof(bytes) + 1];
+    static const size_t sizes[] = {
+        10, HTW__SAFE_FILE_BUFFER - 10, 1, HTW__SAFE_FILE_BUFFER + 1, HTW__SAFE_FILE_BUFFER - 2, 2
+    };
+    static const int wanted_writes[] = { 0, 0, 1, 3, 3, 3 };
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)(i * 7 / 5);
+    for (int is_short = 0; is_short < 2; is_short++) {
+        write_most = is_short ? 7777 : 0;
+        writes = 0;
+        assert_int_equal(htw__safe_file_open(&file, target), 0);
+        size_t size = 0;
+        for (size_t i = 0; i < 6; i++) {
+            assert_int_equal(htw__safe_file_put(&file, bytes + size, sizes[i]), 0);
+            size += sizes[i];
+            if (!is_short)
+                assert_int_equal(writes, wanted_writes[i]);
+        }
+        assert_int_equal(htw__safe_file_commit(&file), 0);
+        htw__safe_file_close(&file);
+        FILE *stream = fopen(target, "r");
+        assert_int_equal(fread(got, 1, sizeof(got), stream), size);
+        fclose(stream);
+        assert_memory_equal(got, bytes, size);
+    }
+}
+
+static void safe_file_that_cannot_be_written_keeps_its_temporary_name(void **state) {
+    (void)state;
+    static const struct {
+        int write;
+        int fsync;
+        int rename;
+        int error;
+        bool is_whole;
+    } cases[] = {
+        { ENOSPC, 0, 0, -ENOSPC, false }, { ENODATA, 0, 0, -EIO, false },
+        { 0, EIO, 0, -EIO, false },       { 0, 0, EROFS, -EROFS, true },
+        { EINTR, EINTR, EINTR, 0, true }, /* once again */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(htw__safe_file_open(&file, target), 0);
+        put("new");
+        write_error = cases[i].write;
+        fsync_error = cases[i].fsync;
+        rename_error = cases[i].rename;
+        assert_int_equal(htw__safe_file_commit(&file), cases[i].error);
+        assert_int_equal(file.is_whole, cases[i].is_whole);
+        assert_int_equal(access(target, F_OK) == 0, cases[i].error == 0);
+        if (cases[i].error != 0) {
+            assert_int_equal(htw__safe_file_size(&file), cases[i].write != 0 ? 0 : 3);
+            htw__safe_file_remove(&file);
+        }
+        htw__safe_file_close(&file);
+    }
+    assert_content(target, "new");
+}
+
+static void safe_file_given_up_is_not_written(void **state) {
+    (void)state;
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    put("new");
+    gives_up = true;
+    assert_int_equal(htw__safe_file_commit(&file), -ECANCELED);
+    assert_int_equal(writes, 0);
+    assert_int_equal(htw__safe_file_size(&file), 0);
+    htw__safe_file_close(&file);
+}
+
+/* A FIFO whose reader takes nothing: it is waited for, until a signal gives up. */
+static void safe_file_to_a_full_fifo_waits_for_room(void **state) {
+    (void)state;
+    static char bytes[4096];
+    assert_int_equal(mkfifo(target, 0600), 0);
+    int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    put("new");
+    write_error = EAGAIN; /* but there is room at once */
+    assert_int_equal(htw__safe_file_commit(&file), 0);
+    assert_int_equal(writes, 2);
+    htw__safe_file_close(&file);
+    assert_int_equal(read(reader, bytes, sizeof(bytes)), 3);
+    assert_memory_equal(bytes, "new", 3);
+    close(reader);
+}
+
+static void safe_file_cut_keeps_its_beginning(void **state) {
+    (void)state;
+    char path[128];
+    assert_int_equal(htw__safe_file_open(&file, target), 0);
+    put("abcdef");
+    rename_error = EIO;
+    assert_int_equal(htw__safe_file_commit(&file), -EIO);
+    assert_int_equal(htw__safe_file_size(&file), 6);
+    assert_int_equal(htw__safe_file_cut(&file, 2), 0);
+    assert_content(file.temporary, "ab");
+    snprintf(path, sizeof(path), "%s", file.temporary);
+    htw__safe_file_remove(&file);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(htw__safe_file_size(&file), -ENOENT);
+    assert_int_equal(htw__safe_file_cut(&file, 2), -ENOENT);
+    htw__safe_file_close(&file);
+}
+
+static void safe_file_elsewhere_is_in_the_directory_for_temporary_files(void **state) {
+    (void)state;
+    char wanted[128];
+    char before[256] = "";
+    if (getenv("TMPDIR") != NULL)
+        snprintf(before, sizeof(before), "%s", getenv("TMPDIR"));
+    const char *const directories[] = { folder, "", NULL };
+    for (size_t i = 0; i < 3; i++) {
+        if (directories[i] != NULL)
+            setenv("TMPDIR", directories[i], 1);
+        else
+            unsetenv("TMPDIR");
+        snprintf(wanted, sizeof(wanted), "%s/htw-delay-unreleased.%ld-0.tmp",
+                 i == 0 ? folder : "/tmp", (long)getpid());
+        assert_int_equal(htw__safe_file_open_elsewhere(&file), 0);
+        assert_string_equal(file.temporary, wanted);
+        assert_int_equal(mode_of(wanted), 0600);
+        put("new");
+        assert_int_equal(htw__safe_file_commit(&file), 0); /* it keeps its name */
+        assert_content(wanted, "new");
+        htw__safe_file_remove(&file);
+        htw__safe_file_close(&file);
+    }
+    if (before[0] != '\0')
+        setenv("TMPDIR", before, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(safe_file_appears_when_it_is_whole),
+        TEST(safe_file_not_committed_leaves_the_old_one),
+        TEST(safe_file_takes_the_mode_of_the_old_one_or_the_usual),
+        TEST(safe_file_through_a_link_replaces_what_it_leads_to),
+        TEST(safe_file_takes_a_name_that_is_free),
+        TEST(safe_file_where_none_can_be_made_fails_at_once),
+        TEST(safe_file_to_a_fifo_is_written_directly),
+        TEST(safe_file_probed_tells_what_is_wrong),
+        TEST(safe_file_of_two_names_is_the_same_if_it_is_regular),
+        TEST(safe_file_writes_its_buffer_when_it_is_full),
+        TEST(safe_file_that_cannot_be_written_keeps_its_temporary_name),
+        TEST(safe_file_given_up_is_not_written),
+        TEST(safe_file_to_a_full_fifo_waits_for_room),
+        TEST(safe_file_cut_keeps_its_beginning),
+        TEST(safe_file_elsewhere_is_in_the_directory_for_temporary_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
