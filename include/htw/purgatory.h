@@ -7,56 +7,59 @@
  *     struct fetch { struct htw_request request; struct client *client; ... };
  *
  *     static bool is_ready(void *context, struct htw_request *request) { ... }
- *     static void answer(void *context, struct htw_request *request, enum htw_reason reason) { ...
- * } static void release(void *context, struct htw_request *request) { free(...); }
+ *     static void answer(void *context, struct htw_request *request, enum htw_reason reason)
+ *     { ... }
+ *     static void release(void *context, struct htw_request *request) { free(...); }
  *
- *     htw_purgatory_try_complete_else_watch(purgatory, &fetch->request, keys, 2, 500 *
- * HTW_MILLISECOND);
+ *     htw_purgatory_try_complete_else_watch(purgatory, &fetch->request, keys, 2,
+ *                                           500 * HTW_MILLISECOND);
  *     ...
- *     htw_purgatory_check(purgatory, "orders-3", 8);      // something has come in there
+ *     htw_purgatory_check(purgatory, "orders-3", 8);      // data has arrived for this key
  *
- * A request stands on one or more keys (bytes) and has a timeout. Each ends exactly once,
- * for one of four reasons (enum htw_reason). When it ends it is unlinked at once from all of its
- * keys and from the scheduler: nothing that has ended is retained, and a key on which no request
- * waits takes no memory once the checks that are queued for it have been made.
+ * A request waits on one or more keys (bytes) and has a timeout. Each request ends exactly once,
+ * for one of four reasons (enum htw_reason). When it ends, the purgatory unlinks it at once from
+ * all its keys and from its timeout. Nothing that has ended is retained. A key on which no request
+ * waits takes no memory, once the checks that are queued for it have been made.
  *
- * The hooks. `try_complete` is asked whether the request can be completed now; it may take what
- * the request waits for, since a request whose `try_complete` has returned true always ends with
- * HTW_REASON_COMPLETED. It is asked before the request is watched, again when it stands on all
- * keys (so that no event is missed), and then whenever one of its keys is checked, and never for
- * a cancel, an expiry or a close. `on_complete`
- * is called exactly once, with the reason. `release` is the last call for a request, after
- * on_complete: nothing of the library refers to it any more, and from inside that call on it may
- * be freed, or be put in a purgatory again. Threads other than the one that is in `release`
- * learn nothing of the request after `on_complete`.
+ * Hooks. `try_complete` answers whether the request can be completed now. It may take what the
+ * request waits for: a request whose `try_complete` has returned true always ends with
+ * HTW_REASON_COMPLETED. The purgatory calls it before it links the request to its keys, once more
+ * when the request is linked to all of them (so that no event is missed), and then for each check
+ * of one of the keys; never for a cancel, an expiration or a close. `on_complete` is called
+ * exactly once, with the reason. `release` is the last call for a request, after `on_complete`.
+ * From inside `release` on, the library does not refer to the request any more: it may be freed or
+ * submitted again. Threads other than the one in `release` learn nothing of the request after
+ * `on_complete`. Hooks and visitors must return: a C++ exception, longjmp() or pthread_exit() must
+ * not leave them.
  *
- * In which threads. Hooks run in the thread that calls a function of this header, and, when a
- * request expires and for htw_purgatory_check_later(), wherever the scheduler runs callbacks. Two
- * threads are never in hooks of one request at the same time. An event that comes while a thread
- * is in a request's `try_complete` is not lost, and nobody waits: it marks the request, and that
- * thread asks `try_complete` again. An event that a request's own `try_complete` causes makes it
- * asked again once, not for ever. Other threads cannot keep a call busy for ever: when it has asked
- * a request 16 times because of them, it leaves the request to a check for later, and returns. (In
- * embedded mode and manual time, and where the scheduler refuses that check, it goes on.)
+ * Threads. Hooks run in the thread that calls a function of this header. When a request expires,
+ * and for htw_purgatory_check_later(), they run where the scheduler runs callbacks. Two threads
+ * are never in hooks of one request at the same time. If an event arrives while a thread is in the
+ * `try_complete` of a request, no thread waits and the event is not lost: it marks the request,
+ * and that thread calls `try_complete` again. An event that a request's own `try_complete` causes
+ * makes the purgatory call it once more, not for ever. Other threads cannot keep a call busy for
+ * ever: after 16 calls because of them, the thread leaves the request to a check for later and
+ * returns. (In embedded mode and manual time, and where the scheduler refuses that check, it goes
+ * on.)
  *
- * Checks inside checks. A `try_complete` may check a key that its thread is checking already. No
- * check runs inside the other then: the inner one returns 0, and the outer one goes round the key
- * again, and counts what ends. One call hears as many such checks as there are requests on the key,
- * and 16 more: hooks that check their key each time that they are asked come to an end. (If hooks
- * check many other keys, whose hooks do the same, the calls multiply with each key.)
+ * Checks inside checks. A `try_complete` may check a key that its thread is checking already. The
+ * inner check then does not run inside the outer one: it returns 0, and the outer check visits the
+ * key again and counts what ends. One call accepts as many inner checks as there are requests on
+ * the key, and 16 more, so hooks that check their key each time come to an end. (If hooks check
+ * many other keys whose hooks do the same, the number of calls multiplies with each key.)
  *
- * Locks. No hook and no visitor is called with a lock of the library held, so they may call every
- * function of this header (but htw_purgatory_destroy() and htw_threshold_destroy()) and of
- * htw/scheduler.h, on any key and any
- * request, their own included. A lock of the user's that is held around a call and taken again in a
- * hook must be recursive, and the user's own locks need an order of their own; whoever holds locks
- * that hooks take calls htw_purgatory_check_later(). A chain of hooks each of which checks a key
- * for the next one grows the stack; check_later does not.
+ * Locks. The library holds no lock while a hook or visitor runs. They may call every function of
+ * this header, except htw_purgatory_destroy() and htw_threshold_destroy(), and every function of
+ * htw/scheduler.h, on any key and any request, their own included. If you hold a lock of your own
+ * around a call, and a hook takes it again, that lock must be recursive. If you hold locks that
+ * hooks take in another order, call htw_purgatory_check_later(). A chain of hooks, each of which
+ * checks a key for the next one, grows the stack; htw_purgatory_check_later() does not.
  *
- * Thread-safety: any thread may call any function at any time, hooks included, except where one
- * says otherwise. None blocks, but for a spin lock held for a bounded number of steps, except
- * htw_purgatory_destroy(). Errors are negative; a NULL that is not allowed and a purgatory of
- * another process (after fork) answer -EINVAL and -EOWNERDEAD, or false, 0 or nothing.
+ * Thread safety. Any thread may call any function at any time, hooks included, unless the function
+ * says otherwise. No function blocks, except htw_purgatory_destroy(); each may spin briefly on a
+ * lock. Errors are negative. A NULL that is not allowed is answered with -EINVAL, a purgatory of
+ * another process (after fork) with -EOWNERDEAD; functions that return no int answer false or 0,
+ * or do nothing.
  *
  * Fork in a hook. A child that returns from the hook, visitor or executor in which it was forked
  * runs no other hook of its parent's, and takes no lock. The call that it returns to ends at once,
@@ -64,8 +67,9 @@
  * hook ran in a callback of the scheduler, htw/scheduler.h says what follows. The child leaves the
  * requests of its parent alone: they are not given back to it.
  *
- * As Kafka's DelayedOperationPurgatory; differs: completed requests are unlinked at once instead of
- * by a purge, no lock is held while hooks run, and one event may complete a given number.
+ * The model is Kafka's DelayedOperationPurgatory. What differs: completed requests are unlinked at
+ * once, not by a purge; no lock is held while hooks run; an event may complete a given number of
+ * requests.
  */
 #ifndef HTW_PURGATORY_H
 #define HTW_PURGATORY_H
@@ -230,8 +234,8 @@ HTW_API int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request
 
 /**
  * Closes the purgatory unless it was closed, waits until the last hook that runs in a thread of the
- * scheduler has returned, and gives everything back; NULL is allowed. Nobody else may be in a call
- * on it. Its thresholds must have been destroyed.
+ * scheduler has returned, and frees the purgatory; NULL is allowed. No other thread may be in a
+ * call on it. Its thresholds must have been destroyed.
  *
  * @return 0; -EDEADLK from a hook or visitor of this purgatory, -EBUSY while it has thresholds:
  *         then it has not even been closed; -EOWNERDEAD after fork: then its memory is left alone.
@@ -260,13 +264,13 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  *         -EINVAL also for no keys; -EBUSY: the request is submitted already; -ESHUTDOWN: the
  *         purgatory is closed, or its scheduler stopped; -EAGAIN: the scheduler's max_pending is
  *         reached, and it has no timer for the timeouts of this processor (one is enough);
- *         -ENOMEM. After an error nothing has changed, no hook but `try_complete` was called (and
- * said no), and the request is the caller's. (Where the request was cancelled or closed before the
- * failure was known, it ends so, and HTW_FINISHED is returned.)
+ *         -ENOMEM. After an error nothing has changed, no hook except `try_complete` was called
+ *         (and it answered false), and the request is the caller's. (If the request was cancelled or
+ *         closed before the failure was known, it ends so, and HTW_FINISHED is returned.)
  *
- * Cost: O(keys), for many keys O(keys * log keys). Up to three keys need no memory but what a key
- * has that nobody waited on before: 64 bytes, out of blocks of 4 KiB, or if the key is longer than
- * 16 bytes 48 and the key.
+ * Cost: O(keys), for many keys O(keys * log keys). A request with up to three keys
+ * allocates nothing itself. A key on which no other request waits takes 64 bytes, out of blocks of
+ * 4 KiB, or 48 bytes and its own length if it is longer than 16 bytes.
  */
 HTW_API int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
                                                   struct htw_request *request,
@@ -340,7 +344,8 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
  * several keys, the one that ends may have taken what was there for another of its keys: call
  * again, until 0 is returned or nothing is left to be taken.
  *
- * @param max 0 asks nobody. If a `try_complete` checks the key meanwhile, its limit is added.
+ * @param max the most requests to complete; 0 checks none. If a `try_complete` checks the key
+ *            meanwhile, its limit is added.
  */
 HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                             size_t key_size, uint64_t max);
@@ -355,7 +360,7 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
  * that follows, up to a second. If the scheduler refuses that, the thread that has dropped the task
  * makes the check.
  *
- * @return 0, also when nobody waits on the key, so that there is nothing to be done; -EINVAL;
+ * @return 0, also when no request waits on the key, and nothing remains to be done; -EINVAL;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): then nothing will be checked;
  *         -EOWNERDEAD.
  */
@@ -411,8 +416,8 @@ HTW_API int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initi
                                  struct htw_threshold **ret_threshold);
 
 /**
- * Ends all requests that wait on it with HTW_REASON_CLOSED, and gives it back; NULL is allowed.
- * Nobody else may be in a call on it.
+ * Ends all requests that wait on it with HTW_REASON_CLOSED, and frees it; NULL is allowed.
+ * No other thread may be in a call on it.
  *
  * @return 0; -EDEADLK from a hook or visitor of its purgatory; -EOWNERDEAD.
  *
@@ -487,10 +492,10 @@ HTW_API uint64_t htw_threshold_value(struct htw_threshold *threshold);
 
 /* ------------------------------------------------------------------ statistics */
 
-/** Requests on keys, counted once for each key. Exact when nobody is in a call. O(shards). */
+/** Requests on keys, counted once for each key. Exact when no thread is in a call. O(shards). */
 HTW_API uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory);
 
-/** Requests with a timeout that is still running. Exact when nobody is in a call. O(shards). */
+/** Requests with a timeout that is still running. Exact when no thread is in a call. O(shards). */
 HTW_API uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory);
 
 /** The number of buckets in the histogram of waits. */
@@ -511,7 +516,7 @@ struct htw_purgatory_stats {
     uint64_t pending;      /**< requests that wait now, on keys or thresholds */
     uint64_t delayed;      /**< of these, with a timeout */
     uint64_t watched;      /**< as htw_purgatory_watched() */
-    uint64_t keys;         /**< keys on which somebody waits */
+    uint64_t keys;         /**< keys on which requests wait */
     uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: two for each
                                 processor, and one more while two hooks take long there */
     uint64_t memory_bytes; /**< held by the purgatory: not the requests, which are the user's */

@@ -17,23 +17,22 @@
  * ahead is rounded up to a tick, so a callback is never early; it is late by less than a tick
  * and what a wake-up takes. What is due now is not rounded up: it does not wait for the next tick.
  *
- * Thread-safety: unless a function says otherwise, any thread may call it at any time, a
- * callback, a release hook and a visitor included. None of them blocks, but for a spin lock
- * held for a bounded number of steps, except those that say so: htw_cancel_wait,
- * htw_scheduler_stop, _destroy, _advance, _set_time, _process. No callback, hook, visitor or
- * executor is ever called with a lock of the library held; an allocator may be.
+ * Thread safety. Unless a function says otherwise, any thread may call it at any time, also from a
+ * callback, a release hook or a visitor. No function blocks, except htw_cancel_wait,
+ * htw_scheduler_stop, _destroy, _advance, _set_time and _process; each may spin briefly on a lock.
+ * The library holds no lock while a callback, hook, visitor or executor runs. It may hold one while
+ * it calls an allocator.
  *
  * Who owns `arg`. Without a release hook: the library's from a successful schedule on; the
- * caller's again when a cancel answers HTW_CANCELLED, when a key was replaced, when a visitor
- * is given it, or when a task is dropped; the callback's from the moment that it runs. With a
- * release hook it is the library's until the hook has run, which it does exactly once,
- * after which the library does not know of it: results then only say whether the
- * callback will run. A callback that repeats, or reschedules itself, cannot tell that the run
- * that it is in is the last because somebody cancels it meanwhile: then `arg` is that of
- * whoever has cancelled, once htw_cancel_wait() has returned. So cancel such timers with
- * htw_cancel_wait(), or give them a hook. The hook runs in the thread that ended the timer: the one
- * that ran the callback (right after it), that cancelled it, replaced its key, stopped the
- * scheduler (after the visitor), or dropped its task.
+ * caller's again when a cancel answers HTW_CANCELLED, when a key was replaced, when a visitor is
+ * given it, or when a task is dropped; the callback's from the moment that it runs. With a release
+ * hook it is the library's until the hook has run, which it does exactly once. Results then only
+ * say whether the callback will run. A callback that repeats, or reschedules itself, cannot tell
+ * that its present run is the last one because another thread cancels it meanwhile: then `arg`
+ * belongs to the thread that has cancelled, once its htw_cancel_wait() has returned. So cancel
+ * such timers with htw_cancel_wait(), or give them a hook. The hook runs in the thread that ended
+ * the timer: the one that ran the callback (right after it), that cancelled it, replaced its key,
+ * stopped the scheduler (after the visitor), or dropped its task.
  *
  * Every function that takes a scheduler answers -EINVAL for NULL, and -EOWNERDEAD in a child
  * after fork, where the scheduler of the parent is inert (functions that return no int
@@ -257,7 +256,7 @@ HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
  * run from now on do nothing). Then calls `visitor` in this thread for each timer that is left,
  * paused and never-due ones included, shard by shard, in order of deadline.
  *
- * @param visitor may be NULL: then arguments without a release hook are nobody's.
+ * @param visitor may be NULL: then the library drops the arguments that have no release hook.
  * @return 0; -EDEADLK from a callback, hook or visitor of this scheduler. A second call
  *         waits until the first is over, and finds nothing.
  *
@@ -267,9 +266,9 @@ HTW_API int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_vis
                                void *context);
 
 /**
- * Stops the scheduler unless it was stopped, with no visitor (so arguments without a hook are
- * nobody's), and gives everything back; NULL is allowed. Nobody else may be in a call on it, and
- * groups must not be used afterwards.
+ * Stops the scheduler unless it was stopped, with no visitor (so it drops the arguments that
+ * have no hook), and frees it; NULL is allowed. No other thread may be in a call on it, and groups
+ * must not be used afterwards.
  *
  * @return 0; -EDEADLK as htw_scheduler_stop(); -EOWNERDEAD after fork: then its memory
  *         is left alone.
@@ -480,7 +479,7 @@ HTW_API int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle,
                          int64_t *ret_deadline_ns);
 
 /** How many timers are pending: not those that run now, whether or not they repeat. Exact when
-   nobody else is in a call. O(shards + threads). */
+   no other thread is in a call. O(shards + threads). */
 HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 
 /* ------------------------------------------------------------------ groups */
@@ -493,8 +492,8 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 HTW_API int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
 
 /**
- * Gives the group up; NULL is allowed. Its timers go on without one (a key stays theirs
- * until they end, but nobody can name it); those that are paused are resumed.
+ * Destroys the group; NULL is allowed. Its timers go on without a group. They keep their
+ * keys until they end, but no call can find them by key any more. Paused timers are resumed.
  */
 HTW_API void htw_group_destroy(struct htw_group *group);
 
@@ -578,7 +577,7 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
 HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
 
 /**
- * Sets a HTW_CLOCK_MANUAL scheduler to a time, as somebody would set the wall clock: in one
+ * Sets a HTW_CLOCK_MANUAL scheduler to a time, as a user sets the wall clock: in one
  * step, forward or back. Forward, all that has become due runs, in order of ticks within a
  * shard; back, nothing runs that is not due at the new time. @return as htw_scheduler_advance().
  */

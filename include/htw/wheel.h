@@ -19,8 +19,8 @@
  *     sleep_until(htw_wheel_next(wheel));
  *
  * Thread-safety: a wheel and its timers belong to one thread at a time; two
- * wheels have nothing in common. Nothing in this header ever blocks or calls
- * user code, but for the allocator, the visitor of htw_wheel_for_each, and the
+ * wheels have nothing in common. No function of this header blocks. None calls
+ * user code, except the allocator, the visitor of htw_wheel_for_each, and the
  * stream of htw_wheel_dump.
  *
  * Rounds. A round runs from the first poll to the one that reports that nothing
@@ -100,11 +100,11 @@ struct htw_wheel_options {
     bool strict_fifo;
     /** The clock's first value, in ticks; less than HTW_NEVER. */
     uint64_t start;
-    /** Where memory comes from; NULL means the C library's aligned_alloc and free. */
+    /** Where memory comes from; NULL means the default allocator (htw/base.h). */
     const struct htw_allocator *allocator;
 };
 
-/** The defaults: size 256, relaxed order within a tick, start 0, malloc's memory. */
+/** The defaults: size 256, relaxed order within a tick, start 0, the default allocator. */
 #define HTW_WHEEL_OPTIONS_INIT \
     { sizeof(struct htw_wheel_options), 0, false, 0, NULL }
 
