@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_locked - what a call counts under the lock of a shard, it counts after it has the lock.
+ *
+ * The counters are plain, so an addition outside the lock would now and then be lost. Here the lock is
+ * held when the call is made: htw__lock_wait() is the test's own, acts as the owner of the lock, and
+ * unlocks.
+ */
+#include "../../support/scheduler_fixture.h"
+
+#include "../../../src/scheduler/state.h"
+
+void __real_htw__lock_wait(struct htw__lock *lock);
+void __wrap_htw__lock_wait(struct htw__lock *lock);
+
+static struct htw__shard *held; /* whose lock the test holds; NULL: none */
+static uint64_t bytes_at_wait;
+
+static void hold(struct scheduler_fixture *f) {
+    held = &f->scheduler->shards[0];
+    htw__lock_take(&held->lock);
+    bytes_at_wait = UINT64_MAX;
+}
+
+void __wrap_htw__lock_wait(struct htw__lock *lock) {
+    if (held != NULL && lock == &held->lock) {
+        bytes_at_wait = htw__counter_read(&held->extra_bytes);
+        htw__counter_add(&held->scheduled, 1);
+        htw__counter_add(&held->cancelled, 1); /* so that the sums are right */
+        htw__lock_give(&held->lock);
+        held = NULL;
+    }
+    __real_htw__lock_wait(lock);
+}
+
+static void open_with_one_shard(struct scheduler_fixture *f) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.shards = 1;
+    scheduler_open(f, &options, 1);
+}
+
+static void scheduler_group_is_counted_under_the_lock(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    struct htw_group *group;
+    open_with_one_shard(&f);
+    uint64_t before = htw__counter_read(&f.scheduler->shards[0].extra_bytes);
+    hold(&f);
+    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    assert_int_equal(bytes_at_wait, before);
+    assert_true(htw__counter_read(&f.scheduler->shards[0].extra_bytes) > before);
+    htw_group_destroy(group);
+    scheduler_close(&f);
+}
+
+static void scheduler_statistics_include_what_the_owner_of_the_lock_counts(void **state) {
+    (void)state;
+    struct scheduler_fixture f;
+    open_with_one_shard(&f);
+    struct htw_scheduler_stats before = scheduler_stats(&f);
+    hold(&f);
+    struct htw_scheduler_stats after = scheduler_stats(&f);
+    assert_int_equal(after.scheduled, before.scheduled + 1);
+    assert_int_equal(after.cancelled, before.cancelled + 1);
+    scheduler_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_group_is_counted_under_the_lock),
+        cmocka_unit_test(scheduler_statistics_include_what_the_owner_of_the_lock_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
