@@ -189,7 +189,9 @@ class Worker:
                 return "same objects", ""
 
             def order(test):
-                return (-kills[mutant.path, test.name], test.seconds)
+                # Quick ones first, and those that have caught mutants of the file: a slow one that
+                # caught some may take minutes to find out that the next one hangs.
+                return test.seconds / (1 + kills[mutant.path, test.name])
             builds = [self.plain]
             if mutant.operator in operators.OF_THREADS and self.tsan.tests:
                 builds = [self.tsan, self.plain]

@@ -95,7 +95,7 @@ static void timeline_simulated_follows_no_clock(void **state) {
 static void progress_is_due_ten_times_a_second(void **state) {
     (void)state;
     const struct htw__progress_numbers numbers = { .next_in_ns = -1 };
-    struct htw__progress progress;
+    struct htw__progress progress = { .next_ns = INT64_MAX };
     start(false);
     int saved = dup(STDERR_FILENO); /* where it is shown */
     int nowhere = open("/dev/null", O_WRONLY);
@@ -109,7 +109,9 @@ static void progress_is_due_ten_times_a_second(void **state) {
     assert_int_equal(htw__progress_wait_ns(&progress), HTW__NS_PER_MS);
     pass(2 * HTW__NS_PER_MS);
     assert_int_equal(htw__progress_wait_ns(&progress), 0);
+    htw__progress_update(&progress, &numbers);
     htw__progress_erase(&progress);
+    assert_int_equal(htw__progress_wait_ns(&progress), 0); /* it is shown again at once */
     assert_true(dup2(saved, STDERR_FILENO) >= 0 && close(saved) == 0);
     htw__progress_init(&progress, false);
     htw__progress_update(&progress, &numbers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run leaves that ends before its time. Writes and their failures are injected: write()
- * is linked to the one below (-Wl,--wrap). */
+ * and what frees a message are linked to those below (-Wl,--wrap). */
 #include "../../../src/cmd/delay/leftover.h"
 
 #include "capture.h"
@@ -42,6 +42,22 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
     size_t written = size < *room ? size : *room;
     *room -= written;
     return __real_write(fd, bytes, written);
+}
+
+static int destroyed;
+
+void __real_htw__message_destroy(struct htw__message *message);
+void __wrap_htw__message_destroy(struct htw__message *message);
+void __wrap_htw__message_destroy(struct htw__message *message) {
+    destroyed++;
+    __real_htw__message_destroy(message);
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 static int set_up(void **state) {
@@ -143,6 +159,7 @@ static void leftover_is_in_order_of_time_then_the_input(void **state) {
     assert_true(leftover.fragment_line == 0);
     assert_int_equal(output.count, 0);
     assert_int_equal(htw_wheel_count(wheel), 0);
+    destroyed = 0;
     assert_saved("0.000000000 due\n"
                  "0.000000000 now\n"
                  "0.500000001 a\n"
@@ -152,6 +169,9 @@ static void leftover_is_in_order_of_time_then_the_input(void **state) {
                  "1237940039285380272.899124224 far\n"
                  "7 i\nbad\n\n@9 j\n",
                  11);
+    htw__leftover_fini(&leftover);
+    assert_int_equal(destroyed, 7);
+    assert_null(leftover.messages);
 }
 
 static void leftover_of_input_stays_as_it_came(void **state) {
@@ -218,6 +238,7 @@ static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
     };
     begin_input_ended(RECORDS);
     htw__leftover_take(&leftover, &output, wheel);
+    int descriptors = open_descriptors();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memcpy(rooms, cases[i].rooms, sizeof(rooms));
         room_index = 0;
@@ -238,6 +259,7 @@ static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
         free(saved.path);
         unlink(beside);
         unlink(elsewhere);
+        assert_int_equal(open_descriptors(), descriptors);
     }
 }
 
@@ -253,6 +275,11 @@ static void leftover_for_a_directory_that_is_missing_is_saved_elsewhere(void **s
     assert_non_null(saved.path);
     assert_string_equal(content_of(saved.path), RECORDS);
     free(saved.path);
+    assert_int_equal(setenv("TMPDIR", "/nowhere/at all", 1), 0);
+    saved = htw__leftover_save(&leftover, path);
+    assert_int_equal(saved.error, -ENOENT);
+    assert_true(saved.count == 0);
+    assert_null(saved.path);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of messages that are due, and the writes that empty it. writev(), poll() and the
- * clocks are linked to those below (-Wl,--wrap). */
+/* The queue of messages that are due, and the writes that empty it. writev(), poll(), the
+ * clocks and what frees a message are linked to those below (-Wl,--wrap). */
 #include "../../../src/cmd/delay/output.h"
 #include "../../../src/base/clock.h"
 
@@ -68,9 +68,19 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
     return write(fd, bytes, write_most != 0 && size > write_most ? write_most : size);
 }
 
+static uint64_t destroyed;
+
+void __real_htw__message_destroy(struct htw__message *message);
+void __wrap_htw__message_destroy(struct htw__message *message);
+void __wrap_htw__message_destroy(struct htw__message *message) {
+    destroyed++;
+    __real_htw__message_destroy(message);
+}
+
 static void start(int fd, bool has_timestamps) {
     now_ns = 0;
     writes = 0;
+    destroyed = 0;
     write_most = 0;
     write_error = 0;
     poll_error = 0;
@@ -185,6 +195,7 @@ static void output_writes_many_messages_with_one_call(void **state) {
     assert_string_equal(content_of(file), "a\n\nbc\n");
     assert_int_equal(writes, 1);
     assert_int_equal(report.released, 3);
+    assert_true(destroyed == 3);
     assert_int_equal(report.message_bytes, 0);
     assert_int_equal(output.count, 0);
     assert_int_equal(output.bytes, 0);

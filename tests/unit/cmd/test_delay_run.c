@@ -45,6 +45,8 @@ struct run {
     bool is_open;               /* the input does not end after `input` */
     bool has_terminal;          /* standard error is one, it thinks */
     bool has_reader_gone;
+    bool ignores_sigpipe;
+    bool is_full;    /* the disk of the output */
     int64_t read_ns; /* what passes at each look at the clock */
 };
 
@@ -55,6 +57,8 @@ struct result {
     const char *err;
     int sleeps;
     int64_t sleep_ns[SLEEPS_MAX]; /* -1: no limit */
+    int wakes;                    /* sleeps of some length that a deadline ended */
+    int looks;                    /* sleeps of no length in which nothing happened */
 };
 
 static int64_t now_ns;
@@ -117,6 +121,8 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
         return ready;
     if (sleep_ns < 0)
         _exit(HANGS);
+    shared->wakes += sleep_ns > 0;
+    shared->looks += sleep_ns == 0;
     now_ns += sleep_ns + (present->kind == PASSES ? present->more_ns : 0);
     return 0;
 }
@@ -129,7 +135,10 @@ static const char *content_of(int file, char *text, size_t size) {
 }
 
 static void become_the_run(const struct run *run, int out, int err) {
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS };
     int ends[2];
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        signal(faults[i], SIG_DFL); /* cmocka would go on with the next test in this process */
     now_ns = 1000 * HTW__NS_PER_S;
     if (pipe(ends) != 0 ||
         (run->input != NULL && write(ends[1], run->input, strlen(run->input)) < 0))
@@ -144,6 +153,10 @@ static void become_the_run(const struct run *run, int out, int err) {
         close(gone[0]);
         out = gone[1];
     }
+    if (run->is_full)
+        out = open("/dev/full", O_WRONLY);
+    if (run->ignores_sigpipe)
+        signal(SIGPIPE, SIG_IGN);
     dup2(ends[0], STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
@@ -159,7 +172,7 @@ static const struct result *result_of(const struct run *run) {
     int err = memfd_create("err", MFD_CLOEXEC);
     int status;
     assert_true(out >= 0 && err >= 0);
-    shared->sleeps = 0;
+    shared->sleeps = shared->wakes = shared->looks = 0;
     fflush(NULL);
     pid_t process = fork();
     assert_true(process >= 0);
@@ -257,13 +270,20 @@ static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
  * begin, which then is none. */
 static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **state) {
     (void)state;
-    struct run run = run_with("1ms a\n");
-    run.read_ns = 2 * MS;
-    run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\n");
-    assert_non_null(strstr(result->err, "\nwake-ups 0 (empty 0), "));
+    char wanted[64];
+    int looks = 0;
+    for (int64_t read_ns = MS / 2; read_ns <= 10 * MS; read_ns += MS / 2) {
+        struct run run = run_with("10ms a\n25ms b\n70ms c\n");
+        run.read_ns = read_ns;
+        run.options.stats = true;
+        const struct result *result = result_of(&run);
+        assert_int_equal(result->status, 0);
+        assert_string_equal(result->out, "a\nb\nc\n");
+        snprintf(wanted, sizeof(wanted), "\nwake-ups %d (empty 0), ", result->wakes);
+        assert_non_null(strstr(result->err, wanted));
+        looks += result->looks;
+    }
+    assert_true(looks > 0);
 }
 
 static void delay_run_that_wakes_early_has_woken_for_nothing(void **state) {
@@ -393,6 +413,149 @@ static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
     assert_string_equal(result->err, "");
 }
 
+static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored(void **state) {
+    (void)state;
+    struct run run = run_with("10ms a\n");
+    run.has_reader_gone = true;
+    run.ignores_sigpipe = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: standard output: Broken pipe\n"
+                                     "htw delay: stopped after -:0: 1 not released\n");
+}
+
+static void delay_run_to_a_full_disk_tells_and_fails(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = ENDS } };
+    struct run run = run_with("10ms a\n20ms b\n");
+    run.is_full = true;
+    run.events = events;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: standard output: No space left on device\n"
+                                     "htw delay: 2 not released\n");
+}
+
+/* A name that no other run of the tests has. */
+static const char *unreleased_name(void) {
+    static char name[64];
+    snprintf(name, sizeof(name), "/tmp/htw-run-%ld", (long)getpid());
+    return name;
+}
+
+static const char *taken_content_of(const char *path) {
+    static char text[1024];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    unlink(path);
+    return file < 0 ? "nothing there" : content_of(file, text, sizeof(text));
+}
+
+static void delay_run_stopped_saves_what_is_left(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES },
+        { .kind = SIGNAL, .number = SIGTERM, .more_ns = 1 * MS },
+    };
+    static const struct {
+        const char *input;
+        bool is_open;
+        const char *told; /* before the name of the file */
+        const char *more; /* behind it */
+        const char *saved;
+    } cases[] = {
+        { "1s a\n@1005 b\n3s", true, "stopped by a signal after -:2: 2 not released, written to ",
+          "htw delay: -:3: read in part only, and left out\n",
+          "0.999000000 a\n@1005.000000000 b\n" },
+        { "1s a\n2s b\n", false, "stopped by a signal after -:2: 2 not released, written to ", "",
+          "0.999000000 a\n1.999000000 b\n" },
+    };
+    char wanted[512];
+    for (size_t i = 0; i < 2; i++) {
+        struct run run = run_with(cases[i].input);
+        run.is_open = cases[i].is_open;
+        run.events = events;
+        run.options.unreleased_path = unreleased_name();
+        const struct result *result = result_of(&run);
+        snprintf(wanted, sizeof(wanted), "htw delay: %s%s\n%s", cases[i].told, unreleased_name(),
+                 cases[i].more);
+        assert_string_equal(result->err, wanted);
+        assert_string_equal(taken_content_of(unreleased_name()), cases[i].saved);
+        assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    }
+}
+
+/* The input had ended: then it is not told how far it was read. */
+static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = SIGNAL, .number = SIGTERM } };
+    struct run run = run_with("1s a\n");
+    run.events = events;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    const char told[] =
+        "htw delay: stopped by a signal: 1 not released\nread 1, bad 0, released 0, "
+        "unreleased 1\n";
+    assert_memory_equal(result->err, told, sizeof(told) - 1);
+}
+
+static void delay_run_that_cannot_save_does_not_start(void **state) {
+    (void)state;
+    struct run run = run_with("1s a\n");
+    run.options.unreleased_path = "/nowhere/at all";
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: /nowhere/at all: No such file or directory\n");
+    assert_int_equal(result->sleeps, 0);
+}
+
+static void delay_run_that_would_replace_its_input_does_not_start(void **state) {
+    (void)state;
+    char wanted[256];
+    char name[64];
+    char second[] = "/dev/null";
+    char *const names[] = { second, name };
+    snprintf(name, sizeof(name), "%s", unreleased_name());
+    close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    struct run run = run_with("");
+    run.options.names = names;
+    run.options.name_count = 2;
+    run.options.unreleased_path = unreleased_name();
+    const struct result *result = result_of(&run);
+    assert_string_equal(taken_content_of(name), "");
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    snprintf(wanted, sizeof(wanted),
+             "htw delay: %s: is to be read, and so cannot be the --unreleased file\n", name);
+    assert_string_equal(result->err, wanted);
+}
+
+/* The progress line makes room for the picture. */
+static void delay_run_asked_for_a_dump_draws_the_wheel_once(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = SIGNAL, .number = SIGUSR1 },
+                                           { .kind = ENDS } };
+    struct run run = run_with("50ms a\n");
+    run.events = events;
+    run.has_terminal = true;
+    run.options.progress = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, 0);
+    assert_string_equal(result->out, "a\n");
+    const char shown[] = "\rread 0  pending 0  released 0  next due in -\033[K\r\033[K";
+    assert_memory_equal(result->err, shown, sizeof(shown) - 1);
+    const char *picture = result->err + sizeof(shown) - 1;
+    const char *line =
+        strstr(picture, "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K");
+    assert_non_null(line);
+    assert_true(line > picture);
+    assert_null(strstr(line + 1, "\rread 1  pending 1"));
+}
+
 static void delay_run_with_bad_lines_tells_and_fails(void **state) {
     (void)state;
     struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
@@ -454,6 +617,13 @@ int main(void) {
         cmocka_unit_test(delay_run_that_cannot_wait_ends_and_tells),
         cmocka_unit_test(delay_run_stopped_writes_what_is_due),
         cmocka_unit_test(delay_run_to_a_reader_that_has_gone_is_quiet),
+        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored),
+        cmocka_unit_test(delay_run_to_a_full_disk_tells_and_fails),
+        cmocka_unit_test(delay_run_stopped_saves_what_is_left),
+        cmocka_unit_test(delay_run_stopped_after_its_input_tells_the_count_alone),
+        cmocka_unit_test(delay_run_that_cannot_save_does_not_start),
+        cmocka_unit_test(delay_run_that_would_replace_its_input_does_not_start),
+        cmocka_unit_test(delay_run_asked_for_a_dump_draws_the_wheel_once),
         cmocka_unit_test(delay_run_with_bad_lines_tells_and_fails),
         cmocka_unit_test(delay_run_with_a_limit_reads_no_further),
         cmocka_unit_test(delay_run_from_start_counts_from_there),

@@ -44,6 +44,7 @@ static void duration_of_every_form_is_read(void **state) {
         { "1.5e3", 1500 * HTW__NS_PER_S },
         { "1.5e+3ms", 1500000000 },
         { "1e3ms2e1us", 1000020000 },
+        { "1e3ms1.5us", 1000001500 },
         { "0e0", 0 },
         { "0e999999999999999999999999", 0 },
         { "1.e0", UNTOUCHED },
