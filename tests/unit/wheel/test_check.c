@@ -188,6 +188,7 @@ static void wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock(void 
     struct htw_wheel *wheel = f.wheel;
     assert_breaks(&f, 8, wheel->level_count, 0);
     assert_breaks(&f, 8, wheel->level_count, (uint8_t)(wheel->level_max + 1));
+    assert_breaks(&f, 8, wheel->level_max, (uint8_t)(wheel->level_count - 1));
     assert_breaks(&f, 8, wheel->clock, HTW_NEVER);
     assert_breaks(&f, 8, wheel->levels[wheel->level_count].last, 1);
     assert_breaks(&f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
