@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* How a run of `htw delay` ends: what it tells, what it saves, and its exit status. */
+#include "delay_runs.h"
+
+static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = FAILS, .number = ENOMEM } };
+    struct run run = run_with("10ms a\n20ms b\n");
+    run.events = events;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->out, "a\n");
+    assert_string_equal(result->err, "htw delay: cannot wait: Cannot allocate memory\n"
+                                     "htw delay: 1 not released\n");
+}
+
+static void delay_run_stopped_writes_what_is_due(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM, .more_ns = 10 * MS }
+    };
+    struct run run = run_with("0 a\n10ms b\n20ms c\n");
+    run.events = events;
+    run.is_open = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_string_equal(result->err, "htw delay: stopped by a signal after -:3: 1 not released\n");
+    assert_string_equal(result->out, "a\nb\n");
+}
+
+static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
+    (void)state;
+    struct run run = run_with("10ms a\n");
+    run.has_reader_gone = true;
+    run.is_open = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGPIPE);
+    assert_string_equal(result->err, "");
+}
+
+static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored(void **state) {
+    (void)state;
+    struct run run = run_with("10ms a\n");
+    run.has_reader_gone = true;
+    run.ignores_sigpipe = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: standard output: Broken pipe\n"
+                                     "htw delay: stopped after -:0: 1 not released\n");
+}
+
+static void delay_run_to_a_full_disk_tells_and_fails(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = ENDS } };
+    struct run run = run_with("10ms a\n20ms b\n");
+    run.is_full = true;
+    run.events = events;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: standard output: No space left on device\n"
+                                     "htw delay: 2 not released\n");
+}
+
+/* A name that no other run of the tests has. */
+static const char *unreleased_name(void) {
+    static char name[64];
+    snprintf(name, sizeof(name), "/tmp/htw-run-%ld", (long)getpid());
+    return name;
+}
+
+static const char *taken_content_of(const char *path) {
+    static char text[1024];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    unlink(path);
+    return file < 0 ? "nothing there" : content_of(file, text, sizeof(text));
+}
+
+static void delay_run_stopped_saves_what_is_left(void **state) {
+    (void)state;
+    static const struct event events[] = {
+        { .kind = PASSES },
+        { .kind = SIGNAL, .number = SIGTERM, .more_ns = 1 * MS },
+    };
+    static const struct {
+        const char *input;
+        bool is_open;
+        const char *told; /* before the name of the file */
+        const char *more; /* behind it */
+        const char *saved;
+    } cases[] = {
+        { "1s a\n@1005 b\n3s", true, "stopped by a signal after -:2: 2 not released, written to ",
+          "htw delay: -:3: read in part only, and left out\n",
+          "0.999000000 a\n@1005.000000000 b\n" },
+        { "1s a\n2s b\n", false, "stopped by a signal after -:2: 2 not released, written to ", "",
+          "0.999000000 a\n1.999000000 b\n" },
+    };
+    char wanted[512];
+    for (size_t i = 0; i < 2; i++) {
+        struct run run = run_with(cases[i].input);
+        run.is_open = cases[i].is_open;
+        run.events = events;
+        run.options.unreleased_path = unreleased_name();
+        const struct result *result = result_of(&run);
+        snprintf(wanted, sizeof(wanted), "htw delay: %s%s\n%s", cases[i].told, unreleased_name(),
+                 cases[i].more);
+        assert_string_equal(result->err, wanted);
+        assert_string_equal(taken_content_of(unreleased_name()), cases[i].saved);
+        assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    }
+}
+
+/* The input had ended: then it is not told how far it was read. */
+static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state) {
+    (void)state;
+    static const struct event events[] = { { .kind = PASSES },
+                                           { .kind = PASSES },
+                                           { .kind = SIGNAL, .number = SIGTERM } };
+    struct run run = run_with("1s a\n");
+    run.events = events;
+    run.options.stats = true;
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    const char told[] =
+        "htw delay: stopped by a signal: 1 not released\nread 1, bad 0, released 0, "
+        "unreleased 1\n";
+    assert_memory_equal(result->err, told, sizeof(told) - 1);
+}
+
+static void delay_run_that_cannot_save_does_not_start(void **state) {
+    (void)state;
+    struct run run = run_with("1s a\n");
+    run.options.unreleased_path = "/nowhere/at all";
+    const struct result *result = result_of(&run);
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_string_equal(result->err, "htw delay: /nowhere/at all: No such file or directory\n");
+    assert_int_equal(result->sleeps, 0);
+}
+
+static void delay_run_that_would_replace_its_input_does_not_start(void **state) {
+    (void)state;
+    char wanted[256];
+    char name[64];
+    char second[] = "/dev/null";
+    char *const names[] = { second, name };
+    snprintf(name, sizeof(name), "%s", unreleased_name());
+    close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    struct run run = run_with("");
+    run.options.names = names;
+    run.options.name_count = 2;
+    run.options.unreleased_path = unreleased_name();
+    const struct result *result = result_of(&run);
+    assert_string_equal(taken_content_of(name), "");
+    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    snprintf(wanted, sizeof(wanted),
+             "htw delay: %s: is to be read, and so cannot be the --unreleased file\n", name);
+    assert_string_equal(result->err, wanted);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(delay_run_that_cannot_wait_ends_and_tells),
+        cmocka_unit_test(delay_run_stopped_writes_what_is_due),
+        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_is_quiet),
+        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored),
+        cmocka_unit_test(delay_run_to_a_full_disk_tells_and_fails),
+        cmocka_unit_test(delay_run_stopped_saves_what_is_left),
+        cmocka_unit_test(delay_run_stopped_after_its_input_tells_the_count_alone),
+        cmocka_unit_test(delay_run_that_cannot_save_does_not_start),
+        cmocka_unit_test(delay_run_that_would_replace_its_input_does_not_start),
+    };
+    return runs_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+}
