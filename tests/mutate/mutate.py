@@ -114,6 +114,7 @@ class Build:
         self.objects = {}
 
     def prepare(self, pattern, only_threads):
+        self.make(["build.ninja"])  # the list of tests may have changed
         listed = json.loads(subprocess.run(["meson", "introspect", "--tests", str(self.folder)], check=True,
                                            capture_output=True, text=True).stdout)
         self.tests = [test for test in (Test(one, self.folder) for one in listed)
