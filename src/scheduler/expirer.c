@@ -153,8 +153,9 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
 static void *expire(void *arg);
 
 /* If a callback has ended the thread, the thread goes on nevertheless. It has been unwound up to
-   here, and ends when this returns. */
-static void go_on(struct htw__expirer **expirer) {
+   here, and ends when this returns. `nothrow`: clang would
+   end the program when a later callback unwinds the thread through this function again. */
+static __attribute__((nothrow, noinline)) void go_on(struct htw__expirer **expirer) {
     if (!htw__is_over((*expirer)->scheduler))
         expire(*expirer);
 }

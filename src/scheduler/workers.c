@@ -192,8 +192,9 @@ static void finish_batch(struct htw__worker *worker) {
 }
 
 /* If a callback has ended the thread, the thread goes on nevertheless. It has been unwound up to
-   here, and ends when this returns. */
-static void go_on(struct htw__worker **worker) {
+   here, and ends when this returns. `nothrow`: clang would
+   end the program when a later callback unwinds the thread through this function again. */
+static __attribute__((nothrow, noinline)) void go_on(struct htw__worker **worker) {
     struct htw__pool *pool = &(*worker)->scheduler->pool;
     if ((*worker)->batch == NULL || htw__is_child((*worker)->scheduler))
         return;
