@@ -215,7 +215,6 @@ static int probe_unreleased(struct htw__delay *delay) {
         if (htw__safe_file_is_same(path, strcmp(name, "-") == 0 ? "/dev/stdin" : name)) {
             htw__terminal_complain("%s: is to be read, and so cannot be the --unreleased file",
                                    path);
-            delay->has_failed = true;
             return -EINVAL;
         }
     }

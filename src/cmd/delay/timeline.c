@@ -44,16 +44,19 @@ void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick) {
         timeline->virtual_ns = time_ns;
 }
 
+/* Small differences are left alone: lines with the same instant must stay in order. */
+static bool is_set(int64_t change_ns) {
+    return change_ns < -NOISE_NS || change_ns > NOISE_NS;
+}
+
 void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
     if (timeline->is_simulated)
         return;
-    /* Small differences are left alone: lines with the same instant must stay in order. */
-    int64_t change_ns = measure_wall_offset(timeline, 1) - timeline->wall_offset_ns;
-    if (change_ns >= -NOISE_NS && change_ns <= NOISE_NS)
+    if (!is_set(measure_wall_offset(timeline, 1) - timeline->wall_offset_ns))
         return;
     /* Perhaps another process ran between the readings of the two clocks: look again. */
-    change_ns = measure_wall_offset(timeline, 5) - timeline->wall_offset_ns;
-    if (change_ns < -NOISE_NS || change_ns > NOISE_NS)
+    int64_t change_ns = measure_wall_offset(timeline, 5) - timeline->wall_offset_ns;
+    if (is_set(change_ns))
         timeline->wall_offset_ns += change_ns;
 }
 
