@@ -291,6 +291,23 @@ static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
     close(ends[1]);
 }
 
+/* The prefix takes its share of them. */
+static void output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf(void **state) {
+    (void)state;
+    static char bytes[2 * PIPE_BUF];
+    int ends[2];
+    new_pipe(ends);
+    start(ends[1], true);
+    push(bytes, sizeof(bytes) - 1, 0);
+    assert_int_equal(htw__output_write(&output), 0);
+    assert_int_equal(writes, 3);
+    assert_int_equal(write_sizes[0], PIPE_BUF);
+    assert_int_equal(write_sizes[1], PIPE_BUF);
+    assert_in_range(write_sizes[2], 1, HTW__OUTPUT_PREFIX_SIZE);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
     (void)state;
     static char bytes[PIPE_BUF];
@@ -442,6 +459,7 @@ int main(void) {
         cmocka_unit_test(output_to_a_file_has_large_batches),
         cmocka_unit_test(output_that_is_much_is_written_in_part),
         cmocka_unit_test(output_to_a_pipe_writes_whole_messages_of_pipe_buf),
+        cmocka_unit_test(output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf),
         cmocka_unit_test(output_to_a_full_pipe_is_blocked_without_a_write),
         cmocka_unit_test(output_that_is_interrupted_is_blocked_and_stays),
         cmocka_unit_test(output_that_fails_tells_why_and_stays),

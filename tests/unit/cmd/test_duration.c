@@ -7,6 +7,7 @@
 
 #include "../unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define UNTOUCHED ((htw__nanos)-77)
@@ -240,6 +241,22 @@ static void instant_of_wrong_form_is_refused(void **state) {
 }
 
 /* Every day of 800 years, read and written again: leap years and the ends of months. */
+static void instant_is_of_a_day_that_its_month_has(void **state) {
+    (void)state;
+    static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    char text[64];
+    htw__nanos ns;
+    for (int month = 1; month <= 12; month++)
+        for (int day = 0; day <= 40; day++) {
+            snprintf(text, sizeof(text), "2026-%02d-%02dT00:00:00Z", month, day);
+            const char *why = htw__instant_parse(text, strlen(text), &ns);
+            if (day >= 1 && day <= days[month - 1])
+                assert_null(why);
+            else
+                assert_string_equal(why, "no such date");
+        }
+}
+
 static void instant_written_is_what_was_read(void **state) {
     (void)state;
     for (int64_t day = -200000; day < 100000; day++) {
@@ -319,6 +336,7 @@ int main(void) {
         cmocka_unit_test(duration_written_has_one_unit),
         cmocka_unit_test(instant_of_every_form_is_read),
         cmocka_unit_test(instant_of_wrong_form_is_refused),
+        cmocka_unit_test(instant_is_of_a_day_that_its_month_has),
         cmocka_unit_test(instant_written_is_what_was_read),
         cmocka_unit_test(instant_written_is_rounded_down),
         cmocka_unit_test(tick_of_a_deadline_is_rounded_up),
