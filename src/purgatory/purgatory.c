@@ -104,8 +104,13 @@ static int init_lanes(struct htw_purgatory *purgatory) {
         htw__allocate(&purgatory->allocator, purgatory->lane_count * sizeof(*purgatory->lanes));
     if (purgatory->lanes == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < purgatory->lane_count; i++)
+    for (uint32_t i = 0; i < purgatory->lane_count; i++) {
+        struct htw__waits *waits = &purgatory->lanes[i].waits;
         purgatory->lanes[i] = (struct htw__lane) { 0 };
+        HTW__ANNOTATE_ATOMIC(&waits->begun_ms, sizeof(waits->begun_ms));
+        HTW__ANNOTATE_ATOMIC(&waits->begun, sizeof(waits->begun));
+        (void)waits; /* where nothing is annotated */
+    }
     int error = 0;
     for (uint32_t i = 0; i < purgatory->lane_count && error == 0; i++)
         error = htw__lane_init(&purgatory->lanes[i], purgatory);

@@ -8,8 +8,8 @@
 #ifndef TESTS_COVERAGE_EXIT_H
 #define TESTS_COVERAGE_EXIT_H
 
-#include <unistd.h>
-
+/* Not from <unistd.h>: a source file may use other names of that header for things of its own. */
+_Noreturn void _exit(int status);
 int __llvm_profile_write_file(void);
 
 static inline _Noreturn void coverage_exit(int status) {
