@@ -13,7 +13,7 @@ import sys
 # Where it is said, how, and of what.
 CLAIMS = [
     ("include/htw/purgatory.h", r"be touched\. (\d+) bytes with 64-bit pointers", "request"),
-    ("docs/purgatory.md", r"three keys is (\d+) bytes in your struct", "request"),
+    ("docs/purgatory.md", r"three keys takes (\d+) bytes in your struct", "request"),
     ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "request"),
     ("include/htw/purgatory.h", r"0 means 2048\. Each takes (\d+) bytes", "shard"),
     ("docs/choices.md", r"Hence 2048 shards of (\d+) bytes", "shard"),
