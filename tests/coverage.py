@@ -9,8 +9,9 @@ run; its file build.log holds what the compiler said. The branches and the MC/DC
 those that llvm-cov counts. With LAYER, only that layer is shown, with each branch that no test
 takes both ways.
 
-A line that holds a branch which no test can reach says so in the source: a comment that begins
-with "uncovered:" and gives the reason. Its branches are left out of the count, and listed.
+A line that holds a branch which no test can reach says so in the source: a comment on it, or in the line
+before it, that begins with "uncovered:" and gives the reason. Its branches are left out of the count, and
+listed.
 """
 
 import collections
@@ -75,7 +76,8 @@ def unreachable(path):
     reasons = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if match := re.search(r"/\* uncovered: (.*?)(\*/|$)", line):
-            reasons[number] = match[1].strip()
+            alone = line.strip().startswith("/*")
+            reasons[number + alone] = match[1].strip()
     return reasons
 
 

@@ -44,6 +44,7 @@ static uint32_t bits_for(uint32_t count) {
 
 static uint32_t online_cpus(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
+    /* uncovered: no test can change how many CPUs the machine has */
     return count < 1 ? 1 : count > (long)HTW_SHARDS_MAX ? HTW_SHARDS_MAX : (uint32_t)count;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coverage_exit.h - counts what a process did that ends with _exit(), as the children of tests do.
+ * coverage_exit.h - counts what a process did that ends with _exit() or kills itself, as the children
+ * of tests do.
  *
  * `./dev coverage` includes this before each source file. Without it, what only a child runs would
  * count as never run.
@@ -8,8 +9,9 @@
 #ifndef TESTS_COVERAGE_EXIT_H
 #define TESTS_COVERAGE_EXIT_H
 
-/* Not from <unistd.h>: a source file may use other names of that header for things of its own. */
+/* Not from the headers: a source file may use other names of these for things of its own. */
 _Noreturn void _exit(int status);
+int kill(int process, int number);
 int __llvm_profile_write_file(void);
 
 static inline _Noreturn void coverage_exit(int status) {
@@ -17,6 +19,12 @@ static inline _Noreturn void coverage_exit(int status) {
     _exit(status);
 }
 
-#define _exit coverage_exit
+static inline int coverage_kill(int process, int number) {
+    __llvm_profile_write_file();
+    return kill(process, number);
+}
+
+#define _exit(status) coverage_exit(status)
+#define kill(process, number) coverage_kill(process, number)
 
 #endif /* TESTS_COVERAGE_EXIT_H */
