@@ -206,13 +206,6 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
     return result;
 }
 
-/* Whether callbacks are run without any help of the user: neither in embedded mode nor in manual
-   time. */
-static bool has_threads(struct htw_scheduler *scheduler) {
-    return htw_scheduler_fd(scheduler) == -ENOTSUP &&
-           htw_scheduler_advance(scheduler, -1) == -ENOTSUP;
-}
-
 /* Under the lock under which a check begins: one that is queued has not. -EAGAIN: no callback is
    due. */
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
@@ -231,7 +224,7 @@ static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_reque
 
 bool htw__later_hand_over(struct htw_request *request) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    if (request->_count == 0 || !has_threads(purgatory->scheduler))
+    if (request->_count == 0 || !htw__scheduler_has_threads(purgatory->scheduler))
         return false;
     struct htw__purgatory_shard *shard =
         htw__watch_shard(purgatory, htw__request_watch(request, 0));

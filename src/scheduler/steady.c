@@ -69,6 +69,11 @@ void htw__clock_watch_look(struct htw_scheduler *scheduler) {
     pthread_mutex_unlock(&scheduler->wall.mutex);
 }
 
+bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler) {
+    return !scheduler->embedded && scheduler->clock != HTW_CLOCK_MANUAL &&
+           !htw__is_child(scheduler);
+}
+
 bool htw__scheduler_is_stopped(const struct htw_scheduler *scheduler) {
     return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * steady.h - what the purgatory needs of a scheduler and cannot ask through the public header: a
- * clock for durations, and whether the scheduler was stopped.
+ * clock for durations, whether the scheduler has threads, and whether it was stopped.
  *
  * The steady clock of a scheduler is the scheduler's own clock. Only where that is the wall clock,
  * it is CLOCK_MONOTONIC, which is never set. (A manual clock is set by its user, who wants timeouts
@@ -45,6 +45,10 @@ void htw__clock_watch_look(struct htw_scheduler *scheduler);
 /* Once each, for who creates and destroys the scheduler. */
 void htw__clock_watch_init(struct htw_scheduler *scheduler);
 void htw__clock_watch_fini(struct htw_scheduler *scheduler);
+
+/* Whether callbacks run without any help of the user: neither in embedded mode nor in manual time.
+   Not in a child. */
+bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler);
 
 /* Whether htw_scheduler_stop() has begun. */
 bool htw__scheduler_is_stopped(const struct htw_scheduler *scheduler);
