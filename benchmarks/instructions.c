@@ -88,14 +88,14 @@ static void prepare_long(struct state *state) {
 static size_t drain_long(struct state *state) {
     size_t expired = 0;
     uint64_t next;
-    while ((next = htw_wheel_next(state->wheel)) != HTW_NEVER)
+    while ((next = htw_wheel_next(state->wheel)) != HTW_NEVER_TICK)
         expired += advance(state, next);
     return expired;
 }
 
-static void never_due(void *arg, const struct htw_firing *firing) {
+static void never_due(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
     abort();
 }
 

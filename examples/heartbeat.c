@@ -34,20 +34,22 @@ static void send_beat(unsigned number) {
 }
 
 /* Never runs twice at a time, so nothing here needs a lock. */
-static void beat(void *arg, const struct htw_firing *firing) {
+static void beat(void *arg, const struct htw_expiration *expiration) {
     struct heart *heart = arg;
     if (heart->beats == 0)
-        heart->first_ns = firing->deadline_ns;
+        heart->first_ns = expiration->deadline_ns;
     heart->beats++;
-    heart->missed += firing->missed;
+    heart->missed += expiration->missed;
     if (heart->beats == SLOW_BEAT + 1)
-        heart->slow_was_told = firing->missed >= 4;
+        heart->slow_was_told = expiration->missed >= 4;
     int64_t periods = (int64_t)(heart->beats - 1 + heart->missed);
-    heart->drifted = heart->drifted || firing->deadline_ns - heart->first_ns != periods * PERIOD_NS;
-    heart->early = heart->early || htw_scheduler_now(firing->scheduler) < firing->deadline_ns;
-    printf("beat %2u, %4.1f ms late", heart->beats, (double)firing->late_ns / 1e6);
-    if (firing->missed > 0)
-        printf(", %" PRIu64 " missed", firing->missed);
+    heart->drifted =
+        heart->drifted || expiration->deadline_ns - heart->first_ns != periods * PERIOD_NS;
+    heart->early =
+        heart->early || htw_scheduler_now(expiration->scheduler) < expiration->deadline_ns;
+    printf("beat %2u, %4.1f ms late", heart->beats, (double)expiration->late_ns / 1e6);
+    if (expiration->missed > 0)
+        printf(", %" PRIu64 " missed", expiration->missed);
     putchar('\n');
     send_beat(heart->beats);
     if (heart->beats == BEATS)
@@ -67,7 +69,7 @@ int main(void) {
        may be read here, and might be freed. */
     int outcome = htw_cancel_wait(scheduler, handle);
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    htw_scheduler_stats(scheduler, &stats);
+    htw_scheduler_get_stats(scheduler, &stats);
     printf("%" PRIu64 " beats, %" PRIu64 " missed\n", stats.runs, stats.missed);
     htw_scheduler_destroy(scheduler);
     bool ended = outcome == HTW_CANCELLED || outcome == HTW_RUNNING;

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void greet(void *arg, const struct htw_firing *firing) { /* in a thread of the scheduler */
-    printf("hello, %s: %lld us late\n", (const char *)arg, (long long)firing->late_ns / 1000);
+/* Runs in a thread of the scheduler. */
+static void greet(void *arg, const struct htw_expiration *expiration) {
+    printf("hello, %s: %lld us late\n", (const char *)arg, (long long)expiration->late_ns / 1000);
 }
 
 int main(void) {

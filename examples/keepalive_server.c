@@ -40,9 +40,9 @@ static void close_connection(struct connection *connection) {
     free(connection);
 }
 
-static void idle_too_long(void *arg, const struct htw_firing *firing) {
+static void idle_too_long(void *arg, const struct htw_expiration *expiration) {
     struct connection *connection = arg;
-    if (htw_scheduler_now(firing->scheduler) - connection->last_ns < IDLE_NS)
+    if (htw_scheduler_now(expiration->scheduler) - connection->last_ns < IDLE_NS)
         connection->server->too_early++;
     close_connection(connection);
 }

@@ -28,10 +28,10 @@ struct sessions {
     } of_user[SESSIONS_MAX];
 };
 
-static void session_expired(void *arg, const struct htw_firing *firing) {
+static void session_expired(void *arg, const struct htw_expiration *expiration) {
     struct session *session = arg;
     pthread_mutex_lock(&session->all->mutex);
-    if (session->timer == firing->handle) /* not if it was opened again meanwhile */
+    if (session->timer == expiration->handle) /* not if it was opened again meanwhile */
         session->is_open = false;
     pthread_mutex_unlock(&session->all->mutex);
 }

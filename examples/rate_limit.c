@@ -18,9 +18,9 @@
 
 #define PAUSE_NS (5 * HTW_SECOND)
 
-static void pause_is_over(void *arg, const struct htw_firing *firing) {
+static void pause_is_over(void *arg, const struct htw_expiration *expiration) {
     (void)arg; /* nothing to do: the key is free again when the timer comes due */
-    (void)firing;
+    (void)expiration;
 }
 
 /* 1: call the site, it counts; 0: it was called less than 5 seconds ago; otherwise an error. */

@@ -26,25 +26,25 @@ static bool send_request(const struct request *request) {
 }
 
 /* Whether another attempt follows. */
-static bool try_again_later(struct request *request, const struct htw_firing *firing) {
+static bool try_again_later(struct request *request, const struct htw_expiration *expiration) {
     if (htw_backoff_attempts(&request->backoff) + 1 >= ATTEMPTS_MAX)
         return false; /* patience has its end */
     int64_t delay_ns = htw_backoff_next(&request->backoff);
-    request->not_before_ns = htw_scheduler_now(firing->scheduler) + delay_ns;
+    request->not_before_ns = htw_scheduler_now(expiration->scheduler) + delay_ns;
     printf("attempt %u failed; the next one in %.1f ms\n", request->attempts,
            (double)delay_ns / 1e6);
     /* From its own callback, this gives the timer another life under the same handle, by which
        others can cancel it. It fails only when the scheduler is being stopped, or is full. */
-    return htw_reschedule(firing->scheduler, firing->handle, delay_ns) == HTW_MOVED;
+    return htw_reschedule(expiration->scheduler, expiration->handle, delay_ns) == HTW_MOVED;
 }
 
-static void attempt(void *arg, const struct htw_firing *firing) {
+static void attempt(void *arg, const struct htw_expiration *expiration) {
     struct request *request = arg;
-    if (htw_scheduler_now(firing->scheduler) < request->not_before_ns)
+    if (htw_scheduler_now(expiration->scheduler) < request->not_before_ns)
         request->too_early = true;
     request->attempts++;
     request->succeeded = send_request(request);
-    if (!request->succeeded && try_again_later(request, firing))
+    if (!request->succeeded && try_again_later(request, expiration))
         return; /* another thread may be in the next attempt already: hands off */
     sem_post(&request->over);
 }

@@ -7,14 +7,15 @@
 
 static sem_t greeted;
 
-static void greet(void *arg, const struct htw_firing *firing) { /* in a thread of the scheduler */
-    (void)firing; /* it also tells how late it is, and its own handle */
+static void greet(void *arg,
+                  const struct htw_expiration *expiration) { /* in a thread of the scheduler */
+    (void)expiration; /* it also tells how late it is, and its own handle */
     printf("hello, %s\n", (const char *)arg);
     sem_post(&greeted);
 }
 
-static void not_greeted(void *context, const struct htw_leftover *leftover) {
-    printf("no time for %s\n", (const char *)leftover->arg);
+static void not_greeted(void *context, const struct htw_unexpired *unexpired) {
+    printf("no time for %s\n", (const char *)unexpired->arg);
     ++*(int *)context;
 }
 

@@ -25,10 +25,10 @@ static void on_readable(struct ev_loop *loop, ev_io *watcher, int events) {
         ev_break(loop, EVBREAK_ALL);
 }
 
-static void timed_out(void *arg, const struct htw_firing *firing) {
+static void timed_out(void *arg, const struct htw_expiration *expiration) {
     struct program *program = arg;
     program->timed_out++;
-    if (htw_scheduler_now(firing->scheduler) < firing->deadline_ns)
+    if (htw_scheduler_now(expiration->scheduler) < expiration->deadline_ns)
         program->too_early++;
 }
 

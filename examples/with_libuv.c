@@ -31,10 +31,10 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
         uv_stop(program->loop);
 }
 
-static void expired(void *arg, const struct htw_firing *firing) {
+static void expired(void *arg, const struct htw_expiration *expiration) {
     struct program *program = arg;
     uv_thread_t here = uv_thread_self();
-    bool is_early = htw_scheduler_now(firing->scheduler) < firing->deadline_ns;
+    bool is_early = htw_scheduler_now(expiration->scheduler) < expiration->deadline_ns;
     program->fired++;
     if (is_early || !uv_thread_equal(&here, &program->loop_thread))
         program->wrong++;
@@ -48,9 +48,9 @@ static void schedule_all(uv_work_t *work) { /* in a thread of the pool */
             program->scheduled++;
 }
 
-static void done(void *arg, const struct htw_firing *firing) {
+static void done(void *arg, const struct htw_expiration *expiration) {
     struct program *program = arg;
-    (void)firing;
+    (void)expiration;
     uv_close((uv_handle_t *)&program->poll, NULL); /* nothing else is left: the loop ends */
 }
 

@@ -27,7 +27,7 @@ void service_start(struct service *service, const struct options *options,
 
 struct htw_purgatory_stats service_stats(struct service *service) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    int error = htw_purgatory_stats(service->purgatory, &stats);
+    int error = htw_purgatory_get_stats(service->purgatory, &stats);
     if (error != 0)
         report_failure("htw_purgatory_stats: %s", strerror(-error));
     return stats;
@@ -35,7 +35,7 @@ struct htw_purgatory_stats service_stats(struct service *service) {
 
 uint64_t service_scheduler_bytes(struct service *service) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    int error = htw_scheduler_stats(service->scheduler, &stats);
+    int error = htw_scheduler_get_stats(service->scheduler, &stats);
     if (error != 0)
         report_failure("htw_scheduler_stats: %s", strerror(-error));
     return stats.memory_bytes;

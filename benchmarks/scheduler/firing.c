@@ -23,12 +23,12 @@ static void record(struct firing *firing, void *deadline) {
     atomic_store_explicit(&tally->fired, fired + 1, memory_order_release);
 }
 
-static void fire_warmup(void *deadline, const struct htw_firing *unused) {
+static void fire_warmup(void *deadline, const struct htw_expiration *unused) {
     (void)unused;
     record(&firing_warmup, deadline);
 }
 
-static void fire_measured(void *deadline, const struct htw_firing *unused) {
+static void fire_measured(void *deadline, const struct htw_expiration *unused) {
     (void)unused;
     record(&firing_measured, deadline);
 }
@@ -69,7 +69,7 @@ void firing_check(const struct firing *firing, uint64_t scheduled) {
                        (unsigned long long)fired);
 }
 
-void stray_fired(void *arg, const struct htw_firing *firing) {
+void stray_fired(void *arg, const struct htw_expiration *firing) {
     (void)arg;
     (void)firing;
     atomic_fetch_add(&strays, 1);

@@ -51,7 +51,7 @@ void firing_lateness(const struct firing *firing, struct histogram *ret_lateness
 void firing_check(const struct firing *firing, uint64_t scheduled);
 
 /* A callback for timers that are to be cancelled, as in threads. */
-void stray_fired(void *arg, const struct htw_firing *firing);
+void stray_fired(void *arg, const struct htw_expiration *firing);
 
 /* How many of them have fired all the same. */
 uint64_t stray_count(void);

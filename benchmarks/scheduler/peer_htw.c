@@ -46,7 +46,7 @@ static uint64_t pending(void) {
 
 static uint64_t memory_bytes(void) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    return htw_scheduler_stats(scheduler, &stats) == 0 ? stats.memory_bytes : 0;
+    return htw_scheduler_get_stats(scheduler, &stats) == 0 ? stats.memory_bytes : 0;
 }
 
 const struct peer peer_htw = {

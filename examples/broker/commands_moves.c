@@ -29,7 +29,7 @@ static bool parse_timeout(struct call *call, size_t index, int64_t *ret_timeout_
     else if (seconds >= (double)INT64_MAX / (double)HTW_SECOND)
         reply_error(call->reply, "ERR timeout is out of range");
     else {
-        *ret_timeout_ns = seconds > 0 ? (int64_t)ceil(seconds * (double)HTW_SECOND) : HTW_FOREVER;
+        *ret_timeout_ns = seconds > 0 ? (int64_t)ceil(seconds * (double)HTW_SECOND) : HTW_NEVER_NS;
         return true;
     }
     return false;

@@ -32,8 +32,8 @@ static void delivery_free(struct delivery *delivery) {
 
 /* As if it were LPUSHed now; with the store's lock held, see loop.c. Where the key holds something
  * else, there is nobody to tell. */
-static void deliver(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void deliver(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     struct delivery *delivery = arg;
     struct broker *broker = delivery->broker;
     broker->deliveries--;
@@ -46,10 +46,10 @@ static void deliver(void *arg, const struct htw_firing *firing) {
     delivery_free(delivery);
 }
 
-void delayed_discard(void *context, const struct htw_leftover *leftover) {
+void delayed_discard(void *context, const struct htw_unexpired *unexpired) {
     (void)context;
-    if (leftover->callback == deliver)
-        delivery_free(leftover->arg);
+    if (unexpired->callback == deliver)
+        delivery_free(unexpired->arg);
 }
 
 static struct delivery *delivery_create(struct call *call) {

@@ -6,6 +6,6 @@
 #include <htw/scheduler.h>
 
 /* For htw_scheduler_stop(): frees what will not be delivered. */
-void delayed_discard(void *context, const struct htw_leftover *leftover);
+void delayed_discard(void *context, const struct htw_unexpired *unexpired);
 
 #endif /* BROKER_DELAYED_H */

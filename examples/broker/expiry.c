@@ -2,8 +2,8 @@
 /* expiry.c - the timers of keys. */
 #include "expiry.h"
 
-static void expire(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void expire(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     struct entry *entry = arg;
     struct store *store = entry->store;
     entry->expiry = 0; /* the timer has ended */
@@ -30,17 +30,17 @@ void expiry_cancel(struct entry *entry) {
 }
 
 bool expiry_clear(struct entry *entry) {
-    if (entry->deadline_ns == HTW_FOREVER)
+    if (entry->deadline_ns == HTW_NEVER_NS)
         return false;
     expiry_cancel(entry);
     entry->expiry = 0;
     entry->store->memory -= EXPIRY_COST;
-    entry->deadline_ns = HTW_FOREVER;
+    entry->deadline_ns = HTW_NEVER_NS;
     return true;
 }
 
 int64_t expiry_remaining_ms(const struct entry *entry) {
-    if (entry->deadline_ns == HTW_FOREVER)
+    if (entry->deadline_ns == HTW_NEVER_NS)
         return -1;
     return (entry->deadline_ns - store_now(entry->store) - 1) / HTW_MILLISECOND + 1;
 }

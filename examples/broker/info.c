@@ -69,7 +69,7 @@ static void stats(struct broker *broker, struct buffer *text) {
 
 static void purgatory(struct broker *broker, struct buffer *text) {
     struct htw_purgatory_stats now = HTW_PURGATORY_STATS_INIT;
-    if (htw_purgatory_stats(broker->purgatory, &now) != 0)
+    if (htw_purgatory_get_stats(broker->purgatory, &now) != 0)
         return;
     field(text, "purgatory_submitted", now.submitted);
     field(text, "purgatory_completed", now.completed);
@@ -85,7 +85,7 @@ static void purgatory(struct broker *broker, struct buffer *text) {
 
 static void scheduler(struct broker *broker, struct buffer *text) {
     struct htw_scheduler_stats now = HTW_SCHEDULER_STATS_INIT;
-    if (htw_scheduler_stats(broker->scheduler, &now) != 0)
+    if (htw_scheduler_get_stats(broker->scheduler, &now) != 0)
         return;
     field(text, "scheduler_scheduled", now.scheduled);
     field(text, "scheduler_fired", now.fired);

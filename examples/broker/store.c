@@ -44,7 +44,8 @@ static uint32_t hash(const struct store *store, const char *key, size_t key_size
 
 struct entry *store_find(struct store *store, const char *key, size_t key_size) {
     struct entry *entry = table_find(&store->entries, hash(store, key, key_size), key, key_size);
-    if (entry == NULL || entry->deadline_ns == HTW_FOREVER || entry->deadline_ns > store_now(store))
+    if (entry == NULL || entry->deadline_ns == HTW_NEVER_NS ||
+        entry->deadline_ns > store_now(store))
         return entry;
     store->expired++;
     store_delete(store, entry);
@@ -75,7 +76,7 @@ static struct entry *add(struct store *store, const char *key, size_t key_size,
     entry->key_size = key_size;
     entry->kind = kind;
     entry->store = store;
-    entry->deadline_ns = HTW_FOREVER;
+    entry->deadline_ns = HTW_NEVER_NS;
     entry->link.hash = hash(store, key, key_size);
     table_insert(&store->entries, entry);
     store->memory += entry_cost(entry);

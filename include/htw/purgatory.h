@@ -132,7 +132,7 @@ struct htw_request {
     uint32_t _state;
     uint32_t _count;
     uint32_t _since_ms;
-    uint16_t _lane;
+    uint16_t _cpu;
     uint16_t _flags;
     struct htw_purgatory *_purgatory;
     struct htw_timer _timeout;
@@ -254,7 +254,7 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * @param keys       copied. Duplicates count once.
  * @param key_count  at least 1, at most UINT32_MAX.
  * @param timeout_ns from now; 0 or less: it expires at once, wherever the scheduler runs callbacks
- *                   (or, if that is even before this call is over, at its end); HTW_FOREVER: never.
+ *                   (or, if that is even before this call is over, at its end); HTW_NEVER_NS: never.
  *                   Never early, and as late as a timer of the scheduler. A timeout is a duration:
  *                   where the scheduler goes by the wall clock, it is measured by the monotonic
  *                   clock, and setting the wall clock changes nothing. HTW_CLOCK_BOOTTIME counts
@@ -300,12 +300,12 @@ HTW_API bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_requ
  * The caller sees to it that the memory of the request is there still, and that it has not been
  * submitted for something else meanwhile.
  *
- * @param timeout_ns from now; as in htw_purgatory_try_complete_else_watch(). HTW_FOREVER: never;
+ * @param timeout_ns from now; as in htw_purgatory_try_complete_else_watch(). HTW_NEVER_NS: never;
  *                   the request still counts as one with a timeout, and can be given another one.
  * @return 0: the earlier timeout does not count any more, the new one does. The request may be
  *         about to end for another reason.
  *         -ENOENT: nothing was changed, since no timeout of the request is running: it has expired
- *         or ended, it was submitted with HTW_FOREVER, or its submission is not complete yet;
+ *         or ended, it was submitted with HTW_NEVER_NS, or its submission is not complete yet;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as in htw_purgatory_try_complete_else_watch(): the earlier
  *         timeout is still running;
  *         -EINVAL: a pointer is NULL;
@@ -544,7 +544,8 @@ struct htw_purgatory_stats {
  *
  * Cost: O(shards); takes each shard's lock for a moment, in turn.
  */
-HTW_API int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats);
+HTW_API int htw_purgatory_get_stats(struct htw_purgatory *purgatory,
+                                    struct htw_purgatory_stats *stats);
 
 /**
  * Writes the statistics in the text format of Prometheus; every name starts with "htw_purgatory_".

@@ -3,7 +3,7 @@
  * htw/scheduler.h - timers for threaded programs: callbacks at their time, from a
  * small pool of threads, from your own executor, or from your own event loop.
  *
- *     static void expired(void *arg, const struct htw_firing *firing) { ... }
+ *     static void expired(void *arg, const struct htw_expiration *expiration) { ... }
  *
  *     struct htw_scheduler *scheduler;
  *     htw_scheduler_create(&scheduler, NULL);
@@ -13,7 +13,7 @@
  *         release(connection);
  *
  * Time is int64_t nanoseconds of the scheduler's clock. A delay of zero or less, or an
- * instant in the past, means now; HTW_FOREVER never comes; sums saturate. A deadline that is
+ * instant in the past, means now; HTW_NEVER_NS never comes; sums saturate. A deadline that is
  * ahead is rounded up to a tick, so a callback is never early; it is late by less than a tick
  * and what a wake-up takes. What is due now is not rounded up: it does not wait for the next tick.
  *
@@ -36,7 +36,7 @@
  *
  * Every function that takes a scheduler answers -EINVAL for NULL, and -EOWNERDEAD in a child
  * after fork, where the scheduler of the parent is inert (functions that return no int
- * answer false, 0, HTW_FOREVER or nothing). A child may create a scheduler of its own. A child
+ * answer false, 0, HTW_NEVER_NS or nothing). A child may create a scheduler of its own. A child
  * that returns from the callback, hook, visitor or executor in which it was forked runs nothing
  * else of its parent's scheduler. The call that it returns to ends at once: htw_scheduler_process,
  * _advance, _set_time, _stop, _destroy and htw_group_cancel answer -EOWNERDEAD, others what had
@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 /** A delay or a deadline that never comes. */
-#define HTW_FOREVER INT64_MAX
+#define HTW_NEVER_NS INT64_MAX
 
 /** Units of time, in nanoseconds. */
 #define HTW_MICROSECOND ((int64_t)1000)
@@ -80,7 +80,7 @@ struct htw_task;
 typedef uint64_t htw_handle;
 
 /** What a callback is told. */
-struct htw_firing {
+struct htw_expiration {
     struct htw_scheduler *scheduler;
     htw_handle handle;   /**< its own; htw_reschedule() with it arms the timer again */
     int64_t deadline_ns; /**< for when it was planned, not rounded */
@@ -89,7 +89,7 @@ struct htw_firing {
 };
 
 /**
- * A timer's callback. `firing` is valid until it returns.
+ * A timer's callback. `expiration` is valid until it returns.
  *
  * A callback may also end with a C++ exception, with pthread_exit(), or because its thread is
  * cancelled. Its run has ended then as if it had returned. What follows depends on the thread:
@@ -104,21 +104,21 @@ struct htw_firing {
  * (PTHREAD_CANCEL_ASYNCHRONOUS) must not be in force in any call of the library, and longjmp() must
  * not leave a callback.
  */
-typedef void htw_callback(void *arg, const struct htw_firing *firing);
+typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 
 /** Called once, when the library lets go of `arg`. */
 typedef void htw_release_hook(void *arg);
 
 /** A timer that will not run, given back. */
-struct htw_leftover {
+struct htw_unexpired {
     htw_handle handle; /**< stale already */
     htw_callback *callback;
     void *arg;           /**< the visitor's now, unless the timer has a release hook */
-    int64_t deadline_ns; /**< HTW_FOREVER: never; of a paused one: as if resumed now */
+    int64_t deadline_ns; /**< HTW_NEVER_NS: never; of a paused one: as if resumed now */
 };
 
 /** Takes a timer that will not run. */
-typedef void htw_leftover_visitor(void *context, const struct htw_leftover *leftover);
+typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *unexpired);
 
 /** Outcomes; errors are negative. */
 enum htw_outcome {
@@ -262,7 +262,7 @@ HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
  *
  * Afterwards scheduling answers -ESHUTDOWN, and every handle is stale. Blocks.
  */
-HTW_API int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
+HTW_API int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
                                void *context);
 
 /**
@@ -283,7 +283,7 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
 /**
  * Schedules a callback, once, after a delay.
  *
- * @param delay_ns   0 or less: now, but not inside this call. HTW_FOREVER: not before it is
+ * @param delay_ns   0 or less: now, but not inside this call. HTW_NEVER_NS: not before it is
  *                   rescheduled.
  * @param callback   not NULL.
  * @param arg        handed to the callback as it is; see above for who owns it.
@@ -506,7 +506,7 @@ HTW_API void htw_group_destroy(struct htw_group *group);
  *
  * Cost: O(timers of the group), in bounded slices.
  */
-HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
+HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor,
                                  void *context);
 
 /**
@@ -539,7 +539,7 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
 /**
  * When htw_scheduler_process() has something to do: an instant of the clock, not
  * later than the earliest deadline rounded up to a tick, and earlier at times where a timer has
- * been cancelled or moved; HTW_FOREVER: nothing has a deadline.
+ * been cancelled or moved; HTW_NEVER_NS: nothing has a deadline.
  */
 HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
 
@@ -650,7 +650,8 @@ struct htw_scheduler_stats {
  *
  * Cost: O(shards + threads), some 50 us; takes each shard's lock for a moment, in turn.
  */
-HTW_API int htw_scheduler_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats);
+HTW_API int htw_scheduler_get_stats(struct htw_scheduler *scheduler,
+                                    struct htw_scheduler_stats *stats);
 
 /**
  * Writes the counters, and the distributions as histograms in seconds, in the text format of

@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 /** A deadline that never comes; also htw_wheel_next() of a wheel without deadlines. */
-#define HTW_NEVER UINT64_MAX
+#define HTW_NEVER_TICK UINT64_MAX
 
 /** The fewest, the default, and the most buckets that a level may have. */
 #define HTW_WHEEL_SIZE_MIN 2u
@@ -98,7 +98,7 @@ struct htw_wheel_options {
     uint32_t size;
     /** Hand timers of one tick out in the order in which they were armed. */
     bool strict_fifo;
-    /** The clock's first value, in ticks; less than HTW_NEVER. */
+    /** The clock's first value, in ticks; less than HTW_NEVER_TICK. */
     uint64_t start;
     /** Where memory comes from; NULL means the default allocator (htw/base.h). */
     const struct htw_allocator *allocator;
@@ -114,7 +114,7 @@ struct htw_wheel_options {
  * @param ret_wheel where the wheel goes; the caller destroys it.
  * @param options   how; NULL means all defaults. Not kept.
  * @return 0; -EINVAL when `ret_wheel` is NULL, `struct_size` is not that of a known
- *         version, `size` is no power of two or out of range, `start` is HTW_NEVER, or
+ *         version, `size` is no power of two or out of range, `start` is HTW_NEVER_TICK, or
  *         an allocator lacks a function; -ENOMEM.
  *
  * Creates the lowest level only (some 14 KiB at the default size).
@@ -141,7 +141,7 @@ HTW_API bool htw_timer_is_pending(const struct htw_timer *timer);
 
 /**
  * The tick for which the timer was last armed, pending or not; with
- * htw_wheel_schedule_within() the tick that was chosen. HTW_NEVER for NULL.
+ * htw_wheel_schedule_within() the tick that was chosen. HTW_NEVER_TICK for NULL.
  */
 HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
 
@@ -150,7 +150,7 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  *
  * @param timer    initialised; pending in this wheel or in none.
  * @param deadline absolute, in ticks, anywhere in the 64-bit range. At or before the
- *                 clock it is due at once (guarantee 4). With HTW_NEVER the timer is
+ *                 clock it is due at once (guarantee 4). With HTW_NEVER_TICK the timer is
  *                 pending, counted and can be cancelled, but never comes out; that
  *                 needs no memory.
  * @return 0; -EINVAL when a pointer is NULL or the timer is pending in another wheel
@@ -178,7 +178,7 @@ HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
  * the timer be due at once.
  *
  * @param earliest first tick that will do.
- * @param latest   last tick that will do, at least `earliest`. If it is HTW_NEVER and
+ * @param latest   last tick that will do, at least `earliest`. If it is HTW_NEVER_TICK and
  *                 `earliest` is not, a finite tick is chosen all the same.
  * @return as htw_wheel_schedule(), and -EINVAL when earliest > latest.
  *
@@ -201,7 +201,7 @@ HTW_API bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
 /**
  * Hands out the next timer that is due at or before `now`, in order.
  *
- * @param now the present tick (guarantee 6). HTW_NEVER is taken as HTW_NEVER - 1.
+ * @param now the present tick (guarantee 6). HTW_NEVER_TICK is taken as HTW_NEVER_TICK - 1.
  * @return a timer, which is no longer pending and may be armed again, freed, or left;
  *         or NULL: nothing is left, the round has ended. NULL also for a NULL wheel.
  *
@@ -248,7 +248,7 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
  * When to poll next: a tick that is never later than the earliest deadline.
  *
  * @return the clock itself while due timers wait, or while a round was left before its end
- *         and may have more to do at this tick; HTW_NEVER when no pending timer has a
+ *         and may have more to do at this tick; HTW_NEVER_TICK when no pending timer has a
  *         deadline (or for NULL); otherwise the earliest deadline, or an earlier tick,
  *         later than the clock, if the timer that had it was cancelled or moved since
  *         and its bucket holds another, armed before or after. Polling at that tick hands
@@ -261,10 +261,10 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
 HTW_API uint64_t htw_wheel_next(struct htw_wheel *wheel);
 
 /** The clock: the tick up to which everything was handed out, or the tick that the
- *  present round has reached. HTW_NEVER for NULL. O(1). */
+ *  present round has reached. HTW_NEVER_TICK for NULL. O(1). */
 HTW_API uint64_t htw_wheel_now(const struct htw_wheel *wheel);
 
-/** How many timers are pending; those with HTW_NEVER count. 0 for NULL. O(1). */
+/** How many timers are pending; those with HTW_NEVER_TICK count. 0 for NULL. O(1). */
 HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
 
 /**
@@ -272,7 +272,7 @@ HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
  * from now on, no schedule for a deadline of at most clock + horizon fails, whatever
  * the clock is then.
  *
- * @param horizon in ticks; HTW_NEVER means every level there can be.
+ * @param horizon in ticks; HTW_NEVER_TICK means every level there can be.
  * @return 0, also when they exist already; -EINVAL for NULL; -ENOMEM: the levels that
  *         could be created stay, all else is as before.
  */
@@ -283,8 +283,8 @@ HTW_API int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
  * to another wheel.
  *
  * @return a timer that is no longer pending, or NULL when none is left. The order is
- *         unspecified; htw_wheel_poll() with HTW_NEVER gives all but those with
- *         HTW_NEVER in order of deadline, but moves the clock.
+ *         unspecified; htw_wheel_poll() with HTW_NEVER_TICK gives all but those with
+ *         HTW_NEVER_TICK in order of deadline, but moves the clock.
  *
  * Does not touch the clock. Cost: O(1) amortised.
  */
@@ -294,7 +294,7 @@ HTW_API struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel);
 typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
 
 /**
- * Calls `visitor` for each pending timer, in no particular order, those with HTW_NEVER
+ * Calls `visitor` for each pending timer, in no particular order, those with HTW_NEVER_TICK
  * included. The visitor must not call anything that changes the wheel (htw_wheel_next() is
  * among that), nor free the timer.
  *
@@ -359,7 +359,7 @@ struct htw_wheel_stats {
  * Cost: O(levels). How many timers wait at each level would cost every cancel a cache
  * miss to keep; htw_wheel_dump() counts them.
  */
-HTW_API int htw_wheel_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
+HTW_API int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
 
 #ifdef __cplusplus
 }

@@ -34,14 +34,14 @@ static inline void htw__lock_fini(struct htw__lock *lock) {
 /* Waits until the lock is free, and takes it. */
 void htw__lock_wait(struct htw__lock *lock);
 
-static inline void htw__lock_take(struct htw__lock *lock) {
+static inline void htw__lock_acquire(struct htw__lock *lock) {
     if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1u, memory_order_acquire) != 0,
                          false))
         htw__lock_wait(lock);
     HTW__ANNOTATE_LOCK_ACQUIRED(lock);
 }
 
-static inline void htw__lock_give(struct htw__lock *lock) {
+static inline void htw__lock_release(struct htw__lock *lock) {
     HTW__ANNOTATE_LOCK_RELEASED(lock);
     atomic_store_explicit(&lock->taken, 0u, memory_order_release);
 }

@@ -45,7 +45,7 @@ static void set_cells(const struct htw__slab *slab, struct htw__slab_page *page,
 
 static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct htw__cell *cell) {
     return htw__slab_page(
-        slab, htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed)));
+        slab, htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed)));
 }
 
 static void push(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
@@ -189,10 +189,11 @@ static struct htw__cell *take_from(const struct htw__slab *slab, struct htw__sla
     uint32_t slot = page->fresh;
     struct htw__cell *cell = &page->cells[slot];
     memset(cell->content, 0, sizeof(cell->content));
-    HTW__ANNOTATE_ATOMIC(&cell->ident, sizeof(cell->ident));
-    atomic_store_explicit(
-        &cell->ident, (uint64_t)page->floor << 32 | (uint64_t)page->number << HTW__IDENT_STATE_BITS,
-        memory_order_relaxed);
+    HTW__ANNOTATE_ATOMIC(&cell->status, sizeof(cell->status));
+    atomic_store_explicit(&cell->status,
+                          (uint64_t)page->floor << 32 | (uint64_t)page->number
+                                                            << HTW__STATUS_STATE_BITS,
+                          memory_order_relaxed);
     set_fresh(slab, page, slot + 1);
     return cell;
 }
@@ -238,15 +239,15 @@ static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had
 
 void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = page_of(slab, cell);
-    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
+    uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
     bool had_room = has_room(page);
     HTW_ASSERT(page->used > 0);
-    if (htw__ident_generation(ident) < slab->generation_max) {
-        htw__slab_rename(page, cell, ident);
+    if (htw__status_generation(status) < slab->generation_max) {
+        htw__slab_rename(page, cell, status);
     } else { /* retired: no list leads to it */
         page->used--;
         page->retired = true;
-        atomic_store_explicit(&cell->ident, ident & ~HTW__IDENT_STATE, memory_order_relaxed);
+        atomic_store_explicit(&cell->status, status & ~HTW__STATUS_STATE, memory_order_relaxed);
     }
     refile(slab, page, had_room);
 }

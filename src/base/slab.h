@@ -30,17 +30,17 @@
 #define HTW__SLAB_NONE UINT32_MAX /* no cell; no page */
 
 /*
- * `ident` is, from the top: the generation (32 bits), the page (20), and the state (12), which
+ * `status` is, from the top: the generation (32 bits), the page (20), and the state (12), which
  * is the owner's business, except that 0 is free. `content` is the owner's while it is
  * in use.
  */
 struct htw__cell {
     uint64_t content[7];
-    _Atomic uint64_t ident;
+    _Atomic uint64_t status;
 };
 
-#define HTW__IDENT_STATE_BITS 12u
-#define HTW__IDENT_STATE ((UINT64_C(1) << HTW__IDENT_STATE_BITS) - 1)
+#define HTW__STATUS_STATE_BITS 12u
+#define HTW__STATUS_STATE ((UINT64_C(1) << HTW__STATUS_STATE_BITS) - 1)
 
 /* What of a page is looked at without the lock: on cache lines that rarely change. */
 struct htw__slab_view {
@@ -100,12 +100,12 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare);
 /* Memory that the slab holds. */
 uint64_t htw__slab_bytes(const struct htw__slab *slab);
 
-static inline uint32_t htw__ident_generation(uint64_t ident) {
-    return (uint32_t)(ident >> 32);
+static inline uint32_t htw__status_generation(uint64_t status) {
+    return (uint32_t)(status >> 32);
 }
 
-static inline uint32_t htw__ident_page(uint64_t ident) {
-    return (uint32_t)ident >> HTW__IDENT_STATE_BITS;
+static inline uint32_t htw__status_page(uint64_t status) {
+    return (uint32_t)status >> HTW__STATUS_STATE_BITS;
 }
 
 /* Where a page stands in the directory. */
@@ -128,7 +128,7 @@ static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab
 
 /* The number of a cell that is in use. */
 static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struct htw__cell *cell) {
-    uint32_t number = htw__ident_page(atomic_load_explicit(&cell->ident, memory_order_relaxed));
+    uint32_t number = htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed));
     struct htw__slab_place place = htw__slab_place_of(number);
     const struct htw__slab_view *views =
         atomic_load_explicit(&slab->views[place.segment], memory_order_relaxed);
@@ -162,29 +162,29 @@ static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t 
 
 /* Puts a cell of a page on the page's list of free ones, under a new name. */
 static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cell *cell,
-                                    uint64_t ident) {
-    uint32_t generation = htw__ident_generation(ident) + 1;
+                                    uint64_t status) {
+    uint32_t generation = htw__status_generation(status) + 1;
     page->used--;
     cell->content[0] = page->free;
     page->free = (uint32_t)(cell - page->cells);
     if (page->highest < generation)
         page->highest = generation;
-    atomic_store_explicit(&cell->ident,
-                          (uint64_t)generation << 32 | ((uint32_t)ident & ~HTW__IDENT_STATE),
+    atomic_store_explicit(&cell->status,
+                          (uint64_t)generation << 32 | ((uint32_t)status & ~HTW__STATUS_STATE),
                           memory_order_relaxed);
 }
 
 /* Takes a cell back. */
 static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = slab->current;
-    uint64_t ident = atomic_load_explicit(&cell->ident, memory_order_relaxed);
-    if (__builtin_expect(page == NULL || page->number != htw__ident_page(ident) ||
+    uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
+    if (__builtin_expect(page == NULL || page->number != htw__status_page(status) ||
                              page->used == 1 ||
-                             htw__ident_generation(ident) == slab->generation_max,
+                             htw__status_generation(status) == slab->generation_max,
                          false))
         htw__slab_free_rare(slab, cell);
     else
-        htw__slab_rename(page, cell, ident);
+        htw__slab_rename(page, cell, status);
 }
 
 /* The cell of an index, whoever has it now; NULL where there is none. */

@@ -49,12 +49,12 @@ static int run_delay(int argc, char *argv[]) {
     case HTW__OPTIONS_WRONG:
         break;
     }
-    return HTW__STATUS_USAGE;
+    return HTW__EXIT_USAGE;
 }
 
 static int complain(const char *what, const char *word) {
     fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n", what, word);
-    return HTW__STATUS_USAGE;
+    return HTW__EXIT_USAGE;
 }
 
 static int run_help(int argc, char *argv[]) {

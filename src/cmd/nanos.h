@@ -29,10 +29,10 @@ static inline uint64_t htw__nanos_tick_before(htw__nanos time_ns, int64_t tick_n
     if (time_ns <= INT64_MAX) /* the 128-bit division costs five times as much */
         return (uint64_t)((int64_t)time_ns / tick_ns);
     htw__nanos tick = time_ns / tick_ns;
-    return tick < (htw__nanos)HTW_NEVER ? (uint64_t)tick : HTW_NEVER;
+    return tick < (htw__nanos)HTW_NEVER_TICK ? (uint64_t)tick : HTW_NEVER_TICK;
 }
 
-/* The first tick that begins at a moment or after it; HTW_NEVER when ticks end before it. */
+/* The first tick that begins at a moment or after it; HTW_NEVER_TICK when ticks end before it. */
 static inline uint64_t htw__nanos_tick_after(htw__nanos time_ns, int64_t tick_ns) {
     return htw__nanos_tick_before(time_ns + tick_ns - 1, tick_ns);
 }

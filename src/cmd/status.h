@@ -4,10 +4,10 @@
 #define HTW_SRC_CMD_STATUS_H
 
 enum htw__status {
-    HTW__STATUS_FAILED = 1,   /* a line was bad, or reading or writing failed */
-    HTW__STATUS_USAGE = 2,    /* the command line is wrong */
-    HTW__STATUS_UNSAVED = 3,  /* --unreleased: what is left is not, or not whole, in FILE */
-    HTW__STATUS_SIGNAL = 128, /* and the number of the signal */
+    HTW__EXIT_FAILED = 1,   /* a line was bad, or reading or writing failed */
+    HTW__EXIT_USAGE = 2,    /* the command line is wrong */
+    HTW__EXIT_UNSAVED = 3,  /* --unreleased: what is left is not, or not whole, in FILE */
+    HTW__EXIT_SIGNAL = 128, /* and the number of the signal */
 };
 
 #endif /* HTW_SRC_CMD_STATUS_H */

@@ -55,18 +55,18 @@ static bool let_key_go(struct htw__purgatory_shard *shard, struct htw__later *la
 /* Makes one check. */
 static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
                  struct htw__later *later) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     bool is_watched = let_key_go(shard, later);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (is_watched) {
         struct htw__check check = { later->hash, later + 1, later->size, .max = UINT64_MAX };
         htw__check(frame, &check);
     }
     if (htw__purgatory_is_child(shard->purgatory))
         return;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     release_later(shard, later);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 /* Under the lock. */
@@ -88,14 +88,14 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__later *queu
 
 /* The callback. It takes what is queued now: a steady stream of events must not keep it for ever
    from returning to the scheduler. */
-static void run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     struct htw__purgatory_shard *shard = arg;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->runs_started++;
     shard->runs_dropped = 0;
     struct htw__later *queue = take_queue(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     make_all(shard, queue);
 }
 
@@ -119,17 +119,17 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.arg = shard;
     spec.group = shard->purgatory->callbacks;
     spec.release = release_run;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->runs_tried++;
     spec.when_ns = retry_delay_ns(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     if (error == 0)
         shard->runs_scheduled++;
     else
         shard->runs_tried--;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return error;
 }
 
@@ -148,14 +148,14 @@ static void rescue(struct htw__purgatory_shard *shard) {
     int error = schedule_run(shard);
     if (error == 0)
         return;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     struct htw__later *queue = NULL;
     if (!is_due(shard)) {
         if (error == -ESHUTDOWN)
             drop(shard);
         queue = take_queue(shard);
     }
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     make_all(shard, queue);
 }
 
@@ -163,20 +163,20 @@ static void rescue(struct htw__purgatory_shard *shard) {
    has dropped it, another one is tried. */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     if ((int32_t)(++shard->runs_released - shard->runs_started) > 0) {
         shard->runs_started = shard->runs_released;
         shard->runs_dropped++;
     }
     bool is_stranded = shard->later != NULL && !is_due(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (is_stranded)
         rescue(shard);
     if (htw__purgatory_is_child(shard->purgatory))
         return;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->runs_over++; /* from when the lock is given back on, the shard may be gone */
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
@@ -197,12 +197,12 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_k
 /* Queues a check if that is wanted and a callback is due. -EAGAIN: none is. */
 static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const void *bytes,
                         size_t size) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, bytes, size);
     int result = 0;
     if (key != NULL && (key->node.tag & HTW__KEY_LATER) == 0)
         result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return result;
 }
 
@@ -210,7 +210,7 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
    due. */
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
                             bool *ret_given_up) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
     int result = 0;
     if (shard->closed)
@@ -218,7 +218,7 @@ static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_reque
     else if ((key->node.tag & HTW__KEY_LATER) == 0)
         result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
     *ret_given_up = result == 0 && htw__request_give_up(request);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return result;
 }
 
@@ -252,14 +252,14 @@ int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, 
 }
 
 void htw__later_drop(struct htw__purgatory_shard *shard) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     drop(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 bool htw__later_is_quiet(struct htw__purgatory_shard *shard) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     bool quiet = shard->runs_tried == shard->runs_over;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return quiet;
 }

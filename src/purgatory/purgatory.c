@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* purgatory.c - creates, closes and destroys a purgatory. */
-#include "lane.h"
+#include "timeout.h"
 #include "later.h"
 #include "request.h"
 #include "state.h"
@@ -58,8 +58,8 @@ static void fini_shard(struct htw__purgatory_shard *shard) {
 
 static void clock_was_set(struct htw__clock_watch *watch) {
     struct htw_purgatory *purgatory = HTW_CONTAINER_OF(watch, struct htw_purgatory, clock_watch);
-    for (uint32_t i = 0; i < purgatory->lane_count; i++)
-        htw__lane_clock_was_set(&purgatory->lanes[i]);
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
+        htw__timeouts_clock_was_set(&purgatory->cpus[i]);
 }
 
 static uint32_t count_processors(void) {
@@ -76,7 +76,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .release = options->release,
         .context = options->context,
         .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
-        .lane_count = count_processors(),
+        .cpu_count = count_processors(),
         .fork_count = htw__fork_count(),
         .clock_watch = { .clock_was_set = clock_was_set },
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
@@ -100,20 +100,20 @@ static int init_shards(struct htw_purgatory *purgatory) {
 }
 
 static int init_lanes(struct htw_purgatory *purgatory) {
-    purgatory->lanes =
-        htw__allocate(&purgatory->allocator, purgatory->lane_count * sizeof(*purgatory->lanes));
-    if (purgatory->lanes == NULL)
+    purgatory->cpus =
+        htw__allocate(&purgatory->allocator, purgatory->cpu_count * sizeof(*purgatory->cpus));
+    if (purgatory->cpus == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < purgatory->lane_count; i++) {
-        struct htw__waits *waits = &purgatory->lanes[i].waits;
-        purgatory->lanes[i] = (struct htw__lane) { 0 };
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++) {
+        struct htw__waits *waits = &purgatory->cpus[i].waits;
+        purgatory->cpus[i] = (struct htw__cpu) { 0 };
         HTW__ANNOTATE_ATOMIC(&waits->begun_ms, sizeof(waits->begun_ms));
         HTW__ANNOTATE_ATOMIC(&waits->begun, sizeof(waits->begun));
         (void)waits; /* where nothing is annotated */
     }
     int error = 0;
-    for (uint32_t i = 0; i < purgatory->lane_count && error == 0; i++)
-        error = htw__lane_init(&purgatory->lanes[i], purgatory);
+    for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
+        error = htw__timeouts_init(&purgatory->cpus[i], purgatory);
     return error;
 }
 
@@ -121,12 +121,12 @@ static int init_lanes(struct htw_purgatory *purgatory) {
 static void release_all(struct htw_purgatory *purgatory) {
     struct htw_allocator allocator = purgatory->allocator;
     htw_group_destroy(purgatory->callbacks);
-    for (uint32_t i = 0; purgatory->lanes != NULL && i < purgatory->lane_count; i++)
-        htw__lane_fini(&purgatory->lanes[i]);
+    for (uint32_t i = 0; purgatory->cpus != NULL && i < purgatory->cpu_count; i++)
+        htw__timeouts_fini(&purgatory->cpus[i]);
     for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
         fini_shard(&purgatory->shards[i]);
     htw__lock_fini(&purgatory->lock);
-    htw__release(&allocator, purgatory->lanes, purgatory->lane_count * sizeof(struct htw__lane));
+    htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));
     htw__release(&allocator, purgatory->shards,
                  purgatory->shard_count * sizeof(struct htw__purgatory_shard));
     htw__release(&allocator, purgatory, sizeof(*purgatory));
@@ -187,8 +187,8 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
 /* Not by the group's count, which a timer has left when its release hook is called. */
 static bool is_quiet(struct htw_purgatory *purgatory) {
     bool quiet = true;
-    for (uint32_t i = 0; i < purgatory->lane_count && quiet; i++)
-        quiet = htw__lane_is_quiet(&purgatory->lanes[i]);
+    for (uint32_t i = 0; i < purgatory->cpu_count && quiet; i++)
+        quiet = htw__timeouts_is_quiet(&purgatory->cpus[i]);
     for (uint32_t i = 0; i < purgatory->shard_count && quiet; i++)
         quiet = htw__later_is_quiet(&purgatory->shards[i]);
     return quiet;
@@ -199,8 +199,8 @@ static bool is_quiet(struct htw_purgatory *purgatory) {
 static void stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
     htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
-    for (uint32_t i = 0; i < purgatory->lane_count; i++)
-        htw__lane_stop(&purgatory->lanes[i]);
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
+        htw__timeouts_stop(&purgatory->cpus[i]);
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         htw__later_drop(&purgatory->shards[i]);
     for (;;) {
@@ -214,10 +214,10 @@ static void stop_callbacks(struct htw_purgatory *purgatory) {
 }
 
 static bool has_thresholds(struct htw_purgatory *purgatory) {
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     bool has = !htw__ring_is_empty(&purgatory->thresholds) ||
                !htw__ring_is_empty(&purgatory->closed_thresholds);
-    htw__lock_give(&purgatory->lock);
+    htw__lock_release(&purgatory->lock);
     return has;
 }
 

@@ -2,7 +2,7 @@
 /* request.c - who owns a request, the marks of other threads, and how a request ends. */
 #include "request.h"
 
-#include "lane.h"
+#include "timeout.h"
 #include "later.h"
 #include "threshold.h"
 #include "waits.h"
@@ -185,10 +185,10 @@ void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_r
 static void count_ended(struct htw_request *request, enum htw_reason reason) {
     uint64_t mixed = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, mixed);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     htw__request_count(shard, request, false);
     htw__request_uncount(shard, request, (int)reason);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 static void unlink_from_keys(struct htw_request *request, int reason) {
@@ -200,21 +200,21 @@ static void unlink_from_keys(struct htw_request *request, int reason) {
     for (uint32_t i = request->_count; i-- > 0;) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
-        htw__lock_take(&shard->lock);
+        htw__lock_acquire(&shard->lock);
         htw__watch_unlink(shard, watch);
         if (i == 0) {
             htw__request_uncount(shard, request, reason);
             if ((request->_flags & HTW__REQUEST_MANY) != 0)
                 shard->bytes -= request->_place._many._bytes;
         }
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
     }
     request->_count = 0;
 }
 
 void htw__request_unlink(struct htw_request *request, int reason) {
     if ((request->_flags & HTW__REQUEST_ARMED) != 0)
-        htw__lane_disarm(request);
+        htw__timeouts_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
         htw__threshold_unlink(request, reason);
     else if (request->_count > 0)

@@ -64,7 +64,7 @@ void htw__request_uncount(struct htw__purgatory_shard *shard, const struct htw_r
 void htw__request_unlink(struct htw_request *request, int reason);
 
 /* Its time is up: takes a request that is not busy, and returns true. Otherwise marks it. Under the
-   lock of its lane. */
+   lock of its CPU. */
 bool htw__request_expire(struct htw_request *request);
 
 /* The state, and all that happened before it was set. */

@@ -27,14 +27,14 @@
  * not busy, or its mark is seen by the owner.
  *
  * Timeouts do not go to the scheduler one by one: they stand in wheels of the purgatory's, one a
- * lane (a processor), and a lane has a few timers of the scheduler's, its alarms, for the earliest.
+ * CPU, and a CPU has a few timers of the scheduler's, its alarms, for the earliest.
  *
  * When is a request released? A thread may touch it (1) as its owner, or (2) with the lock held of
- * a key in whose ring it stands, of the threshold or of the lane in whose wheel. The owner takes it
+ * a key in whose ring it stands, of the threshold or of the CPU in whose wheel. The owner takes it
  * out of all of them before it ends, so that nobody else knows of it then.
  *
- * Locks: none is held while a hook runs. That of a lane's cells is taken under a shard's, that of a
- * threshold under the purgatory's own, which guards the list of them. Under that of a lane the
+ * Locks: none is held while a hook runs. That of a CPU's cells is taken under a shard's, that of a
+ * threshold under the purgatory's own, which guards the list of them. Under that of a CPU the
  * scheduler is called to set the alarm; under any, the allocator may be.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
@@ -42,7 +42,7 @@
 
 #include "../base/alloc.h"
 #include "../base/annotate.h"
-#include "cells.h"
+#include "key_pool.h"
 #include "../base/fork.h"
 #include "../base/key_table.h"
 #include "../base/list.h"
@@ -74,7 +74,7 @@ enum {
 /* In `_flags`, which only the owner touches. */
 enum {
     HTW__REQUEST_DELAYED = 1u << 0,      /* counted as one with a timeout, */
-    HTW__REQUEST_ARMED = 1u << 1,        /* which is in the wheel of its lane */
+    HTW__REQUEST_ARMED = 1u << 1,        /* which is in the wheel of its CPU */
     HTW__REQUEST_MANY = 1u << 2,         /* its watches do not stand in itself */
     HTW__REQUEST_ON_THRESHOLD = 1u << 3, /* linked there, not on keys */
     HTW__REQUEST_MEASURED = 1u << 4      /* since `_since_ms`, for the histogram of waits */
@@ -82,15 +82,15 @@ enum {
 
 #define HTW__REASONS 4
 
-/* In `_lane`: its timeout is in none, or not yet. */
-#define HTW__NO_LANE UINT16_MAX
+/* In `_cpu`: its timeout is in none, or not yet. */
+#define HTW__NO_CPU UINT16_MAX
 
 /* The key's bytes, when they are no more than this, stand behind the struct, in its cell. */
 #define HTW__KEY_INLINE_BYTES 16u
 
 /* A key on which somebody waits. */
 struct htw__watched_key {
-    struct htw__key_node node; /* its tag: HTW__KEY_..., the number of its cell, its lane */
+    struct htw__key_node node; /* its tag: HTW__KEY_..., the number of its cell, its CPU */
     struct htw__link watches;  /* ring, in order of arrival; markers of walks among them */
 };
 
@@ -101,7 +101,7 @@ enum {
     HTW__KEY_IDLE = 1u << 3    /* no request waits on it, and it is counted as idle */
 };
 #define HTW__KEY_NUMBER_SHIFT 8 /* of a byte: the cell in its chunk */
-#define HTW__KEY_LANE_SHIFT 16  /* and of the rest: the lane that the cell is from */
+#define HTW__KEY_CPU_SHIFT 16   /* and of the rest: the CPU that the cell is from */
 
 /* A check that is queued. The key's bytes stand behind it, for the time when the key may be gone.
  */
@@ -148,31 +148,31 @@ struct htw__waits {
     uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
 };
 
-/* A timer of the scheduler that stands for timeouts: see lane.c. */
-struct htw__lane_alarm {
-    struct htw__lane *lane;
+/* A timer of the scheduler that stands for timeouts: see timeout.c. */
+struct htw__timeout_alarm {
+    struct htw__cpu *cpu;
     htw_handle handle; /* 0: there is none */
     bool is_ringing;   /* it repeats and its callback runs, so that it cannot ring */
 };
 
 /* Two that repeat, and one that does not. */
-#define HTW__LANE_ALARMS 3
+#define HTW__TIMEOUT_ALARMS 3
 
 /* What the threads on a processor have for themselves: the timeouts of the requests, and the cells
    of the keys, that came there. */
-struct htw__lane {
+struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards what follows, up to the cells */
     bool is_stopped;                                /* no alarm is set any more */
     uint8_t standing;                               /* the alarm that was set last, */
     uint8_t drops;                                  /* how many were dropped since one has rung, */
-    uint64_t alarm_tick;                            /* and for when it is set; HTW_NEVER */
-    struct htw_wheel *wheel;                        /* its ticks: see lane.c */
+    uint64_t alarm_tick;                            /* and for when it is set; HTW_NEVER_TICK */
+    struct htw_wheel *wheel;                        /* its ticks: see timeout.c */
     uint64_t created, released; /* alarms that were, and those whose release hook was called */
     struct htw_purgatory *purgatory;
     struct htw__waits waits;
-    struct htw__lane_alarm alarms[HTW__LANE_ALARMS];
-    alignas(HTW__CACHE_LINE) struct htw__lock cells_lock; /* guards the cells */
-    struct htw__cells cells;
+    struct htw__timeout_alarm alarms[HTW__TIMEOUT_ALARMS];
+    alignas(HTW__CACHE_LINE) struct htw__lock key_pool_lock; /* guards the cells */
+    struct htw__key_pool key_pool;
 };
 
 struct htw_purgatory {
@@ -183,8 +183,8 @@ struct htw_purgatory {
     void *context;
     struct htw__purgatory_shard *shards;
     uint32_t shard_count;
-    uint32_t lane_count;
-    struct htw__lane *lanes;
+    uint32_t cpu_count;
+    struct htw__cpu *cpus;
     unsigned shard_shift; /* the shard of a hash is hash >> shard_shift >> 1 */
     unsigned fork_count;  /* when it was created; more in a child */
     _Atomic bool closed;
@@ -213,8 +213,8 @@ struct htw__frame {
 };
 
 /* That of this processor: a load; any, if the kernel does not tell. */
-static inline struct htw__lane *htw__lane_here(const struct htw_purgatory *purgatory) {
-    return &purgatory->lanes[(uint32_t)sched_getcpu() % purgatory->lane_count];
+static inline struct htw__cpu *htw__cpu_here(const struct htw_purgatory *purgatory) {
+    return &purgatory->cpus[(uint32_t)sched_getcpu() % purgatory->cpu_count];
 }
 
 extern _Thread_local struct htw__frame *htw__innermost_frame

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics, as a struct and for Prometheus. */
-#include "lane.h"
+#include "timeout.h"
 #include "request.h"
 #include "threshold.h"
 
@@ -9,7 +9,7 @@
 #define NAME "htw_purgatory_"
 
 static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_stats *stats) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     stats->submitted += shard->submitted;
     stats->expired += shard->ended[HTW_REASON_EXPIRED];
     stats->cancelled += shard->ended[HTW_REASON_CANCELLED];
@@ -19,21 +19,21 @@ static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_s
     stats->watched += shard->watched;
     stats->keys += htw__purgatory_shard_keys(shard);
     stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) + shard->bytes;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     *stats = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         add_shard(&purgatory->shards[i], stats);
-    for (uint32_t i = 0; i < purgatory->lane_count; i++)
-        htw__lane_add(&purgatory->lanes[i], stats);
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
+        htw__timeouts_add(&purgatory->cpus[i], stats);
     stats->memory_bytes += sizeof(*purgatory) + htw__threshold_bytes(purgatory);
     stats->completed =
         stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
 }
 
-int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
+int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
         return refusal;
@@ -45,12 +45,12 @@ int htw_purgatory_stats(struct htw_purgatory *purgatory, struct htw_purgatory_st
 
 uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    return htw_purgatory_stats(purgatory, &stats) == 0 ? stats.watched : 0;
+    return htw_purgatory_get_stats(purgatory, &stats) == 0 ? stats.watched : 0;
 }
 
 uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    return htw_purgatory_stats(purgatory, &stats) == 0 ? stats.delayed : 0;
+    return htw_purgatory_get_stats(purgatory, &stats) == 0 ? stats.delayed : 0;
 }
 
 static void write_ended(FILE *stream, const char *reason, uint64_t value) {

@@ -3,7 +3,7 @@
 #include "submit.h"
 
 #include "keys.h"
-#include "lane.h"
+#include "timeout.h"
 #include "request.h"
 #include "waits.h"
 #include "watch.h"
@@ -20,7 +20,7 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
     request->_count = 0;
     request->_flags = 0;
     request->_purgatory = purgatory;
-    __atomic_store_n(&request->_lane, HTW__NO_LANE, __ATOMIC_RELAXED);
+    __atomic_store_n(&request->_cpu, HTW__NO_CPU, __ATOMIC_RELAXED);
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY, __ATOMIC_RELAXED);
     htw__frame_push(frame, purgatory);
     return 0;
@@ -49,8 +49,8 @@ static int take_back(struct htw__frame *frame, struct htw_request *request, int 
 
 int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                     int error) {
-    if (error == 0 && timeout_ns != HTW_FOREVER)
-        error = htw__lane_arm(request, timeout_ns);
+    if (error == 0 && timeout_ns != HTW_NEVER_NS)
+        error = htw__timeouts_arm(request, timeout_ns);
     else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
         error = -ESHUTDOWN;
     else if (error == 0)
@@ -84,14 +84,14 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, hashed->hash);
     struct htw__watch *watch = htw__request_watch(request, request->_count);
     htw__watch_init(watch, request, request->_count);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     int error = htw__watch_link(shard, watch, hashed->hash, hashed->key);
     if (error == 0 && request->_count == 0) {
         htw__request_count(shard, request, delayed);
         if ((request->_flags & HTW__REQUEST_MANY) != 0)
             shard->bytes += request->_place._many._bytes;
     }
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (error == 0)
         request->_count++;
     return error;
@@ -114,7 +114,7 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
     struct htw__keys keys;
     int error = htw__keys_init(&keys, frame->purgatory, source, count);
     if (error == 0) {
-        error = link_to_all(request, &keys, timeout_ns != HTW_FOREVER);
+        error = link_to_all(request, &keys, timeout_ns != HTW_NEVER_NS);
         htw__keys_fini(&keys, frame->purgatory);
     }
     /* Events that came before it stood there are seen by asking, later ones find it. */
@@ -176,5 +176,5 @@ int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request 
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
         return refusal;
-    return request == NULL ? -EINVAL : htw__lane_move(purgatory, request, timeout_ns);
+    return request == NULL ? -EINVAL : htw__timeouts_move(purgatory, request, timeout_ns);
 }

@@ -33,14 +33,14 @@ static struct htw_threshold *threshold_of(struct htw__link *link) {
 
 /* -ESHUTDOWN where the purgatory was closed: nobody would close it any more. */
 static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *threshold) {
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     bool closed = atomic_load_explicit(&purgatory->closed, memory_order_relaxed);
     if (!closed) {
         htw__ring_push_back(&purgatory->thresholds, &threshold->link);
         threshold->shard =
             &purgatory->shards[purgatory->threshold_turn++ & (purgatory->shard_count - 1)];
     }
-    htw__lock_give(&purgatory->lock);
+    htw__lock_release(&purgatory->lock);
     return closed ? -ESHUTDOWN : 0;
 }
 
@@ -74,32 +74,32 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
 void htw__threshold_unlink(struct htw_request *request, int reason) {
     struct htw_threshold *threshold = request->_place._on_threshold._threshold;
     struct htw__purgatory_shard *shard = threshold->shard;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     htw__request_uncount(shard, request, reason);
-    htw__lock_give(&shard->lock);
-    htw__lock_take(&threshold->lock);
+    htw__lock_release(&shard->lock);
+    htw__lock_acquire(&threshold->lock);
     htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._waiting);
     threshold->used -= reason == HTW__NO_REASON;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
 }
 
 void htw__threshold_leave(struct htw_threshold *threshold) {
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     threshold->used--; /* from when the lock is given back on, it may be gone */
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
 }
 
 /* Puts a request into the tree; `*ret_reached`: there is no need. 0 or -ESHUTDOWN. */
 static int link_to(struct htw_threshold *threshold, struct htw_request *request, uint64_t value,
                    bool *ret_reached) {
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     bool closed = threshold->closed;
     *ret_reached = value <= threshold->value;
     if (!closed && !*ret_reached) {
         htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._waiting, value);
         threshold->used++;
     }
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     return closed ? -ESHUTDOWN : 0;
 }
 
@@ -124,9 +124,9 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
     }
     if (error == 0) {
-        htw__lock_take(&shard->lock);
-        htw__request_count(shard, request, timeout_ns != HTW_FOREVER);
-        htw__lock_give(&shard->lock);
+        htw__lock_acquire(&shard->lock);
+        htw__request_count(shard, request, timeout_ns != HTW_NEVER_NS);
+        htw__lock_release(&shard->lock);
         request->_flags |= HTW__REQUEST_ON_THRESHOLD;
     }
     return htw__submit_end(&frame, request, timeout_ns, error);
@@ -162,9 +162,9 @@ static struct htw_request *take_next(struct htw_threshold *threshold, struct swe
     struct htw_request *request = NULL;
     bool more = !htw__purgatory_is_child(threshold->purgatory);
     while (request == NULL && more) {
-        htw__lock_take(&threshold->lock);
+        htw__lock_acquire(&threshold->lock);
         request = take_some(threshold, sweep, &more);
-        htw__lock_give(&threshold->lock);
+        htw__lock_release(&threshold->lock);
     }
     return request;
 }
@@ -188,12 +188,12 @@ int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
         return refusal;
     struct htw__frame frame = { 0 };
     struct sweep sweep = { .last_value = value, .mark = HTW__REQUEST_COMPLETE };
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     bool is_news = value > threshold->value;
     if (is_news)
         threshold->value = value;
     sweep.last_arrival = threshold->waiting.arrivals;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     return is_news ? end_swept(&frame, threshold, &sweep, HTW_REASON_COMPLETED) : 0;
 }
 
@@ -203,10 +203,10 @@ int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
     int refusal = htw__purgatory_refusal(threshold->purgatory);
     if (refusal != 0)
         return refusal;
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     if (value < threshold->value)
         threshold->value = value;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     return 0;
 }
 
@@ -222,18 +222,18 @@ int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason r
         return refusal;
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
     struct sweep sweep = { .last_value = UINT64_MAX, .mark = marks[reason] };
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     sweep.last_arrival = threshold->waiting.arrivals;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     return end_swept(&frame, threshold, &sweep, reason);
 }
 
 uint64_t htw_threshold_value(struct htw_threshold *threshold) {
     if (threshold == NULL || htw__purgatory_refusal(threshold->purgatory) != 0)
         return 0;
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     uint64_t value = threshold->value;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     return value;
 }
 
@@ -242,9 +242,9 @@ static struct htw_request *take_any(struct htw_threshold *threshold, int64_t *ma
     struct sweep sweep = { UINT64_MAX, UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
     if (htw__purgatory_is_child(threshold->purgatory))
         return NULL;
-    htw__lock_take(&threshold->lock);
+    htw__lock_acquire(&threshold->lock);
     threshold->closed = true;
-    htw__lock_give(&threshold->lock);
+    htw__lock_release(&threshold->lock);
     struct htw_request *request = take_next(threshold, &sweep);
     *marked += sweep.marked;
     return request;
@@ -255,7 +255,7 @@ static struct htw_request *take_from_any(struct htw_purgatory *purgatory, int64_
     struct htw_request *request = NULL;
     if (htw__purgatory_is_child(purgatory))
         return NULL;
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
         struct htw__link *link = purgatory->thresholds._next;
         request = take_any(threshold_of(link), marked);
@@ -264,7 +264,7 @@ static struct htw_request *take_from_any(struct htw_purgatory *purgatory, int64_
             htw__ring_push_back(&purgatory->closed_thresholds, link);
         }
     }
-    htw__lock_give(&purgatory->lock);
+    htw__lock_release(&purgatory->lock);
     return request;
 }
 
@@ -280,9 +280,9 @@ int64_t htw__threshold_close_all(struct htw__frame *frame) {
 static void wait_until_unused(struct htw_threshold *threshold) {
     const struct timespec nap = { 0, NAP_NS };
     for (;;) {
-        htw__lock_take(&threshold->lock);
+        htw__lock_acquire(&threshold->lock);
         bool over = threshold->used == 0;
-        htw__lock_give(&threshold->lock);
+        htw__lock_release(&threshold->lock);
         if (over)
             return;
         nanosleep(&nap, NULL);
@@ -306,9 +306,9 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     htw__frame_pop(&frame);
     if (htw__purgatory_is_child(purgatory))
         return -EOWNERDEAD;
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     htw__link_unlink(&threshold->link);
-    htw__lock_give(&purgatory->lock);
+    htw__lock_release(&purgatory->lock);
     wait_until_unused(threshold);
     release_threshold(threshold);
     return 0;
@@ -322,8 +322,8 @@ static uint64_t ring_bytes(const struct htw__link *ring) {
 }
 
 uint64_t htw__threshold_bytes(struct htw_purgatory *purgatory) {
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     uint64_t bytes = ring_bytes(&purgatory->thresholds) + ring_bytes(&purgatory->closed_thresholds);
-    htw__lock_give(&purgatory->lock);
+    htw__lock_release(&purgatory->lock);
     return bytes;
 }

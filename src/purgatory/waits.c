@@ -2,7 +2,7 @@
 /* waits.c - how long requests waited: a sampled histogram. */
 #include "waits.h"
 
-/* How many requests of a lane are measured in a millisecond. */
+/* How many requests of a CPU are measured in a millisecond. */
 #define MEASURED_A_MS 16u
 
 static uint32_t to_ms(int64_t time_ns) {
@@ -14,8 +14,8 @@ static void count_begun(struct htw__waits *waits, uint32_t begun) {
     atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
 }
 
-void htw__wait_begin(struct htw__lane *lane, struct htw_request *request, int64_t now_ns) {
-    struct htw__waits *waits = &lane->waits;
+void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns) {
+    struct htw__waits *waits = &cpu->waits;
     uint32_t now_ms = to_ms(now_ns);
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != now_ms) {
@@ -31,12 +31,12 @@ void htw__wait_begin(struct htw__lane *lane, struct htw_request *request, int64_
 
 void htw__wait_begin_without_clock(struct htw_request *request) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    struct htw__lane *lane = htw__lane_here(purgatory);
-    uint32_t begun = atomic_load_explicit(&lane->waits.begun, memory_order_relaxed);
+    struct htw__cpu *cpu = htw__cpu_here(purgatory);
+    uint32_t begun = atomic_load_explicit(&cpu->waits.begun, memory_order_relaxed);
     if (begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
-        count_begun(&lane->waits, begun);
+        count_begun(&cpu->waits, begun);
     else
-        htw__wait_begin(lane, request, htw__steady_now_ns(purgatory->scheduler));
+        htw__wait_begin(cpu, request, htw__steady_now_ns(purgatory->scheduler));
 }
 
 void htw__wait_end(struct htw_request *request) {
@@ -47,11 +47,11 @@ void htw__wait_end(struct htw_request *request) {
     unsigned bucket = waited_ms == 0 ? 0 : 32u - (unsigned)__builtin_clz(waited_ms);
     if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
         bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
-    struct htw__lane *lane = htw__lane_here(purgatory);
-    htw__lock_take(&lane->lock);
-    lane->waits.sum_ms += waited_ms;
-    lane->waits.buckets[bucket]++;
-    htw__lock_give(&lane->lock);
+    struct htw__cpu *cpu = htw__cpu_here(purgatory);
+    htw__lock_acquire(&cpu->lock);
+    cpu->waits.sum_ms += waited_ms;
+    cpu->waits.buckets[bucket]++;
+    htw__lock_release(&cpu->lock);
 }
 
 void htw__waits_add(const struct htw__waits *waits, struct htw_purgatory_stats *stats) {

@@ -69,11 +69,11 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
                                     size_t size) {
     struct htw_request *request = NULL;
     walk->has_markers = false;
-    htw__lock_take(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
         request = take_first(walk, walk->key->watches._next);
-    htw__lock_give(&walk->shard->lock);
+    htw__lock_release(&walk->shard->lock);
     return request;
 }
 
@@ -82,21 +82,21 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     walk->has_markers = false;
     if (htw__purgatory_is_child(walk->shard->purgatory))
         return NULL;
-    htw__lock_take(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->lock);
     walk->shard->closed = true;
     /* Of some keys all the requests may be busy, and marked. */
     while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
         request = take_first(walk, walk->key->watches._next);
-    htw__lock_give(&walk->shard->lock);
+    htw__lock_release(&walk->shard->lock);
     return request;
 }
 
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
         return NULL;
-    htw__lock_take(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->lock);
     struct htw_request *request = take_first(walk, walk->cursor._link._next);
-    htw__lock_give(&walk->shard->lock);
+    htw__lock_release(&walk->shard->lock);
     return request;
 }
 
@@ -120,15 +120,15 @@ static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size) {
     uint64_t count = 0;
     walk->has_markers = false;
-    htw__lock_take(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
         count = count_from(walk, walk->key->watches._next);
-    htw__lock_give(&walk->shard->lock);
+    htw__lock_release(&walk->shard->lock);
     while (walk->key != NULL) {
-        htw__lock_take(&walk->shard->lock);
+        htw__lock_acquire(&walk->shard->lock);
         count += count_from(walk, walk->cursor._link._next);
-        htw__lock_give(&walk->shard->lock);
+        htw__lock_release(&walk->shard->lock);
     }
     return count;
 }
@@ -136,7 +136,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key,
 void htw__walk_stop(struct htw__walk *walk) {
     if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
         return;
-    htw__lock_take(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->lock);
     finish(walk);
-    htw__lock_give(&walk->shard->lock);
+    htw__lock_release(&walk->shard->lock);
 }

@@ -16,22 +16,22 @@ static size_t long_key_bytes(size_t size) {
 
 /* A cell out of this processor's; a thread that has keys of its own meets no other there. */
 static struct htw__watched_key *take_cell(const struct htw_purgatory *purgatory) {
-    struct htw__lane *lane = htw__lane_here(purgatory);
+    struct htw__cpu *cpu = htw__cpu_here(purgatory);
     uint8_t number;
-    htw__lock_take(&lane->cells_lock);
-    struct htw__watched_key *key = htw__cells_take(&lane->cells, &number);
-    htw__lock_give(&lane->cells_lock);
+    htw__lock_acquire(&cpu->key_pool_lock);
+    struct htw__watched_key *key = htw__key_pool_allocate(&cpu->key_pool, &number);
+    htw__lock_release(&cpu->key_pool_lock);
     if (key != NULL)
         key->node.tag = (uint32_t)number << HTW__KEY_NUMBER_SHIFT |
-                        (uint32_t)(lane - purgatory->lanes) << HTW__KEY_LANE_SHIFT;
+                        (uint32_t)(cpu - purgatory->cpus) << HTW__KEY_CPU_SHIFT;
     return key;
 }
 
 static void give_cell(const struct htw_purgatory *purgatory, struct htw__watched_key *key) {
-    struct htw__lane *lane = &purgatory->lanes[key->node.tag >> HTW__KEY_LANE_SHIFT];
-    htw__lock_take(&lane->cells_lock);
-    htw__cells_give(&lane->cells, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
-    htw__lock_give(&lane->cells_lock);
+    struct htw__cpu *cpu = &purgatory->cpus[key->node.tag >> HTW__KEY_CPU_SHIFT];
+    htw__lock_acquire(&cpu->key_pool_lock);
+    htw__key_pool_free(&cpu->key_pool, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
+    htw__lock_release(&cpu->key_pool_lock);
 }
 
 static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard, size_t size) {

@@ -11,31 +11,31 @@
 
 /* Lets this run be the last. Who runs it sees to the rest. */
 static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__record *record,
-                                       uint64_t ident) {
+                                       uint64_t status) {
     do {
-        if (htw__ident_state(ident) != HTW__RUNNING)
+        if (htw__status_state(status) != HTW__RUNNING)
             return HTW_GONE; /* it has just ended */
-    } while (!htw__ident_change(record, &ident, (ident & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
-    bool has_extra = ident & HTW__EXTRA;
-    if ((ident & HTW__REARM) && !(has_extra && record->extra->period_ns > 0))
+    } while (!htw__status_change(record, &status, (status & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
+    bool has_attributes = status & HTW__HAS_ATTRIBUTES;
+    if ((status & HTW__REARM) && !(has_attributes && record->attributes->period_ns > 0))
         htw__credit_give(shard); /* taken by the callback when it rescheduled itself */
-    if (has_extra)
-        htw__extra_leave_key(shard, record->extra);
+    if (has_attributes)
+        htw__attributes_remove_key(shard, record->attributes);
     return HTW_RUNNING;
 }
 
 enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,
                                     struct htw__ended *ret_ended) {
-    uint64_t ident = htw__ident_of(record);
+    uint64_t status = htw__status_of(record);
     enum htw__state state;
     do {
-        state = htw__ident_state(ident);
+        state = htw__status_state(status);
         if (state == HTW__RUNNING)
-            return cancel_running(shard, record, ident);
+            return cancel_running(shard, record, status);
         if (state != HTW__PENDING && state != HTW__QUEUED)
             return HTW_GONE;
-    } while (!htw__ident_change(record, &ident, htw__ident_in(ident, HTW__DONE, 0)));
-    htw__extra_detach(shard, record, ident & HTW__EXTRA, ret_ended);
+    } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
+    htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_give(shard);
     if (state == HTW__PENDING) { /* a queued one is freed by whoever it was queued for */
@@ -53,9 +53,9 @@ static inline void tidy(struct htw__shard *shard, bool dirty) {
 
 /* What nearly all cancels are: of a plain timer in the wheel. Under the lock. */
 static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
-                                uint64_t ident) {
-    if ((ident & HTW__IDENT_STATE) != HTW__PENDING ||
-        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__DONE, 0)))
+                                uint64_t status) {
+    if ((status & HTW__STATUS_STATE) != HTW__PENDING ||
+        !htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         return false;
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_give(shard);
@@ -71,7 +71,7 @@ static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
     bool dirty = htw__shard_is_dirty(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
             *ret_arg = htw__ended_arg(&ended);
@@ -82,12 +82,12 @@ static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
 }
 
 static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
-    uint64_t ident;
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
-    if (record == NULL || !cancel_plain(shard, record, ident))
+    uint64_t status;
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    if (record == NULL || !cancel_plain(shard, record, status))
         return cancel_rare(shard, record, NULL);
     bool dirty = htw__shard_is_dirty(shard);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     tidy(shard, dirty);
     return HTW_CANCELLED;
 }
@@ -95,7 +95,7 @@ static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
 /* Remembers a claim, and gives back the one some places before it: a hint for who will free
    them, one after the other. Under the lock. */
 static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
-    uint32_t *place = &here->recent[here->recent_next++ % HTW__LEFT_AHEAD];
+    uint32_t *place = &here->recent[here->recent_next++ % HTW__STALE_AHEAD];
     uint32_t before = *place;
     *place = index;
     return before;
@@ -108,20 +108,20 @@ static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
  */
 static bool cancel_afar(struct htw__shard *here, struct htw__shard *home, htw_handle handle,
                         int *ret_outcome) {
-    uint64_t ident;
+    uint64_t status;
     uint32_t index = (uint32_t)handle & home->scheduler->index_mask;
-    struct htw__record *record = htw__handle_record(home, handle, &ident);
-    bool claimed = record != NULL && (ident & HTW__IDENT_STATE) == HTW__PENDING &&
-                   htw__ident_change(record, &ident, htw__ident_in(ident, HTW__CLAIMED, 0));
+    struct htw__record *record = htw__handle_record(home, handle, &status);
+    bool claimed = record != NULL && (status & HTW__STATUS_STATE) == HTW__PENDING &&
+                   htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
     uint32_t later = 0;
     if (claimed) {
         htw__counter_add(&here->cancelled, 1);
         htw__credit_give(here);
         later = swap_recent(here, index);
     }
-    htw__lock_give(&here->lock);
+    htw__lock_release(&here->lock);
     if (claimed) /* nobody else frees it, but it has yet to be taken out of the wheel */
-        htw__shard_leave(home, record, index, later);
+        htw__shard_push_stale(home, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
     return claimed || record == NULL;
 }
@@ -134,13 +134,13 @@ int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
     if (home == NULL)
         return HTW_GONE;
     struct htw__shard *here = htw__shard_here(scheduler);
-    htw__lock_take(&here->lock);
+    htw__lock_acquire(&here->lock);
     if (here == home)
         return cancel_at_home(home, handle);
     int outcome;
     if (cancel_afar(here, home, handle, &outcome))
         return outcome;
-    htw__lock_take(&home->lock);
+    htw__lock_acquire(&home->lock);
     return cancel_at_home(home, handle);
 }
 
@@ -160,7 +160,7 @@ struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_gro
     if (table == NULL)
         return NULL;
     struct htw__key_node *node = htw__key_table_find(table, hash, key, key_size);
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__extra, key)->record;
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__attributes, key)->record;
 }
 
 static int refuse_key(const struct htw_scheduler *scheduler, const struct htw_group *group,
@@ -180,7 +180,7 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
     struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     return cancel_rare(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg);
 }
 
@@ -190,9 +190,9 @@ htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group
         return 0;
     uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
     struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
     htw_handle handle = record == NULL ? 0 : htw__handle_of(shard, record);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return handle;
 }

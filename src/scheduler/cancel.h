@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_SCHEDULER_CANCEL_H
 #define HTW_SRC_SCHEDULER_CANCEL_H
 
-#include "extra.h"
+#include "attributes.h"
 
 /*
  * Cancels a record of which the caller knows by handle, key or group. Under the lock of its

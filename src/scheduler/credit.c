@@ -22,10 +22,10 @@ static uint64_t take_from_others(struct htw__shard *shard) {
     uint64_t taken = 0;
     for (uint32_t i = 1; i < scheduler->shard_count && taken == 0; i++) {
         struct htw__shard *other = &scheduler->shards[(shard->index + i) % scheduler->shard_count];
-        htw__lock_take(&other->lock);
+        htw__lock_acquire(&other->lock);
         taken = other->credit;
         other->credit = 0;
-        htw__lock_give(&other->lock);
+        htw__lock_release(&other->lock);
     }
     return taken;
 }
@@ -34,9 +34,9 @@ bool htw__credit_fetch(struct htw__shard *shard) {
     struct htw_scheduler *scheduler = shard->scheduler;
     shard->credit += take_block(scheduler);
     if (shard->credit == 0) {
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
         uint64_t taken = take_from_others(shard);
-        htw__lock_take(&shard->lock);
+        htw__lock_acquire(&shard->lock);
         shard->credit += taken;
     }
     if (shard->credit == 0)

@@ -44,8 +44,8 @@ int htw_scheduler_fd(struct htw_scheduler *scheduler) {
 
 int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
     if (htw__scheduler_refusal(scheduler) != 0)
-        return HTW_FOREVER;
-    uint64_t next = HTW_NEVER;
+        return HTW_NEVER_NS;
+    uint64_t next = HTW_NEVER_TICK;
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         uint64_t tick = htw__expirer_next_tick(&scheduler->expirers[i]);
         next = tick < next ? tick : next;
@@ -111,7 +111,7 @@ static void run_until(struct htw_scheduler *scheduler, int64_t until_ns) {
     struct htw__expirer *expirer = &scheduler->expirers[0];
     for (;;) {
         int64_t next_ns = htw__tick_ns(scheduler, htw__expirer_next_tick(expirer));
-        if (next_ns > until_ns || next_ns == HTW_FOREVER)
+        if (next_ns > until_ns || next_ns == HTW_NEVER_NS)
             return;
         int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
         if (now_ns < next_ns)

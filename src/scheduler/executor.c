@@ -54,7 +54,7 @@ void htw_task_run(struct htw_task *task) {
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
     struct htw_scheduler *counted __attribute__((cleanup(end_task), unused)) = scheduler;
-    htw__run_batch(scheduler->guest, &batch);
+    htw__run_batch(scheduler->executor_runner, &batch);
 }
 
 void *htw_task_drop(struct htw_task *task) {
@@ -66,10 +66,10 @@ void *htw_task_drop(struct htw_task *task) {
     if (htw__is_child(scheduler))
         return NULL;
     struct htw__ended ended;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
     htw__shard_free_record(shard, record);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     void *arg = NULL;
     if (outcome == HTW_CANCELLED) {
         arg = htw__ended_arg(&ended);

@@ -41,7 +41,7 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
 
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
-    uint64_t next = HTW_NEVER;
+    uint64_t next = HTW_NEVER_TICK;
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
         uint64_t tick = atomic_load_explicit(&scheduler->shards[i].wake_tick, memory_order_relaxed);
         if (tick < next)
@@ -111,7 +111,7 @@ size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t b
    many timers, and he takes from there before anything grows. To do it for him would only
    take the records from his processor's cache. */
 static bool owner_will_come(struct htw__shard *shard) {
-    uint64_t left = atomic_load_explicit(&shard->left, memory_order_relaxed) >> 32;
+    uint64_t left = atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32;
     uint64_t scheduled = htw__counter_read(&shard->scheduled);
     uint64_t since = scheduled - shard->scheduled_before;
     shard->scheduled_before = scheduled;
@@ -140,7 +140,7 @@ void htw__expirer_clean(struct htw__expirer *expirer, bool wholly) {
 static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t next = htw__expirer_next_tick(expirer);
-    if (next != HTW_NEVER)
+    if (next != HTW_NEVER_TICK)
         htw__wake_at(expirer, htw__tick_ns(scheduler, next));
     if (atomic_load_explicit(&expirer->cleanup, memory_order_relaxed))
         htw__alarm_set(&expirer->alarm, htw__after_ns(now_ns, HTW__CLEANUP_DELAY_NS));

@@ -18,7 +18,7 @@ int htw__expirer_start(struct htw__expirer *expirer);
 /* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 
-/* When one of its shards has something due; HTW_NEVER: none. */
+/* When one of its shards has something due; HTW_NEVER_TICK: none. */
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
 
 /*

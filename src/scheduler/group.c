@@ -6,14 +6,14 @@
 
 #include <errno.h>
 
-void htw__group_join(struct htw_group *group, struct htw__extra *extra) {
-    extra->in_group.extra = extra;
-    htw__ring_push_back(&group->timers, &extra->in_group.link);
+void htw__group_join(struct htw_group *group, struct htw__attributes *attributes) {
+    attributes->in_group.attributes = attributes;
+    htw__ring_push_back(&group->timers, &attributes->in_group.link);
     group->count++;
 }
 
 static void add_bytes(struct htw_group *group, size_t bytes) {
-    htw__counter_add(&group->shard->extra_bytes, bytes);
+    htw__counter_add(&group->shard->attributes_bytes, bytes);
 }
 
 static void release_group(struct htw_group *group) {
@@ -32,10 +32,10 @@ void htw__group_release_if_over(struct htw_group *group) {
         release_group(group);
 }
 
-void htw__group_leave(struct htw_group *group, struct htw__extra *extra) {
-    htw__link_unlink(&extra->in_group.link);
+void htw__group_leave(struct htw_group *group, struct htw__attributes *attributes) {
+    htw__link_unlink(&attributes->in_group.link);
     group->count--;
-    extra->group = NULL;
+    attributes->group = NULL;
     htw__group_release_if_over(group);
 }
 
@@ -64,9 +64,9 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .scheduler = scheduler, .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->timers);
-    htw__lock_take(&group->shard->lock);
+    htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
-    htw__lock_give(&group->shard->lock);
+    htw__lock_release(&group->shard->lock);
     *ret_group = group;
     return 0;
 }
@@ -74,8 +74,8 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
 uint64_t htw_group_count(struct htw_group *group) {
     if (htw__group_refusal(group) != 0)
         return 0;
-    htw__lock_take(&group->shard->lock);
+    htw__lock_acquire(&group->shard->lock);
     uint64_t count = group->count;
-    htw__lock_give(&group->shard->lock);
+    htw__lock_release(&group->shard->lock);
     return count;
 }

@@ -18,8 +18,8 @@ struct htw_group {
 };
 
 /* Under the lock of the shard. */
-void htw__group_join(struct htw_group *group, struct htw__extra *extra);
-void htw__group_leave(struct htw_group *group, struct htw__extra *extra);
+void htw__group_join(struct htw_group *group, struct htw__attributes *attributes);
+void htw__group_leave(struct htw_group *group, struct htw__attributes *attributes);
 
 /* Its table of keys, created at need; NULL: no memory. Under the lock of the shard. */
 struct htw__key_table *htw__group_keys(struct htw_group *group);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* handle.c - what can be asked of a timer, and changed, but for cancelling it. */
 #include "credit.h"
-#include "extra.h"
+#include "attributes.h"
 #include "group.h"
 #include "shard.h"
 
@@ -10,12 +10,12 @@
 /* ---- a new deadline */
 
 static int move_pending(struct htw__shard *shard, struct htw__record *record,
-                        struct htw__extra *extra, int64_t deadline_ns, uint64_t tick,
+                        struct htw__attributes *attributes, int64_t deadline_ns, uint64_t tick,
                         bool *ret_wake) {
-    if (extra != NULL && extra->paused) {
+    if (attributes != NULL && attributes->paused) {
         record->deadline_ns = deadline_ns;
-        extra->paused = false; /* a resume under way may have yet to come to it */
-        htw__extra_file(shard, record, extra, htw__now_ns(shard->scheduler), ret_wake);
+        attributes->paused = false; /* a resume under way may have yet to come to it */
+        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler), ret_wake);
         return HTW_MOVED;
     }
     int error = htw__shard_file(shard, record, tick, deadline_ns, ret_wake);
@@ -35,28 +35,28 @@ static bool is_own(const struct htw_scheduler *scheduler, htw_handle handle) {
 
 /* Lets a timer that runs, or is about to, do so at a time. The record is QUEUED or RUNNING. */
 static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
-                      uint64_t ident, int64_t deadline_ns) {
-    bool running = htw__ident_state(ident) == HTW__RUNNING;
-    bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
-    if (running && ((ident & HTW__CANCEL) || !(repeats || is_own(shard->scheduler, handle))))
+                      uint64_t status, int64_t deadline_ns) {
+    bool running = htw__status_state(status) == HTW__RUNNING;
+    bool repeats = (status & HTW__HAS_ATTRIBUTES) && record->attributes->period_ns > 0;
+    if (running && ((status & HTW__CANCEL) || !(repeats || is_own(shard->scheduler, handle))))
         return HTW_RUNNING;
-    if (running && !repeats && !(ident & HTW__REARM)) { /* it comes to life again */
+    if (running && !repeats && !(status & HTW__REARM)) { /* it comes to life again */
         /* The lock may be given back for this, but nobody but its own callback, which
            is here, ends it; it can only be cancelled meanwhile. */
         if (!htw__credit_take(shard))
             return -EAGAIN;
-        ident = htw__ident_of(record);
-        if (ident & HTW__CANCEL) {
+        status = htw__status_of(record);
+        if (status & HTW__CANCEL) {
             htw__credit_give(shard);
             return HTW_RUNNING;
         }
     }
-    while (!htw__ident_change(record, &ident, ident | HTW__REARM))
-        if (htw__ident_state(ident) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
-            return htw__ident_state(ident) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
+    while (!htw__status_change(record, &status, status | HTW__REARM))
+        if (htw__status_state(status) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
+            return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
     htw__deadline_change(record, deadline_ns); /* whoever sees the flag waits for the lock */
-    if ((ident & HTW__EXTRA) && record->extra->paused)
-        htw__extra_pause(record, record->extra, htw__now_ns(shard->scheduler));
+    if ((status & HTW__HAS_ATTRIBUTES) && record->attributes->paused)
+        htw__attributes_pause(record, record->attributes, htw__now_ns(shard->scheduler));
     return HTW_MOVED;
 }
 
@@ -65,22 +65,23 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, int64_t dead
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return HTW_GONE;
-    uint64_t ident;
+    uint64_t status;
     bool wake = false;
     int outcome = HTW_GONE;
-    htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     if (shard->closed)
         outcome = -ESHUTDOWN;
     else if (state == HTW__PENDING)
-        outcome = move_pending(shard, record, ident & HTW__EXTRA ? record->extra : NULL,
-                               deadline_ns, tick, &wake);
+        outcome =
+            move_pending(shard, record, status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL,
+                         deadline_ns, tick, &wake);
     else if (state == HTW__QUEUED || state == HTW__RUNNING)
-        outcome = move_taken(shard, record, handle, ident, deadline_ns);
+        outcome = move_taken(shard, record, handle, status, deadline_ns);
     if (outcome == HTW_MOVED)
         htw__counter_add(&shard->moved, 1);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (wake)
         htw__shard_wake(shard);
     return outcome;
@@ -111,19 +112,19 @@ int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t p
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return HTW_GONE;
-    uint64_t ident;
+    uint64_t status;
     int outcome = HTW_GONE;
-    htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
-    bool ends = state == HTW__RUNNING && (ident & HTW__CANCEL); /* it has no next run */
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
+    bool ends = state == HTW__RUNNING && (status & HTW__CANCEL); /* it has no next run */
     if ((state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING) && !ends) {
-        bool repeats = (ident & HTW__EXTRA) && record->extra->period_ns > 0;
+        bool repeats = (status & HTW__HAS_ATTRIBUTES) && record->attributes->period_ns > 0;
         if (repeats)
-            record->extra->period_ns = period_ns;
+            record->attributes->period_ns = period_ns;
         outcome = repeats ? HTW_MOVED : -EINVAL;
     }
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return outcome;
 }
 
@@ -135,13 +136,13 @@ bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return false;
-    uint64_t ident = 0;
-    htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
-    htw__lock_give(&shard->lock);
+    uint64_t status = 0;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
+    htw__lock_release(&shard->lock);
     return state == HTW__PENDING || state == HTW__QUEUED ||
-           (state == HTW__RUNNING && (ident & HTW__REARM));
+           (state == HTW__RUNNING && (status & HTW__REARM));
 }
 
 int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns) {
@@ -153,14 +154,14 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return -ENOENT;
-    uint64_t ident;
-    htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__ident_state(ident);
+    uint64_t status;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
-    bool paused = known && (ident & HTW__EXTRA) && record->extra->paused;
+    bool paused = known && (status & HTW__HAS_ATTRIBUTES) && record->attributes->paused;
     int64_t deadline_ns = known ? record->deadline_ns : 0;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (!known)
         return -ENOENT;
     *ret_deadline_ns = paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;

@@ -78,11 +78,11 @@ static inline int file(struct htw__shard *shard, struct htw__record *record, str
 /* Lets a record that has been filed begin its life, and gives it a name. Under the lock. */
 static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                                unsigned flags) {
-    uint64_t ident = atomic_load_explicit(&record->ident, memory_order_relaxed) |
-                     (unsigned)HTW__PENDING | flags; /* the state was 0 */
-    htw__ident_set(record, ident);
+    uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) |
+                      (unsigned)HTW__PENDING | flags; /* the state was 0 */
+    htw__status_set(record, status);
     htw__counter_add(&shard->scheduled, 1);
-    return htw__handle_at(shard, ident, index);
+    return htw__handle_at(shard, status, index);
 }
 
 static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
@@ -117,12 +117,12 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
     bool wake = false;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     int error = arm_plain(shard, plan, callback, arg, &handle, &wake);
     /* Before the lock is given back: the callback may be the one who wants to know it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (__builtin_expect(wake, false))
         htw__shard_wake(shard);
     return error;
@@ -193,7 +193,7 @@ static struct plan plan_of(const struct htw_scheduler *scheduler, const struct h
 /* What the lock of the shard is taken for. */
 struct order {
     const struct htw_spec *spec;
-    struct htw__extra *extra;
+    struct htw__attributes *attributes;
     struct plan plan;
     htw_handle handle;
     struct htw__ended replaced;
@@ -211,21 +211,21 @@ static int replace(struct htw__shard *shard, struct order *order, struct htw__re
 /* Whether the place of a keyed timer under max_pending becomes free when the timer is cancelled. It
    stays so while the lock is held, without which such a timer does not start. */
 static bool frees_credit(const struct htw__record *record) {
-    enum htw__state state = htw__ident_state(htw__ident_of(record));
+    enum htw__state state = htw__status_state(htw__status_of(record));
     return state == HTW__PENDING || state == HTW__QUEUED;
 }
 
 static struct htw__record *holder_of_key(struct htw__shard *shard, const struct order *order) {
     const struct htw_spec *spec = order->spec;
     return spec->key == NULL ? NULL
-                             : htw__key_find(shard, spec->group, order->extra->key.hash, spec->key,
-                                             spec->key_size);
+                             : htw__key_find(shard, spec->group, order->attributes->key.hash,
+                                             spec->key, spec->key_size);
 }
 
 /* The order matters: nothing of the old timer may change before the new one is armed. */
-static int arm_extra(struct htw__shard *shard, struct order *order) {
+static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     const struct htw_spec *spec = order->spec;
-    struct htw__extra *extra = order->extra;
+    struct htw__attributes *attributes = order->attributes;
     struct htw__record *record;
     uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
@@ -240,7 +240,7 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
     /* From here on the lock is not given back. */
     struct htw__record *old = holder_of_key(shard, order);
     record->callback = spec->callback;
-    record->extra = extra;
+    record->attributes = attributes;
     if (old != NULL && spec->keep_existing)
         error = -EEXIST;
     else if (!has_credit && !(old != NULL && frees_credit(old)))
@@ -254,41 +254,42 @@ static int arm_extra(struct htw__shard *shard, struct order *order) {
             htw__credit_give(shard);
         return error;
     }
-    order->handle = begin(shard, record, index, HTW__EXTRA);
+    order->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
     int result = replace(shard, order, old);
     if (!has_credit && shard->credit > 0)
         shard->credit--; /* that of the old one */
-    extra->record = record;
-    htw__counter_add(&shard->extra_bytes, extra->bytes);
-    if (extra->group != NULL)
-        htw__group_join(extra->group, extra);
+    attributes->record = record;
+    htw__counter_add(&shard->attributes_bytes, attributes->bytes);
+    if (attributes->group != NULL)
+        htw__group_join(attributes->group, attributes);
     if (spec->key != NULL)
-        htw__extra_enter_key(shard, extra);
-    if (extra->group != NULL && extra->group->paused)
-        htw__extra_file(shard, record, extra, htw__now_ns(shard->scheduler), &order->wake);
+        htw__attributes_insert_key(shard, attributes);
+    if (attributes->group != NULL && attributes->group->paused)
+        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler),
+                             &order->wake);
     return result;
 }
 
-static int schedule_extra(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                          htw_handle *ret_handle, void **ret_replaced) {
+static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                                    htw_handle *ret_handle, void **ret_replaced) {
     uint64_t hash =
         spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
     struct order order = { .spec = spec, .plan = plan_of(scheduler, spec) };
-    order.extra = htw__extra_create(scheduler, spec, hash);
-    if (order.extra == NULL)
+    order.attributes = htw__attributes_create(scheduler, spec, hash);
+    if (order.attributes == NULL)
         return -ENOMEM;
-    htw__lock_take(&shard->lock);
-    int result = arm_extra(shard, &order);
+    htw__lock_acquire(&shard->lock);
+    int result = arm_with_attributes(shard, &order);
     if (result >= 0 && ret_handle != NULL)
         *ret_handle = order.handle;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (order.wake)
         htw__shard_wake(shard);
     if (result < 0) {
-        htw__extra_destroy(scheduler, order.extra);
+        htw__attributes_destroy(scheduler, order.attributes);
     } else if (result == HTW_REPLACED) {
         const struct htw__ended *ended = &order.replaced;
         if (ret_replaced != NULL)
@@ -308,7 +309,7 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
     if (error != 0)
         return error;
     if (spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL)
-        return schedule_extra(scheduler, spec, ret_handle, ret_replaced);
+        return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
     return schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg,
                           ret_handle);
 }

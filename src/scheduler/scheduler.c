@@ -118,16 +118,16 @@ static int create_parts(struct htw_scheduler *scheduler) {
         error = create_expirers(scheduler);
     if (error != 0 || !scheduler->has_executor)
         return error;
-    scheduler->guest = htw__runner_create(scheduler);
-    if (scheduler->guest == NULL)
+    scheduler->executor_runner = htw__runner_create(scheduler);
+    if (scheduler->executor_runner == NULL)
         return -ENOMEM;
-    scheduler->guest->shared = true;
+    scheduler->executor_runner->shared = true;
     return 0;
 }
 
 static void destroy_parts(struct htw_scheduler *scheduler) {
     const struct htw_allocator allocator = scheduler->allocator;
-    htw__runner_destroy(scheduler, scheduler->guest);
+    htw__runner_destroy(scheduler, scheduler->executor_runner);
     for (unsigned i = 0; scheduler->expirers != NULL && i < scheduler->expirer_count; i++)
         htw__expirer_fini(&scheduler->expirers[i]);
     htw__release(&allocator, scheduler->expirers,

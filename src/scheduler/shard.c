@@ -29,11 +29,11 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
         return error;
     htw__lock_init(&shard->lock);
     HTW__ANNOTATE_ATOMIC(&shard->wake_tick, sizeof(shard->wake_tick));
-    HTW__ANNOTATE_ATOMIC(&shard->left, sizeof(shard->left));
+    HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
-    atomic_init(&shard->wake_tick, HTW_NEVER);
-    shard->soon_tick = HTW_NEVER;
-    atomic_init(&shard->left, NO_INDEX);
+    atomic_init(&shard->wake_tick, HTW_NEVER_TICK);
+    shard->soon_tick = HTW_NEVER_TICK;
+    atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
                                                            : 32u);
@@ -46,7 +46,7 @@ void htw__shard_fini(struct htw__shard *shard) {
         return;
     /* What is claimed stands in the wheels still, which write to it as they go. */
     htw_wheel_destroy(shard->wheel);
-    htw_wheel_destroy(shard->former);
+    htw_wheel_destroy(shard->previous);
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
     htw__lock_fini(&shard->lock);
@@ -58,9 +58,9 @@ int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_re
                            uint32_t *ret_index) {
     /* What was cancelled from elsewhere is used again before anything grows. */
     if (!htw__shard_reclaim(shard)) {
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
         struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
-        htw__lock_take(&shard->lock);
+        htw__lock_acquire(&shard->lock);
         if (page == NULL)
             return -ENOMEM;
         int error = htw__slab_add_page(&shard->slab, page);
@@ -87,7 +87,7 @@ int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_re
 static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
     uint64_t later = tick > shard->seen_tick ? tick : shard->seen_tick;
     atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-    shard->soon_tick = shard->waking == 0 && later != HTW_NEVER ? later + 1 : HTW_NEVER;
+    shard->soon_tick = shard->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
 static uint64_t wake_tick(const struct htw__shard *shard) {
@@ -97,7 +97,7 @@ static uint64_t wake_tick(const struct htw__shard *shard) {
 /* Sees to it that the expirer looks at `tick`, which is not after soon_tick. */
 static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
     uint64_t planned = wake_tick(shard);
-    if (tick >= planned && (shard->waking == 0 || tick == HTW_NEVER))
+    if (tick >= planned && (shard->waking == 0 || tick == HTW_NEVER_TICK))
         return;
     if (!*ret_wake)
         shard->waking++;
@@ -108,10 +108,10 @@ static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
 
 void htw__shard_wake(struct htw__shard *shard) {
     htw__wake_at(htw__expirer_of(shard), htw__tick_ns(shard->scheduler, wake_tick(shard)));
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->waking--;
     set_wake_tick(shard, wake_tick(shard));
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 /* ---- the wheel */
@@ -119,7 +119,7 @@ void htw__shard_wake(struct htw__shard *shard) {
 int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
                          int64_t deadline_ns, bool *ret_wake) {
     const struct htw_scheduler *scheduler = shard->scheduler;
-    if (tick != 0 && tick != HTW_NEVER && deadline_ns <= htw__now_ns(scheduler))
+    if (tick != 0 && tick != HTW_NEVER_TICK && deadline_ns <= htw__now_ns(scheduler))
         tick = htw__tick_at(scheduler, deadline_ns);
     int error = htw_wheel_schedule(shard->wheel, &record->timer, tick);
     if (error == 0)
@@ -129,7 +129,7 @@ int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, u
 
 int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
                            uint64_t latest, bool *ret_wake) {
-    htw__shard_leave_former(shard, record);
+    htw__shard_cancel_in_previous(shard, record);
     int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
     if (error == 0 && htw_timer_deadline(&record->timer) <= shard->soon_tick)
         plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
@@ -156,7 +156,7 @@ static void file_within_reach(struct htw__shard *shard, struct htw__record *reco
    htw__shard_collect() files it again when it comes up. */
 static void file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns) {
     uint64_t tick = htw__tick_due(shard->scheduler, record->deadline_ns, now_ns);
-    htw__shard_leave_former(shard, record);
+    htw__shard_cancel_in_previous(shard, record);
     if (htw_wheel_schedule(shard->wheel, &record->timer, tick) != 0)
         file_within_reach(shard, record, tick);
 }
@@ -180,23 +180,24 @@ void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record
  */
 static struct htw_wheel *create_successor(const struct htw__shard *shard, uint64_t now_tick) {
     struct htw_wheel *wheel;
-    if (shard->former != NULL || now_tick >= htw_wheel_now(shard->wheel) ||
+    if (shard->previous != NULL || now_tick >= htw_wheel_now(shard->wheel) ||
         create_wheel(shard->scheduler, now_tick, &wheel) != 0)
         return NULL;
-    if (htw_wheel_reserve(wheel, HTW_NEVER) == 0)
+    if (htw_wheel_reserve(wheel, HTW_NEVER_TICK) == 0)
         return wheel;
     htw_wheel_destroy(wheel);
     return NULL;
 }
 
 /* Moves up to HTW__SLICE timers. When none is left, the former wheel, to be destroyed. */
-static struct htw_wheel *move_from_former(struct htw__shard *shard) {
-    struct htw_wheel *former = shard->former;
+static struct htw_wheel *move_from_previous(struct htw__shard *shard) {
+    struct htw_wheel *previous = shard->previous;
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
-    if (htw_wheel_poll_batch(former, HTW_NEVER, timers, HTW__SLICE, HTW__SLICE, &count) == HTW_DONE)
+    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
+        HTW_DONE)
         /* All that is left never comes. */
-        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(former)) != NULL)
+        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(previous)) != NULL)
             count++;
     for (size_t i = 0; i < count; i++) {
         /* Cannot fail: the wheel has all its levels. */
@@ -204,13 +205,13 @@ static struct htw_wheel *move_from_former(struct htw__shard *shard) {
         HTW_ASSERT(error == 0);
         (void)error;
     }
-    if (htw_wheel_count(former) > 0)
+    if (htw_wheel_count(previous) > 0)
         return NULL;
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_stats(former, &stats);
+    htw_wheel_get_stats(previous, &stats);
     shard->demoted += stats.demoted;
-    shard->former = NULL;
-    return former;
+    shard->previous = NULL;
+    return previous;
 }
 
 /* ---- expiry */
@@ -220,18 +221,18 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
                     int64_t now_ns, struct htw__batch *batch) {
     for (size_t i = 0; i < count; i++) {
         struct htw__record *record = htw__record_of(timers[i]);
-        uint64_t ident = htw__ident_of(record);
+        uint64_t status = htw__status_of(record);
         /* What was armed with no delay after `now_ns` was read is due as well. */
-        if (htw__ident_state(ident) == HTW__PENDING && record->deadline_ns > now_ns) {
+        if (htw__status_state(status) == HTW__PENDING && record->deadline_ns > now_ns) {
             int64_t later_ns = htw__now_ns(shard->scheduler);
             if (record->deadline_ns > later_ns) {
                 file_surely(shard, record, later_ns); /* the caller has yet to look at the wheel */
                 continue;
             }
         }
-        if (htw__ident_state(ident) == HTW__PENDING &&
-            htw__ident_change(record, &ident,
-                              htw__ident_in(ident, HTW__QUEUED, ident & HTW__EXTRA)))
+        if (htw__status_state(status) == HTW__PENDING &&
+            htw__status_change(record, &status,
+                               htw__status_in(status, HTW__QUEUED, status & HTW__HAS_ATTRIBUTES)))
             batch->records[batch->count++] = record;
     }
 }
@@ -262,18 +263,18 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
     batch->shard = shard;
     batch->count = 0;
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->seen_tick = now_tick;
     set_wake_tick(shard, wake_tick(shard));
     if (successor != NULL) {
-        shard->former = shard->wheel;
+        shard->previous = shard->wheel;
         shard->wheel = successor;
     }
-    if (shard->former != NULL)
-        emptied = move_from_former(shard);
+    if (shard->previous != NULL)
+        emptied = move_from_previous(shard);
     else
         more = collect_slice(shard, now_ns, now_tick, batch, max);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     htw_wheel_destroy(emptied);
     return more;
 }
@@ -283,53 +284,53 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
 /* Puts a chain of records on the stack; `last` is to lead to what is there. */
 static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *last,
                   uint32_t count) {
-    uint64_t top = atomic_load_explicit(&shard->left, memory_order_relaxed);
+    uint64_t top = atomic_load_explicit(&shard->stale, memory_order_relaxed);
     uint64_t pushed;
     do {
-        last->next_left = (uint32_t)top;
-        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->left);
+        last->next_stale = (uint32_t)top;
+        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->stale);
         pushed = ((top >> 32) + count) << 32 | first;
-    } while (!atomic_compare_exchange_weak_explicit(&shard->left, &top, pushed,
+    } while (!atomic_compare_exchange_weak_explicit(&shard->stale, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
     if ((uint32_t)top == NO_INDEX) /* in case that the owner does not come for them */
         htw__wake_for_cleanup(htw__expirer_of(shard));
 }
 
-void htw__shard_leave(struct htw__shard *shard, struct htw__record *record, uint32_t index,
-                      uint32_t later) {
-    record->later_left = later;
+void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                           uint32_t later) {
+    record->later_stale = later;
     leave(shard, index, record, 1);
 }
 
-void htw__shard_leave_all(struct htw__shard *shard, struct htw__record *const *records,
-                          uint32_t count) {
-    uint32_t indices[HTW__SLICE + HTW__LEFT_AHEAD];
+void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
+                               uint32_t count) {
+    uint32_t indices[HTW__SLICE + HTW__STALE_AHEAD];
     for (uint32_t i = 0; i < count; i++)
         indices[i] = htw__slab_index(&shard->slab, &records[i]->cell);
-    for (uint32_t i = count; i < count + HTW__LEFT_AHEAD; i++)
+    for (uint32_t i = count; i < count + HTW__STALE_AHEAD; i++)
         indices[i] = indices[count - 1];
     for (uint32_t i = 0; i < count; i++) {
-        records[i]->next_left = indices[i + 1];
-        records[i]->later_left = indices[i + HTW__LEFT_AHEAD];
+        records[i]->next_stale = indices[i + 1];
+        records[i]->later_stale = indices[i + HTW__STALE_AHEAD];
     }
     leave(shard, indices[0], records[count - 1], count);
 }
 
 bool htw__shard_reclaim(struct htw__shard *shard) {
     if (shard->reclaiming == NO_INDEX) {
-        if ((uint32_t)atomic_load_explicit(&shard->left, memory_order_relaxed) == NO_INDEX)
+        if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
             return false;
         shard->reclaiming =
-            (uint32_t)atomic_exchange_explicit(&shard->left, NO_INDEX, memory_order_acquire);
-        HTW__ANNOTATE_HAPPENS_AFTER(&shard->left);
+            (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
+        HTW__ANNOTATE_HAPPENS_AFTER(&shard->stale);
     }
     for (unsigned i = 0; i < HTW__SLICE && shard->reclaiming != NO_INDEX; i++) {
         struct htw__record *record = HTW_CONTAINER_OF(
             htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
-        shard->reclaiming = record->next_left;
+        shard->reclaiming = record->next_stale;
         /* Another processor had it last: to wait for one after the other would take the most of
            the time. NULL is fine. */
-        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_left), 1);
+        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_stale), 1);
         htw__shard_unfile(shard, record);
         htw__shard_free_record(shard, record);
     }
@@ -343,27 +344,27 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
 
 static unsigned remove_pages(struct htw__shard *shard, struct htw__cell **pages) {
     unsigned count = 0;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     while (count < PAGES && (pages[count] = htw__slab_remove_page(&shard->slab, 1)) != NULL)
         count++;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return count;
 }
 
 /* Waits until nobody is left who could have found what was taken away before: see state.h. */
 static void wait_for_visitors(const struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->shard_count; i++) {
-        htw__lock_take(&scheduler->shards[i].lock);
-        htw__lock_give(&scheduler->shards[i].lock);
+        htw__lock_acquire(&scheduler->shards[i].lock);
+        htw__lock_release(&scheduler->shards[i].lock);
     }
 }
 
 void htw__shard_clean(struct htw__shard *shard) {
     bool more;
     do {
-        htw__lock_take(&shard->lock);
+        htw__lock_acquire(&shard->lock);
         more = htw__shard_reclaim(shard);
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
     } while (more);
     struct htw__cell *pages[PAGES];
     unsigned count;

@@ -36,9 +36,10 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
 }
 
 /* A timer that has not yet followed into a new wheel leaves the former one here. */
-static inline void htw__shard_leave_former(struct htw__shard *shard, struct htw__record *record) {
-    if (__builtin_expect(shard->former != NULL, false))
-        htw_wheel_cancel(shard->former, &record->timer);
+static inline void htw__shard_cancel_in_previous(struct htw__shard *shard,
+                                                 struct htw__record *record) {
+    if (__builtin_expect(shard->previous != NULL, false))
+        htw_wheel_cancel(shard->previous, &record->timer);
 }
 
 /* What htw__shard_file_new() does where the alarm may be set for later, or the deadline be over. */
@@ -60,7 +61,7 @@ static inline int htw__shard_file_new(struct htw__shard *shard, struct htw__reco
 
 static inline int htw__shard_file(struct htw__shard *shard, struct htw__record *record,
                                   uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    htw__shard_leave_former(shard, record);
+    htw__shard_cancel_in_previous(shard, record);
     return htw__shard_file_new(shard, record, tick, deadline_ns, ret_wake);
 }
 
@@ -76,7 +77,7 @@ void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record
 /* Takes a record out of the wheel. Under the lock. */
 static inline void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {
     if (__builtin_expect(!htw_wheel_cancel(shard->wheel, &record->timer), false))
-        htw__shard_leave_former(shard, record);
+        htw__shard_cancel_in_previous(shard, record);
 }
 
 /* Sets the alarm, so that the expirer looks in time: once for each time that `*ret_wake` has become
@@ -94,12 +95,12 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
 /* Leaves a record, which the caller has claimed and knows the index of, for others to free. `later`
    is the index of one that was left before, if possible some places before: only a hint. Not
    under the lock of this shard. */
-void htw__shard_leave(struct htw__shard *shard, struct htw__record *record, uint32_t index,
-                      uint32_t later);
+void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+                           uint32_t later);
 
 /* Leaves up to HTW__SLICE records that are DONE. The same. */
-void htw__shard_leave_all(struct htw__shard *shard, struct htw__record *const *records,
-                          uint32_t count);
+void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
+                               uint32_t count);
 
 /* Frees up to HTW__SLICE records that were left. Under the lock. Whether there was any. */
 bool htw__shard_reclaim(struct htw__shard *shard);

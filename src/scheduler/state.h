@@ -9,7 +9,7 @@
  * of 64, and hands them to the WORKERS, or to whoever runs callbacks instead.
  *
  * A RECORD is a timer: 64 bytes, a cell of the shard's slab. What few timers need lies in a second
- * one, struct htw__extra. Its `ident` holds generation and state in one word; a step
+ * one, struct htw__attributes. Its `status` holds generation and state in one word; a step
  * from one state to the next is a compare-and-swap, so of two that would take the same step
  * exactly one does:
  *
@@ -17,7 +17,7 @@
  *     PENDING -> CLAIMED   cancelled by a thread of another shard, without the lock
  *     PENDING -> QUEUED    taken from the wheel by the expirer; under the lock
  *     PENDING -> DONE      cancelled under the lock
- *     PENDING, QUEUED -> SEIZED   by stop, which hands it back
+ *     PENDING, QUEUED -> DRAINED   by stop, which hands it back
  *     QUEUED -> RUNNING    by the runner; under the lock if the timer has a second record
  *     QUEUED -> DONE       cancelled in time; under the lock
  *     RUNNING -> PENDING   it repeats, or was rescheduled by its callback; under the lock
@@ -69,7 +69,7 @@
 #define HTW__SLICE 64u
 
 /* How far ahead a record that was left is fetched into the cache before it is freed. */
-#define HTW__LEFT_AHEAD 8u
+#define HTW__STALE_AHEAD 8u
 
 enum htw__state {
     HTW__FREE = 0,
@@ -78,12 +78,12 @@ enum htw__state {
     HTW__QUEUED = 3,
     HTW__RUNNING = 4,
     HTW__DONE = 5,
-    HTW__SEIZED = 6,
+    HTW__DRAINED = 6,
     HTW__STATE = 7 /* the bits of these */
 };
 
 /* Beside them, set and cleared under the shard's lock. */
-#define HTW__EXTRA 0x08u   /* `extra` instead of `arg` */
+#define HTW__HAS_ATTRIBUTES 0x08u /* `extra` instead of `arg` */
 #define HTW__REARM 0x10u   /* RUNNING: runs again at deadline_ns. QUEUED: is to go back there */
 #define HTW__CANCEL 0x20u  /* RUNNING: runs no more */
 #define HTW__AWAITED 0x40u /* RUNNING: somebody waits until it is over */
@@ -101,17 +101,18 @@ struct htw__record {
             };
             union {
                 htw_callback *callback;
-                struct {                 /* left for others to free: */
-                    uint32_t next_left;  /* the index of the next on the stack */
-                    uint32_t later_left; /* probably one some places further on */
+                struct {                  /* left for others to free: */
+                    uint32_t next_stale;  /* the index of the next on the stack */
+                    uint32_t later_stale; /* probably one some places further on */
                 };
             };
             union {
                 void *arg;
-                struct htw__extra *extra;
+                struct htw__attributes *attributes;
             };
-            int64_t deadline_ns; /* while its time stands still (htw__extra.paused): what remains */
-            _Atomic uint64_t ident;
+            int64_t
+                deadline_ns; /* while its time stands still (htw__attributes.paused): what remains */
+            _Atomic uint64_t status;
         };
     };
 };
@@ -120,11 +121,11 @@ _Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
 /* A place in the list of a group. */
 struct htw__member {
     struct htw__link link;
-    struct htw__extra *extra; /* NULL: no timer, but a mark of a sweep */
+    struct htw__attributes *attributes; /* NULL: no timer, but a mark of a sweep */
 };
 
 /* The second record. Guarded by the lock of the shard. */
-struct htw__extra {
+struct htw__attributes {
     void *arg;
     htw_release_hook *release;
     struct htw__record *record;
@@ -154,22 +155,22 @@ struct htw__shard {
     _Atomic uint64_t wake_tick; /* the expirer must look here by then. Written under the lock */
     uint64_t soon_tick; /* what is filed for later needs no alarm and is not over: file_soon() */
     struct htw_wheel *wheel;
-    struct htw_wheel *former; /* the clock was set back: timers move from here to `wheel` */
+    struct htw_wheel *previous; /* the clock was set back: timers move from here to `wheel` */
     /* Counted by whoever has the lock; for claims: that of his own shard. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* What was claimed last by those who arm here, in turn; the next in turn. */
-    uint32_t recent[HTW__LEFT_AHEAD], recent_next;
-    uint64_t seen_tick;              /* when the clock was last read under the lock */
-    uint64_t scheduled_before;       /* when the expirer last cleaned up; that alone touches it */
-    uint64_t demoted;                /* by the wheels that are no more */
-    struct htw__record *unrun;       /* stopped: taken by the expirer, but not run */
-    struct htw__counter extra_bytes; /* second records, groups, and the groups' keys */
-    struct htw__key_table keys;      /* the extras of keyed timers without a group */
+    uint32_t recent[HTW__STALE_AHEAD], recent_next;
+    uint64_t seen_tick;        /* when the clock was last read under the lock */
+    uint64_t scheduled_before; /* when the expirer last cleaned up; that alone touches it */
+    uint64_t demoted;          /* by the wheels that are no more */
+    struct htw__record *unrun; /* stopped: taken by the expirer, but not run */
+    struct htw__counter attributes_bytes; /* second records, groups, and the groups' keys */
+    struct htw__key_table keys;           /* the extras of keyed timers without a group */
 
     /* The stack of records left by others to be freed: the index of the topmost (low 32 bits), and
        how many there are. */
-    alignas(64) _Atomic uint64_t left;
+    alignas(64) _Atomic uint64_t stale;
 };
 
 /* What a thread that runs callbacks counts. The threads of an executor share one. */
@@ -276,7 +277,7 @@ struct htw_scheduler {
         struct htw__run *waiting;
     } wait;
 
-    struct htw__runner *guest; /* of the threads of an executor */
+    struct htw__runner *executor_runner; /* of the threads of an executor */
 
     struct { /* see steady.h */
         pthread_mutex_t mutex;
@@ -343,8 +344,8 @@ static inline uint64_t htw__tick_at(const struct htw_scheduler *scheduler, int64
 
 /* The first tick that begins at or after an instant. */
 static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int64_t ns) {
-    if (ns == HTW_FOREVER)
-        return HTW_NEVER;
+    if (ns == HTW_NEVER_NS)
+        return HTW_NEVER_TICK;
     return ns <= 0 ? 0 : htw__divide_up((uint64_t)ns, &scheduler->tick);
 }
 
@@ -360,7 +361,7 @@ static inline uint64_t htw__tick_due(const struct htw_scheduler *scheduler, int6
 
 static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
     htw__uint128 ns = (htw__uint128)tick * scheduler->tick.value;
-    return ns > INT64_MAX ? HTW_FOREVER : (int64_t)ns;
+    return ns > INT64_MAX ? HTW_NEVER_NS : (int64_t)ns;
 }
 
 /* `now` and a delay, which may not leave the range. A negative delay is none. */
@@ -368,7 +369,7 @@ static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
     int64_t sum;
     if (delay_ns <= 0)
         return now;
-    return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_FOREVER : sum;
+    return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_NEVER_NS : sum;
 }
 
 /* How late it is; the deadline may lie before all time. */
@@ -382,31 +383,31 @@ static inline int64_t htw__late_ns(int64_t now, int64_t deadline_ns) {
 
 /* ---- records */
 
-static inline uint64_t htw__ident_of(const struct htw__record *record) {
-    return atomic_load_explicit(&record->ident, memory_order_acquire);
+static inline uint64_t htw__status_of(const struct htw__record *record) {
+    return atomic_load_explicit(&record->status, memory_order_acquire);
 }
 
-static inline bool htw__ident_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(&record->ident);
+static inline bool htw__status_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
     bool changed = atomic_compare_exchange_strong_explicit(
-        &record->ident, expected, to, memory_order_acq_rel, memory_order_acquire);
-    HTW__ANNOTATE_HAPPENS_AFTER(&record->ident);
+        &record->status, expected, to, memory_order_acq_rel, memory_order_acquire);
+    HTW__ANNOTATE_HAPPENS_AFTER(&record->status);
     return changed;
 }
 
 /* Where nobody else can take a step: under the lock, or by the only one who knows of it. */
-static inline void htw__ident_set(struct htw__record *record, uint64_t to) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(&record->ident);
-    atomic_store_explicit(&record->ident, to, memory_order_release);
+static inline void htw__status_set(struct htw__record *record, uint64_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
+    atomic_store_explicit(&record->status, to, memory_order_release);
 }
 
-static inline enum htw__state htw__ident_state(uint64_t ident) {
-    return (enum htw__state)(ident & HTW__STATE);
+static inline enum htw__state htw__status_state(uint64_t status) {
+    return (enum htw__state)(status & HTW__STATE);
 }
 
 /* The same record in another state, with all flags cleared but `flags`. */
-static inline uint64_t htw__ident_in(uint64_t ident, enum htw__state state, unsigned flags) {
-    return (ident & ~HTW__IDENT_STATE) | (unsigned)state | flags;
+static inline uint64_t htw__status_in(uint64_t status, enum htw__state state, unsigned flags) {
+    return (status & ~HTW__STATUS_STATE) | (unsigned)state | flags;
 }
 
 /* Without the lock, against a change under it: see begin_plain() in run.c. */
@@ -426,16 +427,16 @@ static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
 /* ---- handles: generation, shard, index */
 
 /* Of a record of which these are known. */
-static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t ident,
+static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t status,
                                         uint32_t index) {
     const struct htw_scheduler *scheduler = shard->scheduler;
-    return (uint64_t)htw__ident_generation(ident) << scheduler->generation_shift |
+    return (uint64_t)htw__status_generation(status) << scheduler->generation_shift |
            (uint64_t)shard->index << scheduler->index_bits | index;
 }
 
 static inline htw_handle htw__handle_of(const struct htw__shard *shard,
                                         const struct htw__record *record) {
-    return htw__handle_at(shard, atomic_load_explicit(&record->ident, memory_order_relaxed),
+    return htw__handle_at(shard, atomic_load_explicit(&record->status, memory_order_relaxed),
                           htw__slab_index(&shard->slab, &record->cell));
 }
 
@@ -446,7 +447,7 @@ static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *s
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 
-/* The record that a handle names, with its ident; NULL when the handle is stale. Under the
+/* The record that a handle names, with its status; NULL when the handle is stale. Under the
    lock of the shard, or as told above. */
 static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
                                                      htw_handle handle, uint64_t *ret_ident) {
@@ -455,10 +456,10 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
     if (cell == NULL)
         return NULL;
     struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
-    uint64_t ident = htw__ident_of(record);
-    if (htw__ident_generation(ident) != handle >> scheduler->generation_shift)
+    uint64_t status = htw__status_of(record);
+    if (htw__status_generation(status) != handle >> scheduler->generation_shift)
         return NULL;
-    *ret_ident = ident;
+    *ret_ident = status;
     return record;
 }
 

@@ -12,7 +12,7 @@ static bool runner_at(const struct htw_scheduler *scheduler, uint32_t n,
     else if (n < scheduler->worker_count + scheduler->expirer_count)
         *ret_runner = scheduler->expirers[n - scheduler->worker_count].runner;
     else
-        *ret_runner = scheduler->guest;
+        *ret_runner = scheduler->executor_runner;
     return n <= scheduler->worker_count + scheduler->expirer_count;
 }
 
@@ -40,13 +40,13 @@ static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel 
     struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
     if (wheel == NULL)
         return;
-    htw_wheel_stats(wheel, &own);
+    htw_wheel_get_stats(wheel, &own);
     stats->demoted += own.demoted;
     stats->memory_bytes += own.memory_bytes;
 }
 
 static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     stats->scheduled += htw__counter_read(&shard->scheduled);
     stats->cancelled += htw__counter_read(&shard->cancelled);
     stats->handed_back += htw__counter_read(&shard->handed_back);
@@ -54,10 +54,11 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
     stats->moved += htw__counter_read(&shard->moved);
     stats->demoted += shard->demoted;
     add_wheel(stats, shard->wheel);
-    add_wheel(stats, shard->former);
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) + htw__counter_read(&shard->extra_bytes) +
+    add_wheel(stats, shard->previous);
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
+                           htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
@@ -122,7 +123,7 @@ static void summarise(const struct htw__histogram *histogram, struct htw_distrib
     };
 }
 
-int htw_scheduler_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;

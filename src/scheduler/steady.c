@@ -19,7 +19,7 @@ bool htw__steady_is_manual(const struct htw_scheduler *scheduler) {
 }
 
 int64_t htw__steady_to_clock_ns(const struct htw_scheduler *scheduler, int64_t steady_ns) {
-    if (scheduler->clock != HTW_CLOCK_REALTIME || steady_ns == HTW_FOREVER)
+    if (scheduler->clock != HTW_CLOCK_REALTIME || steady_ns == HTW_NEVER_NS)
         return steady_ns;
     /* In this order: a thread that is stopped in between sets the timer too early. */
     int64_t wall_ns = htw__clock_realtime_ns();

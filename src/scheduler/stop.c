@@ -9,7 +9,7 @@
 #include "stop.h"
 
 #include "expirer.h"
-#include "extra.h"
+#include "attributes.h"
 #include "shard.h"
 #include "workers.h"
 
@@ -68,13 +68,13 @@ static struct htw__record *sort(struct htw__record *list) {
 /* ---- what is left of a shard */
 
 /* Takes a record for stop, unless it was cancelled. It is in no wheel; under the lock. */
-static bool seize(struct htw__record *record) {
-    uint64_t ident = htw__ident_of(record);
+static bool drain(struct htw__record *record) {
+    uint64_t status = htw__status_of(record);
     do {
-        if (htw__ident_state(ident) != HTW__PENDING && htw__ident_state(ident) != HTW__QUEUED)
+        if (htw__status_state(status) != HTW__PENDING && htw__status_state(status) != HTW__QUEUED)
             return false;
-    } while (
-        !htw__ident_change(record, &ident, htw__ident_in(ident, HTW__SEIZED, ident & HTW__EXTRA)));
+    } while (!htw__status_change(
+        record, &status, htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)));
     return true;
 }
 
@@ -85,108 +85,108 @@ static void push(struct htw__record **list, struct htw__record *record) {
 
 /* One whose time may stand still. */
 static void push_other(struct htw__record **list, struct htw__record *record, int64_t now_ns) {
-    bool has_extra = htw__ident_of(record) & HTW__EXTRA;
-    htw__extra_resume(record, has_extra ? record->extra : NULL, now_ns);
+    bool has_attributes = htw__status_of(record) & HTW__HAS_ATTRIBUTES;
+    htw__attributes_resume(record, has_attributes ? record->attributes : NULL, now_ns);
     push(list, record);
 }
 
 /* Those that were taken from the wheel and not run. */
-static void seize_unrun(struct htw__shard *shard, struct htw__record **list) {
-    htw__lock_take(&shard->lock);
+static void drain_unrun(struct htw__shard *shard, struct htw__record **list) {
+    htw__lock_acquire(&shard->lock);
     while (shard->unrun != NULL) {
         struct htw__record *record = shard->unrun;
         shard->unrun = record->next;
-        if (seize(record))
+        if (drain(record))
             push_other(list, record, htw__now_ns(shard->scheduler));
         else
             htw__shard_free_record(shard, record);
     }
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 /* What the wheel gives tick by tick; `tick` is the one of which `same` are. */
-struct harvest {
+struct drained {
     struct htw__record *same;
     uint64_t tick;
     struct htw__record *first, **end; /* of all before, in order */
     struct htw__record *others;       /* whose tick is not that of their deadline, or was over */
 };
 
-static void close_tick(struct harvest *harvest) {
-    *harvest->end = sort(harvest->same);
-    harvest->same = NULL;
-    while (*harvest->end != NULL)
-        harvest->end = &(*harvest->end)->next;
+static void close_tick(struct drained *drained) {
+    *drained->end = sort(drained->same);
+    drained->same = NULL;
+    while (*drained->end != NULL)
+        drained->end = &(*drained->end)->next;
 }
 
-static void gather(struct htw__shard *shard, struct harvest *harvest, struct htw_timer *timer) {
+static void gather(struct htw__shard *shard, struct drained *drained, struct htw_timer *timer) {
     struct htw__record *record = htw__record_of(timer);
     const struct htw_scheduler *scheduler = shard->scheduler;
     uint64_t tick = htw_timer_deadline(timer);
-    if (!seize(record))
+    if (!drain(record))
         return; /* claimed: htw__shard_reclaim() frees it */
-    if (tick == HTW_NEVER || tick < harvest->tick ||
+    if (tick == HTW_NEVER_TICK || tick < drained->tick ||
         tick != htw__tick_from(scheduler, record->deadline_ns)) {
-        push_other(&harvest->others, record, htw__now_ns(scheduler));
+        push_other(&drained->others, record, htw__now_ns(scheduler));
         return;
     }
-    if (tick != harvest->tick)
-        close_tick(harvest);
-    harvest->tick = tick;
-    push(&harvest->same, record);
+    if (tick != drained->tick)
+        close_tick(drained);
+    drained->tick = tick;
+    push(&drained->same, record);
 }
 
 /* A slice of a wheel: first what has a deadline, then the rest. Whether there is more. */
-static bool harvest_slice(struct htw__shard *shard, struct htw_wheel *wheel,
-                          struct harvest *harvest) {
+static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
+                        struct drained *drained) {
     struct htw_timer *timer = NULL;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        timer = htw_wheel_poll(wheel, HTW_NEVER);
+        timer = htw_wheel_poll(wheel, HTW_NEVER_TICK);
         if (timer == NULL)
             timer = htw_wheel_drain(wheel);
         if (timer == NULL)
             break;
-        gather(shard, harvest, timer);
+        gather(shard, drained, timer);
     }
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     return timer != NULL;
 }
 
 /* All timers of a shard that are left, in order of deadline. */
-static struct htw__record *seize_all(struct htw__shard *shard) {
-    struct harvest harvest = { .first = NULL };
-    harvest.end = &harvest.first;
-    seize_unrun(shard, &harvest.others);
-    while (shard->former != NULL && harvest_slice(shard, shard->former, &harvest))
+static struct htw__record *drain_all(struct htw__shard *shard) {
+    struct drained drained = { .first = NULL };
+    drained.end = &drained.first;
+    drain_unrun(shard, &drained.others);
+    while (shard->previous != NULL && drain_slice(shard, shard->previous, &drained))
         ;
-    close_tick(&harvest);
-    struct htw__record *former = harvest.first;
-    harvest.first = NULL;
-    harvest.end = &harvest.first;
-    while (harvest_slice(shard, shard->wheel, &harvest))
+    close_tick(&drained);
+    struct htw__record *previous = drained.first;
+    drained.first = NULL;
+    drained.end = &drained.first;
+    while (drain_slice(shard, shard->wheel, &drained))
         ;
-    close_tick(&harvest);
-    return merge(merge(former, harvest.first), sort(harvest.others));
+    close_tick(&drained);
+    return merge(merge(previous, drained.first), sort(drained.others));
 }
 
 static void hand_back(struct htw__shard *shard, struct htw__record *record,
-                      htw_leftover_visitor *visitor, void *context) {
+                      htw_unexpired_visitor *visitor, void *context) {
     struct htw__ended ended;
-    htw__lock_take(&shard->lock);
-    htw__extra_detach(shard, record, htw__ident_of(record) & HTW__EXTRA, &ended);
+    htw__lock_acquire(&shard->lock);
+    htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
     htw__counter_add(&shard->handed_back, 1);
     record->timer = (struct htw_timer) { 0 };
     htw__shard_free_record(shard, record);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
     if (visitor != NULL)
-        visitor(context, &ended.leftover);
+        visitor(context, &ended.unexpired);
     if (!htw__is_child(shard->scheduler))
         htw__ended_settle(shard->scheduler, &ended);
 }
 
-static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor, void *context) {
-    struct htw__record *record = seize_all(shard);
+static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
+    struct htw__record *record = drain_all(shard);
     while (record != NULL) {
         struct htw__record *next = record->next;
         hand_back(shard, record, visitor, context);
@@ -194,16 +194,16 @@ static void empty_shard(struct htw__shard *shard, htw_leftover_visitor *visitor,
             return;
         record = next;
     }
-    htw__lock_take(&shard->lock);
-    atomic_store_explicit(&shard->wake_tick, HTW_NEVER, memory_order_relaxed);
-    htw__lock_give(&shard->lock);
+    htw__lock_acquire(&shard->lock);
+    atomic_store_explicit(&shard->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
+    htw__lock_release(&shard->lock);
     htw__shard_clean(shard);
 }
 
 static void close_shard(struct htw__shard *shard) {
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     shard->closed = true;
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }
 
 /* Whether it is this call that has to stop the scheduler; otherwise another one has. */
@@ -225,7 +225,7 @@ static void end(struct htw_scheduler *scheduler) {
     pthread_mutex_unlock(&scheduler->life.mutex);
 }
 
-static void stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor, void *context) {
+static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor, void *context) {
     if (!begin(scheduler))
         return;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
@@ -242,7 +242,7 @@ static void stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
 }
 
 /* Nobody could go on with what a cancelled thread leaves half done: it is cancelled afterwards. */
-int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_leftover_visitor *visitor,
+int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
                        void *context) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)

@@ -7,7 +7,7 @@
  * from timer to timer, up to `end`, behind which stand those that join meanwhile.
  */
 #include "cancel.h"
-#include "extra.h"
+#include "attributes.h"
 #include "group.h"
 #include "shard.h"
 #include "wake.h"
@@ -49,8 +49,10 @@ static bool sweep_slice(struct sweep *sweep) {
         }
         htw__link_unlink(&sweep->place.link);
         htw__link_insert(&link->_next, &sweep->place.link);
-        struct htw__extra *extra = HTW_CONTAINER_OF(link, struct htw__member, link)->extra;
-        if (extra != NULL && sweep->visit(sweep, extra->record, &sweep->ended[sweep->ended_count]))
+        struct htw__attributes *attributes =
+            HTW_CONTAINER_OF(link, struct htw__member, link)->attributes;
+        if (attributes != NULL &&
+            sweep->visit(sweep, attributes->record, &sweep->ended[sweep->ended_count]))
             sweep->ended_count++;
     }
     return true;
@@ -64,15 +66,16 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
 static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
-    struct htw__extra *extra = record->extra;
-    uint64_t ident = htw__ident_of(record);
-    if (extra->paused)
+    struct htw__attributes *attributes = record->attributes;
+    uint64_t status = htw__status_of(record);
+    if (attributes->paused)
         return false;
-    if (htw__ident_state(ident) == HTW__PENDING) {
-        htw__extra_file(shard, record, extra, htw__now_ns(shard->scheduler), &sweep->wake);
-    } else if (htw__ident_state(ident) == HTW__QUEUED) {
-        htw__ident_set(record, ident | HTW__REARM); /* whoever takes it puts it back */
-        htw__extra_pause(record, extra, htw__now_ns(shard->scheduler));
+    if (htw__status_state(status) == HTW__PENDING) {
+        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler),
+                             &sweep->wake);
+    } else if (htw__status_state(status) == HTW__QUEUED) {
+        htw__status_set(record, status | HTW__REARM); /* whoever takes it puts it back */
+        htw__attributes_pause(record, attributes, htw__now_ns(shard->scheduler));
     }
     return false;
 }
@@ -81,26 +84,26 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__ended *ended) {
     (void)ended;
     struct htw__shard *shard = sweep->group->shard;
-    struct htw__extra *extra = record->extra;
+    struct htw__attributes *attributes = record->attributes;
     /* Paused again meanwhile: then the later of the two holds. */
-    if (!extra->paused || sweep->group->paused)
+    if (!attributes->paused || sweep->group->paused)
         return false;
     int64_t now_ns = htw__now_ns(shard->scheduler);
-    htw__extra_resume(record, extra, now_ns);
-    if (htw__ident_state(htw__ident_of(record)) == HTW__PENDING)
+    htw__attributes_resume(record, attributes, now_ns);
+    if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
         htw__shard_file_surely(shard, record, now_ns, &sweep->wake);
     return false;
 }
 
 /* 0, or in a child that a visitor or hook has forked, -EOWNERDEAD. */
 static int settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                  htw_leftover_visitor *visitor, void *context) {
+                  htw_unexpired_visitor *visitor, void *context) {
     /* So that a visitor that stops the scheduler does not take it away from under this thread. */
     struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
     htw__innermost_run = &run;
     for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
         if (visitor != NULL)
-            visitor(context, &sweep->ended[i].leftover);
+            visitor(context, &sweep->ended[i].unexpired);
         if (!htw__is_child(scheduler))
             htw__ended_settle(scheduler, &sweep->ended[i]);
     }
@@ -108,7 +111,7 @@ static int settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
     return htw__scheduler_refusal(scheduler);
 }
 
-int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor, void *context) {
+int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor, void *context) {
     int refusal = htw__group_refusal(group);
     if (refusal != 0)
         return refusal;
@@ -116,18 +119,18 @@ int64_t htw_group_cancel(struct htw_group *group, htw_leftover_visitor *visitor,
     struct sweep sweep = { .group = group, .visit = visit_cancel };
     int64_t cancelled = 0;
     bool more = true, dirty = false;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     start(&sweep);
     while (more) {
         more = sweep_slice(&sweep);
         dirty = htw__shard_is_dirty(shard);
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
         cancelled += sweep.ended_count;
         refusal = settle(shard->scheduler, &sweep, visitor, context);
         if (refusal != 0)
             return refusal;
         if (more)
-            htw__lock_take(&shard->lock);
+            htw__lock_acquire(&shard->lock);
     }
     if (dirty)
         htw__wake_for_cleanup(htw__expirer_of(shard));
@@ -139,14 +142,14 @@ static void set_paused(struct htw_group *group, bool paused) {
     struct htw__shard *shard = group->shard;
     struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
     bool more = true;
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     start(&sweep);
     group->paused = paused;
     while (more) {
         more = sweep_slice(&sweep);
-        htw__lock_give(&shard->lock);
+        htw__lock_release(&shard->lock);
         if (more)
-            htw__lock_take(&shard->lock);
+            htw__lock_acquire(&shard->lock);
     }
     if (sweep.wake)
         htw__shard_wake(shard);
@@ -171,8 +174,8 @@ void htw_group_destroy(struct htw_group *group) {
         return;
     struct htw__shard *shard = group->shard;
     set_paused(group, false);
-    htw__lock_take(&shard->lock);
+    htw__lock_acquire(&shard->lock);
     group->abandoned = true;
     htw__group_release_if_over(group);
-    htw__lock_give(&shard->lock);
+    htw__lock_release(&shard->lock);
 }

@@ -13,14 +13,14 @@ void htw__wait_over(struct htw_scheduler *scheduler) {
 /* Whether the callback of a timer runs still; if so, its end will be told. Under wait.mutex, so
    that the telling cannot come before the waiting. */
 static bool is_running(struct htw__shard *shard, htw_handle handle) {
-    uint64_t ident;
-    htw__lock_take(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &ident);
+    uint64_t status;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
     bool running;
     do
-        running = record != NULL && htw__ident_state(ident) == HTW__RUNNING;
-    while (running && !htw__ident_change(record, &ident, ident | HTW__AWAITED));
-    htw__lock_give(&shard->lock);
+        running = record != NULL && htw__status_state(status) == HTW__RUNNING;
+    while (running && !htw__status_change(record, &status, status | HTW__AWAITED));
+    htw__lock_release(&shard->lock);
     return running;
 }
 

@@ -20,7 +20,7 @@ int htw__wake_init(struct htw__expirer *expirer) {
 }
 
 void htw__wake_at(struct htw__expirer *expirer, int64_t at_ns) {
-    if (has_alarm(expirer->scheduler) && at_ns != HTW_FOREVER)
+    if (has_alarm(expirer->scheduler) && at_ns != HTW_NEVER_NS)
         htw__alarm_set(&expirer->alarm, htw__after_ns(at_ns, expirer->scheduler->timer_slack_ns));
 }
 

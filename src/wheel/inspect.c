@@ -101,7 +101,7 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
         return 6;
     /* A timer that was moved later may wait in an earlier bucket; not in strict FIFO. */
     uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
-    struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER - 1 };
+    struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER_TICK - 1 };
     int broken = 0;
     for (uint32_t i = 0; broken == 0 && i < htw__wheel_list_count(wheel, level); i++)
         broken = check_list(check, htw__wheel_list(wheel, level, slot, i), &rule);
@@ -120,7 +120,7 @@ static int check_buckets(struct check *check) {
 static int check_rings(struct check *check) {
     const struct htw_wheel *wheel = check->wheel;
     const struct rule due = { HTW__ID_DUE, 0, wheel->clock };
-    const struct rule never = { HTW__ID_NEVER, HTW_NEVER, HTW_NEVER };
+    const struct rule never = { HTW__ID_NEVER, HTW_NEVER_TICK, HTW_NEVER_TICK };
     int broken = check_list(check, htw__list_of_ring(&wheel->due), &due);
     if (broken == 0)
         broken = check_list(check, htw__list_of_ring(&wheel->late), &due);
@@ -133,7 +133,7 @@ static int check_rings(struct check *check) {
 
 static bool levels_are_sound(const struct htw_wheel *wheel) {
     if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
-        wheel->clock == HTW_NEVER || wheel->levels[wheel->level_count].last != UINT64_MAX ||
+        wheel->clock == HTW_NEVER_TICK || wheel->levels[wheel->level_count].last != UINT64_MAX ||
         wheel->reach > htw__wheel_measure_reach(wheel))
         return false;
     for (unsigned level = 1; level < wheel->level_count; level++)
@@ -166,7 +166,7 @@ static uint64_t memory_of(const struct htw_wheel *wheel) {
     return bytes;
 }
 
-int htw_wheel_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
+int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
     if (wheel == NULL || stats == NULL || stats->struct_size != sizeof(*stats))
         return -EINVAL;
     *stats = (struct htw_wheel_stats) {

@@ -240,8 +240,8 @@ static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
 /* A call with a budget leaves no emptied buckets to htw_wheel_next(), which has none. */
 static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bool limited,
                                        struct batch *batch) {
-    if (now == HTW_NEVER)
-        now = HTW_NEVER - 1;
+    if (now == HTW_NEVER_TICK)
+        now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
         now = wheel->clock;
     enum htw_wheel_progress progress = go_round(wheel, now, batch);
@@ -256,7 +256,8 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bo
 /* Whether there is nothing to do but to set the clock, which is common where ticks are polled
    one by one. Then it is done. */
 static inline bool pass_idle(struct htw_wheel *wheel, uint64_t now) {
-    if (wheel->in_round || now < wheel->clock || !nothing_is_due(wheel, now)) /* so not HTW_NEVER */
+    if (wheel->in_round || now < wheel->clock ||
+        !nothing_is_due(wheel, now)) /* so not HTW_NEVER_TICK */
         return false;
     htw__wheel_set_clock(wheel, now);
     HTW_ASSERT_WHEEL(wheel);
@@ -299,7 +300,7 @@ int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer
 
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
     if (wheel == NULL)
-        return HTW_NEVER;
+        return HTW_NEVER_TICK;
     if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->late))
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
@@ -308,7 +309,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
             return top.key;
         htw__wheel_discard_top(wheel);
     }
-    return HTW_NEVER;
+    return HTW_NEVER_TICK;
 }
 
 static struct htw__link *take_any(struct htw_wheel *wheel) {

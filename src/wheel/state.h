@@ -34,7 +34,7 @@ struct htw__level {
 };
 
 struct htw_wheel {
-    uint64_t clock; /* less than HTW_NEVER */
+    uint64_t clock; /* less than HTW_NEVER_TICK */
     /* A deadline up to this finds its level created. Windows only move on, so that this
        can lag behind; whoever finds it too early puts it right (htw__wheel_measure_reach). */
     uint64_t reach;
@@ -53,7 +53,7 @@ struct htw_wheel {
 
     struct htw__link due;   /* timers armed for the clock's tick or earlier, in that order */
     struct htw__link late;  /* the same, but armed inside the round: due in the next one */
-    struct htw__link never; /* timers that have HTW_NEVER for a deadline */
+    struct htw__link never; /* timers that have HTW_NEVER_TICK for a deadline */
 
     uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
 
@@ -88,14 +88,14 @@ static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigne
 
 /*
  * The last deadline that a level holds while the clock is at `clock`: its window is `size`
- * buckets, from the one in which the clock is. HTW_NEVER never belongs to a level.
+ * buckets, from the one in which the clock is. HTW_NEVER_TICK never belongs to a level.
  */
 static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
                                              uint64_t clock) {
     uint64_t span = wheel->mask;
     uint64_t bucket = clock >> shift;
-    if ((HTW_NEVER >> shift) - bucket <= span)
-        return HTW_NEVER - 1;
+    if ((HTW_NEVER_TICK >> shift) - bucket <= span)
+        return HTW_NEVER_TICK - 1;
     return ((bucket + span + 1) << shift) - 1;
 }
 
@@ -112,7 +112,7 @@ static inline uint64_t htw__wheel_measure_reach(const struct htw_wheel *wheel) {
 }
 
 /* The lowest level whose window holds a deadline, which lies after the clock and is not
-   HTW_NEVER; if none does, the one that comes next, which does not exist. */
+   HTW_NEVER_TICK; if none does, the one that comes next, which does not exist. */
 static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
                                                             uint64_t deadline) {
     const struct htw__level *level = wheel->levels;
@@ -128,7 +128,7 @@ static inline const struct htw__level *htw__wheel_level_for(const struct htw_whe
 static inline unsigned htw__wheel_place(const struct htw_wheel *wheel, uint64_t deadline) {
     if (deadline <= wheel->clock)
         return HTW__PLACE_DUE;
-    if (deadline == HTW_NEVER)
+    if (deadline == HTW_NEVER_TICK)
         return HTW__PLACE_NEVER;
     return (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
 }

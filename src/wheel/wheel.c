@@ -111,7 +111,7 @@
  *  5. No timer is due before the key of its bucket; in strict wheels, nor after its range.
  *  6. A queued key lies in the range of its bucket, within the window of its level, not before
  *     the clock; outside a round, after it.
- *  7. `due` and `late` hold deadlines up to the clock, `never` only HTW_NEVER; outside a round
+ *  7. `due` and `late` hold deadlines up to the clock, `never` only HTW_NEVER_TICK; outside a round
  *     `late` is empty.
  *  8. At least one level exists, and each that a pending timer would need if filed now. The
  *     ends of the windows are those of the clock, and `reach` is not beyond the last.
@@ -192,7 +192,7 @@ static bool options_are_valid(const struct htw_wheel_options *options) {
     return options->struct_size == sizeof(*options) &&
            (size == 0 || (size >= HTW_WHEEL_SIZE_MIN && size <= HTW_WHEEL_SIZE_MAX &&
                           (size & (size - 1)) == 0)) &&
-           options->start != HTW_NEVER &&
+           options->start != HTW_NEVER_TICK &&
            (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
 }
 
@@ -272,7 +272,7 @@ bool htw_timer_is_pending(const struct htw_timer *timer) {
 }
 
 uint64_t htw_timer_deadline(const struct htw_timer *timer) {
-    return timer == NULL ? HTW_NEVER : timer->_deadline;
+    return timer == NULL ? HTW_NEVER_TICK : timer->_deadline;
 }
 
 /* Files a timer, pending or not, where it belongs now. */
@@ -298,13 +298,13 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
  *  - to an earlier one with the same slot, which is in the range of its bucket (the key may
  *    have to follow) or, if it was moved to a later turn before, comes after that: a slot
  *    serves one turn at a time.
- * A move to HTW_NEVER is none of these: the bucket would come up for nothing.
+ * A move to HTW_NEVER_TICK is none of these: the bucket would come up for nothing.
  * Strict FIFO takes a move for a new arming: the timer must go to the end of its tick.
  */
 static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
     uint32_t id = htw__timer_id(timer);
     if (wheel->strict_fifo || !htw__id_is_bucket(id) || deadline <= wheel->clock ||
-        deadline == HTW_NEVER)
+        deadline == HTW_NEVER_TICK)
         return false;
     if (deadline >= timer->_deadline) {
         unsigned place;
@@ -395,10 +395,10 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
                               uint64_t latest) {
     if (earliest > latest)
         return -EINVAL;
-    if (earliest == HTW_NEVER)
-        return schedule(wheel, timer, HTW_NEVER);
-    if (latest == HTW_NEVER)
-        latest = HTW_NEVER - 1;
+    if (earliest == HTW_NEVER_TICK)
+        return schedule(wheel, timer, HTW_NEVER_TICK);
+    if (latest == HTW_NEVER_TICK)
+        latest = HTW_NEVER_TICK - 1;
     return schedule(wheel, timer, roundest_tick(earliest, latest));
 }
 
@@ -413,7 +413,7 @@ bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
 }
 
 uint64_t htw_wheel_now(const struct htw_wheel *wheel) {
-    return wheel == NULL ? HTW_NEVER : wheel->clock;
+    return wheel == NULL ? HTW_NEVER_TICK : wheel->clock;
 }
 
 size_t htw_wheel_count(const struct htw_wheel *wheel) {

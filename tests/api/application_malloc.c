@@ -47,7 +47,7 @@ int main(void) {
     expect(in_heap() >= before + 50000, "what the program allocates is in the C library's heap");
     before = in_heap();
     struct htw_wheel *wheel;
-    if (htw_wheel_create(&wheel, NULL) != 0 || htw_wheel_reserve(wheel, HTW_NEVER) != 0)
+    if (htw_wheel_create(&wheel, NULL) != 0 || htw_wheel_reserve(wheel, HTW_NEVER_TICK) != 0)
         return 1;
     expect(in_heap() == before, "what the library allocates is not");
     htw_wheel_destroy(wheel);

@@ -69,7 +69,7 @@ static const struct scenario scenarios[] = {
       false,
       false,
       true,
-      HTW__STATUS_UNSAVED },
+      HTW__EXIT_UNSAVED },
     { "on a full disk", "0 m0\n0 m1\n" FAR, { "-T" }, TARGET_OLD, false, true, false, 1 },
     { "to the end",
       "0 m0\n0 m1\n0 m2\n0 m3\n0 m4\n0 m5\n1ms m6\n0 m7",
@@ -283,7 +283,7 @@ static unsigned first_unread(void) {
         if (strstr(outcome.err, failures[i]) != NULL)
             return 0;
     /* It did not start, which the file is to blame for. */
-    if (strstr(outcome.err, "/rest: ") != NULL && outcome.status == HTW__STATUS_FAILED &&
+    if (strstr(outcome.err, "/rest: ") != NULL && outcome.status == HTW__EXIT_FAILED &&
         outcome.out[0] == '\0')
         return 0;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -334,9 +334,9 @@ static const char *why_wrong(const struct scenario *scenario) {
         if (missing > 0 || strlen(outcome.err) > 0)
             return "a success that was none";
         break;
-    case HTW__STATUS_FAILED:
-    case HTW__STATUS_UNSAVED:
-    case HTW__STATUS_SIGNAL + SIGTERM:
+    case HTW__EXIT_FAILED:
+    case HTW__EXIT_UNSAVED:
+    case HTW__EXIT_SIGNAL + SIGTERM:
         if (strlen(outcome.err) == 0)
             return "no word about the failure";
         break;
@@ -346,7 +346,7 @@ static const char *why_wrong(const struct scenario *scenario) {
     if (fault_plan->error == EINTR && fault_plan->was_hit && is_repeated(fault_plan->call) &&
         outcome.status != scenario->status)
         return "an interrupted call is not repeated";
-    if (scenario->status != HTW__STATUS_UNSAVED && !fault_plan->is_lasting && fault_plan->was_hit &&
+    if (scenario->status != HTW__EXIT_UNSAVED && !fault_plan->is_lasting && fault_plan->was_hit &&
         count_lost() > 0)
         return "one failure is enough to lose messages";
     if (missing > count_lost())
@@ -461,7 +461,7 @@ static void delay_stopped_again_while_it_saves_keeps_whole_records(void **state)
     run(&scenario);
     fault_plan->stop_at_write = 0;
     assert_null(why_wrong(&scenario));
-    assert_int_equal(outcome.status, HTW__STATUS_UNSAVED);
+    assert_int_equal(outcome.status, HTW__EXIT_UNSAVED);
     assert_string_equal(outcome.rest, EARLIER);
     assert_non_null(strstr(outcome.err, "/rest: given up for a signal\n"));
     assert_int_equal(count_lost(), 2);
@@ -482,7 +482,7 @@ static void delay_stopped_releases_all_that_is_due(void **state) {
     run(&scenario);
     fault_plan->shift_at_stop_ns = 0;
     assert_null(why_wrong(&scenario));
-    assert_int_equal(outcome.status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_int_equal(outcome.status, HTW__EXIT_SIGNAL + SIGTERM);
     assert_int_equal(count_in(outcome.out, "\n"), 5000 + MESSAGES);
     assert_non_null(strstr(outcome.err, "0 not released\n"));
 }
@@ -499,7 +499,7 @@ static void delay_without_memory_for_a_long_line_goes_on(void **state) {
     run(&scenario);
     fault_plan->call = FAULT_COUNT;
     assert_true(fault_plan->was_hit);
-    assert_int_equal(outcome.status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_int_equal(outcome.status, HTW__EXIT_SIGNAL + SIGTERM);
     assert_string_equal(outcome.out, "m1\n");
     assert_int_equal(count_in(outcome.rest, "m0\n"), 1);
     assert_non_null(strstr(outcome.err, "/input:3: no more is read: Cannot allocate memory\n"));

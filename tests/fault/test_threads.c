@@ -98,8 +98,8 @@ static struct htw_scheduler_options options_of(uint32_t expirers, uint32_t worke
     return options;
 }
 
-static void count_run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void count_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     atomic_fetch_add((_Atomic int *)arg, 1);
 }
 
@@ -185,9 +185,9 @@ struct gate {
     _Atomic int entered, open;
 };
 
-static void pass_gate(void *arg, const struct htw_firing *firing) {
+static void pass_gate(void *arg, const struct htw_expiration *expiration) {
     struct gate *gate = arg;
-    (void)firing;
+    (void)expiration;
     atomic_fetch_add(&gate->entered, 1);
     wait_for(&gate->open, 1);
 }

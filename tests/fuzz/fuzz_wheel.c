@@ -37,7 +37,7 @@ static uint64_t take_number(struct input *input, unsigned bytes) {
 }
 
 static uint64_t add(uint64_t tick, uint64_t delay) {
-    return delay > HTW_NEVER - tick ? HTW_NEVER : tick + delay;
+    return delay > HTW_NEVER_TICK - tick ? HTW_NEVER_TICK : tick + delay;
 }
 
 static uint64_t subtract(uint64_t tick, uint64_t delay) {
@@ -67,7 +67,7 @@ static uint64_t take_tick(struct input *input, const struct history *history) {
     case 8:
         return subtract(UINT64_C(1) << take_byte(input) % 64, form / 16 % 2);
     case 9:
-        return subtract(HTW_NEVER, form / 16);
+        return subtract(HTW_NEVER_TICK, form / 16);
     case 10:
         return other;
     case 11:
@@ -99,13 +99,13 @@ static struct history_options take_options(struct input *input) {
         options.start = take_number(input, 2);
         break;
     case 2:
-        options.start = HTW_NEVER - 1 - take_number(input, 2);
+        options.start = HTW_NEVER_TICK - 1 - take_number(input, 2);
         break;
     default:
         options.start = take_number(input, 8);
         break;
     }
-    if (options.start == HTW_NEVER)
+    if (options.start == HTW_NEVER_TICK)
         options.start--;
     return options;
 }

@@ -40,7 +40,7 @@ static struct waiter *any_waiter(bool pending) {
 static int64_t any_timeout(void) {
     switch (below(5)) {
     case 0:
-        return HTW_FOREVER;
+        return HTW_NEVER_NS;
     case 1:
         return (int64_t)below(2) - 1;
     case 2:
@@ -53,12 +53,12 @@ static int64_t any_timeout(void) {
 /* One that is taken away later counts as one that runs, and can be set again. */
 static void set_deadline(struct waiter *w, int64_t timeout_ns) {
     int64_t now_ns = model_now_ns();
-    w->deadline_ns = timeout_ns == HTW_FOREVER ? HTW_FOREVER - 1
-                     : timeout_ns > 0          ? now_ns + timeout_ns
-                                               : now_ns;
-    w->due_ns = timeout_ns == HTW_FOREVER ? HTW_FOREVER
-                : timeout_ns > 0          ? (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS
-                                          : now_ns;
+    w->deadline_ns = timeout_ns == HTW_NEVER_NS ? HTW_NEVER_NS - 1
+                     : timeout_ns > 0           ? now_ns + timeout_ns
+                                                : now_ns;
+    w->due_ns = timeout_ns == HTW_NEVER_NS ? HTW_NEVER_NS
+                : timeout_ns > 0           ? (w->deadline_ns + TICK_NS - 1) / TICK_NS * TICK_NS
+                                           : now_ns;
 }
 
 /* What both kinds of submission begin with. */
@@ -72,8 +72,8 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     if (w->peer == w)
         w->peer = NULL;
     set_deadline(w, *ret_timeout_ns);
-    if (*ret_timeout_ns == HTW_FOREVER)
-        w->deadline_ns = HTW_FOREVER;
+    if (*ret_timeout_ns == HTW_NEVER_NS)
+        w->deadline_ns = HTW_NEVER_NS;
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(below(4) == 0 ? &model.scheduler_memory : &model.memory,
                                1 + below(8), below(2) == 0);
@@ -240,9 +240,9 @@ static void step_end_one(void) {
 static void step_set_timeout(void) {
     struct waiter *w = &model.waiters[below(WAITERS)];
     int64_t timeout_ns = any_timeout();
-    if (model.by_wall && timeout_ns == HTW_FOREVER)
+    if (model.by_wall && timeout_ns == HTW_NEVER_NS)
         timeout_ns = 0; /* the wheel would grow, and end() compares bytes */
-    bool runs = w->pending && w->deadline_ns != HTW_FOREVER;
+    bool runs = w->pending && w->deadline_ns != HTW_NEVER_NS;
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(below(2) == 0 ? &model.scheduler_memory : &model.memory,
                                1 + below(4), below(2) == 0);

@@ -53,9 +53,9 @@ static uint64_t choose_start(struct random_source *source, uint64_t which) {
     case 2:
         return (UINT64_C(1) << 32) - 500 + random_below(source, 1000);
     case 3:
-        return HTW_NEVER - 1 - random_below(source, 3000);
+        return HTW_NEVER_TICK - 1 - random_below(source, 3000);
     case 4:
-        return HTW_NEVER - 1 - (UINT64_C(1) << (16 + random_below(source, 30)));
+        return HTW_NEVER_TICK - 1 - (UINT64_C(1) << (16 + random_below(source, 30)));
     default:
         return random_magnitude(source);
     }
@@ -75,7 +75,7 @@ static struct plan make_plan(struct random_source *source, uint64_t number) {
         },
         .steps = sizes[which_size].steps,
     };
-    if (plan.options.start == HTW_NEVER)
+    if (plan.options.start == HTW_NEVER_TICK)
         plan.options.start--;
     /* Now and then many timers, which are costly to check. */
     if (random_one_in(source, 40)) {
@@ -138,9 +138,9 @@ static uint64_t choose_weighted(struct random_source *source, const uint64_t *we
     return chosen;
 }
 
-/* Stops at the last tick that is not HTW_NEVER. */
+/* Stops at the last tick that is not HTW_NEVER_TICK. */
 static uint64_t later(uint64_t tick, uint64_t delay) {
-    return delay > HTW_NEVER - 1 - tick ? HTW_NEVER - 1 : tick + delay;
+    return delay > HTW_NEVER_TICK - 1 - tick ? HTW_NEVER_TICK - 1 : tick + delay;
 }
 
 static uint64_t earlier(uint64_t tick, uint64_t delay) {
@@ -187,8 +187,8 @@ static uint64_t choose_deadline(struct random_source *source, const struct histo
     case 5: /* any distance */
         return later(clock, random_magnitude(source));
     case 6: /* the end of time */
-        return random_one_in(source, 3) ? earlier(HTW_NEVER - 1, random_below(source, 3))
-                                        : HTW_NEVER;
+        return random_one_in(source, 3) ? earlier(HTW_NEVER_TICK - 1, random_below(source, 3))
+                                        : HTW_NEVER_TICK;
     case 7: /* the past and the present */
         return earlier(clock, random_one_in(source, 2) ? 0 : random_magnitude(source));
     default: /* where another timer is or was, or the same slot a turn later */
@@ -213,7 +213,7 @@ static uint64_t choose_now(struct random_source *source, const struct history *h
     case 5:
     case 6:
     case 7: /* about the next deadline, which may be far away */
-        if (earliest != HTW_NEVER)
+        if (earliest != HTW_NEVER_TICK)
             return jitter(source, earliest);
         return later(clock, 1);
     case 8:
@@ -221,7 +221,7 @@ static uint64_t choose_now(struct random_source *source, const struct history *h
     case 9: { /* about any deadline: a jump over many timers */
         uint64_t which = random_below(source, history->options.timers);
         uint64_t tick = history->deadlines[which];
-        if (tick == HTW_NEVER || (tick > UINT64_MAX / 2 && !random_one_in(source, 8)))
+        if (tick == HTW_NEVER_TICK || (tick > UINT64_MAX / 2 && !random_one_in(source, 8)))
             return later(clock, 2);
         return jitter(source, tick);
     }
@@ -229,7 +229,8 @@ static uint64_t choose_now(struct random_source *source, const struct history *h
         return later(clock, random_magnitude(source) >> 40);
     default:
         if (random_one_in(source, 200))
-            return random_one_in(source, 2) ? HTW_NEVER : later(clock, random_magnitude(source));
+            return random_one_in(source, 2) ? HTW_NEVER_TICK
+                                            : later(clock, random_magnitude(source));
         return later(clock, 1);
     }
 }
@@ -266,8 +267,8 @@ static struct history_op choose_op(struct random_source *source, const struct hi
             break;
         }
         op.tick = choose_deadline(source, history, shape);
-        op.latest =
-            random_one_in(source, 20) ? HTW_NEVER : later(op.tick, random_magnitude(source) >> 30);
+        op.latest = random_one_in(source, 20) ? HTW_NEVER_TICK
+                                              : later(op.tick, random_magnitude(source) >> 30);
         if (op.latest < op.tick)
             op.latest = op.tick;
         break;
@@ -278,7 +279,7 @@ static struct history_op choose_op(struct random_source *source, const struct hi
         op.budget = budgets[random_below(source, 4)];
         break;
     case HISTORY_RESERVE:
-        op.tick = random_one_in(source, 4) ? HTW_NEVER : random_magnitude(source);
+        op.tick = random_one_in(source, 4) ? HTW_NEVER_TICK : random_magnitude(source);
         break;
     case HISTORY_REFUSE:
         op.max = 1 + random_below(source, 3);

@@ -216,14 +216,14 @@ void compare_stats(void) {
         if (!w->pending)
             continue;
         model.counted.pending++;
-        model.counted.delayed += w->deadline_ns != HTW_FOREVER;
+        model.counted.delayed += w->deadline_ns != HTW_NEVER_NS;
         for (unsigned key = 0; key < KEYS && w->threshold < 0; key++) {
             model.counted.watched += w->on_key[key];
             model.counted.keys += w->on_key[key] && !keys[key];
             keys[key] |= w->on_key[key];
         }
     }
-    REQUIRE(htw_purgatory_stats(model.purgatory, &stats) == 0);
+    REQUIRE(htw_purgatory_get_stats(model.purgatory, &stats) == 0);
     REQUIRE(stats.memory_bytes == model.memory.live_bytes);
     REQUIRE(htw_pending(model.scheduler) == stats.alarms);
     model.counted.alarms = stats.alarms;

@@ -15,16 +15,16 @@ struct scene {
 
 static struct scene scene;
 
-static void block(void *arg, const struct htw_firing *firing) {
+static void block(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     atomic_fetch_add(&scene.blocked, 1);
     stress_await(&scene.ran, atomic_load(&scene.others));
 }
 
-static void pass_by(void *arg, const struct htw_firing *firing) {
+static void pass_by(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     atomic_fetch_add(&scene.ran, 1);
 }
 

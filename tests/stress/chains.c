@@ -30,9 +30,9 @@ static int64_t next_delay(struct chain *chain) {
     }
 }
 
-static void link(void *arg, const struct htw_firing *firing) {
+static void link(void *arg, const struct htw_expiration *expiration) {
     struct chain *chain = arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     atomic_fetch_add_explicit(&chain->links, 1, memory_order_relaxed);
     if (!stress_goes_on()) {
         atomic_fetch_add(&chains_over, 1);
@@ -40,9 +40,9 @@ static void link(void *arg, const struct htw_firing *firing) {
     }
     int64_t delay_ns = next_delay(chain);
     if (chain->kind % 2 == 0)
-        CHECK_EQUAL(htw_schedule(firing->scheduler, delay_ns, link, chain, NULL), 0);
+        CHECK_EQUAL(htw_schedule(expiration->scheduler, delay_ns, link, chain, NULL), 0);
     else
-        CHECK_EQUAL(htw_reschedule(firing->scheduler, firing->handle, delay_ns), HTW_MOVED);
+        CHECK_EQUAL(htw_reschedule(expiration->scheduler, expiration->handle, delay_ns), HTW_MOVED);
 }
 
 static void go_on(uint32_t workers, uint32_t shards, uint32_t expirers) {
@@ -68,8 +68,8 @@ static void go_on(uint32_t workers, uint32_t shards, uint32_t expirers) {
     stress_finish(scheduler);
 }
 
-static void note(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
+static void note(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
     atomic_fetch_add((_Atomic uint64_t *)arg, 1);
 }
 

@@ -33,8 +33,8 @@ static struct scene scene;
         }                                                                     \
     } while (false)
 
-static void nothing(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
+static void nothing(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
     if (arg != NULL)
         atomic_fetch_add((_Atomic uint64_t *)arg, 1);
 }
@@ -76,11 +76,11 @@ static void expect_inert(struct htw_scheduler *scheduler) {
     htw_group_destroy(scene.group);
     EXPECT(htw_scheduler_now(scheduler) == 0);
     EXPECT(htw_scheduler_fd(scheduler) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_next(scheduler) <= HTW_FOREVER);
+    EXPECT(htw_scheduler_next(scheduler) <= HTW_NEVER_NS);
     EXPECT(htw_scheduler_process(scheduler, 0, NULL) == -EOWNERDEAD);
     EXPECT(htw_scheduler_advance(scheduler, 0) == -EOWNERDEAD);
     EXPECT(htw_scheduler_set_time(scheduler, 0) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_stats(scheduler, &stats) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_get_stats(scheduler, &stats) == -EOWNERDEAD);
     EXPECT(htw_scheduler_prometheus(scheduler, stderr) == -EOWNERDEAD);
     EXPECT(htw_scheduler_stop(scheduler, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_scheduler_destroy(scheduler) == -EOWNERDEAD);
@@ -118,8 +118,8 @@ static void fork_one(void) {
     atomic_fetch_add(&scene.forks, 1);
 }
 
-static void fork_inside(void *arg, const struct htw_firing *firing) {
-    nothing(NULL, firing);
+static void fork_inside(void *arg, const struct htw_expiration *expiration) {
+    nothing(NULL, expiration);
     fork_one();
     atomic_store((_Atomic bool *)arg, true);
 }

@@ -30,9 +30,9 @@ int sched_getcpu(void) {
     return cpu;
 }
 
-static void expired(void *arg, const struct htw_firing *firing) {
+static void expired(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     atomic_fetch_add(&scene.runs, 1);
 }
 
@@ -65,14 +65,14 @@ static void by_expiry(void) {
 }
 
 static void by_cancel(void) {
-    arm(HTW_FOREVER);
+    arm(HTW_NEVER_NS);
     cancel_all();
 }
 
 /* So few that they are not worth leaving to the thread that arms next. */
 static void by_expiry_of_the_last_of_each_page(void) {
     unsigned kept = 2000, count = 0;
-    arm(HTW_FOREVER);
+    arm(HTW_NEVER_NS);
     cancel_except(kept);
     for (unsigned i = 0; i < TIMERS; i += kept, count++)
         CHECK_EQUAL(htw_reschedule(scene.scheduler, scene.handles[i], HTW_MILLISECOND), HTW_MOVED);
@@ -86,21 +86,21 @@ static void cancel_elsewhere(struct stress_thread *thread) {
 }
 
 static void by_cancel_on_another_cpu(void) {
-    arm(HTW_FOREVER);
+    arm(HTW_NEVER_NS);
     stress_run(1, cancel_elsewhere, NULL);
 }
 
 /* The expirer leaves the records to a thread that has armed that many since; it does not come. */
 static void by_cancel_on_another_cpu_while_this_one_arms(void) {
     by_cancel_on_another_cpu();
-    arm(HTW_FOREVER);
+    arm(HTW_NEVER_NS);
     cancel_all();
     by_cancel_on_another_cpu();
 }
 
 static void by_cancel_of_their_group(void) {
     CHECK_EQUAL(htw_group_create(scene.scheduler, &scene.group), 0);
-    arm(HTW_FOREVER);
+    arm(HTW_NEVER_NS);
     CHECK_EQUAL(htw_group_cancel(scene.group, NULL, NULL), TIMERS);
 }
 

@@ -50,7 +50,7 @@ static void give_back(void *context, void *memory, size_t size, size_t alignment
 
 struct htw_purgatory_stats stress_purgatory_stats(struct stress_purgatory *home) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    CHECK_EQUAL(htw_purgatory_stats(home->purgatory, &stats), 0);
+    CHECK_EQUAL(htw_purgatory_get_stats(home->purgatory, &stats), 0);
     return stats;
 }
 

@@ -14,12 +14,12 @@ struct scene {
     _Atomic uint64_t scheduled, cancelled, refused;
 };
 
-static void expired(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
+static void expired(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
     if (!(stress_item_tag(arg) & STRESS_HOOKED))
         stress_item_release(arg);
     /* The key is free again, so that the next one may have it from here on. */
-    htw_cancel(firing->scheduler, firing->handle);
+    htw_cancel(expiration->scheduler, expiration->handle);
 }
 
 static struct htw_spec some_spec(struct scene *scene, struct random_source *random,
@@ -28,7 +28,7 @@ static struct htw_spec some_spec(struct scene *scene, struct random_source *rand
     spec.callback = expired;
     spec.when_ns = (int64_t)random_below(random, (uint64_t)HTW_MILLISECOND);
     if (random_one_in(random, 8))
-        spec.when_ns = HTW_FOREVER;
+        spec.when_ns = HTW_NEVER_NS;
     spec.key = key;
     spec.key_size = sizeof(*key);
     spec.group = *key % 2 == 0 ? scene->group : NULL;
@@ -106,7 +106,7 @@ static void check_limit(struct scene *scene, uint64_t max_pending) {
         CHECK(stress_now_ns() < limit_ns);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = expired;
-    spec.when_ns = HTW_FOREVER;
+    spec.when_ns = HTW_NEVER_NS;
     for (uint64_t i = 0; i <= max_pending; i++) {
         uint64_t key = 1000 + i;
         spec.key = &key;

@@ -22,15 +22,15 @@ struct scene {
 
 static struct scene scene;
 
-static void never(void *arg, const struct htw_firing *firing) {
+static void never(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
     stress_fail(__FILE__, __LINE__, "it was due in an hour");
 }
 
-static void soon(void *arg, const struct htw_firing *firing) {
+static void soon(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
 }
 
 static void acquire(htw_handle *held, uint64_t *count) {
@@ -72,9 +72,9 @@ static void check_exact(void) {
     while (htw_pending(scene.scheduler) > 0)
         CHECK(stress_now_ns() < limit_ns);
     for (uint64_t i = 0; i < scene.limit; i++)
-        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_FOREVER, never, NULL, NULL), 0);
+        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_NEVER_NS, never, NULL, NULL), 0);
     for (unsigned i = 0; i < 10; i++)
-        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_FOREVER, never, NULL, NULL), -EAGAIN);
+        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_NEVER_NS, never, NULL, NULL), -EAGAIN);
     CHECK_EQUAL(htw_pending(scene.scheduler), scene.limit);
 }
 

@@ -23,16 +23,16 @@ struct mix {
     _Atomic uint64_t scheduled, cancelled, moved;
 };
 
-static void expired(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
+static void expired(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
     uint64_t tag = stress_item_tag(arg);
     if (!(tag & STRESS_HOOKED)) {
         stress_item_release(arg);
         return;
     }
     /* Some come back once or twice: the hook tells when it is over. */
-    if ((uint64_t)firing->deadline_ns % 3 == 0) {
-        int result = htw_reschedule(firing->scheduler, firing->handle, HTW_MILLISECOND);
+    if ((uint64_t)expiration->deadline_ns % 3 == 0) {
+        int result = htw_reschedule(expiration->scheduler, expiration->handle, HTW_MILLISECOND);
         CHECK(result == HTW_MOVED || result == HTW_RUNNING || result == -ESHUTDOWN);
     }
     stress_item_tag(arg);
@@ -45,7 +45,7 @@ static int64_t some_delay(struct random_source *random) {
     case 1:
         return HTW_SECOND * (int64_t)(1 + random_below(random, 3600));
     case 2:
-        return HTW_FOREVER;
+        return HTW_NEVER_NS;
     default:
         return (int64_t)random_below(random, 4 * HTW_MILLISECOND);
     }

@@ -26,9 +26,9 @@ struct scene {
 
 static struct scene scene;
 
-static void expired(void *arg, const struct htw_firing *firing) {
+static void expired(void *arg, const struct htw_expiration *expiration) {
     CHECK(arg == &scene);
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
 }
 
 static void cancel(htw_handle handle) {
@@ -51,7 +51,7 @@ static void burst(struct random_source *random) {
     uint64_t count = 1 + random_below(random, BURST);
     for (uint64_t i = 0; i < count; i++) {
         htw_handle handle;
-        int64_t delay_ns = random_one_in(random, 2) ? 0 : HTW_FOREVER;
+        int64_t delay_ns = random_one_in(random, 2) ? 0 : HTW_NEVER_NS;
         CHECK_EQUAL(htw_schedule(scene.scheduler, delay_ns, expired, &scene, &handle), 0);
         atomic_store_explicit(&scene.handles[i], handle, memory_order_release);
     }

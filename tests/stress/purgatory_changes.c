@@ -42,7 +42,7 @@ static int64_t some_time(struct random_source *random) {
 }
 
 static int64_t some_timeout(struct random_source *random) {
-    return random_one_in(random, 3) ? HTW_FOREVER : some_time(random);
+    return random_one_in(random, 3) ? HTW_NEVER_NS : some_time(random);
 }
 
 static void submit(struct random_source *random) {
@@ -165,7 +165,7 @@ static void work(struct stress_thread *thread) {
 static void check_unreached(const struct stress_request *base) {
     const struct request *request = (const struct request *)base;
     CHECK(request->value > htw_threshold_value(scene.thresholds[request->threshold]));
-    CHECK(atomic_load(&base->earliest_ns) == HTW_FOREVER);
+    CHECK(atomic_load(&base->earliest_ns) == HTW_NEVER_NS);
 }
 
 /* Nobody else is at work: none is left behind. */

@@ -89,7 +89,7 @@ static void *drive(void *arg) {
 
 static int64_t some_timeout(struct random_source *random) {
     if (random_one_in(random, 4))
-        return HTW_FOREVER;
+        return HTW_NEVER_NS;
     return random_one_in(random, 4) ? 0 : (int64_t)random_below(random, 500000);
 }
 

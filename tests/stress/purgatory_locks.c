@@ -142,7 +142,7 @@ static void submit(struct random_source *random, uint64_t from, _Atomic bool *pl
     }
     count_waiting(request, 1);
     int64_t timeout_ns = random_one_in(random, 3)
-                             ? HTW_FOREVER
+                             ? HTW_NEVER_NS
                              : (int64_t)random_below(random, 3 * (uint64_t)HTW_MILLISECOND);
     CHECK(stress_submit(&request->base, request->keys, request->key_count, timeout_ns) >= 0);
 }

@@ -79,7 +79,7 @@ static void submit(uint64_t number) {
     struct target *target = scene.targets[number];
     uint64_t keys[] = { own_key(number), group_key(number), own_key(number), 1000 + number };
     size_t count = 1 + number % 4; /* the own key twice, too */
-    int result = stress_submit(&target->base, keys, count, HTW_FOREVER);
+    int result = stress_submit(&target->base, keys, count, HTW_NEVER_NS);
     CHECK(result >= 0);
     if (result == HTW_WATCHED)
         atomic_fetch_add_explicit(&scene.watched, 1, memory_order_relaxed);
@@ -237,7 +237,7 @@ static void fight(struct stress_thread *thread) {
     do {
         meet(&meetings);
         if (thread->index == 0) {
-            CHECK(stress_submit(&duel.target->base, keys, 2, HTW_FOREVER) >= 0);
+            CHECK(stress_submit(&duel.target->base, keys, 2, HTW_NEVER_NS) >= 0);
             for (uint64_t i = random_below(&thread->random, 4); i > 0; i--)
                 stress_check(&scene.home, 1, STRESS_ALL);
         } else {

@@ -50,7 +50,7 @@ static int64_t some_timeout(struct random_source *random) {
     case 0:
         return random_one_in(random, 2) ? 0 : -HTW_SECOND;
     case 1:
-        return HTW_FOREVER;
+        return HTW_NEVER_NS;
     case 2:
         return HTW_SECOND * (int64_t)(1 + random_below(random, 3600));
     default:

@@ -79,8 +79,8 @@ static void work(struct stress_thread *thread) {
                 interfere(&thread->random);
 }
 
-static void never(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void never(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     stress_item_release(arg);
 }
 
@@ -90,7 +90,7 @@ static void part(uint32_t shards) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.max_pending = 1;
     struct htw_scheduler *scheduler = stress_create(&options);
-    CHECK_EQUAL(htw_schedule(scheduler, HTW_FOREVER, never, stress_item_create(0), NULL), 0);
+    CHECK_EQUAL(htw_schedule(scheduler, HTW_NEVER_NS, never, stress_item_create(0), NULL), 0);
     stress_purgatory_open(&scene.home, scheduler, &hooks, shards);
     for (unsigned i = 0; i < SUBMITTERS; i++) {
         scene.slots[i] = slot_claim();

@@ -36,7 +36,7 @@ static struct scene scene;
 
 static int64_t some_timeout(struct random_source *random) {
     if (random_one_in(random, 3))
-        return HTW_FOREVER;
+        return HTW_NEVER_NS;
     return (int64_t)random_below(random, 4 * (uint64_t)HTW_MILLISECOND);
 }
 

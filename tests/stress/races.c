@@ -23,14 +23,14 @@ struct race {
 
 static struct race race;
 
-static void expired(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
+static void expired(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
     uint64_t i = stress_item_tag(arg);
-    atomic_store(&race.running[i], firing->handle);
+    atomic_store(&race.running[i], expiration->handle);
     stress_item_release(arg);
     for (volatile unsigned spins = 0; spins < 100; spins++)
         ;
-    htw_handle own = firing->handle; /* another may run by now that has the number */
+    htw_handle own = expiration->handle; /* another may run by now that has the number */
     atomic_compare_exchange_strong(&race.running[i], &own, 0);
     atomic_fetch_add_explicit(&race.settled, 1, memory_order_release);
 }

@@ -52,25 +52,25 @@ static void pulse_end(void *arg) {
     free(pulse);
 }
 
-static void beat(void *arg, const struct htw_firing *firing) {
+static void beat(void *arg, const struct htw_expiration *expiration) {
     struct pulse *pulse = arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     stress_item_tag(pulse->item);
     CHECK_EQUAL(atomic_fetch_add_explicit(&pulse->running, 1, memory_order_relaxed), 0);
     uint64_t run = atomic_fetch_add_explicit(&pulse->runs, 1, memory_order_relaxed);
-    atomic_store_explicit(&pulse->handle, firing->handle, memory_order_relaxed);
+    atomic_store_explicit(&pulse->handle, expiration->handle, memory_order_relaxed);
     int result;
     switch (run % 16) {
     case 3:
-        result = htw_reschedule(firing->scheduler, firing->handle, HTW_MICROSECOND);
+        result = htw_reschedule(expiration->scheduler, expiration->handle, HTW_MICROSECOND);
         CHECK(result == HTW_MOVED || result == HTW_RUNNING || result == -ESHUTDOWN);
         break;
     case 7:
-        result = htw_set_period(firing->scheduler, firing->handle, 300 * HTW_MICROSECOND);
+        result = htw_set_period(expiration->scheduler, expiration->handle, 300 * HTW_MICROSECOND);
         CHECK(result == HTW_MOVED || result == HTW_GONE || result == -EINVAL);
         break;
     case 15:
-        CHECK_EQUAL(htw_cancel_wait(firing->scheduler, firing->handle), -EDEADLK);
+        CHECK_EQUAL(htw_cancel_wait(expiration->scheduler, expiration->handle), -EDEADLK);
         break;
     default:
         break;
@@ -99,8 +99,8 @@ static void schedule(struct random_source *random, _Atomic htw_handle *slot) {
     atomic_store(slot, handle);
 }
 
-static void count_one(void *context, const struct htw_leftover *leftover) {
-    struct pulse *pulse = leftover->arg;
+static void count_one(void *context, const struct htw_unexpired *unexpired) {
+    struct pulse *pulse = unexpired->arg;
     stress_item_tag(pulse->item);
     ++*(int64_t *)context;
 }

@@ -83,7 +83,7 @@ static void check_reason(const struct stress_request *request, enum htw_reason r
         CHECK(reason == HTW_REASON_CANCELLED || reason == HTW_REASON_CLOSED);
     if (reason == HTW_REASON_EXPIRED) {
         int64_t earliest_ns = atomic_load_explicit(&request->earliest_ns, memory_order_relaxed);
-        CHECK(earliest_ns != HTW_FOREVER);
+        CHECK(earliest_ns != HTW_NEVER_NS);
         CHECK(htw_scheduler_now(request->home->scheduler) >= earliest_ns);
     }
     if (reason == HTW_REASON_CLOSED)
@@ -152,8 +152,8 @@ void stress_request_free(struct stress_request *request) {
 }
 
 static int64_t expiry_ns(int64_t now_ns, int64_t timeout_ns) {
-    if (timeout_ns >= HTW_FOREVER - now_ns)
-        return HTW_FOREVER;
+    if (timeout_ns >= HTW_NEVER_NS - now_ns)
+        return HTW_NEVER_NS;
     return now_ns + (timeout_ns > 0 ? timeout_ns : 0);
 }
 

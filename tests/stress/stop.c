@@ -23,9 +23,9 @@ struct scene {
 
 static struct scene scene;
 
-static void expired(void *arg, const struct htw_firing *firing) {
-    stress_check_firing(firing);
-    CHECK_EQUAL(htw_scheduler_stop(firing->scheduler, NULL, NULL), -EDEADLK);
+static void expired(void *arg, const struct htw_expiration *expiration) {
+    stress_check_firing(expiration);
+    CHECK_EQUAL(htw_scheduler_stop(expiration->scheduler, NULL, NULL), -EDEADLK);
     if (!(stress_item_tag(arg) & STRESS_HOOKED))
         stress_item_release(arg);
 }
@@ -99,7 +99,7 @@ static int schedule(struct random_source *random, struct held *held) {
     spec.callback = expired;
     spec.arg = item;
     spec.when_ns = random_one_in(random, 4)
-                       ? HTW_FOREVER
+                       ? HTW_NEVER_NS
                        : (int64_t)random_below(random, 3 * (uint64_t)HTW_MILLISECOND);
     spec.release = hooked ? stress_item_hook : NULL;
     spec.group = hooked && random_one_in(random, 2) ? scene.group : NULL;

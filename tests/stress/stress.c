@@ -157,12 +157,12 @@ void stress_item_hook(void *arg) {
     stress_item_release(arg);
 }
 
-void stress_item_visit(void *context, const struct htw_leftover *leftover) {
+void stress_item_visit(void *context, const struct htw_unexpired *unexpired) {
     (void)context;
-    CHECK(leftover->callback != NULL && leftover->handle != 0);
+    CHECK(unexpired->callback != NULL && unexpired->handle != 0);
     atomic_fetch_add_explicit(&stress_items_visited, 1, memory_order_relaxed);
-    if (!(stress_item_tag(leftover->arg) & STRESS_HOOKED))
-        stress_item_release(leftover->arg);
+    if (!(stress_item_tag(unexpired->arg) & STRESS_HOOKED))
+        stress_item_release(unexpired->arg);
 }
 
 void stress_items_reset(void) {
@@ -179,15 +179,15 @@ struct htw_scheduler *stress_create(const struct htw_scheduler_options *options)
     return scheduler;
 }
 
-void stress_check_firing(const struct htw_firing *firing) {
-    CHECK(firing->late_ns >= 0);
-    CHECK(firing->deadline_ns <= htw_scheduler_now(firing->scheduler));
-    CHECK(firing->handle != 0);
+void stress_check_firing(const struct htw_expiration *expiration) {
+    CHECK(expiration->late_ns >= 0);
+    CHECK(expiration->deadline_ns <= htw_scheduler_now(expiration->scheduler));
+    CHECK(expiration->handle != 0);
 }
 
 struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    CHECK_EQUAL(htw_scheduler_stats(scheduler, &stats), 0);
+    CHECK_EQUAL(htw_scheduler_get_stats(scheduler, &stats), 0);
     return stats;
 }
 

@@ -91,7 +91,7 @@ void stress_item_release(struct stress_item *item);
 
 /* As a release hook, and as a visitor of leftovers; both count in the variables below. */
 void stress_item_hook(void *arg);
-void stress_item_visit(void *context, const struct htw_leftover *leftover);
+void stress_item_visit(void *context, const struct htw_unexpired *unexpired);
 
 /* How many there were since the last stress_items_reset(), and how many have been released. */
 extern _Atomic uint64_t stress_items_created, stress_items_released, stress_items_visited;
@@ -103,7 +103,7 @@ void stress_items_reset(void);
 struct htw_scheduler *stress_create(const struct htw_scheduler_options *options);
 
 /* Checks what a callback is told. */
-void stress_check_firing(const struct htw_firing *firing);
+void stress_check_firing(const struct htw_expiration *expiration);
 
 struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler);
 

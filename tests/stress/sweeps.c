@@ -18,9 +18,9 @@ struct scene {
 
 static struct scene scene;
 
-static void never(void *arg, const struct htw_firing *firing) {
+static void never(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
     stress_fail(__FILE__, __LINE__, "it was due in an hour");
 }
 

@@ -33,15 +33,15 @@ int sched_getcpu(void) {
     return cpu;
 }
 
-static void expired(void *arg, const struct htw_firing *firing) {
+static void expired(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
 }
 
 static void arm_all(void) {
     for (unsigned i = 0; i < TIMERS; i++) {
         htw_handle handle;
-        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_FOREVER, expired, NULL, &handle), 0);
+        CHECK_EQUAL(htw_schedule(scene.scheduler, HTW_NEVER_NS, expired, NULL, &handle), 0);
         atomic_store_explicit(&scene.handles[i], handle, memory_order_relaxed);
     }
 }

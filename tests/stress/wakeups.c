@@ -88,9 +88,9 @@ static void await_expirer(void) {
         await_sleep_of("htw-expirer");
 }
 
-static void run(void *arg, const struct htw_firing *firing) {
+static void run(void *arg, const struct htw_expiration *expiration) {
     struct probe *probe = arg;
-    stress_check_firing(firing);
+    stress_check_firing(expiration);
     probe->begun = true;
     bool blocks = atomic_fetch_add(&scene.begun, 1) < scene.blockers;
     while (blocks && !atomic_load(&scene.gate_is_open))
@@ -99,10 +99,10 @@ static void run(void *arg, const struct htw_firing *firing) {
     atomic_fetch_add(&scene.runs, 1);
 }
 
-static void run_again(void *arg, const struct htw_firing *firing) {
+static void run_again(void *arg, const struct htw_expiration *expiration) {
     if (atomic_load(&scene.begun) + 1 < REPEATS)
-        CHECK_EQUAL(htw_reschedule(firing->scheduler, firing->handle, SOON), HTW_MOVED);
-    run(arg, firing);
+        CHECK_EQUAL(htw_reschedule(expiration->scheduler, expiration->handle, SOON), HTW_MOVED);
+    run(arg, expiration);
 }
 
 static void ignore(void *arg) {
@@ -174,7 +174,7 @@ static void by_reschedule(void) {
 }
 
 static void by_reschedule_at(void) {
-    schedule(&scene.probes[0], HTW_FOREVER);
+    schedule(&scene.probes[0], HTW_NEVER_NS);
     await_idle();
     CHECK_EQUAL(htw_reschedule_at(scene.scheduler, scene.probes[0].handle, soon()), HTW_MOVED);
 }

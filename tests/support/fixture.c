@@ -35,7 +35,7 @@ size_t fixture_number(const struct fixture *self, const struct htw_timer *timer)
 
 struct htw_wheel_stats fixture_stats(const struct fixture *self) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    assert_int_equal(htw_wheel_stats(self->wheel, &stats), 0);
+    assert_int_equal(htw_wheel_get_stats(self->wheel, &stats), 0);
     return stats;
 }
 

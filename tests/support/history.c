@@ -89,7 +89,7 @@ static bool run_next(struct history *self) {
     if (next > earliest)
         return history_differ(self, "next is %" PRIu64 ", the earliest deadline %" PRIu64, next,
                               earliest);
-    if (earliest == HTW_NEVER)
+    if (earliest == HTW_NEVER_TICK)
         return history_differ(self, "next is %" PRIu64 ", but no timer has a deadline", next);
     /* A bucket may be half demoted; then there is work to do at the clock. */
     if (self->in_round && next == self->clock)
@@ -193,7 +193,7 @@ static bool adopt_clock(struct history *self, bool ended, uint64_t least, uint64
 }
 
 static uint64_t limit_of(const struct history *self, uint64_t now) {
-    if (now == HTW_NEVER)
+    if (now == HTW_NEVER_TICK)
         now--;
     return now > self->clock ? now : self->clock;
 }
@@ -319,7 +319,7 @@ bool history_run(struct history *self, const struct history_op *op) {
 
 static bool finish_by_poll(struct history *self) {
     /* A second round for what was armed inside the last. */
-    struct history_op poll = { .kind = HISTORY_POLL, .tick = HTW_NEVER };
+    struct history_op poll = { .kind = HISTORY_POLL, .tick = HTW_NEVER_TICK };
     for (int round = 0; round < 2; round++) {
         do {
             if (!history_run(self, &poll))

@@ -18,7 +18,7 @@ bool history_differ(struct history *self, const char *format, ...) {
 
 struct htw_wheel_stats history_read_stats(const struct history *self) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    if (htw_wheel_stats(self->wheel, &stats) != 0)
+    if (htw_wheel_get_stats(self->wheel, &stats) != 0)
         abort();
     return stats;
 }

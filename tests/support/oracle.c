@@ -57,7 +57,7 @@ void oracle_arm(struct oracle *self, uint32_t id, uint64_t deadline, uint64_t cl
                 bool in_round) {
     oracle_remove(self, id);
     struct oracle_entry entry = { deadline, self->armings++, id, ORACLE_WAITING };
-    if (deadline == HTW_NEVER)
+    if (deadline == HTW_NEVER_TICK)
         entry.turn = ORACLE_NEVER;
     else if (deadline <= clock)
         entry.turn = in_round ? ORACLE_NEXT_ROUND : ORACLE_DUE;
@@ -69,7 +69,7 @@ const char *oracle_take(struct oracle *self, uint32_t id, uint64_t limit) {
     if (entry == NULL)
         return "a timer was handed out that is not pending";
     if (entry->turn == ORACLE_NEVER)
-        return "a timer with HTW_NEVER was handed out";
+        return "a timer with HTW_NEVER_TICK was handed out";
     if (entry->turn == ORACLE_NEXT_ROUND)
         return "a timer was handed out that belongs to the next round";
     if (entry->turn == ORACLE_WAITING && entry->deadline > limit)
@@ -107,7 +107,7 @@ uint64_t oracle_earliest(const struct oracle *self) {
         if (self->entries[i].turn == ORACLE_WAITING)
             return self->entries[i].deadline;
     }
-    return HTW_NEVER;
+    return HTW_NEVER_TICK;
 }
 
 static size_t count_turn(const struct oracle *self, enum oracle_turn turn) {
@@ -126,8 +126,8 @@ size_t oracle_never(const struct oracle *self) {
 }
 
 uint64_t oracle_slack(uint64_t earliest, uint64_t latest) {
-    if (latest == HTW_NEVER && earliest != HTW_NEVER)
-        latest = HTW_NEVER - 1;
+    if (latest == HTW_NEVER_TICK && earliest != HTW_NEVER_TICK)
+        latest = HTW_NEVER_TICK - 1;
     if (earliest == 0)
         return 0; /* divisible by everything */
     for (unsigned zeros = 63; zeros > 0; zeros--) {

@@ -15,7 +15,7 @@ enum oracle_turn {
     ORACLE_DUE,        /* armed for the past; comes with the next poll, in order of arming */
     ORACLE_WAITING,    /* comes at its deadline */
     ORACLE_NEXT_ROUND, /* armed inside a round for the past: is ORACLE_DUE when that ends */
-    ORACLE_NEVER       /* its deadline is HTW_NEVER */
+    ORACLE_NEVER       /* its deadline is HTW_NEVER_TICK */
 };
 
 struct oracle_entry {
@@ -52,13 +52,13 @@ const char *oracle_take(struct oracle *self, uint32_t id, uint64_t limit);
 /** A round up to `limit` has ended; NULL when it could end, or why not. */
 const char *oracle_end_round(struct oracle *self, uint64_t limit);
 
-/** The earliest deadline among those that are waiting; HTW_NEVER when none is. */
+/** The earliest deadline among those that are waiting; HTW_NEVER_TICK when none is. */
 uint64_t oracle_earliest(const struct oracle *self);
 
 /** How many timers were armed for the past and are still pending. */
 size_t oracle_due(const struct oracle *self);
 
-/** How many timers are pending under HTW_NEVER. */
+/** How many timers are pending under HTW_NEVER_TICK. */
 size_t oracle_never(const struct oracle *self);
 
 /** The tick that slack must choose, for earliest <= latest. */

@@ -186,9 +186,9 @@ int purgatory_case_teardown(void **state) {
     return 0;
 }
 
-static void do_nothing(void *arg, const struct htw_firing *firing) {
+static void do_nothing(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
 }
 
 htw_handle purgatory_case_stranger(struct purgatory_case *test) {
@@ -204,7 +204,7 @@ void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns) {
 
 struct htw_purgatory_stats purgatory_case_stats(struct purgatory_case *test) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    assert_int_equal(htw_purgatory_stats(test->purgatory, &stats), 0);
+    assert_int_equal(htw_purgatory_get_stats(test->purgatory, &stats), 0);
     assert_int_equal(stats.submitted, stats.completed + stats.expired + stats.cancelled +
                                           stats.closed + stats.pending);
     assert_int_equal(stats.watched, htw_purgatory_watched(test->purgatory));

@@ -68,7 +68,7 @@ const char *scheduler_case_log(struct scheduler_case *test) {
 
 struct htw_scheduler_stats scheduler_case_stats(struct htw_scheduler *scheduler) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_stats(scheduler, &stats), 0);
+    assert_int_equal(htw_scheduler_get_stats(scheduler, &stats), 0);
     return stats;
 }
 
@@ -110,12 +110,12 @@ void probe_schedule_spec(struct probe *probe, const struct htw_spec *spec) {
     assert_int_equal(htw_schedule_spec(probe->test->scheduler, spec, &probe->handle, NULL), 0);
 }
 
-void case_probe_run(void *arg, const struct htw_firing *firing) {
+void case_probe_run(void *arg, const struct htw_expiration *expiration) {
     struct probe *probe = arg;
     probe->runs++;
-    probe->last = *firing;
-    probe->ran_ns = htw_scheduler_now(firing->scheduler);
-    probe->early |= probe->ran_ns < firing->deadline_ns || firing->late_ns < 0;
+    probe->last = *expiration;
+    probe->ran_ns = htw_scheduler_now(expiration->scheduler);
+    probe->early |= probe->ran_ns < expiration->deadline_ns || expiration->late_ns < 0;
     note(probe->test, probe->name);
     if (probe->during != NULL)
         probe->answer = probe->during(probe);
@@ -129,11 +129,11 @@ void probe_release(void *arg) {
         probe->on_release(probe);
 }
 
-void probe_visit(void *context, const struct htw_leftover *leftover) {
-    struct probe *probe = leftover->arg;
+void probe_visit(void *context, const struct htw_unexpired *unexpired) {
+    struct probe *probe = unexpired->arg;
     (void)context;
     probe->visits++;
-    probe->leftover_ns = leftover->deadline_ns;
+    probe->leftover_ns = unexpired->deadline_ns;
     note(probe->test, '!');
     note(probe->test, probe->name);
 }

@@ -29,7 +29,7 @@ struct probe {
     unsigned runs, releases, visits;
     bool early;                              /* it ran before its deadline, ever */
     int64_t ran_ns;                          /* the clock when it last ran */
-    struct htw_firing last;                  /* what it was told then */
+    struct htw_expiration last;              /* what it was told then */
     int64_t leftover_ns;                     /* the deadline that a visitor was told */
     unsigned (*during)(struct probe *probe); /* called when it runs, after the log */
     unsigned answer;                         /* what that returned */
@@ -76,10 +76,10 @@ struct htw_spec probe_spec_hooked(struct probe *probe, int64_t delay_ns);
 /** htw_schedule_spec() with the probe's handle; asserts that it returns 0. */
 void probe_schedule_spec(struct probe *probe, const struct htw_spec *spec);
 
-void case_probe_run(void *probe, const struct htw_firing *firing);
+void case_probe_run(void *probe, const struct htw_expiration *expiration);
 void probe_release(void *probe);
 
 /** A visitor; the leftover's argument is a probe. */
-void probe_visit(void *context, const struct htw_leftover *leftover);
+void probe_visit(void *context, const struct htw_unexpired *unexpired);
 
 #endif /* TESTS_SCHEDULER_CASE_H */

@@ -52,7 +52,7 @@ void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_o
 
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_stats(self->scheduler, &stats), 0);
+    assert_int_equal(htw_scheduler_get_stats(self->scheduler, &stats), 0);
     assert_int_equal(stats.running, 0);
     assert_int_equal(stats.scheduled,
                      stats.fired + stats.cancelled + stats.handed_back + stats.pending);
@@ -60,9 +60,9 @@ struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self) {
     return stats;
 }
 
-static void count_leftover(void *context, const struct htw_leftover *leftover) {
+static void count_leftover(void *context, const struct htw_unexpired *unexpired) {
     uint64_t *count = context;
-    (void)leftover;
+    (void)unexpired;
     ++*count;
 }
 
@@ -100,20 +100,20 @@ static void note(struct scheduler_fixture *self, unsigned number) {
     self->log[self->log_count++] = number;
 }
 
-void probe_run(void *probe, const struct htw_firing *firing) {
+void probe_run(void *probe, const struct htw_expiration *expiration) {
     struct probe *self = probe;
     struct scheduler_fixture *fixture = self->fixture;
     pthread_mutex_lock(&fixture->mutex);
     self->runs++;
-    self->last = *firing;
-    self->ran_ns = htw_scheduler_now(firing->scheduler);
+    self->last = *expiration;
+    self->ran_ns = htw_scheduler_now(expiration->scheduler);
     fixture->runs++;
-    if (self->ran_ns < firing->deadline_ns || firing->late_ns < 0)
+    if (self->ran_ns < expiration->deadline_ns || expiration->late_ns < 0)
         fixture->early = true;
     note(fixture, self->number);
     pthread_mutex_unlock(&fixture->mutex);
     if (self->act != NULL)
-        self->act(self, firing);
+        self->act(self, expiration);
 }
 
 static void show(const char *what, const unsigned *numbers, size_t count) {

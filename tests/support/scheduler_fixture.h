@@ -31,9 +31,9 @@ struct probe {
     unsigned number;
     htw_handle handle; /* of the timer, as the schedule call gave it */
     /* Called by the callback; NULL: nothing. */
-    void (*act)(struct probe *self, const struct htw_firing *firing);
+    void (*act)(struct probe *self, const struct htw_expiration *expiration);
     unsigned runs;
-    struct htw_firing last;
+    struct htw_expiration last;
     int64_t ran_ns; /* the clock in the last run */
     int result;     /* for `act` */
 };
@@ -68,7 +68,7 @@ void scheduler_close(struct scheduler_fixture *self);
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self);
 
 /** The callback of the probes. */
-void probe_run(void *probe, const struct htw_firing *firing);
+void probe_run(void *probe, const struct htw_expiration *expiration);
 
 /** See assert_ran. Clears the log. */
 void scheduler_assert_ran(struct scheduler_fixture *self, const unsigned *numbers, size_t count,

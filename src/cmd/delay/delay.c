@@ -74,7 +74,7 @@ static bool has_line(struct htw__delay *delay) {
 /* How long until the earliest deadline; `*ret_ns` is left alone if there is none. */
 static bool time_to_next(const struct htw__delay *delay, htw__nanos *ret_ns) {
     uint64_t tick = htw_wheel_next(delay->wheel);
-    if (tick == HTW_NEVER)
+    if (tick == HTW_NEVER_TICK)
         return false;
     htw__nanos wait_ns = (htw__nanos)tick * delay->options->tick_ns;
     wait_ns -= htw__timeline_now(&delay->timeline);
@@ -86,7 +86,7 @@ static bool time_to_next(const struct htw__delay *delay, htw__nanos *ret_ns) {
 static bool jump(struct htw__delay *delay) {
     uint64_t tick = htw_wheel_next(delay->wheel);
     if (!delay->options->simulate || htw__delay_wants_input(delay) || delay->output.count > 0 ||
-        tick == HTW_NEVER)
+        tick == HTW_NEVER_TICK)
         return false;
     htw__timeline_jump(&delay->timeline, tick);
     return true;
@@ -181,7 +181,7 @@ static bool is_finished(const struct htw__delay *delay) {
         return false;
     /* In virtual time, what lies beyond the last tick is never reached. */
     if (delay->options->simulate)
-        return !htw__delay_wants_input(delay) && htw_wheel_next(delay->wheel) == HTW_NEVER;
+        return !htw__delay_wants_input(delay) && htw_wheel_next(delay->wheel) == HTW_NEVER_TICK;
     return !htw__delay_is_reading(delay) && htw_wheel_count(delay->wheel) == 0;
 }
 
@@ -253,7 +253,7 @@ static int start(struct htw__delay *delay, const struct htw__options *options) {
 
 int htw__delay_run(const struct htw__options *options) {
     static struct htw__delay delay; /* too large for the stack, and there is one run */
-    int status = HTW__STATUS_FAILED;
+    int status = HTW__EXIT_FAILED;
     if (start(&delay, options) == 0) {
         loop(&delay);
         status = htw__delay_finish(&delay);

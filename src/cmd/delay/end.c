@@ -123,10 +123,10 @@ int htw__delay_finish(struct htw__delay *delay) {
     if (delay->options->stats)
         htw__report_print(&delay->report, delay->wheel, stderr);
     if (error != 0)
-        return HTW__STATUS_UNSAVED;
+        return HTW__EXIT_UNSAVED;
     if (htw__signals_stop() != 0)
-        return HTW__STATUS_SIGNAL + htw__signals_stop();
+        return HTW__EXIT_SIGNAL + htw__signals_stop();
     if (is_quiet(delay))
-        return HTW__STATUS_SIGNAL + SIGPIPE;
-    return delay->has_failed || delay->input.has_failed ? HTW__STATUS_FAILED : 0;
+        return HTW__EXIT_SIGNAL + SIGPIPE;
+    return delay->has_failed || delay->input.has_failed ? HTW__EXIT_FAILED : 0;
 }

@@ -98,7 +98,7 @@ void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *outp
     struct htw__message *message;
     while ((message = htw__output_pop(output)) != NULL)
         push(&tail, message);
-    while ((message = htw__message_of(htw_wheel_poll(wheel, HTW_NEVER))) != NULL)
+    while ((message = htw__message_of(htw_wheel_poll(wheel, HTW_NEVER_TICK))) != NULL)
         push(&tail, message);
     /* Those that lie beyond the last tick. */
     while ((message = htw__message_of(htw_wheel_drain(wheel))) != NULL)

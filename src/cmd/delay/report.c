@@ -151,7 +151,7 @@ void htw__report_print(const struct htw__report *report, const struct htw_wheel 
                        FILE *stream) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     struct rusage usage = { 0 };
-    htw_wheel_stats(wheel, &stats);
+    htw_wheel_get_stats(wheel, &stats);
     getrusage(RUSAGE_SELF, &usage);
 
     print_count(stream, "read", report->read);

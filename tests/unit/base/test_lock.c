@@ -18,7 +18,7 @@ struct shared {
 static void *add(void *arg) {
     struct shared *shared = arg;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        htw__lock_take(&shared->lock);
+        htw__lock_acquire(&shared->lock);
         shared->inside++;
         if (shared->inside > shared->most_inside)
             shared->most_inside = shared->inside;
@@ -27,7 +27,7 @@ static void *add(void *arg) {
         if (i % 1024 == 0)
             sched_yield(); /* while it is held */
         shared->inside--;
-        htw__lock_give(&shared->lock);
+        htw__lock_release(&shared->lock);
     }
     return NULL;
 }
@@ -63,9 +63,9 @@ static void *wait_for_lock(void *arg) {
     struct waiter *waiter = arg;
     atomic_store(&waiter->about_to, true);
     uint64_t before_ns = own_cpu_ns();
-    htw__lock_take(&waiter->lock);
+    htw__lock_acquire(&waiter->lock);
     waiter->cpu_ns = own_cpu_ns() - before_ns;
-    htw__lock_give(&waiter->lock);
+    htw__lock_release(&waiter->lock);
     return NULL;
 }
 
@@ -76,12 +76,12 @@ static void lock_held_for_long_is_waited_for_asleep(void **state) {
     const uint64_t held_ns = 200000000;
     pthread_t thread;
     htw__lock_init(&waiter.lock);
-    htw__lock_take(&waiter.lock);
+    htw__lock_acquire(&waiter.lock);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, &waiter), 0);
     while (!atomic_load(&waiter.about_to))
         sched_yield();
     nanosleep(&(struct timespec) { 0, (long)held_ns }, NULL);
-    htw__lock_give(&waiter.lock);
+    htw__lock_release(&waiter.lock);
     pthread_join(thread, NULL);
     assert_true(waiter.cpu_ns < held_ns / 2);
     htw__lock_fini(&waiter.lock);
@@ -90,9 +90,9 @@ static void lock_held_for_long_is_waited_for_asleep(void **state) {
 static void lock_zeroed_is_free(void **state) {
     (void)state;
     static struct htw__lock lock;
-    htw__lock_take(&lock);
+    htw__lock_acquire(&lock);
     assert_int_equal(lock.taken, 1);
-    htw__lock_give(&lock);
+    htw__lock_release(&lock);
     assert_int_equal(lock.taken, 0);
 }
 

@@ -55,8 +55,8 @@ static struct htw__cell *take(void) {
         cell = take_at_hand();
     }
     assert_non_null(cell);
-    assert_int_equal(cell->ident & HTW__IDENT_STATE, 0);
-    cell->ident |= 1;
+    assert_int_equal(cell->status & HTW__STATUS_STATE, 0);
+    cell->status |= 1;
     return cell;
 }
 
@@ -69,14 +69,14 @@ static bool remove_page(uint32_t spare) {
 }
 
 static struct name name_of(const struct htw__cell *cell) {
-    return (struct name) { htw__slab_index(&slab, cell), htw__ident_generation(cell->ident) };
+    return (struct name) { htw__slab_index(&slab, cell), htw__status_generation(cell->status) };
 }
 
 /* The cell that a name stands for; NULL when it is stale. */
 static struct htw__cell *find(struct name name) {
     struct htw__cell *cell = htw__slab_find(&slab, name.index);
-    return cell != NULL && htw__ident_generation(cell->ident) == name.generation &&
-                   (cell->ident & HTW__IDENT_STATE) != 0
+    return cell != NULL && htw__status_generation(cell->status) == name.generation &&
+                   (cell->status & HTW__STATUS_STATE) != 0
                ? cell
                : NULL;
 }
@@ -229,7 +229,7 @@ static void slab_page_of_retired_cells_is_given_back(void **state) {
     struct htw__cell *cells[HTW__SLAB_PAGE_CELLS];
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++) {
         cells[i] = take();
-        cells[i]->ident |= (uint64_t)UINT16_MAX << 32;
+        cells[i]->status |= (uint64_t)UINT16_MAX << 32;
     }
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++)
         htw__slab_free(&slab, cells[i]);
@@ -265,7 +265,7 @@ static void step_take(struct history *history) {
         return;
     }
     size_t i = history->live_count++;
-    cell->ident |= 1 + random_below(&history->random, HTW__IDENT_STATE - 1);
+    cell->status |= 1 + random_below(&history->random, HTW__STATUS_STATE - 1);
     history->cells[i] = cell;
     history->live[i] = name_of(cell);
     history->marks[i] = random_next(&history->random);
@@ -297,7 +297,7 @@ static void check_stale(const struct history *history) {
         assert_null(find(history->stale[i]));
         struct htw__cell *cell = htw__slab_find(&slab, history->stale[i].index);
         if (cell != NULL) /* a generation never comes back */
-            assert_true(htw__ident_generation(cell->ident) != history->stale[i].generation);
+            assert_true(htw__status_generation(cell->status) != history->stale[i].generation);
     }
 }
 

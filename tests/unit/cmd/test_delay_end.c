@@ -11,7 +11,7 @@ static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
     struct run run = run_with("10ms a\n20ms b\n");
     run.events = events;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->out, "a\n");
     assert_string_equal(result->err, "htw delay: cannot wait: Cannot allocate memory\n"
                                      "htw delay: 1 not released\n");
@@ -26,7 +26,7 @@ static void delay_run_stopped_writes_what_is_due(void **state) {
     run.events = events;
     run.is_open = true;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
     assert_string_equal(result->err, "htw delay: stopped by a signal after -:3: 1 not released\n");
     assert_string_equal(result->out, "a\nb\n");
 }
@@ -37,7 +37,7 @@ static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
     run.has_reader_gone = true;
     run.is_open = true;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGPIPE);
+    assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGPIPE);
     assert_string_equal(result->err, "");
 }
 
@@ -47,7 +47,7 @@ static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored
     run.has_reader_gone = true;
     run.ignores_sigpipe = true;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->err, "htw delay: standard output: Broken pipe\n"
                                      "htw delay: stopped after -:0: 1 not released\n");
 }
@@ -61,7 +61,7 @@ static void delay_run_to_a_full_disk_tells_and_fails(void **state) {
     run.is_full = true;
     run.events = events;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->err, "htw delay: standard output: No space left on device\n"
                                      "htw delay: 2 not released\n");
 }
@@ -110,7 +110,7 @@ static void delay_run_stopped_saves_what_is_left(void **state) {
                  cases[i].more);
         assert_string_equal(result->err, wanted);
         assert_string_equal(taken_content_of(unreleased_name()), cases[i].saved);
-        assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+        assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
     }
 }
 
@@ -124,7 +124,7 @@ static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state
     run.events = events;
     run.options.stats = true;
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+    assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
     const char told[] =
         "htw delay: stopped by a signal: 1 not released\nread 1, bad 0, released 0, "
         "unreleased 1\n";
@@ -136,7 +136,7 @@ static void delay_run_that_cannot_save_does_not_start(void **state) {
     struct run run = run_with("1s a\n");
     run.options.unreleased_path = "/nowhere/at all";
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->err, "htw delay: /nowhere/at all: No such file or directory\n");
     assert_int_equal(result->sleeps, 0);
 }
@@ -155,7 +155,7 @@ static void delay_run_that_would_replace_its_input_does_not_start(void **state) 
     run.options.unreleased_path = unreleased_name();
     const struct result *result = result_of(&run);
     assert_string_equal(taken_content_of(name), "");
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     snprintf(wanted, sizeof(wanted),
              "htw delay: %s: is to be read, and so cannot be the --unreleased file\n", name);
     assert_string_equal(result->err, wanted);

@@ -47,7 +47,7 @@ static void assert_report(struct htw_wheel *wheel, const char *wanted, const cha
                           const char *resident) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     char memory[128];
-    htw_wheel_stats(wheel, &stats);
+    htw_wheel_get_stats(wheel, &stats);
     snprintf(memory, sizeof(memory), "memory: wheel %.1f KiB, messages %s, resident %s\n",
              (double)stats.memory_bytes / 1024, messages, resident);
     char *text = printed_now(wheel);
@@ -83,7 +83,7 @@ static void delay_report_tells_each_number_by_its_name(void **state) {
     assert_int_equal(htw_wheel_schedule(wheel, &timer, 1000), 0);
     assert_ptr_equal(htw_wheel_poll(wheel, 1000), &timer);
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_stats(wheel, &stats);
+    htw_wheel_get_stats(wheel, &stats);
     assert_true(stats.advances > 0 && stats.advances < 1000 && stats.demoted < 1000);
     assert_int_not_equal(stats.advances, stats.demoted);
     htw__report_init(&report);

@@ -119,7 +119,7 @@ static void delay_run_of_centuries_sleeps_in_pieces(void **state) {
         run.is_open = true;
         run.events = events;
         const struct result *result = result_of(&run);
-        assert_int_equal(result->status, HTW__STATUS_SIGNAL + SIGTERM);
+        assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
         assert_string_equal(result->out, "");
         SLEEPS(result, -1, cases[i].sleep_s * HTW__NS_PER_S);
         assert_string_equal(result->err,
@@ -189,14 +189,14 @@ static void delay_run_with_bad_lines_tells_and_fails(void **state) {
     (void)state;
     struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
     const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->out, "a\n");
     assert_string_equal(result->err, "htw delay: -:1: number expected: x\n"
                                      "htw delay: -:3: empty line\n"
                                      "htw delay: -:4: number expected: ?\?~\n");
     run.options.strict = true;
     result = result_of(&run);
-    assert_int_equal(result->status, HTW__STATUS_FAILED);
+    assert_int_equal(result->status, HTW__EXIT_FAILED);
     assert_string_equal(result->out, "");
     assert_non_null(strstr(result->err, "htw delay: -:1: number expected: x\n"));
 }

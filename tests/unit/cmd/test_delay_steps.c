@@ -59,9 +59,9 @@ static void assert_collects_in_slices(size_t wanted) {
     do {
         struct htw_wheel_stats before = HTW_WHEEL_STATS_INIT;
         struct htw_wheel_stats after = HTW_WHEEL_STATS_INIT;
-        htw_wheel_stats(delay.wheel, &before);
+        htw_wheel_get_stats(delay.wheel, &before);
         has_more = htw__delay_collect_due(&delay);
-        htw_wheel_stats(delay.wheel, &after);
+        htw_wheel_get_stats(delay.wheel, &after);
         assert_true(delay.output.count <= STEPS_MAX);
         assert_true(after.demoted - before.demoted <= STEPS_MAX);
         struct htw__message *message;

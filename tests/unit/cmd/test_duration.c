@@ -291,7 +291,7 @@ static void tick_of_a_deadline_is_rounded_up(void **state) {
     assert_true(htw__nanos_tick_after(1001, 1000) == 2);
     assert_true(htw__nanos_tick_before(1999, 1000) == 1);
     assert_true(htw__nanos_tick_after(age, HTW__NS_PER_MS) == UINT64_C(10000000000000000000));
-    assert_true(htw__nanos_tick_after(age, HTW__NS_PER_US) == HTW_NEVER);
+    assert_true(htw__nanos_tick_after(age, HTW__NS_PER_US) == HTW_NEVER_TICK);
     assert_true(htw__nanos_tick_after((htw__nanos)UINT64_MAX - 1, 1) == UINT64_MAX - 1);
     assert_true(htw__nanos_tick_after((htw__nanos)INT64_MAX, 1) == (uint64_t)INT64_MAX);
 }

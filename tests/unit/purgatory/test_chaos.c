@@ -111,7 +111,7 @@ static struct waiter *new_waiter(void) {
 }
 
 static int64_t any_timeout(void) {
-    return below(4) == 0 ? HTW_FOREVER : (int64_t)below(20 * (uint64_t)MS) - MS;
+    return below(4) == 0 ? HTW_NEVER_NS : (int64_t)below(20 * (uint64_t)MS) - MS;
 }
 
 static void do_submit(void) {

@@ -8,7 +8,7 @@
 static void watch_all(struct purgatory_case *test, const char *names, const char *key) {
     for (const char *name = names; *name != '\0'; name++) {
         char letter = (char)(*name | 0x20);
-        watch(purgatory_case_waiter(test, letter), HTW_FOREVER, key);
+        watch(purgatory_case_waiter(test, letter), HTW_NEVER_NS, key);
         test->waiters[letter - 'a'].ready = *name != letter;
     }
     purgatory_case_forget_log(test);
@@ -97,7 +97,7 @@ static void bring_peer(struct waiter *self) {
     struct waiter *peer = self->peer;
     self->peer = NULL;
     if (peer != NULL)
-        self->result = submit(peer, HTW_FOREVER, "k");
+        self->result = submit(peer, HTW_NEVER_NS, "k");
 }
 
 static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **state) {
@@ -124,7 +124,7 @@ static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **
 /* Ready once, then not any more, and back on the key from release. */
 static void leave_and_come_back(struct waiter *self) {
     self->ready = false;
-    self->result = submit(self, HTW_FOREVER, "k");
+    self->result = submit(self, HTW_NEVER_NS, "k");
 }
 
 static void purgatory_check_ends_a_request_that_comes_back_once(void **state) {

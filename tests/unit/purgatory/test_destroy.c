@@ -122,9 +122,9 @@ static void purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns(void
     assert_int_equal(
         htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.first, &key, 1, 0),
         HTW_WATCHED);
-    assert_int_equal(
-        htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.second, &key, 1, HTW_FOREVER),
-        HTW_WATCHED);
+    assert_int_equal(htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.second, &key, 1,
+                                                           HTW_NEVER_NS),
+                     HTW_WATCHED);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
     sem_wait(&scene.inside);

@@ -94,7 +94,7 @@ static void assert_shut(struct purgatory_case *test) {
     struct htw_purgatory_stats before = purgatory_case_stats(test);
     assert_int_equal(submit(z, MS, "k"), -ESHUTDOWN);
     z->ready = true;
-    assert_int_equal(submit(z, HTW_FOREVER, "k", "l", "m"), -ESHUTDOWN);
+    assert_int_equal(submit(z, HTW_NEVER_NS, "k", "l", "m"), -ESHUTDOWN);
     assert_log(test, "");
     assert_false(htw_request_is_pending(&z->request));
     struct htw_threshold *threshold = NULL;
@@ -109,7 +109,7 @@ static void assert_shut(struct purgatory_case *test) {
 static void purgatory_closed_ends_all_and_lets_none_in(void **state) {
     struct purgatory_case *test = *state;
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k", "l", "m");
+    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "l", "m");
     watch(purgatory_case_waiter(test, 'c'), 0, "n", "l");
     purgatory_case_forget_log(test);
     assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
@@ -133,7 +133,7 @@ static void purgatory_closed_with_thousands_visits_each_once(void **state) {
     for (unsigned i = 0; i < 3000; i++) {
         waiter_init(&waiters[i], test, '\0');
         snprintf(name, sizeof(name), "%u", i % 700);
-        watch(&waiters[i], i % 3 == 0 ? HTW_FOREVER : MS, name, "all");
+        watch(&waiters[i], i % 3 == 0 ? HTW_NEVER_NS : MS, name, "all");
     }
     assert_waiting(test, 3000, 6000, 701, 2000);
     assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3000);
@@ -229,7 +229,7 @@ static void purgatory_destroyed_closes_what_is_pending(void **state) {
     struct purgatory_case test;
     purgatory_case_begin(&test, NULL, NULL);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'b'), HTW_FOREVER, "k", "l", "m");
+    watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "k", "l", "m");
     purgatory_case_forget_log(&test);
     assert_int_equal(htw_purgatory_destroy(test.purgatory), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -251,7 +251,7 @@ static void purgatory_destroyed_closes_what_is_pending(void **state) {
 
 /* ---- the scheduler's end and limit */
 
-static void take_leftover(void *context, const struct htw_leftover *leftover) {
+static void take_leftover(void *context, const struct htw_unexpired *leftover) {
     (void)leftover;
     ++*(unsigned *)context;
 }
@@ -263,7 +263,7 @@ static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state)
         watch(purgatory_case_waiter(test, name), MS, "k", name < 'd' ? "l" : "m");
     purgatory_case_forget_log(test);
     assert_int_equal(htw_scheduler_stop(test->scheduler, take_leftover, &leftovers), 0);
-    assert_in_range(leftovers, 1, 2); /* the alarm of the lane, and its like */
+    assert_in_range(leftovers, 1, 2); /* the alarm of the cpu, and its like */
     assert_log(test, "");
     assert_int_equal(purgatory_case_stats(test).pending, 6);
     assert_int_equal(submit(purgatory_case_waiter(test, 'z'), MS, "k", "l"), -ESHUTDOWN);
@@ -288,8 +288,8 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
     struct waiter *c = purgatory_case_waiter(&test, 'c');
     htw_handle stranger = purgatory_case_stranger(&test);
-    watch(a, HTW_FOREVER, "k", "l");
-    watch(b, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k", "l");
+    watch(b, HTW_NEVER_NS, "k");
     purgatory_case_forget_log(&test);
     struct htw_purgatory_stats before = purgatory_case_stats(&test);
     assert_int_equal(submit(c, MS, "m"), -EAGAIN);

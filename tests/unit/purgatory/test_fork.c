@@ -25,7 +25,7 @@ static int submit_in_child(struct purgatory_case *test) {
     const struct htw_key keys[] = { { "k", 1 }, { "l", 1 }, { "m", 1 } };
     htw_request_init(&fresh);
     EXPECT(htw_purgatory_try_complete_else_watch(p, &fresh, keys, 1, 0) == -EOWNERDEAD);
-    EXPECT(htw_purgatory_try_complete_else_watch(p, &fresh, keys, 3, HTW_FOREVER) == -EOWNERDEAD);
+    EXPECT(htw_purgatory_try_complete_else_watch(p, &fresh, keys, 3, HTW_NEVER_NS) == -EOWNERDEAD);
     EXPECT(htw_threshold_await(test->threshold, &fresh, 0, 0) == -EOWNERDEAD);
     EXPECT(htw_threshold_await(test->threshold, &fresh, 1000, 0) == -EOWNERDEAD);
     EXPECT(!htw_request_is_pending(&fresh));
@@ -52,7 +52,7 @@ static int ask_in_child(struct purgatory_case *test) {
     EXPECT(htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_purgatory_watched(p) == 0);
     EXPECT(htw_purgatory_delayed(p) == 0);
-    EXPECT(htw_purgatory_stats(p, &stats) == -EOWNERDEAD && stats.pending == 0);
+    EXPECT(htw_purgatory_get_stats(p, &stats) == -EOWNERDEAD && stats.pending == 0);
     FILE *stream = tmpfile();
     EXPECT(stream != NULL);
     EXPECT(htw_purgatory_prometheus(p, stream) == -EOWNERDEAD && ftell(stream) == 0);

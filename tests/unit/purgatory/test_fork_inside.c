@@ -9,7 +9,7 @@
  */
 #include "../../support/purgatory_case.h"
 
-#include "../../../src/purgatory/lane.h"
+#include "../../../src/purgatory/timeout.h"
 #include "../../../src/purgatory/threshold.h"
 #include "../../../src/scheduler/state.h"
 
@@ -56,16 +56,16 @@ static void must_not_release(void *context, void *memory, size_t size, size_t al
 static void inherit_locks(struct purgatory_case *test) {
     struct htw_purgatory *purgatory = test->purgatory;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        htw__lock_take(&purgatory->shards[i].lock);
-    for (uint32_t i = 0; i < purgatory->lane_count; i++) {
-        htw__lock_take(&purgatory->lanes[i].lock);
-        htw__lock_take(&purgatory->lanes[i].cells_lock);
+        htw__lock_acquire(&purgatory->shards[i].lock);
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++) {
+        htw__lock_acquire(&purgatory->cpus[i].lock);
+        htw__lock_acquire(&purgatory->cpus[i].key_pool_lock);
     }
-    htw__lock_take(&purgatory->lock);
+    htw__lock_acquire(&purgatory->lock);
     if (test->threshold != NULL)
-        htw__lock_take(&test->threshold->lock);
+        htw__lock_acquire(&test->threshold->lock);
     for (uint32_t i = 0; i < test->scheduler->shard_count; i++)
-        htw__lock_take(&test->scheduler->shards[i].lock);
+        htw__lock_acquire(&test->scheduler->shards[i].lock);
     pthread_mutex_lock(&test->scheduler->wall.mutex);
     purgatory->allocator.allocate = must_not_allocate;
     purgatory->allocator.release = must_not_release;
@@ -254,8 +254,8 @@ static void child_comes_out_of_a_check_inside_a_check(void **state) {
 }
 
 static void prepare_later(struct purgatory_case *test) {
-    watch(waiter(test, 'a'), HTW_FOREVER, "k");
-    watch(waiter(test, 'b'), HTW_FOREVER, "l");
+    watch(waiter(test, 'a'), HTW_NEVER_NS, "k");
+    watch(waiter(test, 'b'), HTW_NEVER_NS, "l");
     test->waiters[0].ready = true;
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(check_key_later(test, "l"), 0);

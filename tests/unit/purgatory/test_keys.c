@@ -142,7 +142,7 @@ static void purgatory_count_of_a_key_is_how_many_wait_on_it(void **state) {
     struct purgatory_case *test = *state;
     assert_int_equal(count_key(test, "k"), 0);
     watch(purgatory_case_waiter(test, 'a'), MS, "k", "l", "k");
-    watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k", "");
+    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "");
     watch(purgatory_case_waiter(test, 'c'), MS, "l", "m", "n", "o");
     assert_int_equal(count_key(test, "k"), 2);
     assert_int_equal(count_key(test, "l"), 2);
@@ -179,7 +179,7 @@ static void purgatory_count_of_many_is_exact_and_needs_no_memory(void **state) {
     static struct waiter waiters[1000];
     for (unsigned i = 0; i < 1000; i++) {
         waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], HTW_FOREVER, "k");
+        watch(&waiters[i], HTW_NEVER_NS, "k");
         if (i < 260 || i == 999) {
             failing_allocator_fail(&test->memory, 1, true);
             assert_int_equal(count_key(test, "k"), i + 1);

@@ -197,14 +197,14 @@ static void purgatory_checks_later_are_one_while_waiters_come_and_go(void **stat
     a->name = '\0';
     for (unsigned i = 0; i < 1000; i++) {
         a->asked = 0;
-        watch(a, HTW_FOREVER, "k");
+        watch(a, HTW_NEVER_NS, "k");
         assert_int_equal(check_key_later(test, "k"), 0);
         assert_waiting(test, 1, 1, 1, 0);
         assert_true(cancel(a));
         assert_waiting(test, 0, 0, 0, 0);
     }
     a->asked = 0;
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     purgatory_case_advance(test, 0);
     assert_int_equal(a->asked, 2 + 1);
     assert_int_equal(htw_purgatory_check(test->purgatory, "k", 1), 0);
@@ -217,8 +217,8 @@ static void purgatory_check_later_of_a_key_that_is_left_lets_it_go(void **state)
     struct purgatory_case *test = *state;
     size_t before = test->memory.live_bytes;
     for (unsigned closed = 0; closed < 2; closed++) {
-        watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "a key of more than sixteen bytes");
-        watch(purgatory_case_waiter(test, 'b'), HTW_FOREVER, "k");
+        watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key of more than sixteen bytes");
+        watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k");
         assert_int_equal(check_key_later(test, "k"), 0);
         assert_int_equal(check_key_later(test, "a key of more than sixteen bytes"), 0);
         assert_true(cancel(&test->waiters[0]));
@@ -266,7 +266,7 @@ static struct waiter *begin_with_executor(struct purgatory_case *test, uint64_t 
     executor.refuses = refuses;
     purgatory_case_begin(test, &options, NULL);
     struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     a->ready = true;
     assert_int_equal(check_key_later(test, "k"), 0);
     return a;
@@ -295,7 +295,7 @@ static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(
     purgatory_case_advance(&test, 2 * HTW_SECOND);
     assert_ends(&test, "aC");
     /* Run once, it is soon again. */
-    watch(purgatory_case_waiter(&test, 'b'), HTW_FOREVER, "k");
+    watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "k");
     test.waiters[1].ready = true;
     assert_int_equal(check_key_later(&test, "k"), 0);
     purgatory_case_advance(&test, 0);

@@ -151,13 +151,13 @@ static void purgatory_submit_refused_memory_changes_nothing(void **state) {
     static const size_t counts[] = { 1, 2, 3, 40, 300 };
     static const size_t sizes[] = { 3, 16, 17, 100 };
     /* Another one is there all the time, so that there is something to be spoiled. */
-    watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "000", "some long key that is not short");
+    watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "000", "some long key that is not short");
     test->waiters[0].name = '\0'; /* it is asked, too, but not of interest */
     timeout_ns = MS;
     for (unsigned c = 0; c < 5; c++)
         for (unsigned s = 0; s < 4; s++)
             check_submit(test, counts[c], sizes[s]);
-    timeout_ns = HTW_FOREVER;
+    timeout_ns = HTW_NEVER_NS;
     check_submit(test, 2, 17);
     purgatory_case_forget_log(test);
     assert_true(cancel(&test->waiters[0]));
@@ -234,7 +234,7 @@ static int check_later_chosen(struct purgatory_case *test) {
 static void purgatory_check_later_refused_memory_checks_nothing(void **state) {
     struct purgatory_case *test = *state;
     static const size_t sizes[] = { 3, 100 };
-    timeout_ns = HTW_FOREVER;
+    timeout_ns = HTW_NEVER_NS;
     for (unsigned i = 0; i < 4; i++) {
         choose_keys(2, sizes[i % 2]);
         purgatory_case_waiter(test, 's');
@@ -264,7 +264,7 @@ static void threshold_refused_memory_changes_nothing(void **state) {
     struct purgatory_case *test = *state;
     static const uint64_t values[] = { 1001, 1500, 100000, UINT64_C(1) << 40, UINT64_MAX };
     assert_true(refuse(test, &test->memory, create_threshold, 0, no_spare) > 0);
-    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'a'), 1001, HTW_FOREVER),
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'a'), 1001, HTW_NEVER_NS),
                      HTW_WATCHED);
     for (unsigned i = 0; i < 10; i++) {
         awaited = values[i / 2];

@@ -13,7 +13,7 @@ static void watch_all(struct purgatory_case *test, unsigned count,
                       void (*on_asked)(struct waiter *)) {
     for (unsigned i = 0; i < count; i++) {
         waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], HTW_FOREVER, "k");
+        watch(&waiters[i], HTW_NEVER_NS, "k");
         waiters[i].asked = 0;
     }
     for (unsigned i = 0; i < count; i++)
@@ -59,7 +59,7 @@ static void purgatory_hooks_that_check_their_key_are_submitted_in_few_calls(void
     for (unsigned i = 0; i < 20; i++) {
         waiter_init(&waiters[i], test, '\0');
         waiters[i].on_asked = check_own_key;
-        watch(&waiters[i], HTW_FOREVER, "k");
+        watch(&waiters[i], HTW_NEVER_NS, "k");
     }
     assert_in_range(asked_in_all(20), 20, 5000);
     assert_int_equal(cancel_key(test, "k"), 20);
@@ -96,7 +96,7 @@ static void bring_another(struct waiter *self) {
     self->peer = NULL;
     if (peer == NULL)
         return;
-    self->result = submit(peer, HTW_FOREVER, "k");
+    self->result = submit(peer, HTW_NEVER_NS, "k");
     peer->ready = true;
     self->result += check_key(self->test, "k");
 }
@@ -154,7 +154,7 @@ static void purgatory_check_of_a_key_further_out_makes_that_go_round(void **stat
     struct purgatory_case *test = *state;
     watch_all(test, 1, check_the_other_key);
     waiter_init(&waiters[1], test, '\0');
-    watch(&waiters[1], HTW_FOREVER, "l");
+    watch(&waiters[1], HTW_NEVER_NS, "l");
     waiters[1].on_asked = check_the_other_key;
     waiters[0].yes_at = 2;
     assert_int_equal(check_key(test, "k"), 1);
@@ -179,7 +179,7 @@ static void purgatory_check_inside_of_a_key_that_goes_ends(void **state) {
 }
 
 static void come_back(struct waiter *self) {
-    self->result = submit(self, HTW_FOREVER, "k");
+    self->result = submit(self, HTW_NEVER_NS, "k");
 }
 
 static void say_yes_to_checks(struct waiter *self) {

@@ -59,7 +59,7 @@ static void purgatory_without_try_complete_asks_nobody(void **state) {
     purgatory_case_begin(&test, NULL, &options);
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
     a->ready = true;
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     watch(b, MS, "k");
     assert_int_equal(check_key(&test, "k"), 0);
     assert_log(&test, "");
@@ -76,7 +76,7 @@ static void purgatory_without_release_ends_requests_all_the_same(void **state) {
     options.release = NULL;
     purgatory_case_begin(&test, NULL, &options);
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     watch(b, MS, "k");
     a->ready = true;
     assert_int_equal(check_key(&test, "k"), 1);
@@ -132,7 +132,7 @@ static void purgatory_request_that_is_pending_is_busy(void **state) {
     options.context = test;
     options.allocator = &test->scheduler_memory.allocator;
     assert_int_equal(htw_purgatory_create(&elsewhere, test->scheduler, &options), 0);
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     struct htw_purgatory_stats before = purgatory_case_stats(test);
     assert_int_equal(submit(a, MS, "k"), -EBUSY);
     assert_int_equal(submit(a, MS, "l", "m", "n"), -EBUSY);
@@ -178,8 +178,8 @@ static void purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call(vo
 static void purgatory_timeout_forever_never_expires(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, HTW_FOREVER, "k");
-    watch(b, HTW_FOREVER - 1, "k");
+    watch(a, HTW_NEVER_NS, "k");
+    watch(b, HTW_NEVER_NS - 1, "k");
     assert_int_equal(purgatory_case_stats(test).pending, 2);
     purgatory_case_advance(test, 1000000 * HTW_SECOND);
     assert_log(test, "a? a? b? b?");
@@ -189,7 +189,7 @@ static void purgatory_timeout_forever_never_expires(void **state) {
 
 static void purgatory_timeout_forever_is_not_delayed(void **state) {
     struct purgatory_case *test = *state;
-    watch(purgatory_case_waiter(test, 'a'), HTW_FOREVER, "k", "l");
+    watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "k", "l");
     assert_waiting(test, 1, 2, 2, 0);
     watch(purgatory_case_waiter(test, 'b'), MS, "k");
     assert_waiting(test, 2, 3, 2, 1);
@@ -264,7 +264,7 @@ static void purgatory_request_may_be_freed_in_release(void **state) {
     struct waiter *waiters[8];
     for (unsigned i = 0; i < 8; i++) {
         waiters[i] = loose_waiter(test);
-        watch(waiters[i], i < 4 ? MS : HTW_FOREVER, "k", "l", "m");
+        watch(waiters[i], i < 4 ? MS : HTW_NEVER_NS, "k", "l", "m");
     }
     assert_true(complete(waiters[0]));
     assert_true(cancel(waiters[1]));

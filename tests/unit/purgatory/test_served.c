@@ -93,7 +93,7 @@ static void begin(const struct htw_scheduler_options *timed) {
 static int submit(void) {
     struct htw_key key = { "k", 1 };
     return htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.request, &key, 1,
-                                                 HTW_FOREVER);
+                                                 HTW_NEVER_NS);
 }
 
 static void end(void) {
@@ -122,9 +122,9 @@ static void purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost(vo
     }
 }
 
-static void never_due(void *arg, const struct htw_firing *firing) {
+static void never_due(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
 }
 
 /* The scheduler has no place for the check. */

@@ -97,7 +97,7 @@ static void purgatory_stats_count_every_end(void **state) {
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), 0);
     test->threshold = threshold;
     for (char name = 'a'; name <= 'j'; name++)
-        watch(purgatory_case_waiter(test, name), name < 'e' ? MS : HTW_FOREVER, "k", "l");
+        watch(purgatory_case_waiter(test, name), name < 'e' ? MS : HTW_NEVER_NS, "k", "l");
     struct waiter *y = purgatory_case_waiter(test, 'y'), *z = purgatory_case_waiter(test, 'z');
     assert_int_equal(waiter_await(y, 10, 2 * MS), HTW_WATCHED);
     z->ready = true;
@@ -165,7 +165,7 @@ static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
         waiter_init(&waiters[i], test, '\0');
         snprintf(names[0], sizeof(names[0]), "%u", i);
         snprintf(names[1], sizeof(names[1]), "%016u", i);
-        watch(&waiters[i], HTW_FOREVER, names[0], names[1]);
+        watch(&waiters[i], HTW_NEVER_NS, names[0], names[1]);
     }
     uint64_t bytes = purgatory_case_stats(test).memory_bytes - before;
     assert_in_range(bytes, 20000 * 64, 20000 * 80);
@@ -178,12 +178,12 @@ static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
 static void purgatory_stats_given_wrongly_are_refused(void **state) {
     struct purgatory_case *test = *state;
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    assert_int_equal(htw_purgatory_stats(NULL, &stats), -EINVAL);
-    assert_int_equal(htw_purgatory_stats(test->purgatory, NULL), -EINVAL);
+    assert_int_equal(htw_purgatory_get_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_purgatory_get_stats(test->purgatory, NULL), -EINVAL);
     static const size_t sizes[] = { 0, 1, sizeof(stats) - 1, sizeof(stats) + 1, SIZE_MAX };
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         stats = (struct htw_purgatory_stats) { .struct_size = sizes[i], .pending = 77 };
-        assert_int_equal(htw_purgatory_stats(test->purgatory, &stats), -EINVAL);
+        assert_int_equal(htw_purgatory_get_stats(test->purgatory, &stats), -EINVAL);
         assert_int_equal(stats.pending, 77);
     }
     assert_int_equal(htw_purgatory_watched(NULL), 0);

@@ -196,7 +196,7 @@ static void purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook(void **stat
  */
 static void use_again(struct waiter *self) {
     self->on_released = NULL;
-    self->result = submit(self, HTW_FOREVER, "k");
+    self->result = submit(self, HTW_NEVER_NS, "k");
     start(self->test);
     for (unsigned i = 0; i < 4 && await_inside(); i++) {
         self->result += check_key(self->test, "k");
@@ -208,7 +208,7 @@ static void use_again(struct waiter *self) {
 static void purgatory_event_from_release_of_its_former_life_is_not_lost(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     a->on_asked = stay;
     a->on_released = use_again;
     assert_true(complete(a));

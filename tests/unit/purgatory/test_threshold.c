@@ -86,7 +86,7 @@ static void threshold_completes_in_order_of_values(void **state) {
     for (unsigned i = 0; i < 3000; i++) { /* scattered, and up to values far ahead */
         unsigned which = i * 1999 % 3000;
         uint64_t value = 101 + (uint64_t)which * which * which;
-        assert_int_equal(waiter_await(&waiters[which], value, HTW_FOREVER), HTW_WATCHED);
+        assert_int_equal(waiter_await(&waiters[which], value, HTW_NEVER_NS), HTW_WATCHED);
     }
     assert_waiting(test, 3000, 0, 0, 0);
     assert_int_equal(advance(test, 101 + 1000 * 1000 * 1000), 1001);
@@ -101,7 +101,7 @@ static void threshold_that_is_not_reached_lets_requests_expire(void **state) {
     struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
     assert_int_equal(waiter_await(a, 101, 2 * MS), HTW_WATCHED);
     assert_int_equal(waiter_await(b, 1000000, MS), HTW_WATCHED);
-    assert_int_equal(waiter_await(c, 101, HTW_FOREVER), HTW_WATCHED);
+    assert_int_equal(waiter_await(c, 101, HTW_NEVER_NS), HTW_WATCHED);
     assert_int_equal(waiter_await(d, 101, -1), HTW_WATCHED);
     assert_waiting(test, 4, 0, 0, 3);
     assert_log(test, "");
@@ -337,7 +337,8 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     purgatory_case_begin(&test, &options, NULL);
     assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
     htw_handle stranger = purgatory_case_stranger(&test);
-    assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_FOREVER), HTW_WATCHED);
+    assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_NEVER_NS),
+                     HTW_WATCHED);
     struct waiter *b = purgatory_case_waiter(&test, 'b');
     struct htw_purgatory_stats before = purgatory_case_stats(&test);
     assert_int_equal(waiter_await(b, 10, MS), -EAGAIN);

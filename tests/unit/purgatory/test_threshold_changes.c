@@ -222,7 +222,7 @@ static void threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all(void 
     failing_allocator_fail(&test->memory, 1, true);
     for (char name = 'a'; name <= 'e'; name++)
         assert_int_equal(waiter_await(purgatory_case_waiter(test, name),
-                                      UINT64_C(1) << (10 * (name - 'a' + 1)), HTW_FOREVER),
+                                      UINT64_C(1) << (10 * (name - 'a' + 1)), HTW_NEVER_NS),
                          HTW_WATCHED);
     lower(test, 0);
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 5);

@@ -41,7 +41,7 @@ static void purgatory_timeout_made_shorter_comes_earlier(void **state) {
 
 static void purgatory_timeout_taken_away_never_comes_and_can_be_given_again(void **state) {
     struct purgatory_case *test = *state;
-    static const int64_t long_ns[] = { HTW_FOREVER, HTW_FOREVER - 1, HTW_FOREVER / 2 };
+    static const int64_t long_ns[] = { HTW_NEVER_NS, HTW_NEVER_NS - 1, HTW_NEVER_NS / 2 };
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     for (unsigned i = 0; i < 3; i++) {
@@ -74,7 +74,7 @@ static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     assert_int_equal(set_timeout(a, MS), -ENOENT); /* never submitted */
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     assert_int_equal(set_timeout(a, MS), -ENOENT);
     purgatory_case_advance(test, HTW_SECOND);
     assert_true(cancel(a));
@@ -203,11 +203,11 @@ static void purgatory_timeout_refused_memory_stays_as_it_was(void **state) {
     watch(a, 1000 * HTW_SECOND, "k");
     uint64_t before = htw_timer_deadline(&a->request._timeout);
     failing_allocator_fail(&test.memory, 1, true);
-    assert_int_equal(set_timeout(a, HTW_FOREVER), -ENOMEM);
+    assert_int_equal(set_timeout(a, HTW_NEVER_NS), -ENOMEM);
     failing_allocator_relent(&test.memory);
     assert_int_equal(htw_timer_deadline(&a->request._timeout), before);
     assert_waiting(&test, 1, 1, 1, 1);
-    assert_int_equal(set_timeout(a, HTW_FOREVER), 0);
+    assert_int_equal(set_timeout(a, HTW_NEVER_NS), 0);
     assert_true(htw_timer_deadline(&a->request._timeout) > before);
     assert_true(cancel(a));
     purgatory_case_end(&test);

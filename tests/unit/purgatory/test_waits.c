@@ -44,7 +44,7 @@ static void purgatory_waits_are_counted_by_their_length(void **state) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t ms = cases[i / 2].ms;
-        watch(a, i % 2 == 0 ? HTW_FOREVER : 1000000 * HTW_SECOND, "k");
+        watch(a, i % 2 == 0 ? HTW_NEVER_NS : 1000000 * HTW_SECOND, "k");
         purgatory_case_advance(test, ms * MS);
         assert_true(i % 4 < 2 ? cancel(a) : complete(a));
         assert_added(test, cases[i / 2].bucket, 1, (uint64_t)ms);
@@ -59,7 +59,7 @@ static void purgatory_waits_are_counted_however_they_end(void **state) {
     for (char name = 'a'; name <= 'd'; name++)
         watch(purgatory_case_waiter(test, name), 100 * MS, "k");
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'e'), 5, 100 * MS), HTW_WATCHED);
-    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 9, HTW_FOREVER), HTW_WATCHED);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 9, HTW_NEVER_NS), HTW_WATCHED);
     purgatory_case_advance(test, 10 * MS);
     test->waiters[0].ready = true;
     assert_int_equal(check_key_at_most(test, "k", 1), 1);
@@ -104,7 +104,7 @@ static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
 static void purgatory_waits_while_the_clock_is_set_back_count_as_none(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS - 5 * MS), 0);
     assert_true(cancel(a));
     assert_int_equal(purgatory_case_stats(test).waits[0], 1);
@@ -121,7 +121,7 @@ static void purgatory_waits_under_load_are_those_of_a_sample(void **state) {
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < MANY; i++) {
             waiter_init(&waiters[i], test, '\0');
-            watch(&waiters[i], round % 2 == 0 ? HTW_SECOND : HTW_FOREVER, "k");
+            watch(&waiters[i], round % 2 == 0 ? HTW_SECOND : HTW_NEVER_NS, "k");
         }
         purgatory_case_advance(test, 3 * MS);
         assert_int_equal(cancel_key(test, "k"), MANY);
@@ -139,7 +139,7 @@ static void purgatory_prometheus_shows_the_waits(void **state) {
     static const int64_t waits_ms[] = { 0, 1, 1, 3, 1500, 5000000 };
     for (unsigned i = 0; i < 6; i++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
-        watch(a, HTW_FOREVER, "k");
+        watch(a, HTW_NEVER_NS, "k");
         purgatory_case_advance(test, waits_ms[i] * MS);
         assert_true(cancel(a));
     }

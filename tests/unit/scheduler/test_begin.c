@@ -42,14 +42,14 @@ struct window {
 
 static struct gate in_callback;
 
-static void act_stay(struct probe *self, const struct htw_firing *firing) {
+static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(&in_callback);
 }
 
-static void act_reschedule(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_reschedule(firing->scheduler, firing->handle, HTW_SECOND);
+static void act_reschedule(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_reschedule(expiration->scheduler, expiration->handle, HTW_SECOND);
 }
 
 static void *jump(void *arg) {
@@ -86,12 +86,12 @@ static void open_window(struct window *window) {
     assert_int_equal(pthread_create(&window->thread, NULL, jump, window), 0);
     assert_true(gate_await(&in_callback, 1));
     struct htw__lock *lock = &scheduler->shards[0].lock;
-    htw__lock_take(lock);
+    htw__lock_acquire(lock);
     atomic_store(&watched, lock);
     gate_open(&in_callback);
     bool waits = gate_await(&at_lock, 1);
     atomic_store(&watched, NULL);
-    htw__lock_give(lock);
+    htw__lock_release(lock);
     assert_true(waits);
 }
 
@@ -184,12 +184,12 @@ static void scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once(voi
     arm_every(&f, 0, 0, 100 * HTW_TICK_NS_MAX, HTW_REPEAT_SKIP);
     assert_true(gate_await(&in_callback, 1));
     struct htw__lock *lock = &f.scheduler->shards[0].lock;
-    htw__lock_take(lock);
+    htw__lock_acquire(lock);
     atomic_store(&watched, lock);
     gate_open(&in_callback);
     bool waits = gate_await(&at_lock, 1);
     atomic_store(&watched, NULL);
-    htw__lock_give(lock);
+    htw__lock_release(lock);
     assert_true(waits);
     atomic_store(&clock_ns, MS);
     assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 0), HTW_MOVED);

@@ -8,10 +8,10 @@
 
 #define TIMERS 64
 
-static void run_again(void *arg, const struct htw_firing *firing) {
+static void run_again(void *arg, const struct htw_expiration *expiration) {
     unsigned *runs = arg;
     ++*runs;
-    assert_int_equal(htw_reschedule(firing->scheduler, firing->handle, 0), HTW_MOVED);
+    assert_int_equal(htw_reschedule(expiration->scheduler, expiration->handle, 0), HTW_MOVED);
 }
 
 static bool all_have_run(const unsigned *runs) {

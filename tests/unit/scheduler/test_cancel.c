@@ -26,7 +26,7 @@ static void scheduler_cancel_of_forever_is_a_cancel(void **state) {
     (void)state;
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
     assert_int_equal(htw_pending(f.scheduler), 0);
     scheduler_close(&f);
@@ -67,8 +67,8 @@ static void scheduler_cancel_of_zero_is_gone(void **state) {
     scheduler_close(&f);
 }
 
-static void act_cancel_self(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_cancel(firing->scheduler, firing->handle);
+static void act_cancel_self(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_cancel(expiration->scheduler, expiration->handle);
 }
 
 static void scheduler_cancel_in_own_callback_says_running(void **state) {
@@ -98,9 +98,9 @@ static void scheduler_cancel_of_repeating_in_own_callback_ends_it(void **state) 
     scheduler_close(&f);
 }
 
-static void act_cancel_other(struct probe *self, const struct htw_firing *firing) {
+static void act_cancel_other(struct probe *self, const struct htw_expiration *expiration) {
     struct probe *other = &self->fixture->probes[1 - self->number];
-    self->result = htw_cancel(firing->scheduler, other->handle);
+    self->result = htw_cancel(expiration->scheduler, other->handle);
 }
 
 /* Both are taken from the wheel together: the one that starts first wins. */
@@ -119,8 +119,8 @@ static void scheduler_cancel_of_the_next_in_the_batch_prevents_the_run(void **st
     scheduler_close(&f);
 }
 
-static void act_cancel_wait_self(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_cancel_wait(firing->scheduler, firing->handle);
+static void act_cancel_wait_self(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_cancel_wait(expiration->scheduler, expiration->handle);
 }
 
 static void scheduler_cancel_wait_for_itself_is_a_deadlock_and_cancels(void **state) {
@@ -152,9 +152,9 @@ static void scheduler_cancel_wait_of_pending_is_a_cancel(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_firing *firing) {
+static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(the_gate);
 }
 

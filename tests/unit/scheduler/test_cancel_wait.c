@@ -37,9 +37,9 @@ struct slow {
     htw_handle handle;
 };
 
-static void run_slowly(void *arg, const struct htw_firing *firing) {
+static void run_slowly(void *arg, const struct htw_expiration *expiration) {
     struct slow *slow = arg;
-    (void)firing;
+    (void)expiration;
     atomic_store(&slow->stage, 1);
     wait_for(&slow->stage, 2);
     atomic_store(&slow->stage, 3);
@@ -127,8 +127,8 @@ static void cancel_wait_from_several_threads_returns_in_all(void **state) {
     destroy(slow.scheduler);
 }
 
-static void never_run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void never_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     *(bool *)arg = true;
 }
 
@@ -137,7 +137,7 @@ static void cancel_wait_of_what_has_not_started_does_not_wait(void **state) {
     struct htw_scheduler *scheduler = create(1);
     bool ran = false;
     htw_handle handle;
-    assert_int_equal(htw_schedule(scheduler, HTW_FOREVER, never_run, &ran, &handle), 0);
+    assert_int_equal(htw_schedule(scheduler, HTW_NEVER_NS, never_run, &ran, &handle), 0);
     assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_CANCELLED);
     assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_GONE);
     assert_int_equal(htw_cancel_wait(scheduler, 0), HTW_GONE);
@@ -159,9 +159,9 @@ struct link {
     unsigned runs;
 };
 
-static void wait_for_next(void *arg, const struct htw_firing *firing) {
+static void wait_for_next(void *arg, const struct htw_expiration *expiration) {
     struct link *link = arg;
-    (void)firing;
+    (void)expiration;
     link->runs++;
     atomic_fetch_add(link->begun, 1);
     wait_for(link->begun, link->ring);
@@ -188,7 +188,7 @@ static void make_ring(struct ring *ring, int size, struct htw_scheduler *const *
         htw_handle handle;
         /* Not due before all handles are known. */
         assert_int_equal(
-            htw_schedule(schedulers[i], HTW_FOREVER, wait_for_next, &ring->links[i], &handle), 0);
+            htw_schedule(schedulers[i], HTW_NEVER_NS, wait_for_next, &ring->links[i], &handle), 0);
         atomic_init(&ring->handles[i], handle);
     }
     for (int i = 0; i < size; i++)
@@ -238,7 +238,7 @@ static void cancel_wait_in_own_callback_ends_a_repeating_timer(void **state) {
     struct link link = { .scheduler = scheduler, .awaited = &awaited, .begun = &begun, .ring = 1 };
     htw_handle handle;
     atomic_init(&begun, 0);
-    assert_int_equal(htw_schedule_every(scheduler, HTW_FOREVER, HTW_MILLISECOND, HTW_REPEAT_BURST,
+    assert_int_equal(htw_schedule_every(scheduler, HTW_NEVER_NS, HTW_MILLISECOND, HTW_REPEAT_BURST,
                                         wait_for_next, &link, &handle),
                      0);
     atomic_init(&awaited, handle);
@@ -258,17 +258,17 @@ struct nested {
 };
 
 /* Of the inner scheduler, in the thread that is in the outer one's callback. */
-static void run_inner(void *arg, const struct htw_firing *firing) {
+static void run_inner(void *arg, const struct htw_expiration *expiration) {
     struct nested *nested = arg;
     nested->runs++;
-    nested->inner_result = htw_cancel_wait(nested->inner, firing->handle);
+    nested->inner_result = htw_cancel_wait(nested->inner, expiration->handle);
     nested->outer_result = htw_cancel_wait(nested->outer, nested->outer_handle);
     nested->inner_stop = htw_scheduler_stop(nested->inner, NULL, NULL);
 }
 
-static void run_outer(void *arg, const struct htw_firing *firing) {
+static void run_outer(void *arg, const struct htw_expiration *expiration) {
     struct nested *nested = arg;
-    nested->outer_handle = firing->handle;
+    nested->outer_handle = expiration->handle;
     htw_schedule(nested->inner, 0, run_inner, nested, NULL);
     nested->runs += 10 * htw_scheduler_advance(nested->inner, 0);
 }
@@ -298,9 +298,9 @@ struct short_lived {
     bool used_after;
 };
 
-static void use(void *arg, const struct htw_firing *firing) {
+static void use(void *arg, const struct htw_expiration *expiration) {
     struct short_lived *object = arg;
-    (void)firing;
+    (void)expiration;
     for (int i = 0; i < 50; i++)
         object->used_after |= atomic_load(&object->dead);
 }

@@ -39,13 +39,13 @@ struct timed {
 
 static _Atomic int runs;
 
-static void check_time(void *arg, const struct htw_firing *firing) {
+static void check_time(void *arg, const struct htw_expiration *expiration) {
     struct timed *timed = arg;
     int64_t elapsed_ns = htw__clock_monotonic_ns() - timed->scheduled_ns;
     timed->runs++;
     timed->early |= elapsed_ns < timed->delay_ns && timed->clock != HTW_CLOCK_REALTIME;
-    timed->early |= clock_ns(timed->clock) < firing->deadline_ns;
-    timed->told_wrong |= firing->late_ns < 0;
+    timed->early |= clock_ns(timed->clock) < expiration->deadline_ns;
+    timed->told_wrong |= expiration->late_ns < 0;
     atomic_fetch_add(&runs, 1);
 }
 
@@ -131,11 +131,11 @@ struct dated {
 
 static struct dated dated[DATED];
 
-static void check_date(void *arg, const struct htw_firing *firing) {
+static void check_date(void *arg, const struct htw_expiration *expiration) {
     struct dated *timer = arg;
     timer->runs++;
-    timer->early |= wall_ns < timer->deadline_ns || firing->deadline_ns != timer->deadline_ns ||
-                    firing->late_ns != wall_ns - timer->deadline_ns;
+    timer->early |= wall_ns < timer->deadline_ns || expiration->deadline_ns != timer->deadline_ns ||
+                    expiration->late_ns != wall_ns - timer->deadline_ns;
 }
 
 static struct htw_scheduler *create_at(int64_t now_ns) {
@@ -260,7 +260,7 @@ static void wander(uint64_t seed) {
     process(scheduler, 0);
     check_all(wall_ns);
     assert_int_equal(htw_pending(scheduler), 0);
-    assert_int_equal(htw_scheduler_next(scheduler), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(scheduler), HTW_NEVER_NS);
     destroy(scheduler);
 }
 
@@ -320,10 +320,10 @@ static void wall_clock_set_back_after_a_timer_was_due_lets_it_wait(void **state)
     destroy(scheduler);
 }
 
-static void count_leftover(void *context, const struct htw_leftover *leftover) {
-    struct dated *timer = leftover->arg;
+static void count_leftover(void *context, const struct htw_unexpired *unexpired) {
+    struct dated *timer = unexpired->arg;
     timer->runs++;
-    timer->early |= leftover->deadline_ns != timer->deadline_ns;
+    timer->early |= unexpired->deadline_ns != timer->deadline_ns;
     ++*(unsigned *)context;
 }
 

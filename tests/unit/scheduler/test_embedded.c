@@ -88,9 +88,9 @@ static void scheduler_next_is_the_earliest_deadline_rounded_up(void **state) {
     struct scheduler_fixture f;
     open_embedded(&f, 3);
     int64_t deadline = 0;
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
-    arm(&f, 0, HTW_FOREVER);
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
+    arm(&f, 0, HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
     arm(&f, 1, 1800 * HTW_SECOND);
     arm(&f, 2, 3600 * HTW_SECOND);
     assert_int_equal(htw_deadline(f.scheduler, f.probes[1].handle, &deadline), 0);
@@ -141,10 +141,10 @@ static void scheduler_repeating_goes_on_in_an_event_loop(void **state) {
 
 /* ---- who is refused */
 
-static void act_process(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_scheduler_process(firing->scheduler, 0, NULL);
+static void act_process(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_scheduler_process(expiration->scheduler, 0, NULL);
     if (self->result == -EDEADLK)
-        self->result = htw_scheduler_stop(firing->scheduler, NULL, NULL);
+        self->result = htw_scheduler_stop(expiration->scheduler, NULL, NULL);
 }
 
 static void scheduler_process_in_a_callback_is_a_deadlock(void **state) {
@@ -160,9 +160,9 @@ static void scheduler_process_in_a_callback_is_a_deadlock(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_firing *firing) {
+static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(the_gate);
 }
 
@@ -212,7 +212,7 @@ static void scheduler_process_after_stop_says_shutdown(void **state) {
     arm(&f, 0, 0);
     assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
     assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), -ESHUTDOWN);
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
     assert_none_ran(&f);
     scheduler_close(&f);
 }

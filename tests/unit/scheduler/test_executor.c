@@ -346,13 +346,13 @@ static void hold(void *context, struct htw_task *const *tasks, size_t count) {
         holder->tasks[holder->count++] = tasks[i];
 }
 
-static void count_run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void count_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     ++*(unsigned *)arg;
 }
 
-static void count_leftover(void *context, const struct htw_leftover *leftover) {
-    (void)leftover;
+static void count_leftover(void *context, const struct htw_unexpired *unexpired) {
+    (void)unexpired;
     ++*(unsigned *)context;
 }
 
@@ -367,7 +367,7 @@ static void *stop(void *arg) {
 /* Until stop has begun, as can be told from outside. */
 static void wait_for_shutdown(struct holder *holder) {
     static unsigned ignored;
-    while (htw_schedule(holder->scheduler, HTW_FOREVER, count_run, &ignored, NULL) != -ESHUTDOWN)
+    while (htw_schedule(holder->scheduler, HTW_NEVER_NS, count_run, &ignored, NULL) != -ESHUTDOWN)
         ;
 }
 
@@ -421,8 +421,8 @@ static void *run_first(void *arg) {
 
 static _Atomic int gate; /* 1: the callback has begun; 2: it may end */
 
-static void wait_at_gate(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void wait_at_gate(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     ++*(unsigned *)arg;
     atomic_store(&gate, 1);
     while (atomic_load(&gate) != 2)

@@ -22,15 +22,15 @@ struct estate {
             return __LINE__; \
     } while (0)
 
-static void must_not_run(void *arg, const struct htw_firing *firing) {
+static void must_not_run(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
     _exit(2);
 }
 
-static void must_not_visit(void *context, const struct htw_leftover *leftover) {
+static void must_not_visit(void *context, const struct htw_unexpired *unexpired) {
     (void)context;
-    (void)leftover;
+    (void)unexpired;
     _exit(3);
 }
 
@@ -89,11 +89,11 @@ static int drive_in_child(const struct estate *e) {
     size_t count = 77;
     EXPECT(htw_scheduler_now(s) == 0);
     EXPECT(htw_scheduler_fd(s) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_next(s) == HTW_FOREVER); /* there is nothing to wait for */
+    EXPECT(htw_scheduler_next(s) == HTW_NEVER_NS); /* there is nothing to wait for */
     EXPECT(htw_scheduler_process(s, 0, &count) == -EOWNERDEAD && count == 77);
     EXPECT(htw_scheduler_advance(s, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_set_time(s, HTW_SECOND) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_stats(s, &stats) == -EOWNERDEAD && stats.scheduled == 0);
+    EXPECT(htw_scheduler_get_stats(s, &stats) == -EOWNERDEAD && stats.scheduled == 0);
     FILE *stream = tmpfile();
     EXPECT(stream != NULL);
     EXPECT(htw_scheduler_prometheus(s, stream) == -EOWNERDEAD && ftell(stream) == 0);
@@ -105,8 +105,8 @@ static int drive_in_child(const struct estate *e) {
     return 0;
 }
 
-static void count_run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void count_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     ++*(unsigned *)arg;
 }
 
@@ -241,9 +241,9 @@ static void scheduler_embedded_after_fork_is_inert_in_the_child(void **state) {
 static struct estate from_within;
 static int line_within;
 
-static void act_fork(struct probe *self, const struct htw_firing *firing) {
+static void act_fork(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     line_within = outlive_child(&from_within);
 }
 

@@ -38,8 +38,8 @@ static void inherit_locks(struct htw_scheduler *scheduler) {
         if (!fork_when_dirty)
             atomic_store(&expirer->cleanup, true); /* so that it would clean up */
     }
-    if (scheduler->guest != NULL)
-        hold(&scheduler->guest->lock);
+    if (scheduler->executor_runner != NULL)
+        hold(&scheduler->executor_runner->lock);
     (void)pthread_mutex_trylock(&scheduler->pool.mutex);
     (void)pthread_mutex_trylock(&scheduler->wait.mutex);
     (void)pthread_mutex_trylock(&scheduler->life.mutex);
@@ -96,10 +96,10 @@ static int how_child_ended(void) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void act_fork(struct probe *self, const struct htw_firing *firing) {
+static void act_fork(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
     stay_out();
-    fork_once(firing->scheduler);
+    fork_once(expiration->scheduler);
 }
 
 #define TIMERS 200u
@@ -261,7 +261,7 @@ static void let_await(htw_handle handle) {
     uint64_t ident;
     struct htw__record *record = htw__handle_record(&hooked->shards[0], handle, &ident);
     if (record != NULL)
-        htw__ident_set(record, ident | HTW__AWAITED);
+        htw__status_set(record, ident | HTW__AWAITED);
 }
 
 static void hook_awaited(void *arg) {
@@ -279,9 +279,9 @@ static void hook(void *arg) {
         fork_once(hooked);
 }
 
-static void visit(void *context, const struct htw_leftover *leftover) {
+static void visit(void *context, const struct htw_unexpired *unexpired) {
     (void)context;
-    (void)leftover;
+    (void)unexpired;
     stay_out();
     fork_once(hooked);
 }

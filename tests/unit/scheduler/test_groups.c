@@ -110,7 +110,7 @@ static unsigned count_own_group(struct probe *probe) {
 static void group_counts_what_is_pending_paused_or_running(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct htw_spec first = grouped(&a, DELAY_NS), second = grouped(&b, HTW_FOREVER);
+    struct htw_spec first = grouped(&a, DELAY_NS), second = grouped(&b, HTW_NEVER_NS);
     assert_int_equal(htw_group_count(test->group), 0);
     a.during = count_own_group;
     probe_schedule_spec(&a, &first);
@@ -190,22 +190,22 @@ static void group_cancelled_in_a_repeating_callback_ends_it(void **state) {
 static void group_cancelled_while_paused_tells_deadlines_as_if_resumed(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct htw_spec first = grouped(&a, DELAY_NS), second = grouped(&b, HTW_FOREVER);
+    struct htw_spec first = grouped(&a, DELAY_NS), second = grouped(&b, HTW_NEVER_NS);
     probe_schedule_spec(&a, &first);
     probe_schedule_spec(&b, &second);
     pause_group(test);
     scheduler_case_advance(test, HTW_SECOND);
     assert_int_equal(htw_group_cancel(test->group, probe_visit, NULL), 2);
     assert_int_equal(a.leftover_ns, CASE_START_NS + HTW_SECOND + DELAY_NS);
-    assert_int_equal(b.leftover_ns, HTW_FOREVER);
+    assert_int_equal(b.leftover_ns, HTW_NEVER_NS);
     resume_group(test);
     scheduler_case_advance(test, HTW_SECOND);
     assert_int_equal(a.runs + b.runs, 0);
 }
 
-static void visit_and_resume(void *context, const struct htw_leftover *leftover) {
+static void visit_and_resume(void *context, const struct htw_unexpired *unexpired) {
     struct scheduler_case *test = context;
-    struct probe *probe = leftover->arg;
+    struct probe *probe = unexpired->arg;
     probe->visits++;
     htw_group_pause(test->group);
     htw_group_resume(test->group);
@@ -223,9 +223,9 @@ static void group_cancelled_by_a_visitor_that_pauses_it_spares_none(void **state
     assert_int_equal(htw_group_count(test->group), 0);
 }
 
-static void visit_and_cancel(void *context, const struct htw_leftover *leftover) {
+static void visit_and_cancel(void *context, const struct htw_unexpired *unexpired) {
     struct scheduler_case *test = context;
-    struct probe *probe = leftover->arg;
+    struct probe *probe = unexpired->arg;
     probe->visits++;
     htw_group_cancel(test->group, visit_and_cancel, test);
 }
@@ -240,9 +240,9 @@ static void group_cancelled_by_its_own_visitor_gives_each_once(void **state) {
     assert_int_equal(scheduler_case_stats(test->scheduler).cancelled, MANY);
 }
 
-static void visit_and_destroy(void *context, const struct htw_leftover *leftover) {
+static void visit_and_destroy(void *context, const struct htw_unexpired *unexpired) {
     struct scheduler_case *test = context;
-    struct probe *probe = leftover->arg;
+    struct probe *probe = unexpired->arg;
     probe->visits++;
     htw_group_destroy(test->group);
     test->group = NULL;
@@ -261,8 +261,8 @@ static void group_destroyed_by_its_visitor_is_cancelled_to_the_end(void **state)
 static struct probe *late_comers;
 static unsigned late_comer_count;
 
-static void visit_and_schedule(void *context, const struct htw_leftover *leftover) {
-    struct probe *probe = leftover->arg;
+static void visit_and_schedule(void *context, const struct htw_unexpired *unexpired) {
+    struct probe *probe = unexpired->arg;
     probe->visits++;
     struct probe *late = &late_comers[late_comer_count++];
     *late = scheduler_case_probe(context, 'l');
@@ -298,7 +298,7 @@ static void group_paused_keeps_what_remained(void **state) {
     scheduler_case_advance(test, 7 * HTW_SECOND + 11);
     assert_true(htw_is_pending(test->scheduler, a.handle));
     assert_int_equal(htw_pending(test->scheduler), 2);
-    assert_int_equal(htw_scheduler_next(test->scheduler), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(test->scheduler), HTW_NEVER_NS);
     int64_t paused_ns = 7 * HTW_SECOND + 11;
     assert_int_equal(deadline_of(&a), CASE_START_NS + paused_ns + DELAY_NS + 123);
     scheduler_case_advance(test, 1);
@@ -404,13 +404,13 @@ static void group_paused_then_cancelled_when_due_runs_no_more(void **state) {
 static void group_paused_with_a_timer_that_never_comes_keeps_it_so(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = grouped(&a, HTW_FOREVER);
+    struct htw_spec spec = grouped(&a, HTW_NEVER_NS);
     probe_schedule_spec(&a, &spec);
     pause_group(test);
     scheduler_case_advance(test, HTW_SECOND);
-    assert_int_equal(deadline_of(&a), HTW_FOREVER);
+    assert_int_equal(deadline_of(&a), HTW_NEVER_NS);
     resume_group(test);
-    assert_int_equal(deadline_of(&a), HTW_FOREVER);
+    assert_int_equal(deadline_of(&a), HTW_NEVER_NS);
     scheduler_case_advance(test, 1000 * HTW_SECOND);
     assert_int_equal(a.runs, 0);
     assert_int_equal(htw_reschedule(test->scheduler, a.handle, DELAY_NS), HTW_MOVED);

@@ -179,11 +179,11 @@ static struct {
     int result;
 } seen;
 
-static void act_look(struct probe *self, const struct htw_firing *firing) {
-    seen.own_pending = htw_is_pending(firing->scheduler, firing->handle);
-    seen.other_pending = htw_is_pending(firing->scheduler, self[1].handle);
-    seen.result = htw_deadline(firing->scheduler, firing->handle, &seen.own_deadline);
-    seen.pending = htw_pending(firing->scheduler);
+static void act_look(struct probe *self, const struct htw_expiration *expiration) {
+    seen.own_pending = htw_is_pending(expiration->scheduler, expiration->handle);
+    seen.other_pending = htw_is_pending(expiration->scheduler, self[1].handle);
+    seen.result = htw_deadline(expiration->scheduler, expiration->handle, &seen.own_deadline);
+    seen.pending = htw_pending(expiration->scheduler);
 }
 
 static void scheduler_question_in_a_callback_does_not_count_what_runs(void **state) {

@@ -118,7 +118,7 @@ static void hook_of_what_stop_finds_comes_after_the_visitor(void **state) {
     struct probe a = scheduler_case_probe(&test, 'a'), b = scheduler_case_probe(&test, 'b');
     struct probe c = scheduler_case_probe(&test, 'c');
     struct htw_spec first = probe_spec_hooked(&a, DELAY_NS);
-    struct htw_spec second = probe_spec_hooked(&b, HTW_FOREVER);
+    struct htw_spec second = probe_spec_hooked(&b, HTW_NEVER_NS);
     struct htw_spec third = probe_spec_hooked(&c, 2 * DELAY_NS);
     assert_int_equal(htw_group_create(test.scheduler, &test.group), 0);
     third.group = test.group;
@@ -299,8 +299,8 @@ static void hook_that_stops_the_scheduler_is_told_edeadlk(void **state) {
 
 static int answer_of_visitor;
 
-static void visit_and_stop(void *context, const struct htw_leftover *leftover) {
-    (void)leftover;
+static void visit_and_stop(void *context, const struct htw_unexpired *unexpired) {
+    (void)unexpired;
     answer_of_visitor = htw_scheduler_stop(context, NULL, NULL);
 }
 

@@ -414,8 +414,8 @@ static void keyed_replaces_where_the_limit_is_reached(void **state) {
     scheduler_case_end(&test);
 }
 
-static void count_run(void *arg, const struct htw_firing *firing) {
-    (void)firing;
+static void count_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
     ++*(unsigned *)arg;
 }
 

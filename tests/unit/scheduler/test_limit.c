@@ -75,7 +75,7 @@ static void reach_limit(uint64_t cap, uint32_t shards) {
     assert_int_equal(f.log_count, cap);
     assert_int_equal(htw_pending(f.scheduler), 0);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(&f, i, HTW_FOREVER, NULL), 0);
+        assert_int_equal(arm_keyed(&f, i, HTW_NEVER_NS, NULL), 0);
     assert_full(&f, (unsigned)cap);
     scheduler_close(&f);
 }
@@ -118,7 +118,7 @@ static void scheduler_without_a_limit_there_is_none(void **state) {
     struct scheduler_fixture f;
     open_capped(&f, 0, 2, 1);
     for (unsigned i = 0; i < 20000; i++)
-        assert_int_equal(htw_schedule(f.scheduler, HTW_FOREVER, probe_run, &f.probes[0], NULL), 0);
+        assert_int_equal(htw_schedule(f.scheduler, HTW_NEVER_NS, probe_run, &f.probes[0], NULL), 0);
     assert_int_equal(htw_pending(f.scheduler), 20000);
     assert_int_equal(scheduler_stats(&f).refused, 0);
     scheduler_close(&f);
@@ -126,14 +126,15 @@ static void scheduler_without_a_limit_there_is_none(void **state) {
 
 /* ---- what runs does not count */
 
-static void act_schedule_another(struct probe *self, const struct htw_firing *firing) {
+static void act_schedule_another(struct probe *self, const struct htw_expiration *expiration) {
     struct scheduler_fixture *f = self->fixture;
     if (self->number + 2 >= f->count)
         return;
     struct probe *next = self + 1;
-    self->result = htw_schedule(firing->scheduler, MS, probe_run, next, &next->handle);
+    self->result = htw_schedule(expiration->scheduler, MS, probe_run, next, &next->handle);
     /* One more is too many. */
-    if (self->result == 0 && htw_schedule(firing->scheduler, MS, probe_run, self, NULL) != -EAGAIN)
+    if (self->result == 0 &&
+        htw_schedule(expiration->scheduler, MS, probe_run, self, NULL) != -EAGAIN)
         self->result = 1;
 }
 
@@ -153,9 +154,9 @@ static void scheduler_callback_at_a_limit_of_one_may_schedule(void **state) {
     scheduler_close(&f);
 }
 
-static void act_again_twice(struct probe *self, const struct htw_firing *firing) {
+static void act_again_twice(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs < 3)
-        self->result = htw_reschedule(firing->scheduler, firing->handle, MS);
+        self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS);
 }
 
 static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **state) {
@@ -173,9 +174,9 @@ static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **st
     scheduler_close(&f);
 }
 
-static void act_again_and_cancel(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_reschedule(firing->scheduler, firing->handle, MS) == HTW_MOVED &&
-                   htw_cancel(firing->scheduler, firing->handle) == HTW_RUNNING;
+static void act_again_and_cancel(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_MOVED &&
+                   htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING;
 }
 
 static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void **state) {
@@ -194,12 +195,12 @@ static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void
     scheduler_close(&f);
 }
 
-static void act_take_the_place(struct probe *self, const struct htw_firing *firing) {
+static void act_take_the_place(struct probe *self, const struct htw_expiration *expiration) {
     struct probe *other = self + 1;
-    if (htw_schedule(firing->scheduler, MS, probe_run, other, &other->handle) != 0)
+    if (htw_schedule(expiration->scheduler, MS, probe_run, other, &other->handle) != 0)
         self->result = 1;
     else
-        self->result = htw_reschedule(firing->scheduler, firing->handle, MS);
+        self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS);
 }
 
 /* Somebody else has the place: the timer cannot come to life again. */
@@ -234,8 +235,8 @@ static void scheduler_repeating_keeps_its_place_between_runs(void **state) {
     scheduler_close(&f);
 }
 
-static void act_cancel_self(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_cancel(firing->scheduler, firing->handle);
+static void act_cancel_self(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_cancel(expiration->scheduler, expiration->handle);
 }
 
 static void scheduler_repeating_cancelled_in_its_run_gives_its_place_back(void **state) {

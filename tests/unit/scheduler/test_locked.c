@@ -18,16 +18,16 @@ static uint64_t bytes_at_wait;
 
 static void hold(struct scheduler_fixture *f) {
     held = &f->scheduler->shards[0];
-    htw__lock_take(&held->lock);
+    htw__lock_acquire(&held->lock);
     bytes_at_wait = UINT64_MAX;
 }
 
 void __wrap_htw__lock_wait(struct htw__lock *lock) {
     if (held != NULL && lock == &held->lock) {
-        bytes_at_wait = htw__counter_read(&held->extra_bytes);
+        bytes_at_wait = htw__counter_read(&held->attributes_bytes);
         htw__counter_add(&held->scheduled, 1);
         htw__counter_add(&held->cancelled, 1); /* so that the sums are right */
-        htw__lock_give(&held->lock);
+        htw__lock_release(&held->lock);
         held = NULL;
     }
     __real_htw__lock_wait(lock);
@@ -44,11 +44,11 @@ static void scheduler_group_is_counted_under_the_lock(void **state) {
     struct scheduler_fixture f;
     struct htw_group *group;
     open_with_one_shard(&f);
-    uint64_t before = htw__counter_read(&f.scheduler->shards[0].extra_bytes);
+    uint64_t before = htw__counter_read(&f.scheduler->shards[0].attributes_bytes);
     hold(&f);
     assert_int_equal(htw_group_create(f.scheduler, &group), 0);
     assert_int_equal(bytes_at_wait, before);
-    assert_true(htw__counter_read(&f.scheduler->shards[0].extra_bytes) > before);
+    assert_true(htw__counter_read(&f.scheduler->shards[0].attributes_bytes) > before);
     htw_group_destroy(group);
     scheduler_close(&f);
 }

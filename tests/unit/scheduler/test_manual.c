@@ -73,9 +73,9 @@ static void scheduler_advance_ends_between_ticks(void **state) {
     scheduler_close(&f);
 }
 
-static void act_go_on_at_once(struct probe *self, const struct htw_firing *firing) {
+static void act_go_on_at_once(struct probe *self, const struct htw_expiration *expiration) {
     if (self->number + 1 < self->fixture->count)
-        self->result = htw_schedule(firing->scheduler, 0, probe_run, self + 1, &self[1].handle);
+        self->result = htw_schedule(expiration->scheduler, 0, probe_run, self + 1, &self[1].handle);
 }
 
 /* A chain of timers without delay, begun in the middle of an advance, ends in its tick. */
@@ -180,24 +180,24 @@ static void scheduler_manual_has_no_descriptor_and_is_not_processed(void **state
         scheduler_open(&f, &options, 2);
         assert_int_equal(htw_scheduler_fd(f.scheduler), -ENOTSUP);
         assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), -ENOTSUP);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
-        arm(&f, 0, HTW_FOREVER);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
+        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
+        arm(&f, 0, HTW_NEVER_NS);
+        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
         arm(&f, 1, 3 * MS - 1);
         assert_int_equal(htw_scheduler_next(f.scheduler), 3 * MS);
         advance(&f, 3 * MS);
         assert_ran(&f, 1);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
+        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
         scheduler_close(&f);
     }
 }
 
 /* ---- who else may be there */
 
-static void act_advance(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_scheduler_advance(firing->scheduler, 1);
+static void act_advance(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_scheduler_advance(expiration->scheduler, 1);
     if (self->result == -EDEADLK)
-        self->result = htw_scheduler_set_time(firing->scheduler, 0);
+        self->result = htw_scheduler_set_time(expiration->scheduler, 0);
 }
 
 static void scheduler_advance_in_a_callback_is_a_deadlock(void **state) {
@@ -220,9 +220,9 @@ static void scheduler_advance_in_a_callback_is_a_deadlock(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_firing *firing) {
+static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(the_gate);
 }
 

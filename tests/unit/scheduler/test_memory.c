@@ -117,7 +117,7 @@ static int schedule_soon(struct scheduler_case *test) {
 }
 
 static int schedule_far(struct scheduler_case *test) {
-    return htw_schedule(test->scheduler, HTW_FOREVER / 2, case_probe_run, &subject,
+    return htw_schedule(test->scheduler, HTW_NEVER_NS / 2, case_probe_run, &subject,
                         &subject.handle);
 }
 
@@ -161,7 +161,7 @@ static void schedule_with_all_features_refused_memory_changes_nothing(void **sta
 }
 
 static int replace_by_far(struct scheduler_case *test) {
-    struct htw_spec spec = probe_spec(&subject, HTW_FOREVER / 2);
+    struct htw_spec spec = probe_spec(&subject, HTW_NEVER_NS / 2);
     spec.key = "k";
     spec.key_size = 1;
     return htw_schedule_spec(test->scheduler, &spec, &subject.handle, NULL);
@@ -182,11 +182,11 @@ static void replace_refused_memory_keeps_the_old_timer(void **state) {
 }
 
 static int move_far(struct scheduler_case *test) {
-    return htw_reschedule(test->scheduler, subject.handle, HTW_FOREVER / 2);
+    return htw_reschedule(test->scheduler, subject.handle, HTW_NEVER_NS / 2);
 }
 
 static int move_far_at(struct scheduler_case *test) {
-    return htw_reschedule_at(test->scheduler, subject.handle, HTW_FOREVER / 2);
+    return htw_reschedule_at(test->scheduler, subject.handle, HTW_NEVER_NS / 2);
 }
 
 static void reschedule_refused_memory_leaves_the_old_deadline(void **state) {
@@ -226,7 +226,7 @@ static void group_refused_memory_is_not_created(void **state) {
 
 static int ask_stats(struct scheduler_case *test) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    return htw_scheduler_stats(test->scheduler, &stats);
+    return htw_scheduler_get_stats(test->scheduler, &stats);
 }
 
 static void stats_refused_memory_are_not_given(void **state) {
@@ -367,7 +367,7 @@ static void stop_without_memory_hands_everything_back(void **state) {
     struct htw_scheduler_options options = scheduler_case_options();
     scheduler_case_begin(&test, &options);
     struct probe a = scheduler_case_probe(&test, 'a'), b = scheduler_case_probe(&test, 'b');
-    struct htw_spec spec = probe_spec_hooked(&b, HTW_FOREVER);
+    struct htw_spec spec = probe_spec_hooked(&b, HTW_NEVER_NS);
     probe_schedule(&a, DELAY_NS);
     probe_schedule_spec(&b, &spec);
     failing_allocator_fail(&test.memory, 1, true);

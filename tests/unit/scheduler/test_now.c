@@ -44,20 +44,20 @@ static void arm_spec(struct scheduler_fixture *f, unsigned number, struct htw_sp
 /* ---- a callback that runs again */
 
 /* The ways in which to say now. */
-static int ask_for_now(const struct htw_firing *firing, htw_handle handle, unsigned way) {
+static int ask_for_now(const struct htw_expiration *expiration, htw_handle handle, unsigned way) {
     static const int64_t delays[] = { 0, -1, INT64_MIN };
     static const int64_t distances[] = { 0, -1, -TICK / 2, -TICK };
-    int64_t now_ns = htw_scheduler_now(firing->scheduler);
+    int64_t now_ns = htw_scheduler_now(expiration->scheduler);
     if (way < 3)
-        return htw_reschedule(firing->scheduler, handle, delays[way]);
-    return htw_reschedule_at(firing->scheduler, handle, now_ns + distances[way - 3]);
+        return htw_reschedule(expiration->scheduler, handle, delays[way]);
+    return htw_reschedule_at(expiration->scheduler, handle, now_ns + distances[way - 3]);
 }
 
 #define WAYS 7u
 
-static void act_once_more(struct probe *self, const struct htw_firing *firing) {
+static void act_once_more(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs <= WAYS)
-        self->result |= ask_for_now(firing, firing->handle, self->runs - 1) != HTW_MOVED;
+        self->result |= ask_for_now(expiration, expiration->handle, self->runs - 1) != HTW_MOVED;
 }
 
 static void now_asked_for_by_a_callback_is_run_at_once(void **state) {
@@ -77,10 +77,10 @@ static void now_asked_for_by_a_callback_is_run_at_once(void **state) {
 }
 
 /* Moves all those that are queued behind it. */
-static void act_move_others(struct probe *self, const struct htw_firing *firing) {
+static void act_move_others(struct probe *self, const struct htw_expiration *expiration) {
     struct scheduler_fixture *f = self->fixture;
     for (unsigned i = 1; i < f->count; i++)
-        self->result |= ask_for_now(firing, f->probes[i].handle, i - 1) != HTW_MOVED;
+        self->result |= ask_for_now(expiration, f->probes[i].handle, i - 1) != HTW_MOVED;
 }
 
 static void now_for_timers_that_were_due_already_is_run_at_once(void **state) {
@@ -139,8 +139,8 @@ static void now_of_a_resumed_group_is_run_at_once(void **state) {
 
 static struct htw_group *paused_and_resumed;
 
-static void act_pause_and_resume(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void act_pause_and_resume(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     self->result |= htw_group_pause(paused_and_resumed) | htw_group_resume(paused_and_resumed);
 }
 
@@ -190,7 +190,7 @@ static void check_instants(int64_t other_ns, bool cancelled) {
 
 static void now_as_an_instant_in_the_present_tick_is_run_at_once(void **state) {
     (void)state;
-    static const int64_t others[] = { HTW_FOREVER,
+    static const int64_t others[] = { HTW_NEVER_NS,
                                       START + 100 * TICK,
                                       START + 2 * TICK,
                                       START + TICK,
@@ -234,11 +234,11 @@ static void now_as_an_instant_after_a_step_back_is_run_at_once(void **state) {
     scheduler_close(&f);
 }
 
-static void act_schedule_past(struct probe *self, const struct htw_firing *firing) {
+static void act_schedule_past(struct probe *self, const struct htw_expiration *expiration) {
     struct scheduler_fixture *f = self->fixture;
     struct probe *other = &f->probes[self->number + f->count / 2];
-    int64_t now_ns = htw_scheduler_now(firing->scheduler);
-    self->result = htw_schedule_at(firing->scheduler, now_ns - 1, probe_run, other, NULL);
+    int64_t now_ns = htw_scheduler_now(expiration->scheduler);
+    self->result = htw_schedule_at(expiration->scheduler, now_ns - 1, probe_run, other, NULL);
 }
 
 /* More than a batch is due, and from several ticks. */
@@ -297,8 +297,8 @@ static void now_as_an_instant_when_the_loop_is_late_is_run_at_once(void **state)
 
 /* ---- forever now */
 
-static void act_forever(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_reschedule(firing->scheduler, firing->handle, 0);
+static void act_forever(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_reschedule(expiration->scheduler, expiration->handle, 0);
 }
 
 /* As in a round of the wheel: what is armed in it for now waits for the next one. */
@@ -327,9 +327,9 @@ static void now_forever_does_not_keep_process_from_returning(void **state) {
     scheduler_close(&f);
 }
 
-static void act_hundred_times(struct probe *self, const struct htw_firing *firing) {
+static void act_hundred_times(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs < 100)
-        act_forever(self, firing);
+        act_forever(self, expiration);
 }
 
 static void now_again_and_again_keeps_no_other_waiting_in_manual_time(void **state) {
@@ -350,8 +350,8 @@ static void now_again_and_again_keeps_no_other_waiting_in_manual_time(void **sta
 
 static struct gate reached;
 
-static void act_forever_and_tell(struct probe *self, const struct htw_firing *firing) {
-    act_forever(self, firing);
+static void act_forever_and_tell(struct probe *self, const struct htw_expiration *expiration) {
+    act_forever(self, expiration);
     if (self->runs == 3)
         gate_enter(&reached);
 }
@@ -374,16 +374,16 @@ static void now_forever_in_manual_time_ends_with_stop(void **state) {
 
 /* ---- in real threads */
 
-static void act_tell_the_third(struct probe *self, const struct htw_firing *firing) {
+static void act_tell_the_third(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs < 3)
-        act_forever(self, firing);
+        act_forever(self, expiration);
     else
         gate_enter(&reached);
 }
 
-static void act_tell(struct probe *self, const struct htw_firing *firing) {
+static void act_tell(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(&reached);
 }
 

@@ -183,9 +183,9 @@ static void scheduler_options_are_not_kept(void **state) {
 
 /* ---- calls without a scheduler */
 
-static void run_nothing(void *arg, const struct htw_firing *firing) {
+static void run_nothing(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
 }
 
 static void scheduler_null_is_refused_by_what_schedules(void **state) {
@@ -224,13 +224,13 @@ static void scheduler_null_is_refused_by_what_drives(void **state) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     size_t count = 77;
     assert_int_equal(htw_scheduler_fd(NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_next(NULL), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(NULL), HTW_NEVER_NS);
     assert_int_equal(htw_scheduler_process(NULL, 0, &count), -EINVAL);
     assert_int_equal(count, 77);
     assert_int_equal(htw_scheduler_advance(NULL, 0), -EINVAL);
     assert_int_equal(htw_scheduler_set_time(NULL, 0), -EINVAL);
     assert_int_equal(htw_scheduler_now(NULL), 0);
-    assert_int_equal(htw_scheduler_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(NULL, &stats), -EINVAL);
     assert_int_equal(htw_scheduler_prometheus(NULL, stdout), -EINVAL);
     assert_int_equal(htw_scheduler_stop(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_destroy(NULL), 0);
@@ -243,12 +243,12 @@ static void scheduler_stats_without_a_known_size_are_refused(void **state) {
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 0);
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_stats(f.scheduler, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(f.scheduler, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_prometheus(f.scheduler, NULL), -EINVAL);
     static const size_t sizes[] = { 0, sizeof(stats) - 1, sizeof(stats) + 1 };
     for (size_t i = 0; i < 3; i++) {
         stats.struct_size = sizes[i];
-        assert_int_equal(htw_scheduler_stats(f.scheduler, &stats), -EINVAL);
+        assert_int_equal(htw_scheduler_get_stats(f.scheduler, &stats), -EINVAL);
         assert_int_equal(stats.struct_size, sizes[i]);
     }
     scheduler_close(&f);

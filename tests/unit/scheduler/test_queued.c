@@ -194,8 +194,8 @@ static void queued_timer_moved_before_the_pause_keeps_what_remained(void **state
     close_queue(&queue);
 }
 
-static void note_deadline(void *context, const struct htw_leftover *leftover) {
-    *(int64_t *)context = leftover->deadline_ns;
+static void note_deadline(void *context, const struct htw_unexpired *unexpired) {
+    *(int64_t *)context = unexpired->deadline_ns;
 }
 
 static void queued_timer_cancelled_in_the_pause_tells_its_deadline_as_if_resumed(void **state) {

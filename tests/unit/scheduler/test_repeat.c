@@ -59,7 +59,7 @@ static void scheduler_repeating_with_a_first_delay_of_forever_waits_for_its_move
     (void)state;
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, HTW_FOREVER, MS, HTW_REPEAT_SKIP);
+    arm_every(&f, 0, HTW_NEVER_NS, MS, HTW_REPEAT_SKIP);
     advance(&f, HTW_SECOND);
     assert_none_ran(&f);
     assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 0), HTW_MOVED);
@@ -223,12 +223,12 @@ static void scheduler_period_without_end_runs_once_and_stays(void **state) {
         struct scheduler_fixture f;
         int64_t deadline = 0;
         scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, MS, HTW_FOREVER, ways[i]);
+        arm_every(&f, 0, MS, HTW_NEVER_NS, ways[i]);
         advance(&f, HTW_SECOND);
         assert_ran(&f, 0);
         assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
         assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-        assert_int_equal(deadline, HTW_FOREVER);
+        assert_int_equal(deadline, HTW_NEVER_NS);
         assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
         scheduler_close(&f);
     }
@@ -275,9 +275,9 @@ static void scheduler_repeating_cancelled_between_runs_stays_away(void **state) 
     }
 }
 
-static void act_cancel_third(struct probe *self, const struct htw_firing *firing) {
+static void act_cancel_third(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs == 3)
-        self->result = htw_cancel(firing->scheduler, firing->handle);
+        self->result = htw_cancel(expiration->scheduler, expiration->handle);
 }
 
 static void scheduler_repeating_cancelled_in_a_run_stays_away(void **state) {

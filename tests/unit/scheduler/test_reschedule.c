@@ -67,7 +67,7 @@ static void scheduler_reschedule_of_forever_gives_it_a_time(void **state) {
     (void)state;
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_MOVED);
     advance(&f, MS);
     assert_ran(&f, 0);
@@ -80,9 +80,9 @@ static void scheduler_reschedule_to_forever_takes_its_time_away(void **state) {
     scheduler_open(&f, NULL, 1);
     int64_t deadline = 0;
     arm(&f, 0, MS);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, HTW_FOREVER), HTW_MOVED);
+    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, HTW_NEVER_NS), HTW_MOVED);
     assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_FOREVER);
+    assert_int_equal(deadline, HTW_NEVER_NS);
     advance(&f, 365 * 86400 * HTW_SECOND);
     assert_none_ran(&f);
     assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
@@ -131,9 +131,9 @@ static void scheduler_reschedule_of_gone_changes_nothing(void **state) {
 
 /* ---- from callbacks */
 
-static void act_once_more(struct probe *self, const struct htw_firing *firing) {
+static void act_once_more(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs < 4)
-        self->result = htw_reschedule(firing->scheduler, firing->handle, 3 * MS);
+        self->result = htw_reschedule(expiration->scheduler, expiration->handle, 3 * MS);
 }
 
 static void scheduler_reschedule_in_own_callback_runs_again(void **state) {
@@ -162,13 +162,13 @@ static void scheduler_reschedule_in_own_callback_runs_again(void **state) {
     scheduler_close(&f);
 }
 
-static void act_twice_then_cancel(struct probe *self, const struct htw_firing *firing) {
-    bool good = htw_reschedule(firing->scheduler, firing->handle, MS) == HTW_MOVED &&
-                htw_reschedule(firing->scheduler, firing->handle, 2 * MS) == HTW_MOVED &&
-                htw_is_pending(firing->scheduler, firing->handle) &&
-                htw_cancel(firing->scheduler, firing->handle) == HTW_RUNNING &&
-                !htw_is_pending(firing->scheduler, firing->handle) &&
-                htw_reschedule(firing->scheduler, firing->handle, MS) == HTW_RUNNING;
+static void act_twice_then_cancel(struct probe *self, const struct htw_expiration *expiration) {
+    bool good = htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_MOVED &&
+                htw_reschedule(expiration->scheduler, expiration->handle, 2 * MS) == HTW_MOVED &&
+                htw_is_pending(expiration->scheduler, expiration->handle) &&
+                htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING &&
+                !htw_is_pending(expiration->scheduler, expiration->handle) &&
+                htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_RUNNING;
     self->result = good;
 }
 
@@ -188,9 +188,9 @@ static void scheduler_cancel_after_reschedule_in_own_callback_ends_it(void **sta
     scheduler_close(&f);
 }
 
-static void act_move_first_run(struct probe *self, const struct htw_firing *firing) {
+static void act_move_first_run(struct probe *self, const struct htw_expiration *expiration) {
     if (self->runs == 1)
-        self->result = htw_reschedule(firing->scheduler, firing->handle, 7 * MS);
+        self->result = htw_reschedule(expiration->scheduler, expiration->handle, 7 * MS);
 }
 
 /* The periods go on from the time that was given. */
@@ -233,9 +233,9 @@ static void scheduler_reschedule_of_repeating_moves_all_later_runs(void **state)
     scheduler_close(&f);
 }
 
-static void act_move_other(struct probe *self, const struct htw_firing *firing) {
+static void act_move_other(struct probe *self, const struct htw_expiration *expiration) {
     struct probe *other = &self->fixture->probes[1 - self->number];
-    self->result = htw_reschedule(firing->scheduler, other->handle, 5 * MS);
+    self->result = htw_reschedule(expiration->scheduler, other->handle, 5 * MS);
 }
 
 /* It has been taken from the wheel, but its callback has not started. */
@@ -265,8 +265,8 @@ static void scheduler_reschedule_of_the_next_in_the_batch_moves_it(void **state)
 
 static struct gate *the_gate;
 
-static void act_stay_once(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void act_stay_once(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     if (self->runs == 1)
         gate_enter(the_gate);
 }
@@ -327,7 +327,7 @@ static void scheduler_set_period_holds_from_the_next_run_on(void **state) {
     assert_none_ran(&f);
     advance(&f, 7 * MS); /* at 10, 13, 16 */
     assert_ran(&f, 0, 0, 0);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, HTW_FOREVER), HTW_MOVED);
+    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, HTW_NEVER_NS), HTW_MOVED);
     advance(&f, 100 * MS); /* at 19, and then never */
     assert_ran(&f, 0);
     assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));

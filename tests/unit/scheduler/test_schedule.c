@@ -90,15 +90,16 @@ static void scheduler_forever_never_comes(void **state) {
     options.manual_start_ns = HTW_SECOND;
     scheduler_open(&f, &options, 2);
     int64_t deadline = 0;
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     assert_int_equal(
-        htw_schedule_at(f.scheduler, HTW_FOREVER, probe_run, &f.probes[1], &f.probes[1].handle), 0);
+        htw_schedule_at(f.scheduler, HTW_NEVER_NS, probe_run, &f.probes[1], &f.probes[1].handle),
+        0);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadline), 0);
-        assert_int_equal(deadline, HTW_FOREVER);
+        assert_int_equal(deadline, HTW_NEVER_NS);
     }
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_FOREVER);
-    advance(&f, HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
+    advance(&f, HTW_NEVER_NS);
     assert_none_ran(&f);
     assert_int_equal(htw_scheduler_now(f.scheduler), INT64_MAX);
     assert_int_equal(htw_pending(f.scheduler), 2);
@@ -114,7 +115,7 @@ static void scheduler_delay_beyond_the_range_saturates(void **state) {
     int64_t deadline = 0;
     arm(&f, 0, INT64_MAX - 1);
     assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_FOREVER);
+    assert_int_equal(deadline, HTW_NEVER_NS);
     arm(&f, 1, INT64_MAX - HTW_SECOND - 1);
     assert_int_equal(htw_deadline(f.scheduler, f.probes[1].handle, &deadline), 0);
     assert_int_equal(deadline, INT64_MAX - 1);
@@ -239,9 +240,9 @@ static void scheduler_timers_run_in_order_of_deadline(void **state) {
     scheduler_close(&f);
 }
 
-static void act_schedule_next(struct probe *self, const struct htw_firing *firing) {
+static void act_schedule_next(struct probe *self, const struct htw_expiration *expiration) {
     struct probe *next = self + 1;
-    self->result = htw_schedule(firing->scheduler, MS, probe_run, next, &next->handle);
+    self->result = htw_schedule(expiration->scheduler, MS, probe_run, next, &next->handle);
 }
 
 static void scheduler_callback_may_schedule(void **state) {
@@ -300,7 +301,7 @@ static void scheduler_argument_may_be_null(void **state) {
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
     htw_handle handle = 0;
-    assert_int_equal(htw_schedule(f.scheduler, HTW_FOREVER, probe_run, NULL, &handle), 0);
+    assert_int_equal(htw_schedule(f.scheduler, HTW_NEVER_NS, probe_run, NULL, &handle), 0);
     assert_int_equal(htw_cancel(f.scheduler, handle), HTW_CANCELLED);
     scheduler_close(&f);
 }

@@ -166,7 +166,7 @@ static void scheduler_set_back_moves_nothing_of_forever(void **state) {
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 2);
     set_time(&f, HTW_SECOND);
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     set_time(&f, 0);
     arm(&f, 1, 0);
     advance(&f, HTW_SECOND);

@@ -15,7 +15,7 @@ static uint32_t most_discarded;
 
 static uint32_t queued_buckets(const struct htw_wheel *wheel) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    assert_int_equal(htw_wheel_stats(wheel, &stats), 0);
+    assert_int_equal(htw_wheel_get_stats(wheel, &stats), 0);
     return (uint32_t)stats.queued_buckets;
 }
 
@@ -86,7 +86,7 @@ static void slice_is_not_exceeded_when_the_clock_is_set_back(void **state) {
     struct scheduler_case *test = *state;
     struct probe later = scheduler_case_probe(test, 'l'), never = scheduler_case_probe(test, 'n');
     probe_schedule(&later, 64 * HTW_SECOND);
-    probe_schedule(&never, HTW_FOREVER);
+    probe_schedule(&never, HTW_NEVER_NS);
     empty_many_buckets(test);
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS - HTW_SECOND), 0);
     struct probe now = scheduler_case_probe(test, 'x');

@@ -45,12 +45,12 @@ static void assert_moves(const struct scheduler_case *test, const struct moves *
 static void stats_given_wrongly_are_refused(void **state) {
     struct scheduler_case *test = *state;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_stats(NULL, &stats), -EINVAL);
-    assert_int_equal(htw_scheduler_stats(test->scheduler, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(test->scheduler, NULL), -EINVAL);
     stats.struct_size--;
-    assert_int_equal(htw_scheduler_stats(test->scheduler, &stats), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(test->scheduler, &stats), -EINVAL);
     stats.struct_size = 0;
-    assert_int_equal(htw_scheduler_stats(test->scheduler, &stats), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(test->scheduler, &stats), -EINVAL);
 }
 
 static void stats_of_a_new_scheduler_are_zero(void **state) {
@@ -84,7 +84,7 @@ static void stats_of_a_timer_that_is_moved_and_cancelled(void **state) {
     mark(test);
     assert_int_equal(htw_reschedule(test->scheduler, a.handle, 2 * DELAY_NS), HTW_MOVED);
     assert_moves(test, &(struct moves) { .moved = 1 });
-    assert_int_equal(htw_reschedule_at(test->scheduler, a.handle, HTW_FOREVER), HTW_MOVED);
+    assert_int_equal(htw_reschedule_at(test->scheduler, a.handle, HTW_NEVER_NS), HTW_MOVED);
     assert_moves(test, &(struct moves) { .moved = 1 });
     assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
     assert_moves(test, &(struct moves) { .cancelled = 1, .pending = -1 });
@@ -281,7 +281,7 @@ static void stats_of_lateness_tell_percentiles(void **state) {
 static unsigned ask_stats(struct probe *probe) {
     struct htw_scheduler_stats *stats = probe->context;
     *stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    return (unsigned)htw_scheduler_stats(probe->test->scheduler, stats);
+    return (unsigned)htw_scheduler_get_stats(probe->test->scheduler, stats);
 }
 
 static void stats_asked_for_in_a_callback_count_it_as_running(void **state) {

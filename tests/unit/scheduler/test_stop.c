@@ -13,20 +13,20 @@ struct visit {
     int result;
     size_t count;
     struct {
-        struct htw_leftover leftover;
+        struct htw_unexpired leftover;
         bool was_pending;
         int cancelled, stopped, destroyed, scheduled;
     } seen[2000];
 };
 
-static void visit(void *context, const struct htw_leftover *leftover) {
+static void visit(void *context, const struct htw_unexpired *unexpired) {
     struct visit *self = context;
     struct htw_scheduler *scheduler = self->fixture->scheduler;
     if (self->count == 2000)
         abort();
-    self->seen[self->count].leftover = *leftover;
-    self->seen[self->count].was_pending = htw_is_pending(scheduler, leftover->handle);
-    self->seen[self->count].cancelled = htw_cancel(scheduler, leftover->handle);
+    self->seen[self->count].leftover = *unexpired;
+    self->seen[self->count].was_pending = htw_is_pending(scheduler, unexpired->handle);
+    self->seen[self->count].cancelled = htw_cancel(scheduler, unexpired->handle);
     self->seen[self->count].stopped = htw_scheduler_stop(scheduler, NULL, NULL);
     self->seen[self->count].destroyed = htw_scheduler_destroy(scheduler);
     self->seen[self->count].scheduled = htw_schedule(scheduler, 0, probe_run, NULL, NULL);
@@ -46,10 +46,10 @@ static void *stop_unchecked(void *arg) {
 static void assert_visits(const struct visit *self) {
     assert_int_equal(self->result, 0);
     for (size_t i = 0; i < self->count; i++) {
-        const struct htw_leftover *leftover = &self->seen[i].leftover;
-        const struct probe *probe = leftover->arg;
-        assert_ptr_equal(leftover->callback, probe_run);
-        assert_int_equal(leftover->handle, probe->handle);
+        const struct htw_unexpired *unexpired = &self->seen[i].leftover;
+        const struct probe *probe = unexpired->arg;
+        assert_ptr_equal(unexpired->callback, probe_run);
+        assert_int_equal(unexpired->handle, probe->handle);
         assert_false(self->seen[i].was_pending);
         assert_int_equal(self->seen[i].cancelled, HTW_GONE);
         assert_int_equal(self->seen[i].stopped, -EDEADLK);
@@ -74,14 +74,14 @@ static void scheduler_stop_hands_back_in_order_of_deadline(void **state) {
     (void)state;
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 9);
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     arm(&f, 1, 300 * HTW_SECOND);
     arm(&f, 2, 5 * MS + 2); /* of one tick */
     arm(&f, 3, 5 * MS + 1);
     arm(&f, 4, 5 * MS + 3);
     arm(&f, 5, 0);
     arm_every(&f, 6, 70 * MS, MS, HTW_REPEAT_SKIP);
-    arm(&f, 7, HTW_FOREVER);
+    arm(&f, 7, HTW_NEVER_NS);
     arm(&f, 8, 4 * MS);
     assert_int_equal(htw_cancel(f.scheduler, f.probes[8].handle), HTW_CANCELLED);
     struct visit *visited = stop(&f);
@@ -91,8 +91,8 @@ static void scheduler_stop_hands_back_in_order_of_deadline(void **state) {
         assert_int_equal(((struct probe *)visited->seen[i].leftover.arg)->number, order[i]);
     assert_int_equal(visited->seen[1].leftover.deadline_ns, 5 * MS + 1);
     assert_int_equal(visited->seen[5].leftover.deadline_ns, 300 * HTW_SECOND);
-    assert_int_equal(visited->seen[6].leftover.deadline_ns, HTW_FOREVER);
-    assert_int_equal(visited->seen[7].leftover.deadline_ns, HTW_FOREVER);
+    assert_int_equal(visited->seen[6].leftover.deadline_ns, HTW_NEVER_NS);
+    assert_int_equal(visited->seen[7].leftover.deadline_ns, HTW_NEVER_NS);
     free(visited);
     assert_none_ran(&f);
     scheduler_close(&f);
@@ -152,7 +152,7 @@ static void stop_many(uint32_t shards) {
         spec.arg = &f.probes[i];
         spec.key = key;
         spec.key_size = strlen(key);
-        spec.when_ns = i % 50 == 0 ? HTW_FOREVER
+        spec.when_ns = i % 50 == 0 ? HTW_NEVER_NS
                        : i % 2     ? (int64_t)next_random(&seed) % (10 * MS)
                                    : (int64_t)next_random(&seed) << 10;
         assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
@@ -162,15 +162,15 @@ static void stop_many(uint32_t shards) {
     uint64_t shard_mask = (uint64_t)(shards - 1) << (shards == 1 ? 32 : 30);
     unsigned changes = 0;
     for (size_t i = 0; i < 1500; i++) {
-        const struct htw_leftover *leftover = &visited->seen[i].leftover;
-        ((struct probe *)leftover->arg)->result++;
+        const struct htw_unexpired *unexpired = &visited->seen[i].leftover;
+        ((struct probe *)unexpired->arg)->result++;
         if (i == 0)
             continue;
-        const struct htw_leftover *before = &visited->seen[i - 1].leftover;
-        if ((leftover->handle & shard_mask) != (before->handle & shard_mask))
+        const struct htw_unexpired *before = &visited->seen[i - 1].leftover;
+        if ((unexpired->handle & shard_mask) != (before->handle & shard_mask))
             changes++;
         else
-            assert_true(before->deadline_ns <= leftover->deadline_ns);
+            assert_true(before->deadline_ns <= unexpired->deadline_ns);
     }
     for (unsigned i = 0; i < 1500; i++)
         assert_int_equal(f.probes[i].result, 1);
@@ -236,7 +236,7 @@ static void scheduler_after_stop_every_call_says_so(void **state) {
     }
     assert_int_equal(htw_pending(s), 0);
     assert_int_equal(htw_scheduler_now(s), 0);
-    assert_int_equal(htw_scheduler_next(s), HTW_FOREVER);
+    assert_int_equal(htw_scheduler_next(s), HTW_NEVER_NS);
     assert_none_ran(&f);
     scheduler_close(&f);
 }
@@ -256,11 +256,11 @@ static void scheduler_second_stop_finds_nothing(void **state) {
 
 /* ---- from callbacks and hooks */
 
-static void act_stop(struct probe *self, const struct htw_firing *firing) {
-    self->result = htw_scheduler_stop(firing->scheduler, NULL, NULL) == -EDEADLK &&
-                   htw_scheduler_destroy(firing->scheduler) == -EDEADLK &&
-                   htw_scheduler_advance(firing->scheduler, 0) == -EDEADLK &&
-                   htw_scheduler_set_time(firing->scheduler, 0) == -EDEADLK;
+static void act_stop(struct probe *self, const struct htw_expiration *expiration) {
+    self->result = htw_scheduler_stop(expiration->scheduler, NULL, NULL) == -EDEADLK &&
+                   htw_scheduler_destroy(expiration->scheduler) == -EDEADLK &&
+                   htw_scheduler_advance(expiration->scheduler, 0) == -EDEADLK &&
+                   htw_scheduler_set_time(expiration->scheduler, 0) == -EDEADLK;
 }
 
 static void scheduler_stop_in_a_callback_is_a_deadlock(void **state) {
@@ -329,9 +329,9 @@ static void scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock(void **s
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_firing *firing) {
+static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(the_gate);
 }
 

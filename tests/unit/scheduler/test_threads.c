@@ -157,7 +157,7 @@ static void scheduler_threads_start_with_the_first_timer(void **state) {
     assert_int_equal(htw_pending(f.scheduler), 0);
     assert_int_equal(htw_schedule(f.scheduler, 0, NULL, NULL, &untouched), -EINVAL);
     assert_int_equal(count_tasks("htw-"), 0);
-    arm(&f, 0, HTW_FOREVER);
+    arm(&f, 0, HTW_NEVER_NS);
     struct tasks list;
     list_tasks("htw-", &list);
     assert_true(list.count >= 1 && list.count <= 3);

@@ -17,21 +17,21 @@ enum { TIMERS = 10, LEAVER = 3 };
 
 /* ---- ways to leave */
 
-static void leave_by_exit(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void leave_by_exit(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     if (self->runs == 1)
         pthread_exit(self);
 }
 
-static void leave_by_cancel(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void leave_by_cancel(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     if (self->runs == 1) {
         pthread_cancel(pthread_self());
         pthread_testcancel();
     }
 }
 
-typedef void leave_function(struct probe *self, const struct htw_firing *firing);
+typedef void leave_function(struct probe *self, const struct htw_expiration *expiration);
 
 static leave_function *const ways[] = { leave_by_exit, leave_by_cancel };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -172,9 +172,9 @@ static void unwind_out_of_a_worker_leaves_it_at_work(void **state) {
 
 static struct gate gate;
 
-static void pass_gate(struct probe *self, const struct htw_firing *firing) {
+static void pass_gate(struct probe *self, const struct htw_expiration *expiration) {
     (void)self;
-    (void)firing;
+    (void)expiration;
     gate_enter(&gate);
 }
 
@@ -240,8 +240,8 @@ static void cancelled_in_cancel_wait(void *arg) {
     htw_cancel_wait(awaited->fixture->scheduler, awaited->handle);
 }
 
-static void wait_for_first(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void wait_for_first(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     cancelled_in_cancel_wait(&self->fixture->probes[0]);
 }
 
@@ -315,7 +315,7 @@ static void cancelled_thread_finishes_stop_and_advance(void **state) {
     arm(&f, 0, 0);
     assert_true(returns(cancelled_in_advance, &f));
     assert_ran(&f, 0);
-    arm(&f, 1, HTW_FOREVER);
+    arm(&f, 1, HTW_NEVER_NS);
     assert_true(returns(cancelled_in_stop, &f));
     assert_int_equal(scheduler_stats(&f).handed_back, 1);
     assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -ESHUTDOWN);
@@ -336,8 +336,8 @@ static void cancelled_thread_finishes_process(void **state) {
 /* ---- C++ */
 
 #ifdef HAVE_THROWING
-static void leave_by_exception(struct probe *self, const struct htw_firing *firing) {
-    (void)firing;
+static void leave_by_exception(struct probe *self, const struct htw_expiration *expiration) {
+    (void)expiration;
     if (self->runs == 1)
         throwing_throw();
 }

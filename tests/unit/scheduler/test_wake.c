@@ -46,9 +46,9 @@ void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
     __real_htw__alarm_set(alarm, at_ns);
 }
 
-static void do_nothing(void *arg, const struct htw_firing *firing) {
+static void do_nothing(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)firing;
+    (void)expiration;
 }
 
 struct arming {

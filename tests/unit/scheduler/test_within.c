@@ -68,7 +68,7 @@ static void scheduler_range_that_ends_before_it_begins_is_refused(void **state) 
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
     htw_handle handle = 77;
-    static const int64_t ranges[][2] = { { 2 * MS, MS }, { 0, -1 }, { HTW_FOREVER, 0 } };
+    static const int64_t ranges[][2] = { { 2 * MS, MS }, { 0, -1 }, { HTW_NEVER_NS, 0 } };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
         assert_int_equal(htw_schedule_within(f.scheduler, ranges[i][0], ranges[i][1], probe_run,
                                              &f.probes[0], &handle),
@@ -129,7 +129,7 @@ static void scheduler_spec_with_a_negative_delay_runs_now(void **state) {
         spec.callback = probe_run;
         spec.arg = &f.probes[i];
         spec.when_ns = delays[i / 2]; /* latest_ns stays 0: no range */
-        spec.period_ns = i % 2 * HTW_FOREVER;
+        spec.period_ns = i % 2 * HTW_NEVER_NS;
         assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
         assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadline_ns), 0);
         assert_int_equal(deadline_ns, now_ns);
@@ -145,10 +145,10 @@ static void scheduler_range_of_forever_never_comes(void **state) {
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
     int64_t deadline = 0;
-    arm_within(&f, 0, HTW_FOREVER, HTW_FOREVER);
+    arm_within(&f, 0, HTW_NEVER_NS, HTW_NEVER_NS);
     assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_FOREVER);
-    advance(&f, HTW_FOREVER);
+    assert_int_equal(deadline, HTW_NEVER_NS);
+    advance(&f, HTW_NEVER_NS);
     assert_none_ran(&f);
     scheduler_close(&f);
 }
@@ -157,7 +157,7 @@ static void scheduler_range_without_an_end_is_accepted(void **state) {
     (void)state;
     struct scheduler_fixture f;
     scheduler_open(&f, NULL, 1);
-    arm_within(&f, 0, 10 * MS, HTW_FOREVER);
+    arm_within(&f, 0, 10 * MS, HTW_NEVER_NS);
     advance(&f, 10 * MS - 1);
     assert_none_ran(&f);
     assert_int_equal(htw_pending(f.scheduler), 1);

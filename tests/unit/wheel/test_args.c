@@ -45,7 +45,7 @@ static void wheel_size_zero_means_the_default(void **state) {
 static void wheel_start_at_never_is_refused(void **state) {
     (void)state;
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.start = HTW_NEVER;
+    options.start = HTW_NEVER_TICK;
     assert_refused(&options);
 }
 
@@ -101,15 +101,15 @@ static void wheel_null_wheel_is_refused_or_empty(void **state) {
     assert_null(htw_wheel_poll(NULL, 1));
     assert_int_equal(htw_wheel_poll_batch(NULL, 1, timers, 1, 0, &count), -EINVAL);
     assert_int_equal(count, 7);
-    assert_int_equal(htw_wheel_next(NULL), HTW_NEVER);
-    assert_int_equal(htw_wheel_now(NULL), HTW_NEVER);
+    assert_int_equal(htw_wheel_next(NULL), HTW_NEVER_TICK);
+    assert_int_equal(htw_wheel_now(NULL), HTW_NEVER_TICK);
     assert_int_equal(htw_wheel_count(NULL), 0);
     assert_int_equal(htw_wheel_reserve(NULL, 1), -EINVAL);
     assert_null(htw_wheel_drain(NULL));
     assert_int_equal(htw_wheel_for_each(NULL, visit_none, NULL), 0);
     assert_int_equal(htw_wheel_check(NULL), -EINVAL);
     assert_int_equal(htw_wheel_dump(NULL, stdout), -EINVAL);
-    assert_int_equal(htw_wheel_stats(NULL, &stats), -EINVAL);
+    assert_int_equal(htw_wheel_get_stats(NULL, &stats), -EINVAL);
     assert_false(htw_timer_is_pending(&timer));
 }
 
@@ -121,7 +121,7 @@ static void wheel_null_timer_is_refused(void **state) {
     assert_int_equal(htw_wheel_schedule_within(f.wheel, NULL, 1, 2), -EINVAL);
     assert_false(htw_wheel_cancel(f.wheel, NULL));
     assert_false(htw_timer_is_pending(NULL));
-    assert_int_equal(htw_timer_deadline(NULL), HTW_NEVER);
+    assert_int_equal(htw_timer_deadline(NULL), HTW_NEVER_TICK);
     htw_timer_init(NULL);
     assert_int_equal(htw_wheel_count(f.wheel), 0);
     assert_int_equal(fixture_stats(&f).scheduled, 0);
@@ -154,9 +154,11 @@ static void wheel_range_that_ends_before_it_begins_is_refused(void **state) {
     arm(&f, 1, 50);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], 11, 10), -EINVAL);
-        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER, 10), -EINVAL);
-        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER, HTW_NEVER - 1),
+        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER_TICK, 10),
                          -EINVAL);
+        assert_int_equal(
+            htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER_TICK, HTW_NEVER_TICK - 1),
+            -EINVAL);
     }
     assert_false(htw_timer_is_pending(&f.timers[0]));
     assert_int_equal(fixture_stats(&f).moved, 0);
@@ -170,7 +172,7 @@ static void wheel_timer_of_another_wheel_is_refused(void **state) {
     struct fixture other;
     fixture_open(&f, 8, 0, false, 1);
     fixture_open(&other, 8, 0, false, 0);
-    static const uint64_t deadlines[] = { 0, 50, HTW_NEVER };
+    static const uint64_t deadlines[] = { 0, 50, HTW_NEVER_TICK };
     for (size_t i = 0; i < 3; i++) {
         arm(&f, 0, deadlines[i]);
         assert_int_equal(htw_wheel_schedule(other.wheel, &f.timers[0], 60), -EINVAL);
@@ -223,10 +225,10 @@ static void wheel_stats_of_unknown_size_are_left_alone(void **state) {
         memset(&stats, 0x5a, sizeof stats);
         stats.struct_size = sizes[i];
         memcpy(&same, &stats, sizeof stats);
-        assert_int_equal(htw_wheel_stats(f.wheel, &stats), -EINVAL);
+        assert_int_equal(htw_wheel_get_stats(f.wheel, &stats), -EINVAL);
         assert_memory_equal(&stats, &same, sizeof stats);
     }
-    assert_int_equal(htw_wheel_stats(f.wheel, NULL), -EINVAL);
+    assert_int_equal(htw_wheel_get_stats(f.wheel, NULL), -EINVAL);
     fixture_close(&f);
 }
 

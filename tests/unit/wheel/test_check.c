@@ -24,7 +24,8 @@
 enum { DUE, NEAR, FAR, FARTHER, NEVER, NEAR_TOO, TIMERS };
 
 static const uint64_t deadlines[TIMERS] = {
-    [DUE] = 50, [NEAR] = 101, [FAR] = 120, [FARTHER] = 5000, [NEVER] = HTW_NEVER, [NEAR_TOO] = 103,
+    [DUE] = 50,       [NEAR] = 101, [FAR] = 120, [FARTHER] = 5000, [NEVER] = HTW_NEVER_TICK,
+    [NEAR_TOO] = 103,
 };
 
 static void open_with_all_places(struct fixture *f, bool strict) {
@@ -115,7 +116,7 @@ static void wheel_check_finds_a_deadline_before_the_key_or_after_the_range(void 
         for (size_t i = 0; i < 3; i++) {
             size_t number = in_buckets[i];
             assert_breaks(&f, 5, f.timers[number]._deadline, deadlines[number] - 1);
-            assert_breaks(&f, 5, f.timers[number]._deadline, HTW_NEVER);
+            assert_breaks(&f, 5, f.timers[number]._deadline, HTW_NEVER_TICK);
         }
         /* After its range: wrong only where a move is a new arming. */
         if (strict)
@@ -189,12 +190,12 @@ static void wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock(void 
     assert_breaks(&f, 8, wheel->level_count, 0);
     assert_breaks(&f, 8, wheel->level_count, (uint8_t)(wheel->level_max + 1));
     assert_breaks(&f, 8, wheel->level_max, (uint8_t)(wheel->level_count - 1));
-    assert_breaks(&f, 8, wheel->clock, HTW_NEVER);
+    assert_breaks(&f, 8, wheel->clock, HTW_NEVER_TICK);
     assert_breaks(&f, 8, wheel->levels[wheel->level_count].last, 1);
     assert_breaks(&f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
     assert_breaks(&f, 8, wheel->reach, htw__wheel_measure_reach(wheel) + 1);
     /* A pending timer that needs a level which does not exist. */
-    assert_breaks(&f, 8, f.timers[FARTHER]._deadline, HTW_NEVER - 1);
+    assert_breaks(&f, 8, f.timers[FARTHER]._deadline, HTW_NEVER_TICK - 1);
     fixture_close(&f);
 }
 

@@ -10,9 +10,9 @@ static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_
     fixture_open(&f, size, start, strict, 1);
     arm(&f, 0, deadline);
     assert_sound(&f);
-    if (deadline == HTW_NEVER) {
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
-        assert_quiet_round(&f, HTW_NEVER);
+    if (deadline == HTW_NEVER_TICK) {
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
+        assert_quiet_round(&f, HTW_NEVER_TICK);
     } else if (deadline <= start) {
         assert_int_equal(htw_wheel_next(f.wheel), start);
         assert_round(&f, 0, 0);
@@ -26,9 +26,15 @@ static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_
 
 static void wheel_deadline_about_a_power_of_two_comes_on_its_tick(void **state) {
     (void)state;
-    static const uint64_t starts[] = {
-        0, 1, 7, 255, 256, 65535, (UINT64_C(1) << 32) - 1, (UINT64_C(1) << 63) - 1, HTW_NEVER - 1
-    };
+    static const uint64_t starts[] = { 0,
+                                       1,
+                                       7,
+                                       255,
+                                       256,
+                                       65535,
+                                       (UINT64_C(1) << 32) - 1,
+                                       (UINT64_C(1) << 63) - 1,
+                                       HTW_NEVER_TICK - 1 };
     for (size_t size = 0; size < 5; size++) {
         for (size_t start = 0; start < sizeof starts / sizeof starts[0]; start++) {
             for (unsigned bit = 0; bit < 64; bit++) {
@@ -157,22 +163,22 @@ static void wheel_poll_far_beyond_everything_hands_out_all_in_order(void **state
     arm(&f, 0, UINT64_C(1) << 63);
     arm(&f, 1, 11);
     arm(&f, 2, 70000);
-    arm(&f, 3, HTW_NEVER - 1);
+    arm(&f, 3, HTW_NEVER_TICK - 1);
     arm(&f, 4, 100);
-    assert_round(&f, HTW_NEVER, 1, 4, 2, 0, 3);
-    assert_int_equal(htw_wheel_now(f.wheel), HTW_NEVER - 1);
+    assert_round(&f, HTW_NEVER_TICK, 1, 4, 2, 0, 3);
+    assert_int_equal(htw_wheel_now(f.wheel), HTW_NEVER_TICK - 1);
     fixture_close(&f);
 }
 
 static void wheel_at_the_last_tick_knows_only_now_and_never(void **state) {
     (void)state;
     struct fixture f;
-    fixture_open(&f, 8, HTW_NEVER - 1, false, 3);
-    arm(&f, 0, HTW_NEVER);
-    arm(&f, 1, HTW_NEVER - 1);
+    fixture_open(&f, 8, HTW_NEVER_TICK - 1, false, 3);
+    arm(&f, 0, HTW_NEVER_TICK);
+    arm(&f, 1, HTW_NEVER_TICK - 1);
     arm(&f, 2, 3);
-    assert_round(&f, HTW_NEVER, 1, 2);
-    assert_quiet_round(&f, HTW_NEVER);
+    assert_round(&f, HTW_NEVER_TICK, 1, 2);
+    assert_quiet_round(&f, HTW_NEVER_TICK);
     assert_true(htw_timer_is_pending(&f.timers[0]));
     fixture_close(&f);
 }
@@ -181,18 +187,18 @@ static void wheel_last_ticks_of_the_range_come_one_by_one(void **state) {
     (void)state;
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
-        fixture_open(&f, sizes[size], HTW_NEVER - 40, true, 40);
+        fixture_open(&f, sizes[size], HTW_NEVER_TICK - 40, true, 40);
         for (size_t i = 39; i > 0; i--)
-            arm(&f, i, HTW_NEVER - 40 + i);
+            arm(&f, i, HTW_NEVER_TICK - 40 + i);
         for (size_t i = 1; i < 40; i++)
-            assert_round(&f, HTW_NEVER - 40 + i, i);
+            assert_round(&f, HTW_NEVER_TICK - 40 + i, i);
         fixture_close(&f);
     }
 }
 
 static void wheel_deadline_at_the_clock_comes_with_the_next_poll(void **state) {
     (void)state;
-    static const uint64_t clocks[] = { 0, 1, 8, 64, 1000, HTW_NEVER - 1 };
+    static const uint64_t clocks[] = { 0, 1, 8, 64, 1000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         struct fixture f;
         fixture_open(&f, 8, clocks[i], false, 1);
@@ -252,12 +258,12 @@ static void wheel_never_is_pending_but_never_comes(void **state) {
     for (int strict = 0; strict < 2; strict++) {
         struct fixture f;
         fixture_open(&f, 8, 0, strict != 0, 2);
-        arm(&f, 0, HTW_NEVER);
-        arm(&f, 1, HTW_NEVER);
+        arm(&f, 0, HTW_NEVER_TICK);
+        arm(&f, 1, HTW_NEVER_TICK);
         assert_int_equal(htw_wheel_count(f.wheel), 2);
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
-        assert_int_equal(htw_timer_deadline(&f.timers[0]), HTW_NEVER);
-        assert_quiet_round(&f, HTW_NEVER);
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
+        assert_int_equal(htw_timer_deadline(&f.timers[0]), HTW_NEVER_TICK);
+        assert_quiet_round(&f, HTW_NEVER_TICK);
         assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
         assert_false(htw_timer_is_pending(&f.timers[0]));
         assert_true(htw_timer_is_pending(&f.timers[1]));
@@ -271,7 +277,7 @@ static void wheel_never_needs_no_memory(void **state) {
     struct fixture f;
     fixture_open(&f, 8, 0, false, 1);
     size_t calls = f.memory.calls;
-    arm(&f, 0, HTW_NEVER);
+    arm(&f, 0, HTW_NEVER_TICK);
     assert_int_equal(f.memory.calls, calls);
     fixture_close(&f);
 }

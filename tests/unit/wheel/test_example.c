@@ -11,7 +11,7 @@ struct example {
 
 static struct htw_wheel_stats stats_of(struct example *x) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    assert_int_equal(htw_wheel_stats(x->wheel, &stats), 0);
+    assert_int_equal(htw_wheel_get_stats(x->wheel, &stats), 0);
     return stats;
 }
 

@@ -27,7 +27,7 @@ static void assert_found(uint64_t deadline, bool strict, void (*damage)(struct h
 }
 
 static void assert_found_everywhere(void (*damage)(struct htw_timer *timer)) {
-    static const uint64_t deadlines[] = { 50, 101, 120, 5000, HTW_NEVER };
+    static const uint64_t deadlines[] = { 50, 101, 120, 5000, HTW_NEVER_TICK };
     for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
         assert_found(deadlines[i], false, damage);
         assert_found(deadlines[i], true, damage);
@@ -69,7 +69,7 @@ static void wheel_check_finds_a_deadline_before_the_key_of_its_bucket(void **sta
 
 static void wheel_check_finds_a_deadline_overwritten_among_those_of_never(void **state) {
     (void)state;
-    assert_found(HTW_NEVER, false, set_an_early_deadline);
+    assert_found(HTW_NEVER_TICK, false, set_an_early_deadline);
 }
 
 static void wheel_check_finds_a_timer_that_has_left_unnoticed(void **state) {
@@ -103,7 +103,7 @@ static void wheel_for_each_stops_at_any_place_when_the_visitor_says_so(void **st
     arm(&f, 0, 50);
     arm(&f, 1, 60);
     assert_non_null(htw_wheel_poll(f.wheel, 100)); /* a round is on: the next goes to `late` */
-    static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER };
+    static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER_TICK };
     for (size_t i = 0; i < 5; i++)
         arm(&f, 2 + i, armed[i]);
     for (size_t wanted = 1; wanted <= 6; wanted++) {
@@ -135,7 +135,7 @@ static void wheel_dump_shows_the_clock_and_the_keys(void **state) {
         arm(&f, 0, 123457);
         arm(&f, 1, 123999);
         arm(&f, 2, 98765432100);
-        arm(&f, 3, HTW_NEVER);
+        arm(&f, 3, HTW_NEVER_TICK);
         arm(&f, 4, 5);
         char *text = dump(&f);
         assert_non_null(strstr(text, "123456"));

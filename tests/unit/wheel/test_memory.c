@@ -79,10 +79,10 @@ static void wheel_reserved_horizon_needs_no_memory_whatever_the_clock(void **sta
                     now += random_below(&source, now + 1);
                 assert_quiet_round(&f, now);
                 now = htw_wheel_now(f.wheel);
-                if (horizon < HTW_NEVER - 1 - now)
+                if (horizon < HTW_NEVER_TICK - 1 - now)
                     arm(&f, 0, now + horizon);
                 else
-                    arm(&f, 0, HTW_NEVER - 1);
+                    arm(&f, 0, HTW_NEVER_TICK - 1);
                 assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
             }
             assert_int_equal(f.memory.calls, calls);
@@ -96,10 +96,10 @@ static void wheel_reserved_for_never_has_every_level(void **state) {
     for (uint32_t size = 2; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
         struct fixture f;
         fixture_open(&f, size, 0, false, 1);
-        assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+        assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
         failing_allocator_fail(&f.memory, 1, true);
-        arm(&f, 0, HTW_NEVER - 1);
-        assert_comes_alone(&f, 0, HTW_NEVER - 1);
+        arm(&f, 0, HTW_NEVER_TICK - 1);
+        assert_comes_alone(&f, 0, HTW_NEVER_TICK - 1);
         fixture_close(&f);
     }
 }
@@ -212,14 +212,14 @@ static void wheel_schedule_that_lacks_memory_changes_nothing(void **state) {
     (void)state;
     for (int strict = 0; strict < 2; strict++) {
         check_every_failure(strict != 0, false, 0, 100000, false);
-        check_every_failure(strict != 0, false, 0, HTW_NEVER - 1, false);
+        check_every_failure(strict != 0, false, 0, HTW_NEVER_TICK - 1, false);
         check_every_failure(strict != 0, false, 0, 100000, true);
     }
 }
 
 static void wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was(void **state) {
     (void)state;
-    static const uint64_t from[] = { 50, 101, 105, 140, HTW_NEVER };
+    static const uint64_t from[] = { 50, 101, 105, 140, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
             check_every_failure(strict != 0, true, from[i], 100000, false);
@@ -274,7 +274,7 @@ static void wheel_reserve_keeps_the_levels_that_could_be_created(void **state) {
     struct fixture f;
     fixture_open(&f, 8, 0, false, 0);
     failing_allocator_fail(&f.memory, 5, true);
-    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), -ENOMEM);
+    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), -ENOMEM);
     assert_in_range(fixture_stats(&f).levels, 2, 21);
     assert_int_equal(fixture_stats(&f).memory_bytes, f.memory.live_bytes);
     fixture_close(&f);
@@ -287,7 +287,7 @@ static void wheel_without_memory_takes_what_needs_none(void **state) {
     failing_allocator_fail(&f.memory, 1, true);
     arm(&f, 0, 3);
     arm(&f, 1, 101);
-    arm(&f, 2, HTW_NEVER);
+    arm(&f, 2, HTW_NEVER_TICK);
     assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[3], 100000), -ENOMEM);
     assert_false(htw_timer_is_pending(&f.timers[3]));
     assert_round(&f, 101, 0, 1);

@@ -8,7 +8,7 @@ static void wheel_moved_timer_comes_at_its_new_deadline_only(void **state) {
     static const uint64_t deadlines[] = { 101,  102,  103,   104,   111,     112,
                                           127,  128,  163,   164,   200,     511,
                                           512,  700,  4195,  4196,  640,     5000,
-                                          8191, 8192, 60000, 70000, 1000000, HTW_NEVER - 1 };
+                                          8191, 8192, 60000, 70000, 1000000, HTW_NEVER_TICK - 1 };
     enum { COUNT = sizeof deadlines / sizeof deadlines[0] };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t from = 0; from < COUNT; from++) {
@@ -85,7 +85,7 @@ static void wheel_moved_again_and_again_demotes_rightly(void **state) {
 
 static void wheel_move_to_the_past_is_due_at_once(void **state) {
     (void)state;
-    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER };
+    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
             struct fixture f;
@@ -101,15 +101,15 @@ static void wheel_move_to_the_past_is_due_at_once(void **state) {
 
 static void wheel_move_to_never_comes_no_more(void **state) {
     (void)state;
-    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER };
+    static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
             struct fixture f;
             fixture_open(&f, 8, 100, strict != 0, 1);
             arm(&f, 0, from[i]);
-            arm(&f, 0, HTW_NEVER);
-            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
-            assert_quiet_round(&f, HTW_NEVER);
+            arm(&f, 0, HTW_NEVER_TICK);
+            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
+            assert_quiet_round(&f, HTW_NEVER_TICK);
             assert_int_equal(htw_wheel_count(f.wheel), 1);
             assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
             fixture_close(&f);
@@ -119,11 +119,11 @@ static void wheel_move_to_never_comes_no_more(void **state) {
 
 static void wheel_move_from_never_comes(void **state) {
     (void)state;
-    static const uint64_t to[] = { 101, 130, 100000, HTW_NEVER - 1 };
+    static const uint64_t to[] = { 101, 130, 100000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
         struct fixture f;
         fixture_open(&f, 8, 100, false, 1);
-        arm(&f, 0, HTW_NEVER);
+        arm(&f, 0, HTW_NEVER_TICK);
         arm(&f, 0, to[i]);
         assert_comes_alone(&f, 0, to[i]);
         fixture_close(&f);
@@ -134,7 +134,7 @@ static void wheel_move_is_counted_as_a_move(void **state) {
     (void)state;
     struct fixture f;
     fixture_open(&f, 8, 0, false, 1);
-    static const uint64_t deadlines[] = { 5, 9, 7, 7, 0, HTW_NEVER, 3 };
+    static const uint64_t deadlines[] = { 5, 9, 7, 7, 0, HTW_NEVER_TICK, 3 };
     for (size_t i = 0; i < 7; i++)
         arm(&f, 0, deadlines[i]);
     assert_int_equal(fixture_stats(&f).scheduled, 1);
@@ -146,15 +146,15 @@ static void wheel_move_is_counted_as_a_move(void **state) {
 
 static void wheel_moved_timer_can_be_cancelled(void **state) {
     (void)state;
-    static const uint64_t to[] = { 3, 101, 105, 130, 100000, HTW_NEVER };
+    static const uint64_t to[] = { 3, 101, 105, 130, 100000, HTW_NEVER_TICK };
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
         struct fixture f;
         fixture_open(&f, 8, 100, false, 1);
         arm(&f, 0, 104);
         arm(&f, 0, to[i]);
         assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
-        assert_quiet_round(&f, HTW_NEVER);
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
+        assert_quiet_round(&f, HTW_NEVER_TICK);
         fixture_close(&f);
     }
 }

@@ -50,7 +50,7 @@ static void wheel_emptied_bucket_causes_no_wake_up(void **state) {
             arm(&f, 1, deadlines[i]);
             assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
             assert_true(htw_wheel_cancel(f.wheel, &f.timers[1]));
-            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
             arm(&f, 0, deadlines[i]);
             arm(&f, 2, deadlines[i] * 3);
             assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));

@@ -42,8 +42,8 @@ static void wheel_slack_chooses_the_roundest_tick_of_large_ranges(void **state) 
     for (int i = 0; i < 20000; i++) {
         uint64_t earliest = random_magnitude(&source);
         uint64_t latest = earliest + random_magnitude(&source);
-        if (latest < earliest || latest == HTW_NEVER)
-            latest = HTW_NEVER - 1;
+        if (latest < earliest || latest == HTW_NEVER_TICK)
+            latest = HTW_NEVER_TICK - 1;
         if (earliest > latest)
             earliest = latest;
         assert_int_equal(chosen(&f, earliest, latest), oracle_slack(earliest, latest));
@@ -55,22 +55,24 @@ static void wheel_slack_over_the_whole_range_takes_the_highest_bit(void **state)
     (void)state;
     struct fixture f;
     fixture_open(&f, 8, 0, false, 1);
-    assert_int_equal(chosen(&f, 1, HTW_NEVER - 1), UINT64_C(1) << 63);
+    assert_int_equal(chosen(&f, 1, HTW_NEVER_TICK - 1), UINT64_C(1) << 63);
     assert_int_equal(chosen(&f, 1, (UINT64_C(1) << 63) - 1), UINT64_C(1) << 62);
-    assert_int_equal(chosen(&f, (UINT64_C(1) << 63) + 1, HTW_NEVER - 1),
+    assert_int_equal(chosen(&f, (UINT64_C(1) << 63) + 1, HTW_NEVER_TICK - 1),
                      (UINT64_C(1) << 63) + (UINT64_C(1) << 62));
     fixture_close(&f);
 }
 
 static void wheel_slack_up_to_never_is_finite(void **state) {
     (void)state;
-    static const uint64_t starts[] = { 1, 1000, UINT64_C(1) << 63, HTW_NEVER - 2, HTW_NEVER - 1 };
+    static const uint64_t starts[] = { 1, 1000, UINT64_C(1) << 63, HTW_NEVER_TICK - 2,
+                                       HTW_NEVER_TICK - 1 };
     struct fixture f;
     fixture_open(&f, 8, 0, false, 1);
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        assert_int_equal(chosen(&f, starts[i], HTW_NEVER), chosen(&f, starts[i], HTW_NEVER - 1));
-    assert_true(htw_timer_deadline(&f.timers[0]) == HTW_NEVER - 1);
-    assert_round(&f, HTW_NEVER, 0);
+        assert_int_equal(chosen(&f, starts[i], HTW_NEVER_TICK),
+                         chosen(&f, starts[i], HTW_NEVER_TICK - 1));
+    assert_true(htw_timer_deadline(&f.timers[0]) == HTW_NEVER_TICK - 1);
+    assert_round(&f, HTW_NEVER_TICK, 0);
     fixture_close(&f);
 }
 
@@ -78,8 +80,8 @@ static void wheel_slack_from_never_is_never(void **state) {
     (void)state;
     struct fixture f;
     fixture_open(&f, 8, 0, false, 1);
-    assert_true(chosen(&f, HTW_NEVER, HTW_NEVER) == HTW_NEVER);
-    assert_quiet_round(&f, HTW_NEVER);
+    assert_true(chosen(&f, HTW_NEVER_TICK, HTW_NEVER_TICK) == HTW_NEVER_TICK);
+    assert_quiet_round(&f, HTW_NEVER_TICK);
     assert_int_equal(htw_wheel_count(f.wheel), 1);
     fixture_close(&f);
 }
@@ -103,7 +105,7 @@ static void wheel_slack_timer_comes_at_the_tick_chosen(void **state) {
                      i % 2 == 0, 2);
         uint64_t earliest = htw_wheel_now(f.wheel) + 1 + (random_magnitude(&source) >> 2);
         if (i % 3 == 0) /* so that coarser levels than the timer needs exist */
-            assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+            assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
         uint64_t tick = chosen(&f, earliest, earliest + (random_magnitude(&source) >> 2));
         assert_comes_alone(&f, 0, tick);
         fixture_close(&f);
@@ -135,7 +137,7 @@ static void wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted(void **s
     (void)state;
     struct fixture f;
     fixture_open(&f, 8, 0, false, 7);
-    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER), 0);
+    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
     for (size_t i = 0; i < 7; i++) { /* each at the start of a bucket of level 2 */
         uint64_t tick = 64 * (i + 1);
         assert_int_equal(

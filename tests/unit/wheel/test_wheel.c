@@ -11,7 +11,7 @@ static void wheel_fresh_is_empty(void **state) {
     fixture_open(&f, 8, 77, false, 0);
     assert_int_equal(htw_wheel_now(f.wheel), 77);
     assert_int_equal(htw_wheel_count(f.wheel), 0);
-    assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+    assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
     assert_null(htw_wheel_drain(f.wheel));
     assert_quiet_round(&f, 100);
     fixture_close(&f);
@@ -22,7 +22,7 @@ static void wheel_without_options_has_the_defaults(void **state) {
     struct htw_wheel *wheel = NULL;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    assert_int_equal(htw_wheel_stats(wheel, &stats), 0);
+    assert_int_equal(htw_wheel_get_stats(wheel, &stats), 0);
     assert_int_equal(stats.size, HTW_WHEEL_SIZE_DEFAULT);
     assert_int_equal(stats.levels, 1);
     assert_int_equal(htw_wheel_now(wheel), 0);
@@ -138,7 +138,7 @@ static void wheel_stats_add_up(void **state) {
     for (size_t i = 0; i < 10; i++)
         arm(&f, i, 10 * i + 1);
     arm(&f, 9, 500);
-    arm(&f, 8, HTW_NEVER);
+    arm(&f, 8, HTW_NEVER_TICK);
     assert_true(htw_wheel_cancel(f.wheel, &f.timers[5]));
     assert_round(&f, 25, 0, 1, 2);
     assert_non_null(htw_wheel_drain(f.wheel));
@@ -184,9 +184,9 @@ static void arm_everywhere(struct fixture *f) {
                                           UINT64_C(1) << 62,
                                           1000,
                                           5000000,
-                                          HTW_NEVER,
-                                          HTW_NEVER - 1,
-                                          HTW_NEVER };
+                                          HTW_NEVER_TICK,
+                                          HTW_NEVER_TICK - 1,
+                                          HTW_NEVER_TICK };
     for (size_t i = 0; i < 16; i++)
         arm(f, i, deadlines[i]);
 }
@@ -250,7 +250,7 @@ static void wheel_drain_takes_all_and_leaves_the_clock(void **state) {
             assert_int_equal(seen[i], 1);
         assert_null(htw_wheel_drain(f.wheel));
         assert_int_equal(htw_wheel_now(f.wheel), 1000);
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER);
+        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
         assert_int_equal(fixture_stats(&f).drained, 16);
         fixture_close(&f);
     }

@@ -149,7 +149,7 @@ static void purgatory_check_later_that_an_executor_drops_is_made(void **state) {
     struct purgatory_case test;
     begin_with_executor(&test, 1);
     struct waiter *a = purgatory_case_waiter(&test, 'a');
-    watch(a, HTW_FOREVER, "k");
+    watch(a, HTW_NEVER_NS, "k");
     a->ready = true;
     assert_int_equal(check_key_later(&test, "k"), 0);
     purgatory_case_advance(&test, 0);
@@ -159,7 +159,7 @@ static void purgatory_check_later_that_an_executor_drops_is_made(void **state) {
     purgatory_case_end(&test);
 }
 
-static void forget(void *context, const struct htw_leftover *leftover) {
+static void forget(void *context, const struct htw_unexpired *leftover) {
     (void)context;
     (void)leftover;
 }
@@ -172,9 +172,9 @@ static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state)
     assert_int_equal(htw_scheduler_stop(test->scheduler, forget, NULL), 0);
     assert_int_equal(submit(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k"), -ESHUTDOWN);
     assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
-    assert_int_equal(submit(purgatory_case_waiter(test, 'c'), HTW_FOREVER, "k"), -ESHUTDOWN);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'c'), HTW_NEVER_NS, "k"), -ESHUTDOWN);
     assert_int_equal(htw_threshold_create(test->purgatory, 1, &test->threshold), 0);
-    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'd'), 2, HTW_FOREVER), -ESHUTDOWN);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'd'), 2, HTW_NEVER_NS), -ESHUTDOWN);
     assert_waiting(test, 1, 1, 1, 1);
     a->ready = true;
     assert_int_equal(check_key(test, "k"), 1);
@@ -305,13 +305,13 @@ static void purgatory_timeout_in_the_last_hour_of_time_comes(void **state) {
     (void)state;
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.manual_start_ns = HTW_FOREVER - 3600 * HTW_SECOND;
+    options.manual_start_ns = HTW_NEVER_NS - 3600 * HTW_SECOND;
     purgatory_case_begin(&test, &options, NULL);
     watch(purgatory_case_waiter(&test, 'a'), HTW_SECOND, "k");
     watch(purgatory_case_waiter(&test, 'b'), 3599 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND - 1, "k");
     watch(purgatory_case_waiter(&test, 'd'), 3600 * HTW_SECOND, "k");
-    watch(purgatory_case_waiter(&test, 'e'), HTW_FOREVER - 1, "k");
+    watch(purgatory_case_waiter(&test, 'e'), HTW_NEVER_NS - 1, "k");
     purgatory_case_advance(&test, HTW_SECOND);
     assert_ends(&test, "");
     purgatory_case_advance(&test, MS); /* the clock does not stand at the beginning of a tick */
