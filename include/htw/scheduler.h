@@ -253,8 +253,8 @@ HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
  * Stops a scheduler: no callback starts any more; every timer that will not run is given back.
  *
  * Waits for the callbacks that run, and for the executor to run or drop what it holds (tasks
- * run from now on do nothing). Then calls `visitor` in this thread for each timer that is left,
- * paused and never-due ones included, shard by shard, in order of deadline.
+ * run from now on do nothing). Then calls `visitor` in this thread for each timer that has not run,
+ * paused and never-due ones included, in no particular order.
  *
  * @param visitor may be NULL: then the library drops the arguments that have no release hook.
  * @return 0; -EDEADLK from a callback, hook or visitor of this scheduler. A second call

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stop.c - the end: threads first, then the timers that are left, each handed to the visitor.
- *
- * In order of deadline: the wheel gives them tick by tick; those of one tick are sorted, and
- * merged with those that the wheel does not have in order, because their deadline is not their
- * tick: taken but not run, paused, or never due; or because they were overdue when armed.
- */
+/* stop.c - the end: threads first, then each timer that is left is handed to the visitor. */
 #include "stop.h"
 
 #include "expirer.h"
@@ -32,62 +26,19 @@ void htw__scheduler_end_threads(struct htw_scheduler *scheduler) {
     htw__pool_join(scheduler);
 }
 
-/* ---- lists of records, by `next` */
+/* ---- what is left of a shard: lists of records, linked by `next` */
 
-static struct htw__record *merge(struct htw__record *a, struct htw__record *b) {
-    struct htw__record *first = NULL, **end = &first;
-    while (a != NULL && b != NULL) {
-        struct htw__record **earlier = b->deadline_ns < a->deadline_ns ? &b : &a;
-        *end = *earlier;
-        end = &(*end)->next;
-        *earlier = *end;
-    }
-    *end = a != NULL ? a : b;
-    return first;
-}
-
-/* Merge sort, from the bottom up: `sorted[i]` is a list of 2^i, or none. */
-static struct htw__record *sort(struct htw__record *list) {
-    struct htw__record *sorted[64] = { NULL };
-    while (list != NULL) {
-        struct htw__record *run = list;
-        list = list->next;
-        run->next = NULL;
-        unsigned i = 0;
-        for (; sorted[i] != NULL; i++) {
-            run = merge(sorted[i], run);
-            sorted[i] = NULL;
-        }
-        sorted[i] = run;
-    }
-    for (unsigned i = 0; i < 64; i++)
-        list = merge(sorted[i], list);
-    return list;
-}
-
-/* ---- what is left of a shard */
-
-/* Takes a record for stop, unless it was cancelled. It is in no wheel; under the lock. */
-static bool drain(struct htw__record *record) {
+/* Puts a record that is in no wheel on the list, unless it was cancelled. Under the lock. */
+static bool drain(struct htw__record *record, struct htw__record **list) {
     uint64_t status = htw__status_of(record);
     do {
         if (htw__status_state(status) != HTW__PENDING && htw__status_state(status) != HTW__QUEUED)
             return false;
     } while (!htw__status_change(
         record, &status, htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)));
-    return true;
-}
-
-static void push(struct htw__record **list, struct htw__record *record) {
     record->next = *list;
     *list = record;
-}
-
-/* One whose time may stand still. */
-static void push_other(struct htw__record **list, struct htw__record *record, int64_t now_ns) {
-    bool has_attributes = htw__status_of(record) & HTW__HAS_ATTRIBUTES;
-    htw__attributes_resume(record, has_attributes ? record->attributes : NULL, now_ns);
-    push(list, record);
+    return true;
 }
 
 /* Those that were taken from the wheel and not run. */
@@ -96,78 +47,36 @@ static void drain_unrun(struct htw__shard *shard, struct htw__record **list) {
     while (shard->unrun != NULL) {
         struct htw__record *record = shard->unrun;
         shard->unrun = record->next;
-        if (drain(record))
-            push_other(list, record, htw__now_ns(shard->scheduler));
-        else
+        if (!drain(record, list))
             htw__shard_free_record(shard, record);
     }
     htw__lock_release(&shard->lock);
 }
 
-/* What the wheel gives tick by tick; `tick` is the one of which `same` are. */
-struct drained {
-    struct htw__record *same;
-    uint64_t tick;
-    struct htw__record *first, **end; /* of all before, in order */
-    struct htw__record *others;       /* whose tick is not that of their deadline, or was over */
-};
-
-static void close_tick(struct drained *drained) {
-    *drained->end = sort(drained->same);
-    drained->same = NULL;
-    while (*drained->end != NULL)
-        drained->end = &(*drained->end)->next;
-}
-
-static void gather(struct htw__shard *shard, struct drained *drained, struct htw_timer *timer) {
-    struct htw__record *record = htw__record_of(timer);
-    const struct htw_scheduler *scheduler = shard->scheduler;
-    uint64_t tick = htw_timer_deadline(timer);
-    if (!drain(record))
-        return; /* claimed: htw__shard_reclaim() frees it */
-    if (tick == HTW_NEVER_TICK || tick < drained->tick ||
-        tick != htw__tick_from(scheduler, record->deadline_ns)) {
-        push_other(&drained->others, record, htw__now_ns(scheduler));
-        return;
-    }
-    if (tick != drained->tick)
-        close_tick(drained);
-    drained->tick = tick;
-    push(&drained->same, record);
-}
-
-/* A slice of a wheel: first what has a deadline, then the rest. Whether there is more. */
+/* A slice of a wheel. Whether there is more. */
 static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
-                        struct drained *drained) {
+                        struct htw__record **list) {
     struct htw_timer *timer = NULL;
     htw__lock_acquire(&shard->lock);
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        timer = htw_wheel_poll(wheel, HTW_NEVER_TICK);
-        if (timer == NULL)
-            timer = htw_wheel_drain(wheel);
+        timer = htw_wheel_drain(wheel);
         if (timer == NULL)
             break;
-        gather(shard, drained, timer);
+        drain(htw__record_of(timer), list); /* a cancelled one: htw__shard_reclaim() frees it */
     }
     htw__lock_release(&shard->lock);
     return timer != NULL;
 }
 
-/* All timers of a shard that are left, in order of deadline. */
+/* All are drained before the first is handed back: no visitor or hook can cancel one of them. */
 static struct htw__record *drain_all(struct htw__shard *shard) {
-    struct drained drained = { .first = NULL };
-    drained.end = &drained.first;
-    drain_unrun(shard, &drained.others);
-    while (shard->previous != NULL && drain_slice(shard, shard->previous, &drained))
+    struct htw__record *list = NULL;
+    drain_unrun(shard, &list);
+    while (shard->previous != NULL && drain_slice(shard, shard->previous, &list))
         ;
-    close_tick(&drained);
-    struct htw__record *previous = drained.first;
-    drained.first = NULL;
-    drained.end = &drained.first;
-    while (drain_slice(shard, shard->wheel, &drained))
+    while (drain_slice(shard, shard->wheel, &list))
         ;
-    close_tick(&drained);
-    return merge(merge(previous, drained.first), sort(drained.others));
+    return list;
 }
 
 static void hand_back(struct htw__shard *shard, struct htw__record *record,
