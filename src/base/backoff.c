@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* backoff.c - delays that grow from attempt to attempt: htw/backoff.h. */
+#include "random.h"
+
 #include <htw/backoff.h>
 
 #include <errno.h>
@@ -30,14 +32,10 @@ int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_optio
     return 0;
 }
 
-/* A number from 0 up to, but not including, 1: the upper 53 bits of splitmix64. */
+/* A number from 0 up to, but not including, 1: the upper 53 bits of SplitMix64. */
 static double next_fraction(struct htw_backoff *backoff) {
-    backoff->_random += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = backoff->_random;
-    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
-    mixed ^= mixed >> 31;
-    return (double)(mixed >> 11) * 0x1p-53;
+    backoff->_random += HTW__RANDOM_STEP;
+    return (double)(htw__random_mix(backoff->_random) >> 11) * 0x1p-53;
 }
 
 /* Rounded down, and `most` at the most. The comparison keeps the conversion in range: a double

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* purgatory.c - creates, closes and destroys a purgatory. */
+#include "../base/cpu.h"
+#include "../base/random.h"
 #include "timeout.h"
 #include "later.h"
 #include "request.h"
@@ -8,12 +10,10 @@
 #include "walk.h"
 
 #include <errno.h>
-#include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SHARDS_DEFAULT 2048u
-#define LANES_MAX 1024u
+#define CPUS_MAX 1024u
 
 /* How long destroy sleeps between two looks: at first, and at most. */
 #define NAP_MIN_NS 20000L
@@ -35,15 +35,6 @@ static bool are_valid(const struct htw_purgatory_options *options) {
            (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
 }
 
-/* Nobody can choose keys that fall into one chain of the tables. Where there is no entropy (yet),
-   the place of the purgatory is better than nothing. */
-static uint64_t make_seed(const struct htw_purgatory *purgatory) {
-    uint64_t seed;
-    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
-        seed = (uint64_t)(uintptr_t)purgatory * UINT64_C(0x9e3779b97f4a7c15);
-    return seed;
-}
-
 static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard) {
     *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
     htw__lock_init(&shard->lock);
@@ -62,11 +53,6 @@ static void clock_was_set(struct htw__clock_watch *watch) {
         htw__timeouts_clock_was_set(&purgatory->cpus[i]);
 }
 
-static uint32_t count_processors(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > (long)LANES_MAX ? LANES_MAX : (uint32_t)count;
-}
-
 static void init(struct htw_purgatory *purgatory, struct htw_scheduler *scheduler,
                  const struct htw_purgatory_options *options) {
     *purgatory = (struct htw_purgatory) {
@@ -76,13 +62,13 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .release = options->release,
         .context = options->context,
         .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
-        .cpu_count = count_processors(),
+        .cpu_count = htw__cpu_count(CPUS_MAX),
         .fork_count = htw__fork_count(),
         .clock_watch = { .clock_was_set = clock_was_set },
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
-    purgatory->seed = make_seed(purgatory);
+    purgatory->seed = htw__random_seed(purgatory);
     HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     htw__lock_init(&purgatory->lock);
     htw__ring_init(&purgatory->thresholds);

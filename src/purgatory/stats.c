@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics, as a struct and for Prometheus. */
+#include "../base/prometheus.h"
 #include "timeout.h"
 #include "request.h"
 #include "threshold.h"
@@ -57,12 +58,6 @@ static void write_ended(FILE *stream, const char *reason, uint64_t value) {
     fprintf(stream, NAME "ended_total{reason=\"%s\"} %llu\n", reason, (unsigned long long)value);
 }
 
-static void write_value(FILE *stream, const char *name, const char *type, const char *help,
-                        uint64_t value) {
-    fprintf(stream, "# HELP " NAME "%s %s\n# TYPE " NAME "%s %s\n" NAME "%s %llu\n", name, help,
-            name, type, name, (unsigned long long)value);
-}
-
 static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
     uint64_t count = 0;
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
@@ -70,26 +65,18 @@ static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
     return count;
 }
 
-/* Seconds, not as a floating-point number, whose point depends on the locale. */
-static void write_seconds(FILE *stream, uint64_t ms) {
-    fprintf(stream, "%llu.%03u", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
-}
-
 static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
-    uint64_t below = 0, all = count_measured(stats);
-    fputs("# HELP " NAME "wait_seconds How long requests waited; under load, of a sample.\n"
-          "# TYPE " NAME "wait_seconds histogram\n",
-          stream);
+    uint64_t below = 0;
+    htw__prometheus_describe(stream, NAME "wait_seconds", "histogram",
+                             "How long requests waited; under load, of a sample.");
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS - 1; i++) {
+        char limit[16];
+        unsigned limit_ms = 1u << i;
+        snprintf(limit, sizeof(limit), "%u.%03u", limit_ms / 1000, limit_ms % 1000);
         below += stats->waits[i];
-        fputs(NAME "wait_seconds_bucket{le=\"", stream);
-        write_seconds(stream, UINT64_C(1) << i);
-        fprintf(stream, "\"} %llu\n", (unsigned long long)below);
+        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, below);
     }
-    fprintf(stream, NAME "wait_seconds_bucket{le=\"+Inf\"} %llu\n" NAME "wait_seconds_sum ",
-            (unsigned long long)all);
-    write_seconds(stream, stats->waited_ms);
-    fprintf(stream, "\n" NAME "wait_seconds_count %llu\n", (unsigned long long)all);
+    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count_measured(stats));
 }
 
 int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
@@ -100,22 +87,21 @@ int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
         return -EINVAL;
     struct htw_purgatory_stats stats;
     gather(purgatory, &stats);
-    write_value(stream, "submitted_total", "counter", "Requests submitted.", stats.submitted);
-    fputs("# HELP " NAME "ended_total Requests that have ended.\n# TYPE " NAME
-          "ended_total counter\n",
-          stream);
+    htw__prometheus_counter(stream, NAME "submitted_total", "Requests submitted.", stats.submitted);
+    htw__prometheus_describe(stream, NAME "ended_total", "counter", "Requests that have ended.");
     write_ended(stream, "completed", stats.completed);
     write_ended(stream, "expired", stats.expired);
     write_ended(stream, "cancelled", stats.cancelled);
     write_ended(stream, "closed", stats.closed);
-    write_value(stream, "pending", "gauge", "Requests that wait.", stats.pending);
-    write_value(stream, "delayed", "gauge", "Of these, with a timeout.", stats.delayed);
-    write_value(stream, "watched", "gauge", "Requests on keys, once for each key.", stats.watched);
-    write_value(stream, "keys", "gauge", "Keys on which somebody waits.", stats.keys);
-    write_value(stream, "alarms", "gauge", "Timers of the scheduler that stand for the timeouts.",
-                stats.alarms);
-    write_value(stream, "memory_bytes", "gauge", "Memory that the purgatory holds.",
-                stats.memory_bytes);
+    htw__prometheus_gauge(stream, NAME "pending", "Requests that wait.", stats.pending);
+    htw__prometheus_gauge(stream, NAME "delayed", "Of these, with a timeout.", stats.delayed);
+    htw__prometheus_gauge(stream, NAME "watched", "Requests on keys, once for each key.",
+                          stats.watched);
+    htw__prometheus_gauge(stream, NAME "keys", "Keys on which somebody waits.", stats.keys);
+    htw__prometheus_gauge(stream, NAME "alarms",
+                          "Timers of the scheduler that stand for the timeouts.", stats.alarms);
+    htw__prometheus_gauge(stream, NAME "memory_bytes", "Memory that the purgatory holds.",
+                          stats.memory_bytes);
     write_waits(stream, &stats);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

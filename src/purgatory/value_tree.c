@@ -2,12 +2,11 @@
 /* value_tree.c - the requests of a threshold, ordered by value: a treap. */
 #include "value_tree.h"
 
-/* The finaliser of SplitMix64: arrivals that follow each other get priorities that do not. */
+#include "../base/random.h"
+
+/* Arrivals that follow each other get priorities that do not. */
 static uint64_t priority(const struct htw__value_tree *tree, const struct htw__waiting *node) {
-    uint64_t mixed = (node->_arrival + tree->seed) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
+    return htw__random_mix((node->_arrival + tree->seed) * HTW__RANDOM_STEP);
 }
 
 static struct htw__waiting **place_of(struct htw__value_tree *tree,

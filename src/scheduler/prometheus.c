@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* prometheus.c - the statistics in the text format of Prometheus, version 0.0.4. */
+#include "../base/prometheus.h"
 #include "stats.h"
 
 #include <errno.h>
-#include <inttypes.h>
-
-static void write_number(FILE *stream, const char *name, const char *type, const char *help,
-                         uint64_t value) {
-    fprintf(stream, "# HELP htw_%s %s\n# TYPE htw_%s %s\nhtw_%s %" PRIu64 "\n", name, help, name,
-            type, name, value);
-}
-
-static void write_counter(FILE *stream, const char *name, const char *help, uint64_t value) {
-    write_number(stream, name, "counter", help, value);
-}
-
-static void write_gauge(FILE *stream, const char *name, const char *help, uint64_t value) {
-    write_number(stream, name, "gauge", help, value);
-}
 
 /* How many values were at most `limit`, which is the upper end of a cell or near it. */
 static uint64_t count_up_to(const struct htw__histogram *histogram, uint64_t limit) {
@@ -44,43 +30,45 @@ static void write_histogram(FILE *stream, const char *name, const char *help,
         { "0.25", 250000000 }, { "0.5", 500000000 },
         { "1", 1000000000 },   { "10", UINT64_C(10000000000) },
     };
-    fprintf(stream, "# HELP htw_%s %s\n# TYPE htw_%s histogram\n", name, help, name);
+    htw__prometheus_describe(stream, name, "histogram", help);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-        fprintf(stream, "htw_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, limits[i].text,
-                count_up_to(histogram, limits[i].ns));
-    fprintf(stream, "htw_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name,
-            htw__histogram_count(histogram));
-    /* Not as a floating-point number, whose point depends on the locale. */
-    uint64_t sum_ns = htw__histogram_sum(histogram);
-    fprintf(stream, "htw_%s_sum %" PRIu64 ".%09" PRIu64 "\n", name, sum_ns / 1000000000,
-            sum_ns % 1000000000);
-    fprintf(stream, "htw_%s_count %" PRIu64 "\n", name, htw__histogram_count(histogram));
+        htw__prometheus_bucket(stream, name, limits[i].text, count_up_to(histogram, limits[i].ns));
+    htw__prometheus_end(stream, name, htw__histogram_sum(histogram), 9,
+                        htw__histogram_count(histogram));
 }
 
 static void write_all(FILE *stream, const struct htw_scheduler_stats *stats,
                       const struct htw__histogram *lateness,
                       const struct htw__histogram *duration) {
-    write_counter(stream, "scheduled_total", "Timers scheduled.", stats->scheduled);
-    write_counter(stream, "fired_total", "Timers that ended with a run.", stats->fired);
-    write_counter(stream, "cancelled_total", "Timers cancelled before a run.", stats->cancelled);
-    write_counter(stream, "handed_back_total", "Timers handed back by stop.", stats->handed_back);
-    write_counter(stream, "runs_total", "Callbacks started.", stats->runs);
-    write_counter(stream, "late_total", "Callbacks started later than the threshold.", stats->late);
-    write_counter(stream, "missed_periods_total", "Periods left out by repeating timers.",
-                  stats->missed);
-    write_counter(stream, "refused_total", "Timers refused for max_pending.", stats->refused);
-    write_counter(stream, "moved_total", "Timers given a new deadline.", stats->moved);
-    write_counter(stream, "demoted_total", "Times a timer was filed again in a wheel.",
-                  stats->demoted);
-    write_counter(stream, "wakeups_total", "Times an expirer woke up.", stats->wakeups);
-    write_counter(stream, "empty_wakeups_total", "Times it did so with nothing due.",
-                  stats->empty_wakeups);
-    write_gauge(stream, "pending", "Timers pending.", stats->pending);
-    write_gauge(stream, "running", "Callbacks running.", stats->running);
-    write_gauge(stream, "memory_bytes", "Memory that the scheduler holds.", stats->memory_bytes);
-    write_histogram(stream, "lateness_seconds", "From the deadline to the callback's start.",
+    htw__prometheus_counter(stream, "htw_scheduled_total", "Timers scheduled.", stats->scheduled);
+    htw__prometheus_counter(stream, "htw_fired_total", "Timers that ended with a run.",
+                            stats->fired);
+    htw__prometheus_counter(stream, "htw_cancelled_total", "Timers cancelled before a run.",
+                            stats->cancelled);
+    htw__prometheus_counter(stream, "htw_handed_back_total", "Timers handed back by stop.",
+                            stats->handed_back);
+    htw__prometheus_counter(stream, "htw_runs_total", "Callbacks started.", stats->runs);
+    htw__prometheus_counter(stream, "htw_late_total", "Callbacks started later than the threshold.",
+                            stats->late);
+    htw__prometheus_counter(stream, "htw_missed_periods_total",
+                            "Periods left out by repeating timers.", stats->missed);
+    htw__prometheus_counter(stream, "htw_refused_total", "Timers refused for max_pending.",
+                            stats->refused);
+    htw__prometheus_counter(stream, "htw_moved_total", "Timers given a new deadline.",
+                            stats->moved);
+    htw__prometheus_counter(stream, "htw_demoted_total",
+                            "Times a timer was filed again in a wheel.", stats->demoted);
+    htw__prometheus_counter(stream, "htw_wakeups_total", "Times an expirer woke up.",
+                            stats->wakeups);
+    htw__prometheus_counter(stream, "htw_empty_wakeups_total", "Times it did so with nothing due.",
+                            stats->empty_wakeups);
+    htw__prometheus_gauge(stream, "htw_pending", "Timers pending.", stats->pending);
+    htw__prometheus_gauge(stream, "htw_running", "Callbacks running.", stats->running);
+    htw__prometheus_gauge(stream, "htw_memory_bytes", "Memory that the scheduler holds.",
+                          stats->memory_bytes);
+    write_histogram(stream, "htw_lateness_seconds", "From the deadline to the callback's start.",
                     lateness);
-    write_histogram(stream, "callback_seconds", "How long callbacks took.", duration);
+    write_histogram(stream, "htw_callback_seconds", "How long callbacks took.", duration);
 }
 
 int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {

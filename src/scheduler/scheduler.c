@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scheduler.c - creates and destroys a scheduler; its options. */
+#include "../base/cpu.h"
+#include "../base/random.h"
 #include "expirer.h"
 #include "run.h"
 #include "shard.h"
@@ -10,7 +12,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LATE_THRESHOLD_DEFAULT_NS (10 * HTW_MILLISECOND)
 
@@ -42,19 +43,14 @@ static uint32_t bits_for(uint32_t count) {
     return count <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(count - 1);
 }
 
-static uint32_t online_cpus(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    /* uncovered: no test can change how many CPUs the machine has */
-    return count < 1 ? 1 : count > (long)HTW_SHARDS_MAX ? HTW_SHARDS_MAX : (uint32_t)count;
-}
-
 static void take_options(struct htw_scheduler *scheduler,
                          const struct htw_scheduler_options *options) {
     bool manual = options->clock == HTW_CLOCK_MANUAL;
     scheduler->tick =
         htw__divisor_of((uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
     scheduler->wheel_size = options->wheel_size;
-    scheduler->shard_count = options->shards == 0 ? online_cpus() : options->shards;
+    scheduler->shard_count =
+        options->shards == 0 ? htw__cpu_count(HTW_SHARDS_MAX) : options->shards;
     uint32_t expirers =
         manual || options->embedded || options->expirers == 0 ? 1 : options->expirers;
     scheduler->expirer_count =
@@ -78,9 +74,7 @@ static void take_options(struct htw_scheduler *scheduler,
              options->thread_name == NULL ? "htw" : options->thread_name);
     atomic_init(&scheduler->manual_ns, options->manual_start_ns);
     atomic_init(&scheduler->credit, options->max_pending);
-    /* Keys may come from strangers: the seed must not be guessed from outside. */
-    int64_t noise[2] = { htw__clock_realtime_ns(), htw__clock_monotonic_ns() };
-    scheduler->key_seed = htw__key_hash(noise, sizeof(noise), (uint64_t)(uintptr_t)scheduler);
+    scheduler->key_seed = htw__random_seed(scheduler);
 }
 
 /* ---- birth */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu.c - how many CPUs the machine has. */
+#include "cpu.h"
+
+#include <unistd.h>
+
+uint32_t htw__cpu_count(uint32_t max) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    /* uncovered: no test can change how many CPUs the machine has */
+    return count < 1 ? 1 : count > (long)max ? max : (uint32_t)count;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu.h - how many CPUs the machine has, for objects that are divided by CPU. */
+#ifndef HTW_SRC_BASE_CPU_H
+#define HTW_SRC_BASE_CPU_H
+
+#include <stdint.h>
+
+/* The CPUs that are online: at least 1, even if the system does not say, and at most `max`. */
+uint32_t htw__cpu_count(uint32_t max);
+
+#endif /* HTW_SRC_BASE_CPU_H */

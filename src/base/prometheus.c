@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* prometheus.c - writes metrics in the text format of Prometheus. */
+#include "prometheus.h"
+
+#include <inttypes.h>
+
+void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help) {
+    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+void htw__prometheus_counter(FILE *stream, const char *name, const char *help, uint64_t value) {
+    htw__prometheus_describe(stream, name, "counter", help);
+    fprintf(stream, "%s %" PRIu64 "\n", name, value);
+}
+
+void htw__prometheus_gauge(FILE *stream, const char *name, const char *help, uint64_t value) {
+    htw__prometheus_describe(stream, name, "gauge", help);
+    fprintf(stream, "%s %" PRIu64 "\n", name, value);
+}
+
+void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count) {
+    fprintf(stream, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, limit, count);
+}
+
+void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decimals,
+                         uint64_t count) {
+    uint64_t per_second = 1;
+    for (int i = 0; i < decimals; i++)
+        per_second *= 10;
+    htw__prometheus_bucket(stream, name, "+Inf", count);
+    /* Not printed as a floating-point number: its decimal point would depend on the locale. */
+    fprintf(stream, "%s_sum %" PRIu64 ".%0*" PRIu64 "\n", name, sum / per_second, decimals,
+            sum % per_second);
+    fprintf(stream, "%s_count %" PRIu64 "\n", name, count);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prometheus.h - writes metrics in the text format of Prometheus, version 0.0.4.
+ *
+ * Names are complete ("htw_pending"). Errors of the stream are for the caller to check at the end.
+ */
+#ifndef HTW_SRC_BASE_PROMETHEUS_H
+#define HTW_SRC_BASE_PROMETHEUS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* The HELP and TYPE lines of a metric whose samples the caller writes. */
+void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help);
+
+/* A whole metric of one sample. */
+void htw__prometheus_counter(FILE *stream, const char *name, const char *help, uint64_t value);
+void htw__prometheus_gauge(FILE *stream, const char *name, const char *help, uint64_t value);
+
+/*
+ * A histogram of durations: describe() with the type "histogram"; then bucket() for each limit in
+ * ascending order, with the number of values up to that limit; then end(). `limit` is in seconds.
+ * `sum` is in units of 10^-`decimals` seconds; `count` includes the values above the last limit.
+ */
+void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count);
+void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decimals,
+                         uint64_t count);
+
+#endif /* HTW_SRC_BASE_PROMETHEUS_H */

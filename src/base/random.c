@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* random.c - seeds for hashes. */
+#include "random.h"
+
+#include <sys/random.h>
+
+uint64_t htw__random_seed(const void *owner) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+        seed = htw__random_mix((uint64_t)(uintptr_t)owner * HTW__RANDOM_STEP);
+    return seed;
+}
