@@ -91,7 +91,7 @@ void probe_schedule(struct probe *probe, int64_t delay_ns) {
         htw_schedule(probe->test->scheduler, delay_ns, case_probe_run, probe, &probe->handle), 0);
 }
 
-struct htw_spec probe_spec(struct probe *probe, int64_t delay_ns) {
+struct htw_spec case_probe_spec(struct probe *probe, int64_t delay_ns) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = case_probe_run;
     spec.arg = probe;
@@ -100,9 +100,9 @@ struct htw_spec probe_spec(struct probe *probe, int64_t delay_ns) {
     return spec;
 }
 
-struct htw_spec probe_spec_hooked(struct probe *probe, int64_t delay_ns) {
-    struct htw_spec spec = probe_spec(probe, delay_ns);
-    spec.release = probe_release;
+struct htw_spec case_probe_spec_hooked(struct probe *probe, int64_t delay_ns) {
+    struct htw_spec spec = case_probe_spec(probe, delay_ns);
+    spec.release = case_probe_release;
     return spec;
 }
 
@@ -121,7 +121,7 @@ void case_probe_run(void *arg, const struct htw_expiration *expiration) {
         probe->answer = probe->during(probe);
 }
 
-void probe_release(void *arg) {
+void case_probe_release(void *arg) {
     struct probe *probe = arg;
     probe->releases++;
     note(probe->test, (char)toupper(probe->name));
@@ -129,7 +129,7 @@ void probe_release(void *arg) {
         probe->on_release(probe);
 }
 
-void probe_visit(void *context, const struct htw_unexpired *unexpired) {
+void case_probe_visit(void *context, const struct htw_unexpired *unexpired) {
     struct probe *probe = unexpired->arg;
     (void)context;
     probe->visits++;

@@ -68,18 +68,18 @@ struct probe scheduler_case_probe(struct scheduler_case *test, char name);
 void probe_schedule(struct probe *probe, int64_t delay_ns);
 
 /** A spec with callback, argument and delay. */
-struct htw_spec probe_spec(struct probe *probe, int64_t delay_ns);
+struct htw_spec case_probe_spec(struct probe *probe, int64_t delay_ns);
 
 /** Schedules with a hook. */
-struct htw_spec probe_spec_hooked(struct probe *probe, int64_t delay_ns);
+struct htw_spec case_probe_spec_hooked(struct probe *probe, int64_t delay_ns);
 
 /** htw_schedule_spec() with the probe's handle; asserts that it returns 0. */
 void probe_schedule_spec(struct probe *probe, const struct htw_spec *spec);
 
 void case_probe_run(void *probe, const struct htw_expiration *expiration);
-void probe_release(void *probe);
+void case_probe_release(void *probe);
 
 /** A visitor; the leftover's argument is a probe. */
-void probe_visit(void *context, const struct htw_unexpired *unexpired);
+void case_probe_visit(void *context, const struct htw_unexpired *unexpired);
 
 #endif /* TESTS_SCHEDULER_CASE_H */

@@ -5,7 +5,7 @@
  * htw__lock_wait() is the test's own here: a worker that has to wait for the lock of a shard is
  * kept there, so that a test can act while the worker is about to start a callback.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include "../../../src/scheduler/state.h"
 
@@ -42,14 +42,13 @@ struct window {
 
 static struct gate in_callback;
 
-static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
+static void act_wait(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(&in_callback);
 }
 
-static void act_reschedule(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_reschedule(expiration->scheduler, expiration->handle, HTW_SECOND);
+static void act_reschedule(struct probe *self) {
+    self->result = htw_reschedule(self->last.scheduler, self->last.handle, HTW_SECOND);
 }
 
 static void *jump(void *arg) {
@@ -78,7 +77,7 @@ static void open_window(struct window *window) {
     scheduler_open(&window->f, &options, 3);
     struct htw_scheduler *scheduler = window->f.scheduler;
     assert_int_equal(htw_group_create(scheduler, &window->group), 0);
-    window->f.probes[0].act = act_stay;
+    window->f.probes[0].act = act_wait;
     window->f.probes[1].act = act_reschedule;
     arm(&window->f, 0, MS);
     struct htw_spec spec = spec_of(window, 1, 2 * MS);
@@ -180,7 +179,7 @@ static void scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once(voi
     in_callback = at_lock = (struct gate)GATE_INIT;
     atomic_store(&clock_ns, 1);
     scheduler_open(&f, &options, 1);
-    f.probes[0].act = act_stay;
+    f.probes[0].act = act_wait;
     arm_every(&f, 0, 0, 100 * HTW_TICK_NS_MAX, HTW_REPEAT_SKIP);
     assert_true(gate_await(&in_callback, 1));
     struct htw__lock *lock = &f.scheduler->shards[0].lock;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel - each answer of htw_cancel() and htw_cancel_wait(). */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -67,8 +67,8 @@ static void scheduler_cancel_of_zero_is_gone(void **state) {
     scheduler_close(&f);
 }
 
-static void act_cancel_self(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_cancel(expiration->scheduler, expiration->handle);
+static void act_cancel_self(struct probe *self) {
+    self->result = htw_cancel(self->last.scheduler, self->last.handle);
 }
 
 static void scheduler_cancel_in_own_callback_says_running(void **state) {
@@ -98,9 +98,9 @@ static void scheduler_cancel_of_repeating_in_own_callback_ends_it(void **state) 
     scheduler_close(&f);
 }
 
-static void act_cancel_other(struct probe *self, const struct htw_expiration *expiration) {
+static void act_cancel_other(struct probe *self) {
     struct probe *other = &self->fixture->probes[1 - self->number];
-    self->result = htw_cancel(expiration->scheduler, other->handle);
+    self->result = htw_cancel(self->last.scheduler, other->handle);
 }
 
 /* Both are taken from the wheel together: the one that starts first wins. */
@@ -119,8 +119,8 @@ static void scheduler_cancel_of_the_next_in_the_batch_prevents_the_run(void **st
     scheduler_close(&f);
 }
 
-static void act_cancel_wait_self(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_cancel_wait(expiration->scheduler, expiration->handle);
+static void act_cancel_wait_self(struct probe *self) {
+    self->result = htw_cancel_wait(self->last.scheduler, self->last.handle);
 }
 
 static void scheduler_cancel_wait_for_itself_is_a_deadlock_and_cancels(void **state) {
@@ -152,9 +152,8 @@ static void scheduler_cancel_wait_of_pending_is_a_cancel(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
+static void act_wait(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(the_gate);
 }
 
@@ -167,7 +166,7 @@ static void cancel_while_it_runs(uint32_t workers) {
     options.workers = workers;
     scheduler_open(&f, &options, 1);
     the_gate = &gate;
-    f.probes[0].act = act_stay;
+    f.probes[0].act = act_wait;
     arm(&f, 0, MS);
     driver_start(&driver, &f, MS);
     assert_true(gate_await(&gate, 1));
@@ -195,7 +194,7 @@ static void scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it(void **sta
     struct driver driver;
     scheduler_open(&f, NULL, 1);
     the_gate = &gate;
-    f.probes[0].act = act_stay;
+    f.probes[0].act = act_wait;
     arm_every(&f, 0, MS, MS, HTW_REPEAT_BURST);
     driver_start(&driver, &f, 10 * MS);
     assert_true(gate_await(&gate, 1));
@@ -231,7 +230,7 @@ static void scheduler_cancel_wait_of_running_returns_when_it_has_ended(void **st
     struct waiter waiter = { .fixture = &f };
     scheduler_open(&f, NULL, 1);
     the_gate = &gate;
-    f.probes[0].act = act_stay;
+    f.probes[0].act = act_wait;
     arm_every(&f, 0, MS, MS, HTW_REPEAT_BURST);
     driver_start(&driver, &f, 10 * MS);
     assert_true(gate_await(&gate, 1));

@@ -3,7 +3,7 @@
  * test_embedded - a scheduler that an event loop drives. Its clock is a real one, so
  * these tests wait for it; how long that takes does not matter to them.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -141,10 +141,10 @@ static void scheduler_repeating_goes_on_in_an_event_loop(void **state) {
 
 /* ---- who is refused */
 
-static void act_process(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_scheduler_process(expiration->scheduler, 0, NULL);
+static void act_process(struct probe *self) {
+    self->result = htw_scheduler_process(self->last.scheduler, 0, NULL);
     if (self->result == -EDEADLK)
-        self->result = htw_scheduler_stop(expiration->scheduler, NULL, NULL);
+        self->result = htw_scheduler_stop(self->last.scheduler, NULL, NULL);
 }
 
 static void scheduler_process_in_a_callback_is_a_deadlock(void **state) {
@@ -160,9 +160,8 @@ static void scheduler_process_in_a_callback_is_a_deadlock(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
+static void act_wait(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(the_gate);
 }
 
@@ -180,7 +179,7 @@ static void scheduler_process_while_another_is_in_it_is_busy(void **state) {
     struct driver driver = { .scheduler = f.scheduler };
     size_t count = 77;
     the_gate = &gate;
-    f.probes[0].act = act_stay;
+    f.probes[0].act = act_wait;
     arm(&f, 0, 0);
     assert_int_equal(pthread_create(&driver.thread, NULL, process, &driver), 0);
     assert_true(gate_await(&gate, 1));

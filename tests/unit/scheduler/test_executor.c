@@ -193,7 +193,7 @@ static void task_dropped_with_a_hook_gives_null_and_calls_it(void **state) {
     struct taker taker;
     begin(&taker, DROP);
     struct probe a = scheduler_case_probe(&taker.test, 'a');
-    struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
     spec.period_ns = DELAY_NS; /* dropping ends a repeating timer, too */
     probe_schedule_spec(&a, &spec);
     scheduler_case_advance(&taker.test, 5 * DELAY_NS);
@@ -218,7 +218,7 @@ static void task_cancelled_before_it_runs_does_nothing(void **state) {
         struct taker taker;
         begin(&taker, mode);
         struct probe a = scheduler_case_probe(&taker.test, 'a');
-        struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+        struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
         taker.before = cancel_subject;
         subject = &a;
         probe_schedule(&a, DELAY_NS);
@@ -271,7 +271,7 @@ static void task_of_a_paused_group_waits(void **state) {
     begin(&taker, RUN);
     struct probe a = scheduler_case_probe(&taker.test, 'a');
     assert_int_equal(htw_group_create(taker.test.scheduler, &taker.test.group), 0);
-    struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
     spec.group = taker.test.group;
     taker.before = pause_subject;
     probe_schedule_spec(&a, &spec);

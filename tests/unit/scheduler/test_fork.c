@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork - a child finds the scheduler of its parent inert. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -241,9 +241,8 @@ static void scheduler_embedded_after_fork_is_inert_in_the_child(void **state) {
 static struct estate from_within;
 static int line_within;
 
-static void act_fork(struct probe *self, const struct htw_expiration *expiration) {
+static void act_fork(struct probe *self) {
     (void)self;
-    (void)expiration;
     line_within = outlive_child(&from_within);
 }
 

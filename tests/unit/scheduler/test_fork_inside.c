@@ -6,7 +6,7 @@
  * The child takes all locks of the scheduler before it returns, as it might have inherited them: if
  * the library took one after that, the child would hang, and SIGALRM would end it.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include "../../../src/scheduler/state.h"
 
@@ -96,10 +96,10 @@ static int how_child_ended(void) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void act_fork(struct probe *self, const struct htw_expiration *expiration) {
+static void act_fork(struct probe *self) {
     (void)self;
     stay_out();
-    fork_once(expiration->scheduler);
+    fork_once(self->last.scheduler);
 }
 
 #define TIMERS 200u

@@ -19,7 +19,7 @@ static int setup(void **state) {
 }
 
 static struct htw_spec grouped(struct probe *probe, int64_t delay_ns) {
-    struct htw_spec spec = probe_spec(probe, delay_ns);
+    struct htw_spec spec = case_probe_spec(probe, delay_ns);
     spec.group = probe->test->group;
     return spec;
 }
@@ -60,7 +60,7 @@ static void group_given_as_null_is_refused(void **state) {
     struct scheduler_case *test = *state;
     assert_int_equal(htw_group_create(test->scheduler, NULL), -EINVAL);
     assert_int_equal(htw_group_create(NULL, &test->group), -EINVAL);
-    assert_int_equal(htw_group_cancel(NULL, probe_visit, NULL), -EINVAL);
+    assert_int_equal(htw_group_cancel(NULL, case_probe_visit, NULL), -EINVAL);
     assert_int_equal(htw_group_pause(NULL), -EINVAL);
     assert_int_equal(htw_group_resume(NULL), -EINVAL);
     assert_int_equal(htw_group_count(NULL), 0);
@@ -90,7 +90,7 @@ static void group_after_stop_answers_eshutdown(void **state) {
     probe_schedule_spec(&a, &spec);
     pause_group(&test);
     scheduler_case_advance(&test, HTW_SECOND);
-    assert_int_equal(htw_scheduler_stop(test.scheduler, probe_visit, NULL), 0);
+    assert_int_equal(htw_scheduler_stop(test.scheduler, case_probe_visit, NULL), 0);
     assert_string_equal(scheduler_case_log(&test), "!a");
     /* Of a paused one: as if it were resumed now. */
     assert_int_equal(a.leftover_ns, CASE_START_NS + HTW_SECOND + DELAY_NS);
@@ -98,7 +98,7 @@ static void group_after_stop_answers_eshutdown(void **state) {
     assert_int_equal(htw_group_create(test.scheduler, &another), -ESHUTDOWN);
     assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -ESHUTDOWN);
     assert_int_equal(htw_group_count(test.group), 0);
-    assert_int_equal(htw_group_cancel(test.group, probe_visit, NULL), 0);
+    assert_int_equal(htw_group_cancel(test.group, case_probe_visit, NULL), 0);
     resume_group(&test);
     scheduler_case_end(&test);
 }
@@ -133,14 +133,14 @@ static void group_cancelled_gives_each_timer_to_the_visitor(void **state) {
     struct probe probes[MANY], outsider = scheduler_case_probe(test, 'o');
     schedule_many(test, probes, true);
     probe_schedule(&outsider, DELAY_NS);
-    assert_int_equal(htw_group_cancel(test->group, probe_visit, NULL), MANY);
+    assert_int_equal(htw_group_cancel(test->group, case_probe_visit, NULL), MANY);
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(probes[i].visits, 1);
         assert_int_equal(probes[i].leftover_ns, CASE_START_NS + DELAY_NS + i * HTW_MILLISECOND);
         assert_int_equal(htw_cancel(test->scheduler, probes[i].handle), HTW_GONE);
     }
     assert_int_equal(htw_group_count(test->group), 0);
-    assert_int_equal(htw_group_cancel(test->group, probe_visit, NULL), 0);
+    assert_int_equal(htw_group_cancel(test->group, case_probe_visit, NULL), 0);
     scheduler_case_advance(test, HTW_SECOND);
     assert_int_equal(runs_of(probes), 0);
     assert_int_equal(outsider.runs, 1);
@@ -156,7 +156,7 @@ static void group_cancelled_without_a_visitor_counts_only(void **state) {
 }
 
 static unsigned cancel_own_group(struct probe *probe) {
-    return (unsigned)htw_group_cancel(probe->test->group, probe_visit, NULL);
+    return (unsigned)htw_group_cancel(probe->test->group, case_probe_visit, NULL);
 }
 
 /* All are due at once: one runs, 63 are queued, the rest is in the wheel. */
@@ -195,7 +195,7 @@ static void group_cancelled_while_paused_tells_deadlines_as_if_resumed(void **st
     probe_schedule_spec(&b, &second);
     pause_group(test);
     scheduler_case_advance(test, HTW_SECOND);
-    assert_int_equal(htw_group_cancel(test->group, probe_visit, NULL), 2);
+    assert_int_equal(htw_group_cancel(test->group, case_probe_visit, NULL), 2);
     assert_int_equal(a.leftover_ns, CASE_START_NS + HTW_SECOND + DELAY_NS);
     assert_int_equal(b.leftover_ns, HTW_NEVER_NS);
     resume_group(test);
@@ -387,7 +387,7 @@ static void group_paused_and_resumed_when_due_runs_each_once(void **state) {
 
 static unsigned pause_and_cancel_own_group(struct probe *probe) {
     htw_group_pause(probe->test->group);
-    return (unsigned)htw_group_cancel(probe->test->group, probe_visit, NULL);
+    return (unsigned)htw_group_cancel(probe->test->group, case_probe_visit, NULL);
 }
 
 static void group_paused_then_cancelled_when_due_runs_no_more(void **state) {
@@ -560,7 +560,7 @@ static void group_destroyed_by_the_last_of_its_callbacks_goes_with_it(void **sta
     struct probe a = scheduler_case_probe(test, 'a');
     struct htw_spec spec = grouped(&a, DELAY_NS);
     a.during = destroy_own_group;
-    spec.release = probe_release;
+    spec.release = case_probe_release;
     probe_schedule_spec(&a, &spec);
     scheduler_case_advance(test, DELAY_NS);
     assert_string_equal(scheduler_case_log(test), "aA");
@@ -571,7 +571,7 @@ static void groups_are_independent(void **state) {
     struct htw_group *other;
     assert_int_equal(htw_group_create(test->scheduler, &other), 0);
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct htw_spec first = grouped(&a, DELAY_NS), second = probe_spec(&b, DELAY_NS);
+    struct htw_spec first = grouped(&a, DELAY_NS), second = case_probe_spec(&b, DELAY_NS);
     second.group = other;
     probe_schedule_spec(&a, &first);
     probe_schedule_spec(&b, &second);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_handles - a handle names its timer and, when that has ended, nothing. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -179,11 +179,11 @@ static struct {
     int result;
 } seen;
 
-static void act_look(struct probe *self, const struct htw_expiration *expiration) {
-    seen.own_pending = htw_is_pending(expiration->scheduler, expiration->handle);
-    seen.other_pending = htw_is_pending(expiration->scheduler, self[1].handle);
-    seen.result = htw_deadline(expiration->scheduler, expiration->handle, &seen.own_deadline);
-    seen.pending = htw_pending(expiration->scheduler);
+static void act_look(struct probe *self) {
+    seen.own_pending = htw_is_pending(self->last.scheduler, self->last.handle);
+    seen.other_pending = htw_is_pending(self->last.scheduler, self[1].handle);
+    seen.result = htw_deadline(self->last.scheduler, self->last.handle, &seen.own_deadline);
+    seen.pending = htw_pending(self->last.scheduler);
 }
 
 static void scheduler_question_in_a_callback_does_not_count_what_runs(void **state) {

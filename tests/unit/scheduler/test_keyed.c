@@ -11,7 +11,7 @@
 #define DELAY_NS (10 * HTW_MILLISECOND)
 
 static struct htw_spec keyed(struct probe *probe, const char *key) {
-    struct htw_spec spec = probe_spec(probe, DELAY_NS);
+    struct htw_spec spec = case_probe_spec(probe, DELAY_NS);
     spec.key = key;
     spec.key_size = strlen(key);
     return spec;
@@ -51,7 +51,7 @@ static void keyed_replaced_with_a_hook_gives_no_argument(void **state) {
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec first = keyed(&a, "key"), second = keyed(&b, "key");
     void *replaced = test;
-    first.release = probe_release;
+    first.release = case_probe_release;
     probe_schedule_spec(&a, &first);
     assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, &replaced), HTW_REPLACED);
     assert_null(replaced);
@@ -70,7 +70,7 @@ static void keyed_to_keep_what_exists_answers_eexist(void **state) {
     htw_handle handle = 77;
     void *replaced = test;
     second.keep_existing = true;
-    second.release = probe_release;
+    second.release = case_probe_release;
     probe_schedule_spec(&a, &first);
     assert_int_equal(htw_schedule_spec(test->scheduler, &second, &handle, &replaced), -EEXIST);
     assert_int_equal(handle, 77);
@@ -147,7 +147,7 @@ static void key_of_no_bytes_is_a_key(void **state) {
 static void key_that_is_null_is_none(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct htw_spec first = probe_spec(&a, DELAY_NS), second = probe_spec(&b, DELAY_NS);
+    struct htw_spec first = case_probe_spec(&a, DELAY_NS), second = case_probe_spec(&b, DELAY_NS);
     first.key_size = second.key_size = 8;
     probe_schedule_spec(&a, &first);
     probe_schedule_spec(&b, &second);
@@ -176,7 +176,7 @@ static void key_of_a_megabyte_is_copied_and_compared_to_its_end(void **state) {
     unsigned char *key = malloc(SIZE);
     assert_non_null(key);
     memset(key, 'x', SIZE);
-    struct htw_spec spec = probe_spec(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec(&a, DELAY_NS);
     spec.key = key;
     spec.key_size = SIZE;
     uint64_t before = scheduler_case_stats(test->scheduler).memory_bytes;
@@ -280,7 +280,7 @@ static void keyed_repeating_that_runs_loses_its_key_and_ends(void **state) {
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec spec = keyed(&a, "key");
     spec.period_ns = DELAY_NS;
-    spec.release = probe_release;
+    spec.release = case_probe_release;
     a.during = replace_itself;
     a.context = &b;
     probe_schedule_spec(&a, &spec);

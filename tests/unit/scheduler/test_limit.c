@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_limit - max_pending is reached exactly, and never exceeded. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -126,15 +126,15 @@ static void scheduler_without_a_limit_there_is_none(void **state) {
 
 /* ---- what runs does not count */
 
-static void act_schedule_another(struct probe *self, const struct htw_expiration *expiration) {
+static void act_schedule_another(struct probe *self) {
     struct scheduler_fixture *f = self->fixture;
     if (self->number + 2 >= f->count)
         return;
     struct probe *next = self + 1;
-    self->result = htw_schedule(expiration->scheduler, MS, probe_run, next, &next->handle);
+    self->result = htw_schedule(self->last.scheduler, MS, probe_run, next, &next->handle);
     /* One more is too many. */
     if (self->result == 0 &&
-        htw_schedule(expiration->scheduler, MS, probe_run, self, NULL) != -EAGAIN)
+        htw_schedule(self->last.scheduler, MS, probe_run, self, NULL) != -EAGAIN)
         self->result = 1;
 }
 
@@ -154,9 +154,9 @@ static void scheduler_callback_at_a_limit_of_one_may_schedule(void **state) {
     scheduler_close(&f);
 }
 
-static void act_again_twice(struct probe *self, const struct htw_expiration *expiration) {
+static void act_again_twice(struct probe *self) {
     if (self->runs < 3)
-        self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS);
+        self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS);
 }
 
 static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **state) {
@@ -174,9 +174,9 @@ static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **st
     scheduler_close(&f);
 }
 
-static void act_again_and_cancel(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_MOVED &&
-                   htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING;
+static void act_again_and_cancel(struct probe *self) {
+    self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS) == HTW_MOVED &&
+                   htw_cancel(self->last.scheduler, self->last.handle) == HTW_RUNNING;
 }
 
 static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void **state) {
@@ -195,12 +195,12 @@ static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void
     scheduler_close(&f);
 }
 
-static void act_take_the_place(struct probe *self, const struct htw_expiration *expiration) {
+static void act_take_the_place(struct probe *self) {
     struct probe *other = self + 1;
-    if (htw_schedule(expiration->scheduler, MS, probe_run, other, &other->handle) != 0)
+    if (htw_schedule(self->last.scheduler, MS, probe_run, other, &other->handle) != 0)
         self->result = 1;
     else
-        self->result = htw_reschedule(expiration->scheduler, expiration->handle, MS);
+        self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS);
 }
 
 /* Somebody else has the place: the timer cannot come to life again. */
@@ -235,8 +235,8 @@ static void scheduler_repeating_keeps_its_place_between_runs(void **state) {
     scheduler_close(&f);
 }
 
-static void act_cancel_self(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_cancel(expiration->scheduler, expiration->handle);
+static void act_cancel_self(struct probe *self) {
+    self->result = htw_cancel(self->last.scheduler, self->last.handle);
 }
 
 static void scheduler_repeating_cancelled_in_its_run_gives_its_place_back(void **state) {

@@ -6,7 +6,7 @@
  * held when the call is made: htw__lock_wait() is the test's own, acts as the owner of the lock, and
  * unlocks.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include "../../../src/scheduler/state.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_manual - htw_scheduler_advance(): every tick in turn, and quiet at the end. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -73,9 +73,9 @@ static void scheduler_advance_ends_between_ticks(void **state) {
     scheduler_close(&f);
 }
 
-static void act_go_on_at_once(struct probe *self, const struct htw_expiration *expiration) {
+static void act_go_on_at_once(struct probe *self) {
     if (self->number + 1 < self->fixture->count)
-        self->result = htw_schedule(expiration->scheduler, 0, probe_run, self + 1, &self[1].handle);
+        self->result = htw_schedule(self->last.scheduler, 0, probe_run, self + 1, &self[1].handle);
 }
 
 /* A chain of timers without delay, begun in the middle of an advance, ends in its tick. */
@@ -194,10 +194,10 @@ static void scheduler_manual_has_no_descriptor_and_is_not_processed(void **state
 
 /* ---- who else may be there */
 
-static void act_advance(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_scheduler_advance(expiration->scheduler, 1);
+static void act_advance(struct probe *self) {
+    self->result = htw_scheduler_advance(self->last.scheduler, 1);
     if (self->result == -EDEADLK)
-        self->result = htw_scheduler_set_time(expiration->scheduler, 0);
+        self->result = htw_scheduler_set_time(self->last.scheduler, 0);
 }
 
 static void scheduler_advance_in_a_callback_is_a_deadlock(void **state) {
@@ -220,9 +220,8 @@ static void scheduler_advance_in_a_callback_is_a_deadlock(void **state) {
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
+static void act_wait(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(the_gate);
 }
 
@@ -236,7 +235,7 @@ static void scheduler_advance_while_another_is_in_it_is_busy(void **state) {
         options.workers = workers;
         scheduler_open(&f, &options, 1);
         the_gate = &gate;
-        f.probes[0].act = act_stay;
+        f.probes[0].act = act_wait;
         arm(&f, 0, MS);
         driver_start(&driver, &f, MS);
         assert_true(gate_await(&gate, 1));
@@ -261,7 +260,7 @@ static void scheduler_advance_waits_for_all_workers(void **state) {
     scheduler_open(&f, &options, 9);
     the_gate = &gate;
     for (unsigned i = 0; i < 8; i++) {
-        f.probes[i].act = act_stay;
+        f.probes[i].act = act_wait;
         arm(&f, i, MS);
     }
     arm(&f, 8, 2 * MS);

@@ -5,6 +5,7 @@
 #include "../unit.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define DELAY_NS (10 * HTW_MILLISECOND)
 
@@ -132,7 +133,7 @@ static void schedule_refused_memory_changes_nothing(void **state) {
 }
 
 static int schedule_all_features(struct scheduler_case *test) {
-    struct htw_spec spec = probe_spec_hooked(&subject, 40 * 24 * 3600 * HTW_SECOND);
+    struct htw_spec spec = case_probe_spec_hooked(&subject, 40 * 24 * 3600 * HTW_SECOND);
     spec.latest_ns = spec.when_ns + HTW_SECOND;
     spec.key = "some key";
     spec.key_size = 8;
@@ -161,7 +162,7 @@ static void schedule_with_all_features_refused_memory_changes_nothing(void **sta
 }
 
 static int replace_by_far(struct scheduler_case *test) {
-    struct htw_spec spec = probe_spec(&subject, HTW_NEVER_NS / 2);
+    struct htw_spec spec = case_probe_spec(&subject, HTW_NEVER_NS / 2);
     spec.key = "k";
     spec.key_size = 1;
     return htw_schedule_spec(test->scheduler, &spec, &subject.handle, NULL);
@@ -171,7 +172,7 @@ static void replace_refused_memory_keeps_the_old_timer(void **state) {
     struct scheduler_case *test = *state;
     subject = scheduler_case_probe(test, 's');
     other = scheduler_case_probe(test, 'o');
-    struct htw_spec spec = probe_spec(&other, DELAY_NS);
+    struct htw_spec spec = case_probe_spec(&other, DELAY_NS);
     spec.key = "k";
     spec.key_size = 1;
     probe_schedule_spec(&other, &spec);
@@ -286,7 +287,7 @@ static void rearmed_without_memory_wakes_up_once_a_turn(void **state) {
             probe_schedule(&far, cases[i].longest_ns);
             assert_int_equal(htw_cancel(test.scheduler, far.handle), HTW_CANCELLED);
         }
-        struct htw_spec spec = probe_spec(&repeats, HTW_MILLISECOND);
+        struct htw_spec spec = case_probe_spec(&repeats, HTW_MILLISECOND);
         spec.period_ns = cases[i].period_ns;
         probe_schedule_spec(&repeats, &spec);
         uint64_t before = scheduler_case_stats(test.scheduler).wakeups;
@@ -307,7 +308,7 @@ static void resumed_without_memory_comes_at_its_time_all_the_same(void **state) 
     struct scheduler_case *test = *state;
     assert_int_equal(htw_group_create(test->scheduler, &test->group), 0);
     subject = scheduler_case_probe(test, 's');
-    struct htw_spec spec = probe_spec(&subject, 3600 * HTW_SECOND);
+    struct htw_spec spec = case_probe_spec(&subject, 3600 * HTW_SECOND);
     spec.group = test->group;
     assert_int_equal(htw_group_pause(test->group), 0);
     probe_schedule_spec(&subject, &spec);
@@ -367,13 +368,16 @@ static void stop_without_memory_hands_everything_back(void **state) {
     struct htw_scheduler_options options = scheduler_case_options();
     scheduler_case_begin(&test, &options);
     struct probe a = scheduler_case_probe(&test, 'a'), b = scheduler_case_probe(&test, 'b');
-    struct htw_spec spec = probe_spec_hooked(&b, HTW_NEVER_NS);
+    struct htw_spec spec = case_probe_spec_hooked(&b, HTW_NEVER_NS);
     probe_schedule(&a, DELAY_NS);
     probe_schedule_spec(&b, &spec);
     failing_allocator_fail(&test.memory, 1, true);
-    assert_int_equal(htw_scheduler_stop(test.scheduler, probe_visit, NULL), 0);
+    assert_int_equal(htw_scheduler_stop(test.scheduler, case_probe_visit, NULL), 0);
     failing_allocator_relent(&test.memory);
-    assert_string_equal(scheduler_case_log(&test), "!a!bB");
+    const char *log = scheduler_case_log(&test); /* in no particular order */
+    assert_int_equal(strlen(log), 5);
+    assert_non_null(strstr(log, "!a"));
+    assert_non_null(strstr(log, "!bB"));
     scheduler_case_end(&test);
 }
 

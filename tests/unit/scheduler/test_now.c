@@ -5,7 +5,7 @@
  * A tick of an hour makes the difference plain. The monotonic clock shows what the test says where
  * it says something (-Wl,--wrap).
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <poll.h>
 
@@ -28,13 +28,7 @@ static void open_at_half_past(struct scheduler_fixture *f, size_t probes) {
     scheduler_open(f, &options, probes);
 }
 
-static void arm_at(struct scheduler_fixture *f, unsigned number, int64_t deadline_ns) {
-    struct probe *probe = &f->probes[number];
-    assert_int_equal(htw_schedule_at(f->scheduler, deadline_ns, probe_run, probe, &probe->handle),
-                     0);
-}
-
-static void arm_spec(struct scheduler_fixture *f, unsigned number, struct htw_spec spec) {
+static void arm_now(struct scheduler_fixture *f, unsigned number, struct htw_spec spec) {
     struct probe *probe = &f->probes[number];
     spec.callback = probe_run;
     spec.arg = probe;
@@ -55,9 +49,9 @@ static int ask_for_now(const struct htw_expiration *expiration, htw_handle handl
 
 #define WAYS 7u
 
-static void act_once_more(struct probe *self, const struct htw_expiration *expiration) {
+static void act_once_more(struct probe *self) {
     if (self->runs <= WAYS)
-        self->result |= ask_for_now(expiration, expiration->handle, self->runs - 1) != HTW_MOVED;
+        self->result |= ask_for_now(&self->last, self->last.handle, self->runs - 1) != HTW_MOVED;
 }
 
 static void now_asked_for_by_a_callback_is_run_at_once(void **state) {
@@ -77,10 +71,10 @@ static void now_asked_for_by_a_callback_is_run_at_once(void **state) {
 }
 
 /* Moves all those that are queued behind it. */
-static void act_move_others(struct probe *self, const struct htw_expiration *expiration) {
+static void act_move_others(struct probe *self) {
     struct scheduler_fixture *f = self->fixture;
     for (unsigned i = 1; i < f->count; i++)
-        self->result |= ask_for_now(expiration, f->probes[i].handle, i - 1) != HTW_MOVED;
+        self->result |= ask_for_now(&self->last, f->probes[i].handle, i - 1) != HTW_MOVED;
 }
 
 static void now_for_timers_that_were_due_already_is_run_at_once(void **state) {
@@ -119,11 +113,11 @@ static void now_of_a_resumed_group_is_run_at_once(void **state) {
     assert_int_equal(htw_group_create(f.scheduler, &group), 0);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.group = group;
-    arm_spec(&f, 0, spec);
+    arm_now(&f, 0, spec);
     assert_int_equal(htw_group_pause(group), 0);
-    arm_spec(&f, 1, spec);
+    arm_now(&f, 1, spec);
     spec.when_ns = spec.latest_ns = 1; /* it is ahead when the group is resumed */
-    arm_spec(&f, 2, spec);
+    arm_now(&f, 2, spec);
     advance(&f, TICK / 4);
     assert_none_ran(&f);
     assert_int_equal(htw_group_resume(group), 0);
@@ -139,8 +133,7 @@ static void now_of_a_resumed_group_is_run_at_once(void **state) {
 
 static struct htw_group *paused_and_resumed;
 
-static void act_pause_and_resume(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void act_pause_and_resume(struct probe *self) {
     self->result |= htw_group_pause(paused_and_resumed) | htw_group_resume(paused_and_resumed);
 }
 
@@ -153,7 +146,7 @@ static void now_of_timers_put_back_by_a_pause_is_run_at_once(void **state) {
     spec.group = paused_and_resumed;
     for (unsigned i = 0; i < 10; i++) {
         f.probes[i].act = act_pause_and_resume;
-        arm_spec(&f, i, spec);
+        arm_now(&f, i, spec);
     }
     advance(&f, 0);
     for (unsigned i = 0; i < 10; i++) {
@@ -234,11 +227,11 @@ static void now_as_an_instant_after_a_step_back_is_run_at_once(void **state) {
     scheduler_close(&f);
 }
 
-static void act_schedule_past(struct probe *self, const struct htw_expiration *expiration) {
+static void act_schedule_past(struct probe *self) {
     struct scheduler_fixture *f = self->fixture;
     struct probe *other = &f->probes[self->number + f->count / 2];
-    int64_t now_ns = htw_scheduler_now(expiration->scheduler);
-    self->result = htw_schedule_at(expiration->scheduler, now_ns - 1, probe_run, other, NULL);
+    int64_t now_ns = htw_scheduler_now(self->last.scheduler);
+    self->result = htw_schedule_at(self->last.scheduler, now_ns - 1, probe_run, other, NULL);
 }
 
 /* More than a batch is due, and from several ticks. */
@@ -265,11 +258,11 @@ static void now_as_the_beginning_of_a_range_without_a_tick_is_run_at_once(void *
     spec.absolute = true;
     spec.when_ns = START - 5;
     spec.latest_ns = START - 1;
-    arm_spec(&f, 0, spec);
+    arm_now(&f, 0, spec);
     spec.latest_ns = START + 5;
-    arm_spec(&f, 1, spec);
+    arm_now(&f, 1, spec);
     spec.when_ns = START + 1;
-    arm_spec(&f, 2, spec);
+    arm_now(&f, 2, spec);
     advance(&f, 0);
     assert_ran(&f, 0, 1);
     scheduler_close(&f);
@@ -297,8 +290,8 @@ static void now_as_an_instant_when_the_loop_is_late_is_run_at_once(void **state)
 
 /* ---- forever now */
 
-static void act_forever(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_reschedule(expiration->scheduler, expiration->handle, 0);
+static void act_forever(struct probe *self) {
+    self->result = htw_reschedule(self->last.scheduler, self->last.handle, 0);
 }
 
 /* As in a round of the wheel: what is armed in it for now waits for the next one. */
@@ -327,9 +320,9 @@ static void now_forever_does_not_keep_process_from_returning(void **state) {
     scheduler_close(&f);
 }
 
-static void act_hundred_times(struct probe *self, const struct htw_expiration *expiration) {
+static void act_hundred_times(struct probe *self) {
     if (self->runs < 100)
-        act_forever(self, expiration);
+        act_forever(self);
 }
 
 static void now_again_and_again_keeps_no_other_waiting_in_manual_time(void **state) {
@@ -350,8 +343,8 @@ static void now_again_and_again_keeps_no_other_waiting_in_manual_time(void **sta
 
 static struct gate reached;
 
-static void act_forever_and_tell(struct probe *self, const struct htw_expiration *expiration) {
-    act_forever(self, expiration);
+static void act_forever_and_tell(struct probe *self) {
+    act_forever(self);
     if (self->runs == 3)
         gate_enter(&reached);
 }
@@ -374,16 +367,15 @@ static void now_forever_in_manual_time_ends_with_stop(void **state) {
 
 /* ---- in real threads */
 
-static void act_tell_the_third(struct probe *self, const struct htw_expiration *expiration) {
+static void act_tell_the_third(struct probe *self) {
     if (self->runs < 3)
-        act_forever(self, expiration);
+        act_forever(self);
     else
         gate_enter(&reached);
 }
 
-static void act_tell(struct probe *self, const struct htw_expiration *expiration) {
+static void act_tell(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(&reached);
 }
 
@@ -405,7 +397,7 @@ static void check_threads(uint32_t workers) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.group = group;
     f.probes[1].act = act_tell;
-    arm_spec(&f, 1, spec);
+    arm_now(&f, 1, spec);
     assert_int_equal(htw_group_resume(group), 0);
     assert_true(gate_await(&reached, 2));
     f.probes[2].act = act_tell;

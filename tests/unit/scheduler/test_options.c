@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_options - what may be chosen, what is refused; and calls on nothing. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 

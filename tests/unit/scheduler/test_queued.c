@@ -5,7 +5,7 @@
  * The monotonic clock shows what the test says (-Wl,--wrap), and the executor only takes tasks. So
  * time can pass between a timer's being due and its start.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <sched.h>
 

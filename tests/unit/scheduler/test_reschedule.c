@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reschedule - a new deadline or period for a timer that there is. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 
@@ -131,9 +131,9 @@ static void scheduler_reschedule_of_gone_changes_nothing(void **state) {
 
 /* ---- from callbacks */
 
-static void act_once_more(struct probe *self, const struct htw_expiration *expiration) {
+static void act_once_more(struct probe *self) {
     if (self->runs < 4)
-        self->result = htw_reschedule(expiration->scheduler, expiration->handle, 3 * MS);
+        self->result = htw_reschedule(self->last.scheduler, self->last.handle, 3 * MS);
 }
 
 static void scheduler_reschedule_in_own_callback_runs_again(void **state) {
@@ -162,13 +162,13 @@ static void scheduler_reschedule_in_own_callback_runs_again(void **state) {
     scheduler_close(&f);
 }
 
-static void act_twice_then_cancel(struct probe *self, const struct htw_expiration *expiration) {
-    bool good = htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_MOVED &&
-                htw_reschedule(expiration->scheduler, expiration->handle, 2 * MS) == HTW_MOVED &&
-                htw_is_pending(expiration->scheduler, expiration->handle) &&
-                htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING &&
-                !htw_is_pending(expiration->scheduler, expiration->handle) &&
-                htw_reschedule(expiration->scheduler, expiration->handle, MS) == HTW_RUNNING;
+static void act_twice_then_cancel(struct probe *self) {
+    bool good = htw_reschedule(self->last.scheduler, self->last.handle, MS) == HTW_MOVED &&
+                htw_reschedule(self->last.scheduler, self->last.handle, 2 * MS) == HTW_MOVED &&
+                htw_is_pending(self->last.scheduler, self->last.handle) &&
+                htw_cancel(self->last.scheduler, self->last.handle) == HTW_RUNNING &&
+                !htw_is_pending(self->last.scheduler, self->last.handle) &&
+                htw_reschedule(self->last.scheduler, self->last.handle, MS) == HTW_RUNNING;
     self->result = good;
 }
 
@@ -188,9 +188,9 @@ static void scheduler_cancel_after_reschedule_in_own_callback_ends_it(void **sta
     scheduler_close(&f);
 }
 
-static void act_move_first_run(struct probe *self, const struct htw_expiration *expiration) {
+static void act_move_first_run(struct probe *self) {
     if (self->runs == 1)
-        self->result = htw_reschedule(expiration->scheduler, expiration->handle, 7 * MS);
+        self->result = htw_reschedule(self->last.scheduler, self->last.handle, 7 * MS);
 }
 
 /* The periods go on from the time that was given. */
@@ -233,9 +233,9 @@ static void scheduler_reschedule_of_repeating_moves_all_later_runs(void **state)
     scheduler_close(&f);
 }
 
-static void act_move_other(struct probe *self, const struct htw_expiration *expiration) {
+static void act_move_other(struct probe *self) {
     struct probe *other = &self->fixture->probes[1 - self->number];
-    self->result = htw_reschedule(expiration->scheduler, other->handle, 5 * MS);
+    self->result = htw_reschedule(self->last.scheduler, other->handle, 5 * MS);
 }
 
 /* It has been taken from the wheel, but its callback has not started. */
@@ -265,8 +265,7 @@ static void scheduler_reschedule_of_the_next_in_the_batch_moves_it(void **state)
 
 static struct gate *the_gate;
 
-static void act_stay_once(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void act_stay_once(struct probe *self) {
     if (self->runs == 1)
         gate_enter(the_gate);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_retire - a record that has used up its generations. Four million lives long. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <sched.h>

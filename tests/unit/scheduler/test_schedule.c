@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_schedule - when a timer that runs once falls due, and what it is told. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 
@@ -240,9 +240,9 @@ static void scheduler_timers_run_in_order_of_deadline(void **state) {
     scheduler_close(&f);
 }
 
-static void act_schedule_next(struct probe *self, const struct htw_expiration *expiration) {
+static void act_schedule_next(struct probe *self) {
     struct probe *next = self + 1;
-    self->result = htw_schedule(expiration->scheduler, MS, probe_run, next, &next->handle);
+    self->result = htw_schedule(self->last.scheduler, MS, probe_run, next, &next->handle);
 }
 
 static void scheduler_callback_may_schedule(void **state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_set_time - the clock is set, forward and back. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdio.h>

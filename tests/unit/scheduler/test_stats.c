@@ -167,7 +167,7 @@ static void stats_of_a_timer_that_comes_again_count_it_once(void **state) {
 static void stats_of_a_replaced_timer_count_it_as_cancelled(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = probe_spec(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec(&a, DELAY_NS);
     spec.key = "key";
     spec.key_size = 3;
     probe_schedule_spec(&a, &spec);
@@ -186,7 +186,7 @@ static void stats_of_what_is_refused_count_eagain_only(void **state) {
     options.max_pending = 1;
     scheduler_case_begin(&test, &options);
     struct probe a = scheduler_case_probe(&test, 'a');
-    struct htw_spec spec = probe_spec_hooked(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
     probe_schedule(&a, DELAY_NS);
     mark(&test);
     assert_int_equal(htw_schedule(test.scheduler, 0, case_probe_run, &a, NULL), -EAGAIN);
@@ -329,7 +329,7 @@ static void stats_of_memory_are_what_the_allocator_gave(void **state) {
     uint64_t empty = scheduler_case_stats(test->scheduler).memory_bytes;
     for (unsigned i = 0; i < 600; i++) {
         probes[i] = scheduler_case_probe(test, 'p');
-        struct htw_spec spec = probe_spec_hooked(&probes[i], (1 + i) * HTW_SECOND);
+        struct htw_spec spec = case_probe_spec_hooked(&probes[i], (1 + i) * HTW_SECOND);
         spec.key = &i;
         spec.key_size = sizeof(i);
         probe_schedule_spec(&probes[i], &spec);
@@ -348,7 +348,7 @@ static void stats_of_memory_count_groups(void **state) {
     struct probe a = scheduler_case_probe(test, 'a');
     assert_int_equal(htw_group_create(test->scheduler, &test->group), 0);
     assert_memory_is_told(test);
-    struct htw_spec spec = probe_spec(&a, DELAY_NS);
+    struct htw_spec spec = case_probe_spec(&a, DELAY_NS);
     spec.group = test->group;
     spec.key = "key";
     spec.key_size = 3;

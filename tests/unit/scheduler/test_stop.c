@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stop - what is left goes to the visitor, once, and then nothing goes on. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -244,11 +244,11 @@ static void scheduler_second_stop_finds_nothing(void **state) {
 
 /* ---- from callbacks and hooks */
 
-static void act_stop(struct probe *self, const struct htw_expiration *expiration) {
-    self->result = htw_scheduler_stop(expiration->scheduler, NULL, NULL) == -EDEADLK &&
-                   htw_scheduler_destroy(expiration->scheduler) == -EDEADLK &&
-                   htw_scheduler_advance(expiration->scheduler, 0) == -EDEADLK &&
-                   htw_scheduler_set_time(expiration->scheduler, 0) == -EDEADLK;
+static void act_stop(struct probe *self) {
+    self->result = htw_scheduler_stop(self->last.scheduler, NULL, NULL) == -EDEADLK &&
+                   htw_scheduler_destroy(self->last.scheduler) == -EDEADLK &&
+                   htw_scheduler_advance(self->last.scheduler, 0) == -EDEADLK &&
+                   htw_scheduler_set_time(self->last.scheduler, 0) == -EDEADLK;
 }
 
 static void scheduler_stop_in_a_callback_is_a_deadlock(void **state) {
@@ -317,9 +317,8 @@ static void scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock(void **s
 
 static struct gate *the_gate;
 
-static void act_stay(struct probe *self, const struct htw_expiration *expiration) {
+static void act_wait(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(the_gate);
 }
 
@@ -335,7 +334,7 @@ static void stop_while_running(uint32_t workers) {
     scheduler_open(&f, &options, 200);
     the_gate = &gate;
     for (unsigned i = 0; i < 200; i++) {
-        f.probes[i].act = act_stay;
+        f.probes[i].act = act_wait;
         arm(&f, i, i < 150 ? MS : 2 * MS + i);
     }
     driver_start(&driver, &f, 10 * MS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads - which threads there are, how they are called, what they block. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * C++ exception or is cancelled, or a thread is cancelled while it waits in a call. What must hold
  * afterwards is checked by scheduler_close(): every timer has ended, and nothing hangs.
  */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 #ifdef HAVE_THROWING
 #include "../../support/throwing.h"
 #endif
@@ -17,21 +17,19 @@ enum { TIMERS = 10, LEAVER = 3 };
 
 /* ---- ways to leave */
 
-static void leave_by_exit(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void leave_by_exit(struct probe *self) {
     if (self->runs == 1)
         pthread_exit(self);
 }
 
-static void leave_by_cancel(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void leave_by_cancel(struct probe *self) {
     if (self->runs == 1) {
         pthread_cancel(pthread_self());
         pthread_testcancel();
     }
 }
 
-typedef void leave_function(struct probe *self, const struct htw_expiration *expiration);
+typedef void leave_function(struct probe *self);
 
 static leave_function *const ways[] = { leave_by_exit, leave_by_cancel };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -172,9 +170,8 @@ static void unwind_out_of_a_worker_leaves_it_at_work(void **state) {
 
 static struct gate gate;
 
-static void pass_gate(struct probe *self, const struct htw_expiration *expiration) {
+static void pass_gate(struct probe *self) {
     (void)self;
-    (void)expiration;
     gate_enter(&gate);
 }
 
@@ -240,8 +237,7 @@ static void cancelled_in_cancel_wait(void *arg) {
     htw_cancel_wait(awaited->fixture->scheduler, awaited->handle);
 }
 
-static void wait_for_first(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void wait_for_first(struct probe *self) {
     cancelled_in_cancel_wait(&self->fixture->probes[0]);
 }
 
@@ -336,8 +332,7 @@ static void cancelled_thread_finishes_process(void **state) {
 /* ---- C++ */
 
 #ifdef HAVE_THROWING
-static void leave_by_exception(struct probe *self, const struct htw_expiration *expiration) {
-    (void)expiration;
+static void leave_by_exception(struct probe *self) {
     if (self->runs == 1)
         throwing_throw();
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_within - timers that may run at any time in a range. */
-#include "../../support/scheduler_fixture.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
-
-#define arm_within(self, number, earliest_ns, latest_ns)                                           \
-    assert_int_equal(htw_schedule_within((self)->scheduler, earliest_ns, latest_ns, probe_run,     \
-                                         &(self)->probes[number], &(self)->probes[number].handle), \
-                     0)
 
 static void scheduler_range_runs_inside_it(void **state) {
     (void)state;

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* scheduler_fixture.c - a scheduler with probes; see scheduler_fixture.h. */
+#include "scheduler_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* For what must come, however slow the machine or the tool that it runs under. */
+#define PATIENCE_S 300
+
+static void *allocate(void *context, size_t size, size_t alignment) {
+    struct scheduler_fixture *self = context;
+    const struct htw_allocator *inner = &self->memory.allocator;
+    pthread_mutex_lock(&self->mutex);
+    void *memory = inner->allocate(inner->context, size, alignment);
+    pthread_mutex_unlock(&self->mutex);
+    return memory;
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    struct scheduler_fixture *self = context;
+    const struct htw_allocator *inner = &self->memory.allocator;
+    pthread_mutex_lock(&self->mutex);
+    inner->release(inner->context, memory, size, alignment);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+struct htw_scheduler_options scheduler_options(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.shards = 1;
+    options.workers = 0;
+    return options;
+}
+
+void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
+                    size_t probes) {
+    *self = (struct scheduler_fixture) {
+        .options = options == NULL ? scheduler_options() : *options,
+        .count = probes,
+        .gate = GATE_INIT,
+    };
+    pthread_mutex_init(&self->mutex, NULL);
+    failing_allocator_init(&self->memory);
+    self->allocator = (struct htw_allocator) { allocate, release, self };
+    self->probes = calloc(probes + 1, sizeof(*self->probes));
+    assert_non_null(self->probes);
+    for (size_t i = 0; i < probes; i++) {
+        self->probes[i].fixture = self;
+        self->probes[i].number = (unsigned)i;
+    }
+    struct htw_scheduler_options counted = self->options;
+    counted.allocator = &self->allocator;
+    assert_int_equal(htw_scheduler_create(&self->scheduler, &counted), 0);
+}
+
+struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self) {
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    assert_int_equal(htw_scheduler_get_stats(self->scheduler, &stats), 0);
+    assert_int_equal(stats.running, 0);
+    assert_int_equal(stats.scheduled,
+                     stats.fired + stats.cancelled + stats.handed_back + stats.pending);
+    assert_int_equal(stats.pending, htw_pending(self->scheduler));
+    assert_int_equal(stats.lateness.count, stats.runs);
+    assert_int_equal(stats.callback.count, stats.runs);
+    return stats;
+}
+
+static void count_unexpired(void *context, const struct htw_unexpired *unexpired) {
+    uint64_t *count = context;
+    (void)unexpired;
+    ++*count;
+}
+
+static void check_and_destroy(struct scheduler_fixture *self) {
+    struct htw_scheduler_stats before = scheduler_stats(self);
+    uint64_t unexpired = 0;
+    assert_int_equal(htw_scheduler_stop(self->scheduler, count_unexpired, &unexpired), 0);
+    struct htw_scheduler_stats after = scheduler_stats(self);
+    assert_int_equal(unexpired, before.pending);
+    assert_int_equal(after.handed_back, before.handed_back + unexpired);
+    assert_int_equal(after.pending, 0);
+    assert_int_equal(after.runs, self->runs);
+    htw_group_destroy(self->group);
+    assert_int_equal(htw_scheduler_destroy(self->scheduler), 0);
+}
+
+void scheduler_close(struct scheduler_fixture *self) {
+    if (self->driven) /* the test has failed */
+        drive_on(self);
+    if (self->scheduler != NULL)
+        check_and_destroy(self);
+    assert_false(self->early);
+    if (self->memory.error != NULL)
+        fail_msg("%s", self->memory.error);
+    assert_int_equal(self->memory.live_blocks, 0);
+    failing_allocator_fini(&self->memory);
+    pthread_mutex_destroy(&self->mutex);
+    free(self->probes);
+    free(self->log);
+}
+
+void scheduler_reopen(struct scheduler_fixture *self) {
+    struct htw_scheduler_options options = self->options;
+    size_t count = self->count;
+    scheduler_close(self);
+    scheduler_open(self, &options, count);
+}
+
+static struct scheduler_fixture only;
+
+int scheduler_setup(void **state) {
+    scheduler_open(&only, NULL, PROBES);
+    *state = &only;
+    return 0;
+}
+
+int scheduler_setup_later(void **state) {
+    struct htw_scheduler_options options = scheduler_options();
+    options.manual_start_ns = START_NS;
+    scheduler_open(&only, &options, PROBES);
+    *state = &only;
+    return 0;
+}
+
+int scheduler_teardown(void **state) {
+    scheduler_close(*state);
+    return 0;
+}
+
+/* ---- probes */
+
+/* Under the mutex. */
+static void note(struct scheduler_fixture *self, unsigned event) {
+    if (self->log_count == self->log_room) {
+        size_t room = self->log_room == 0 ? 64 : 2 * self->log_room;
+        unsigned *log = realloc(self->log, room * sizeof(*log));
+        if (log == NULL)
+            abort();
+        self->log = log;
+        self->log_room = room;
+    }
+    self->log[self->log_count++] = event;
+}
+
+void probe_run(void *probe, const struct htw_expiration *expiration) {
+    struct probe *self = probe;
+    struct scheduler_fixture *fixture = self->fixture;
+    pthread_mutex_lock(&fixture->mutex);
+    self->runs++;
+    self->last = *expiration;
+    self->ran_ns = htw_scheduler_now(expiration->scheduler);
+    fixture->runs++;
+    if (self->ran_ns < expiration->deadline_ns || expiration->late_ns < 0)
+        fixture->early = true;
+    note(fixture, self->number);
+    pthread_mutex_unlock(&fixture->mutex);
+    if (self->act != NULL)
+        self->act(self);
+}
+
+void probe_release(void *probe) {
+    struct probe *self = probe;
+    pthread_mutex_lock(&self->fixture->mutex);
+    self->releases++;
+    note(self->fixture, self->number | EVENT_RELEASED);
+    pthread_mutex_unlock(&self->fixture->mutex);
+    if (self->on_release != NULL)
+        self->on_release(self);
+}
+
+void probe_visit(void *context, const struct htw_unexpired *unexpired) {
+    struct probe *self = unexpired->arg;
+    (void)context;
+    pthread_mutex_lock(&self->fixture->mutex);
+    self->visits++;
+    self->unexpired_ns = unexpired->deadline_ns;
+    note(self->fixture, self->number | EVENT_VISITED);
+    pthread_mutex_unlock(&self->fixture->mutex);
+}
+
+void act_stay(struct probe *self) {
+    gate_enter(&self->fixture->gate);
+}
+
+struct htw_spec probe_spec(struct scheduler_fixture *self, unsigned number, int64_t delay_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = probe_run;
+    spec.arg = &self->probes[number];
+    spec.when_ns = delay_ns;
+    spec.latest_ns = delay_ns;
+    return spec;
+}
+
+struct htw_spec hooked_spec(struct scheduler_fixture *self, unsigned number, int64_t delay_ns) {
+    struct htw_spec spec = probe_spec(self, number, delay_ns);
+    spec.release = probe_release;
+    return spec;
+}
+
+struct htw_spec grouped_spec(struct scheduler_fixture *self, unsigned number, int64_t delay_ns) {
+    struct htw_spec spec = probe_spec(self, number, delay_ns);
+    spec.group = self->group;
+    return spec;
+}
+
+struct htw_spec keyed_spec(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
+                           const char *key) {
+    struct htw_spec spec = probe_spec(self, number, delay_ns);
+    spec.key = key;
+    spec.key_size = strlen(key);
+    return spec;
+}
+
+int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
+                      void **ret_replaced) {
+    struct htw_spec spec = probe_spec(self, number, delay_ns);
+    spec.key = &number;
+    spec.key_size = sizeof(number);
+    return htw_schedule_spec(self->scheduler, &spec, &self->probes[number].handle, ret_replaced);
+}
+
+int64_t deadline_of(const struct scheduler_fixture *self, unsigned number) {
+    int64_t deadline_ns = 0;
+    assert_int_equal(htw_deadline(self->scheduler, self->probes[number].handle, &deadline_ns), 0);
+    return deadline_ns;
+}
+
+/* ---- the log */
+
+static void show_event(unsigned event) {
+    const char *what = event & EVENT_RELEASED  ? "released "
+                       : event & EVENT_VISITED ? "visited "
+                                               : "";
+    print_error(" %s%u", what, event & ~(EVENT_RELEASED | EVENT_VISITED));
+}
+
+static void show(const char *what, const unsigned *events, size_t count) {
+    print_error("%s:", what);
+    for (size_t i = 0; i < count; i++)
+        show_event(events[i]);
+    print_error("\n");
+}
+
+void scheduler_assert_ran(struct scheduler_fixture *self, const unsigned *numbers, size_t count,
+                          const char *file, int line) {
+    bool same = self->log_count == count;
+    for (size_t i = 0; same && i < count; i++)
+        same = self->log[i] == numbers[i];
+    if (!same) {
+        show("called", self->log, self->log_count);
+        show("expected", numbers, count);
+        _fail(file, line);
+    }
+    self->log_count = 0;
+}
+
+void scheduler_assert_log(struct scheduler_fixture *self, const char *text, const char *file,
+                          int line) {
+    unsigned events[64];
+    size_t count = 0;
+    for (const char *at = text; *at != '\0'; at++)
+        if (*at == '!')
+            events[count++] = (unsigned)(*++at - 'a') | EVENT_VISITED;
+        else if (*at < 'a')
+            events[count++] = (unsigned)(*at - 'A') | EVENT_RELEASED;
+        else
+            events[count++] = (unsigned)(*at - 'a');
+    scheduler_assert_ran(self, events, count, file, line);
+}
+
+/* ---- gates and drivers */
+
+void gate_enter(struct gate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    gate->inside++;
+    pthread_cond_broadcast(&gate->changed);
+    while (!gate->open)
+        pthread_cond_wait(&gate->changed, &gate->mutex);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+bool gate_await(struct gate *gate, unsigned count) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    int error = 0;
+    pthread_mutex_lock(&gate->mutex);
+    while (gate->inside < count && error == 0)
+        error = pthread_cond_timedwait(&gate->changed, &gate->mutex, &until);
+    bool here = gate->inside >= count;
+    pthread_mutex_unlock(&gate->mutex);
+    return here;
+}
+
+void gate_open(struct gate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+static void *advance_in_thread(void *arg) {
+    struct driver *driver = arg;
+    driver->result = htw_scheduler_advance(driver->scheduler, driver->delta_ns);
+    return NULL;
+}
+
+void driver_start(struct driver *driver, struct scheduler_fixture *fixture, int64_t delta_ns) {
+    *driver = (struct driver) { .scheduler = fixture->scheduler, .delta_ns = delta_ns };
+    assert_int_equal(pthread_create(&driver->thread, NULL, advance_in_thread, driver), 0);
+}
+
+int driver_join(struct driver *driver) {
+    assert_int_equal(pthread_join(driver->thread, NULL), 0);
+    return driver->result;
+}
+
+void drive(struct scheduler_fixture *self, int64_t delta_ns) {
+    driver_start(&self->driver, self, delta_ns);
+    self->driven = true;
+    assert_true(gate_await(&self->gate, 1));
+}
+
+void drive_on(struct scheduler_fixture *self) {
+    gate_open(&self->gate);
+    self->driven = false;
+    assert_int_equal(driver_join(&self->driver), 0);
+}
