@@ -28,15 +28,16 @@ for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]
             errors.append(f"{document}: not in the headers: {name}")
 
 documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md", root / "examples/README.md",
+             *(root / "examples/broker").rglob("*.md"),
              *(root / "docs").glob("*.md")]
 for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
         if not (document.parent / target).exists():
             errors.append(f"{document}: no such file: {target}")
 
-tests = "".join(path.read_text() for path in (root / "tests").glob("**/test_*.c"))
+tests = "".join(path.read_text() for path in [*(root / "tests").glob("**/test_*.c"), *(root / "examples/broker/tests").glob("test_*.c")])
 commands = "".join(path.read_text() for path in (root / "tests/cmd").glob("*.py"))
-servers = "".join(path.read_text() for path in (root / "tests/broker").glob("*.py"))
+servers = "".join(path.read_text() for path in (root / "examples/broker/tests").glob("*.py"))
 guarantees = (root / "docs/guarantees.md").read_text()
 named = re.findall(r"`([a-z]+(?:_[a-z0-9]+){3,})`", guarantees)
 for name in named:

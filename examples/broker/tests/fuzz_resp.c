@@ -10,9 +10,9 @@
  * The parser always sees a copy of just the size that it is told, so that AddressSanitizer sees
  * each byte read beyond it.
  */
-#include "fuzz.h"
+#include "../../../tests/fuzz/fuzz.h"
 
-#include "../../examples/broker/resp.h"
+#include "../src/resp.h"
 
 #include <stdbool.h>
 #include <stdio.h>

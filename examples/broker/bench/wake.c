@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "../random.h"
-
 #define UNCOUNTED 500 /* pushes in the beginning */
 #define LOST_AFTER_MS 10000
 
@@ -50,12 +48,11 @@ static int64_t push_once(struct crowd *crowd, unsigned key, unsigned number) {
 
 static void measure(struct crowd *crowd, int64_t *waits_ns) {
     const struct load *load = crowd->load;
-    struct random random;
-    random_init(&random, 1);
+    unsigned short random[3] = { 1 };
     unsigned key = 0;
     for (unsigned i = 0; i < UNCOUNTED + load->pushes; i++) {
         /* 1 to keys-1 further on: any but the last one */
-        key += 1 + (unsigned)random_scale(random_high(random_draw(&random)), load->keys - 1);
+        key += 1 + (unsigned)nrand48(random) % (load->keys - 1);
         key %= load->keys;
         int64_t wait_ns = push_once(crowd, key, i);
         if (i >= UNCOUNTED)

@@ -2,8 +2,8 @@
 /*
  * load.h - what a run of htw-bench-blpop is asked for, and what it prints.
  */
-#ifndef BENCH_BROKER_LOAD_H
-#define BENCH_BROKER_LOAD_H
+#ifndef BROKER_BENCH_LOAD_H
+#define BROKER_BENCH_LOAD_H
 
 #include <stddef.h>
 #include <stdint.h>

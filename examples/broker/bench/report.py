@@ -13,9 +13,6 @@ import pathlib
 import statistics
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from tables import number, table  # noqa: E402
-
 WORKLOADS = ["requests", "wake", "timeouts", "memory"]
 ABOUT = {
     "requests": "redis-benchmark with 50 connections; P requests at a time on each",
@@ -40,6 +37,19 @@ COLUMNS = {
 }
 SERVERS = ["redis", "broker"]
 NAMES = {"redis": "redis-server", "broker": "broker"}
+
+
+def number(value):
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 class Figures:

@@ -6,8 +6,8 @@
  * All keys are equally long and so are all items, hence a reply has one of two lengths. Anything
  * else from the server ends the program.
  */
-#ifndef BENCH_BROKER_CROWD_H
-#define BENCH_BROKER_CROWD_H
+#ifndef BROKER_BENCH_CROWD_H
+#define BROKER_BENCH_CROWD_H
 
 #include "load.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_table.c - the broker's table of keys: right, and never slow for one key. */
-#include "../../../examples/broker/store.h"
+#include "../src/store.h"
 
-#include "../../support/random.h"
-#include "../unit.h"
-
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 enum { MANY = 20000, STEPS = 200000 };
 
@@ -65,11 +66,11 @@ static void check_all(void) {
 
 static void broker_table_finds_what_is_in_it(void **state) {
     (void)state;
-    struct random_source random = { 5 };
+    unsigned short random[3] = { 5 };
     for (int step = 0; step < STEPS; step++) {
         /* Now many keys come, now many go. */
-        uint32_t number = (uint32_t)random_below(&random, MANY);
-        if (is_in[number] == (step / 40000 % 2 == 1) || random_below(&random, 4) == 0)
+        uint32_t number = (uint32_t)nrand48(random) % MANY;
+        if (is_in[number] == (step / 40000 % 2 == 1) || nrand48(random) % 4 == 0)
             turn(number);
         if (step % 20000 == 0)
             check_all();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of `./dev bench broker`: test_broker.py HTW_BENCH_BLPOP [SERVER]
+"""End-to-end tests of `./dev bench broker`: test_bench.py HTW_BENCH_BLPOP [SERVER]
 
 htw-bench-blpop against a small server in here, which can be told to misbehave; then the whole
 benchmark in its shortest form with the real servers, as far as they are there: SERVER is the
@@ -21,7 +21,7 @@ import time
 
 PROGRAM = sys.argv[1]
 BROKER = sys.argv[2] if len(sys.argv) > 2 else ""
-FOLDER = pathlib.Path(__file__).parents[2] / "benchmarks/broker"
+FOLDER = pathlib.Path(__file__).parents[1] / "bench"
 sys.path.insert(0, str(FOLDER))
 import report  # noqa: E402
 

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "../random.h"
-
 #define BLOCKED_A_MS 10
 #define LOST_AFTER_MS 10000
 #define EVENTS 256
@@ -26,16 +24,15 @@ struct progress {
     int64_t start_ns;
     int64_t last_ns; /* when something happened */
     int64_t *late_ns;
-    struct random random;
+    unsigned short random[3]; /* of nrand48() */
 };
 
 static void block_some(struct crowd *crowd, struct progress *progress) {
     const struct load *load = crowd->load;
     int64_t wanted = (load_now_ns() - progress->start_ns) / 1000000 * BLOCKED_A_MS + 1;
     for (; progress->blocked < load->count && progress->blocked < wanted; progress->blocked++) {
-        uint32_t bits = random_high(random_draw(&progress->random));
-        uint64_t more_ms = random_scale(bits, load->high_ms - load->low_ms + 1);
-        crowd_block(&crowd->clients[progress->blocked], load->low_ms + (unsigned)more_ms);
+        unsigned more_ms = (unsigned)nrand48(progress->random) % (load->high_ms - load->low_ms + 1);
+        crowd_block(&crowd->clients[progress->blocked], load->low_ms + more_ms);
         progress->last_ns = load_now_ns();
     }
 }
@@ -53,10 +50,9 @@ static void note_answer(struct progress *progress, struct client *client) {
 }
 
 void timeouts_run(const struct load *load) {
-    struct progress progress = { .late_ns = calloc(load->count, sizeof(int64_t)) };
+    struct progress progress = { .late_ns = calloc(load->count, sizeof(int64_t)), .random = { 2 } };
     if (progress.late_ns == NULL)
         load_fail("no memory");
-    random_init(&progress.random, 2);
     struct crowd crowd;
     crowd_connect(&crowd, load);
     progress.start_ns = progress.last_ns = load_now_ns();
