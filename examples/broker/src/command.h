@@ -17,28 +17,34 @@ struct call {
     struct buffer *reply; /* exactly one reply goes there, unless the client is blocked now */
 };
 
-struct command {
-    const char *name;
-    void (*run)(struct call *call);
-    int arity;     /* arguments, the name included; negative: at least so many */
-    int flags;     /* see command.c */
-    int first_key; /* where the keys begin; 0: it has none */
-    int last_key;  /* negative: counted from the end */
+enum {
+    COMMAND_STORE = 1, /* runs under the store's lock */
+    COMMAND_GROWS = 2  /* takes memory: refused while the store is above its limit */
 };
 
-/* The command of that name, in capitals or not; NULL: there is none. */
+struct command {
+    const char *name; /* in capitals */
+    void (*run)(struct call *call);
+    int arity;     /* number of arguments, including the name; negative: the least number */
+    int flags;     /* COMMAND_... */
+    int first_key; /* index of the first key; 0: no keys */
+    int last_key;  /* index of the last key; negative: counted from the end */
+};
+
+/* All commands, sorted by the length of the name, then by the name; see command_table.c. */
+extern const struct command command_table[];
+extern const size_t command_count;
+
+/* Finds a command by its name, in any case; NULL if there is none. */
 const struct command *command_find(const struct resp_argument *name);
 
-/* Whether a command may have so many arguments, the name included. */
+/* Whether a command accepts `count` arguments, including the name. */
 bool command_takes(const struct command *command, size_t count);
 
 /* Looks the command up, checks what can be checked of each, takes the store's lock if it
    needs it, runs it, and serves those who have waited for what it did. */
 void command_execute(struct client *client, const struct resp_argument *arguments, size_t count,
                      struct buffer *reply);
-
-/* How many there are. */
-size_t command_count(void);
 
 /* Whether an argument is this word, in capitals or not. */
 bool command_is(const struct resp_argument *argument, const char *word);

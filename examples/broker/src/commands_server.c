@@ -30,7 +30,7 @@ void command_command(struct call *call) {
     if (which == NULL || command_is(which, "DOCS") || command_is(which, "INFO"))
         reply_array(call->reply, 0);
     else if (command_is(which, "COUNT") && call->count == 2)
-        reply_integer(call->reply, (int64_t)command_count());
+        reply_integer(call->reply, (int64_t)command_count);
     else if (command_is(which, "GETKEYS") && call->count > 3)
         reply_keys(call);
     else if (command_is(which, "COUNT") || command_is(which, "GETKEYS"))
