@@ -129,9 +129,7 @@ enum htw_outcome {
     /** Its callback has started. If the timer repeats, this run is the last. */
     HTW_RUNNING = 2,
     /** The timer has its new deadline or period. */
-    HTW_MOVED = 3,
-    /** A timer of the same key was cancelled in favour of the new one. */
-    HTW_REPLACED = 4
+    HTW_MOVED = 3
 };
 
 /** Which clock a scheduler goes by. */
@@ -381,19 +379,20 @@ struct htw_spec {
  * Schedules a timer as `spec` says.
  *
  * @param ret_handle   may be NULL.
- * @param ret_replaced where the argument of a replaced timer goes, if HTW_REPLACED is returned
- *                     and that timer had no release hook (otherwise NULL); may be NULL.
- * @return 0; HTW_REPLACED: a timer of the same key was cancelled (also where
- *         max_pending is reached: its place is taken); -EEXIST with `keep_existing`; the errors of
- *         htw_schedule(); -EINVAL also when `struct_size` is unknown, the period is negative,
- *         or the group is another scheduler's. If the timer that has the key is running, it is
- *         not replaced: it merely loses the key, and if it repeats, this run is the last.
+ * @param ret_replaced receives the timer of the same key that was cancelled in favour of the new
+ *                     one; `handle` is 0 if there was none. Its `arg` is the caller's, and NULL if
+ *                     the timer had a release hook, which has been called. May be NULL.
+ * @return 0; -EEXIST with `keep_existing`; the errors of htw_schedule(); -EINVAL also when
+ *         `struct_size` is unknown, the period is negative, or the group is another scheduler's.
+ *         Where max_pending is reached, a timer that replaces another one is accepted. If the timer
+ *         that has the key is running, it is not replaced: it only loses the key, and if it
+ *         repeats, this run is the last.
  *
  * Cost: allocates a second record (some 130 bytes and the key) when it repeats, has a key,
  * a group, or a release hook. Keyed and grouped timers live in the shard of their key or group.
  */
 HTW_API int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                              htw_handle *ret_handle, void **ret_replaced);
+                              htw_handle *ret_handle, struct htw_unexpired *ret_replaced);
 
 /* ------------------------------------------------------------------ handles */
 
@@ -592,12 +591,15 @@ HTW_API int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time
 HTW_API void htw_task_run(struct htw_task *task);
 
 /**
- * Ends a task's timer without running it; it counts as cancelled.
+ * Ends a task's timer without running it, and reports the outcome. The task must not be used
+ * afterwards.
  *
- * @return its argument, which is the caller's; NULL when it was cancelled before or has a
- *         release hook (which has been called).
+ * @param ret_arg where the timer's argument goes with HTW_CANCELLED: it is the caller's; NULL if the
+ *                timer had a release hook, which has been called. May be NULL.
+ * @return HTW_CANCELLED: this call has ended the timer; HTW_GONE: it was cancelled before; -EINVAL:
+ *         `task` is NULL; -EOWNERDEAD.
  */
-HTW_API void *htw_task_drop(struct htw_task *task);
+HTW_API int htw_task_drop(struct htw_task *task, void **ret_arg);
 
 /* ------------------------------------------------------------------ statistics */
 
@@ -616,7 +618,7 @@ struct htw_distribution {
 struct htw_scheduler_stats {
     /** sizeof(struct htw_scheduler_stats); set by HTW_SCHEDULER_STATS_INIT. */
     size_t struct_size;
-    uint64_t scheduled;     /**< schedule calls that returned 0 or HTW_REPLACED */
+    uint64_t scheduled;     /**< schedule calls that returned 0 */
     uint64_t fired;         /**< timers that ended with a run */
     uint64_t cancelled;     /**< timers cancelled before a run; replaced and dropped ones count */
     uint64_t handed_back;   /**< timers that stop gave to the visitor */

@@ -7,6 +7,8 @@
 #include "shard.h"
 #include "workers.h"
 
+#include <errno.h>
+
 /*
  * A task is a record, QUEUED when it was handed over: until it comes back, nobody else frees it.
  * While it is not in the wheel, there is room in it for what is needed here.
@@ -57,25 +59,25 @@ void htw_task_run(struct htw_task *task) {
     htw__run_batch(scheduler->executor_runner, &batch);
 }
 
-void *htw_task_drop(struct htw_task *task) {
+int htw_task_drop(struct htw_task *task, void **ret_arg) {
     if (task == NULL)
-        return NULL;
+        return -EINVAL;
     struct htw__record *record = record_of(task);
     struct htw__shard *shard = record->shard;
     struct htw_scheduler *scheduler = shard->scheduler;
     if (htw__is_child(scheduler))
-        return NULL;
+        return -EOWNERDEAD;
     struct htw__ended ended;
     htw__lock_acquire(&shard->lock);
     enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
     htw__shard_free_record(shard, record);
     htw__lock_release(&shard->lock);
-    void *arg = NULL;
     if (outcome == HTW_CANCELLED) {
-        arg = htw__ended_arg(&ended);
+        if (ret_arg != NULL)
+            *ret_arg = htw__ended_arg(&ended);
         htw__ended_settle(scheduler, &ended);
     }
     if (!htw__is_child(scheduler))
         htw__pool_end_outstanding(scheduler);
-    return arg;
+    return (int)outcome;
 }

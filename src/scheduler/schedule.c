@@ -196,17 +196,9 @@ struct order {
     struct htw__attributes *attributes;
     struct plan plan;
     htw_handle handle;
-    struct htw__ended replaced;
+    struct htw__ended replaced; /* handle 0: none was */
     bool wake;
 };
-
-/* Ends the timer that has the key, in favour of the new one. */
-static int replace(struct htw__shard *shard, struct order *order, struct htw__record *old) {
-    if (old == NULL)
-        return 0;
-    bool replaced = htw__cancel_locked(shard, old, &order->replaced) == HTW_CANCELLED;
-    return replaced ? HTW_REPLACED : 0;
-}
 
 /* Whether the place of a keyed timer under max_pending becomes free when the timer is cancelled. It
    stays so while the lock is held, without which such a timer does not start. */
@@ -255,7 +247,8 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
         return error;
     }
     order->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
-    int result = replace(shard, order, old);
+    if (old != NULL) /* one that runs is not replaced, and only loses the key */
+        htw__cancel_locked(shard, old, &order->replaced);
     if (!has_credit && shard->credit > 0)
         shard->credit--; /* that of the old one */
     attributes->record = record;
@@ -267,11 +260,11 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     if (attributes->group != NULL && attributes->group->paused)
         htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler),
                              &order->wake);
-    return result;
+    return 0;
 }
 
 static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                                    htw_handle *ret_handle, void **ret_replaced) {
+                                    htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     uint64_t hash =
         spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
@@ -282,25 +275,25 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     if (order.attributes == NULL)
         return -ENOMEM;
     htw__lock_acquire(&shard->lock);
-    int result = arm_with_attributes(shard, &order);
-    if (result >= 0 && ret_handle != NULL)
+    int error = arm_with_attributes(shard, &order);
+    if (error == 0 && ret_handle != NULL)
         *ret_handle = order.handle;
+    if (error == 0 && ret_replaced != NULL) {
+        *ret_replaced = order.replaced.unexpired;
+        ret_replaced->arg = htw__ended_arg(&order.replaced);
+    }
     htw__lock_release(&shard->lock);
     if (order.wake)
         htw__shard_wake(shard);
-    if (result < 0) {
+    if (error != 0)
         htw__attributes_destroy(scheduler, order.attributes);
-    } else if (result == HTW_REPLACED) {
-        const struct htw__ended *ended = &order.replaced;
-        if (ret_replaced != NULL)
-            *ret_replaced = htw__ended_arg(ended);
-        htw__ended_settle(scheduler, ended);
-    }
-    return result;
+    else if (order.replaced.unexpired.handle != 0)
+        htw__ended_settle(scheduler, &order.replaced);
+    return error;
 }
 
 int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                      htw_handle *ret_handle, void **ret_replaced) {
+                      htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     int error = htw__scheduler_refusal(scheduler);
     if (error == 0 && (spec == NULL || !spec_is_valid(scheduler, spec)))
         error = -EINVAL;
@@ -310,8 +303,11 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
         return error;
     if (spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL)
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
-    return schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg,
-                          ret_handle);
+    error =
+        schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg, ret_handle);
+    if (error == 0 && ret_replaced != NULL)
+        *ret_replaced = (struct htw_unexpired) { .handle = 0 };
+    return error;
 }
 
 int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns, int64_t period_ns,

@@ -43,14 +43,14 @@ static void schedule(struct scene *scene, struct random_source *random) {
     struct stress_item *item = stress_item_create(hooked ? STRESS_HOOKED : 0);
     spec.arg = item;
     spec.release = hooked ? stress_item_hook : NULL;
-    void *replaced = scene;
+    struct htw_unexpired replaced = { .arg = scene };
     int result = htw_schedule_spec(scene->scheduler, &spec, NULL, &replaced);
-    if (result == HTW_REPLACED) {
-        if (replaced != NULL) /* the other had a hook */
-            stress_item_release(replaced);
+    if (result == 0 && replaced.handle != 0) {
+        if (replaced.arg != NULL) /* the other had a hook */
+            stress_item_release(replaced.arg);
         atomic_fetch_add_explicit(&scene->cancelled, 1, memory_order_relaxed);
     } else {
-        CHECK(replaced == scene);
+        CHECK(replaced.arg == (result == 0 ? NULL : scene));
         CHECK(result == 0 || (result == -EEXIST && spec.keep_existing) || result == -EAGAIN);
     }
     if (result < 0)

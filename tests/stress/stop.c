@@ -71,8 +71,8 @@ static void *run_tasks(void *arg) {
             htw_task_run(task);
             continue;
         }
-        void *arg_back = htw_task_drop(task);
-        if (arg_back != NULL)
+        void *arg_back;
+        if (htw_task_drop(task, &arg_back) == HTW_CANCELLED && arg_back != NULL)
             stress_item_release(arg_back);
     }
     return NULL;

@@ -18,7 +18,7 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
     for (size_t i = 0; i < count; i++)
         if (to_drop > 0) {
             to_drop--;
-            htw_task_drop(tasks[i]);
+            htw_task_drop(tasks[i], NULL);
         } else {
             htw_task_run(tasks[i]);
         }

@@ -248,7 +248,7 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
             executor.dropped++;
             if (executor.refuses)
                 failing_allocator_fail(&executor.test->scheduler_memory, 1, true);
-            htw_task_drop(tasks[i]);
+            htw_task_drop(tasks[i], NULL);
         } else {
             htw_task_run(tasks[i]);
         }

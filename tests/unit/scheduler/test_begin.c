@@ -124,11 +124,11 @@ static void scheduler_key_taken_from_a_timer_about_to_start_replaces_it(void **s
     struct window window;
     open_window(&window);
     struct htw_spec spec = spec_of(&window, 2, MS);
-    void *replaced = NULL;
+    struct htw_unexpired replaced;
     int result = htw_schedule_spec(window.f.scheduler, &spec, NULL, &replaced);
     leave_window(&window);
-    assert_int_equal(result, HTW_REPLACED);
-    assert_ptr_equal(replaced, &window.f.probes[1]);
+    assert_int_equal(result, 0);
+    assert_ptr_equal(replaced.arg, &window.f.probes[1]);
     advance(&window.f, MS);
     assert_ran(&window.f, 0, 2);
     close_window(&window);

@@ -26,13 +26,16 @@ struct taker {
     bool over;
     void *dropped[ROOM];
     size_t drop_count;
+    int drop_outcome; /* of the last */
     size_t calls, most, least;
     void (*before)(struct taker *taker); /* called in execute(), before anything is done */
     pthread_t other;
 };
 
 static void drop(struct taker *taker, struct htw_task *task) {
-    taker->dropped[taker->drop_count++] = htw_task_drop(task);
+    void **ret_arg = &taker->dropped[taker->drop_count++];
+    *ret_arg = NULL;
+    taker->drop_outcome = htw_task_drop(task, ret_arg);
 }
 
 static void execute(void *context, struct htw_task *const *tasks, size_t count) {
@@ -117,7 +120,7 @@ static void executor_without_a_function_is_refused(void **state) {
     options.executor = &executor;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
     htw_task_run(NULL);
-    assert_null(htw_task_drop(NULL));
+    assert_int_equal(htw_task_drop(NULL, NULL), -EINVAL);
 }
 
 static void tasks_run_inside_execute_run_at_once(void **state) {
@@ -198,6 +201,7 @@ static void task_dropped_with_a_hook_gives_null_and_calls_it(void **state) {
     probe_schedule_spec(&a, &spec);
     scheduler_case_advance(&taker.test, 5 * DELAY_NS);
     assert_int_equal(taker.drop_count, 1);
+    assert_int_equal(taker.drop_outcome, HTW_CANCELLED);
     assert_null(taker.dropped[0]);
     assert_string_equal(scheduler_case_log(&taker.test), "A");
     end(&taker);
@@ -220,6 +224,7 @@ static void task_cancelled_before_it_runs_does_nothing(void **state) {
         struct probe a = scheduler_case_probe(&taker.test, 'a');
         struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
         taker.before = cancel_subject;
+        taker.drop_outcome = 77;
         subject = &a;
         probe_schedule(&a, DELAY_NS);
         scheduler_case_advance(&taker.test, DELAY_NS);
@@ -230,6 +235,7 @@ static void task_cancelled_before_it_runs_does_nothing(void **state) {
         assert_string_equal(scheduler_case_log(&taker.test), "A");
         for (size_t i = 0; i < taker.drop_count; i++)
             assert_null(taker.dropped[i]);
+        assert_int_equal(taker.drop_outcome, mode == DROP ? HTW_GONE : 77);
         assert_int_equal(scheduler_case_stats(taker.test.scheduler).cancelled, 2);
         end(&taker);
     }
@@ -396,7 +402,8 @@ static void stop_waits_for_what_the_executor_holds(void **state) {
     assert_false(atomic_load(&holder.stopped)); /* three tasks are held */
     /* The threads are stopped after the shards are closed; a run before that is one, too. */
     htw_task_run(holder.tasks[1]);
-    void *arg = htw_task_drop(holder.tasks[2]);
+    void *arg = NULL;
+    assert_int_equal(htw_task_drop(holder.tasks[2], &arg), HTW_CANCELLED);
     assert_ptr_equal(arg, &holder.runs);
     assert_false(atomic_load(&holder.stopped));
     htw_task_run(holder.tasks[3]);

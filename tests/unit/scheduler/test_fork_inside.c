@@ -381,8 +381,9 @@ static void child_of_a_hook_comes_out_of_a_dropped_task(void **state) {
     scheduler_open(&f, &options, 1);
     arm_hooked(&f, NULL, NULL);
     assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    void *arg = htw_task_drop(kept);
-    CHILD_LEAVES(arg == NULL);
+    void *arg = &f;
+    int outcome = htw_task_drop(kept, &arg);
+    CHILD_LEAVES(outcome == HTW_CANCELLED && arg == NULL);
     scheduler_close(&f);
 }
 

@@ -465,9 +465,9 @@ static void group_paused_keeps_its_keys(void **state) {
     probe_schedule_spec(&a, &first);
     pause_group(test);
     assert_int_equal(htw_find_key(test->scheduler, test->group, "key", 3), a.handle);
-    void *arg = NULL;
-    assert_int_equal(htw_schedule_spec(test->scheduler, &second, &b.handle, &arg), HTW_REPLACED);
-    assert_ptr_equal(arg, &a);
+    struct htw_unexpired replaced;
+    assert_int_equal(htw_schedule_spec(test->scheduler, &second, &b.handle, &replaced), 0);
+    assert_ptr_equal(replaced.arg, &a);
     scheduler_case_advance(test, HTW_SECOND);
     assert_int_equal(b.runs, 0);
     resume_group(test);

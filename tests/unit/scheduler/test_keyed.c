@@ -29,12 +29,15 @@ static void keyed_scheduled_again_replaces_and_gives_the_argument_back(void **st
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec first = keyed(&a, "key"), second = keyed(&b, "key");
-    void *replaced = test;
+    struct htw_unexpired replaced = { .handle = 77 };
     assert_int_equal(htw_schedule_spec(test->scheduler, &first, &a.handle, &replaced), 0);
-    assert_ptr_equal(replaced, test); /* an output is left alone where there is none */
-    assert_int_equal(htw_schedule_spec(test->scheduler, &second, &b.handle, &replaced),
-                     HTW_REPLACED);
-    assert_ptr_equal(replaced, &a);
+    assert_int_equal(replaced.handle, 0);
+    assert_null(replaced.arg);
+    assert_int_equal(htw_schedule_spec(test->scheduler, &second, &b.handle, &replaced), 0);
+    assert_int_equal(replaced.handle, a.handle);
+    assert_ptr_equal(replaced.callback, case_probe_run);
+    assert_ptr_equal(replaced.arg, &a);
+    assert_int_equal(replaced.deadline_ns, CASE_START_NS + DELAY_NS);
     assert_true(a.handle != b.handle);
     assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_GONE);
     assert_int_equal(htw_pending(test->scheduler), 1);
@@ -50,16 +53,18 @@ static void keyed_replaced_with_a_hook_gives_no_argument(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec first = keyed(&a, "key"), second = keyed(&b, "key");
-    void *replaced = test;
+    struct htw_unexpired replaced;
+    void *arg = test;
     first.release = case_probe_release;
     probe_schedule_spec(&a, &first);
-    assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, &replaced), HTW_REPLACED);
-    assert_null(replaced);
+    assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, &replaced), 0);
+    assert_int_equal(replaced.handle, a.handle);
+    assert_null(replaced.arg);
     assert_string_equal(scheduler_case_log(test), "A");
     /* Both outputs may be left out. */
-    assert_int_equal(htw_schedule_spec(test->scheduler, &first, NULL, NULL), HTW_REPLACED);
-    assert_int_equal(cancel_key(test, "key", &replaced), HTW_CANCELLED);
-    assert_null(replaced);
+    assert_int_equal(htw_schedule_spec(test->scheduler, &first, NULL, NULL), 0);
+    assert_int_equal(cancel_key(test, "key", &arg), HTW_CANCELLED);
+    assert_null(arg);
     assert_int_equal(a.releases, 2);
 }
 
@@ -68,13 +73,13 @@ static void keyed_to_keep_what_exists_answers_eexist(void **state) {
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec first = keyed(&a, "key"), second = keyed(&b, "key");
     htw_handle handle = 77;
-    void *replaced = test;
+    struct htw_unexpired replaced = { .handle = 77 };
     second.keep_existing = true;
     second.release = case_probe_release;
     probe_schedule_spec(&a, &first);
     assert_int_equal(htw_schedule_spec(test->scheduler, &second, &handle, &replaced), -EEXIST);
     assert_int_equal(handle, 77);
-    assert_ptr_equal(replaced, test);
+    assert_int_equal(replaced.handle, 77);
     assert_int_equal(found(test, "key"), a.handle);
     assert_int_equal(scheduler_case_stats(test->scheduler).scheduled, 1);
     scheduler_case_advance(test, DELAY_NS);
@@ -135,11 +140,12 @@ static void key_of_no_bytes_is_a_key(void **state) {
     struct scheduler_case *test = *state;
     struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
     struct htw_spec first = keyed(&a, ""), second = keyed(&b, "");
+    struct htw_unexpired replaced;
     void *arg;
     probe_schedule_spec(&a, &first);
     assert_int_equal(found(test, ""), a.handle);
-    assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, &arg), HTW_REPLACED);
-    assert_ptr_equal(arg, &a);
+    assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, &replaced), 0);
+    assert_ptr_equal(replaced.arg, &a);
     assert_int_equal(cancel_key(test, "", &arg), HTW_CANCELLED);
     assert_ptr_equal(arg, &b);
 }
@@ -199,7 +205,10 @@ static unsigned schedule_successor(struct probe *probe) {
     if (htw_find_key(probe->test->scheduler, NULL, "key", 3) != 0 ||
         htw_cancel_key(probe->test->scheduler, NULL, "key", 3, NULL) != HTW_GONE)
         return 99;
-    return (unsigned)htw_schedule_spec(probe->test->scheduler, &spec, &successor->handle, NULL);
+    struct htw_unexpired replaced;
+    if (htw_schedule_spec(probe->test->scheduler, &spec, &successor->handle, &replaced) != 0)
+        return 99;
+    return replaced.handle != 0;
 }
 
 static void key_is_free_when_the_callback_starts(void **state) {
@@ -272,7 +281,10 @@ static unsigned replace_itself(struct probe *probe) {
     if (htw_schedule_spec(probe->test->scheduler, &spec, NULL, NULL) != -EEXIST)
         return 99;
     spec.keep_existing = false;
-    return (unsigned)htw_schedule_spec(probe->test->scheduler, &spec, &successor->handle, NULL);
+    struct htw_unexpired replaced;
+    if (htw_schedule_spec(probe->test->scheduler, &spec, &successor->handle, &replaced) != 0)
+        return 99;
+    return replaced.handle != 0;
 }
 
 static void keyed_repeating_that_runs_loses_its_key_and_ends(void **state) {
@@ -285,7 +297,7 @@ static void keyed_repeating_that_runs_loses_its_key_and_ends(void **state) {
     a.context = &b;
     probe_schedule_spec(&a, &spec);
     scheduler_case_advance(test, DELAY_NS);
-    assert_int_equal(a.answer, 0); /* not HTW_REPLACED: it was not cancelled before a run */
+    assert_int_equal(a.answer, 0); /* not replaced: it was not cancelled before a run */
     assert_int_equal(found(test, "key"), b.handle);
     scheduler_case_advance(test, 5 * DELAY_NS);
     assert_string_equal(scheduler_case_log(test), "aAb");
@@ -318,9 +330,9 @@ static unsigned replace_the_other(struct probe *probe) {
     if (other->runs > 0)
         return 0;
     struct htw_spec spec = keyed(other, other->name == 'a' ? "a" : "b");
-    void *arg = NULL;
-    int result = htw_schedule_spec(probe->test->scheduler, &spec, &other->handle, &arg);
-    return arg == other ? (unsigned)result : 99;
+    struct htw_unexpired replaced;
+    int error = htw_schedule_spec(probe->test->scheduler, &spec, &other->handle, &replaced);
+    return error == 0 && replaced.arg == other ? 1 : 99;
 }
 
 static void keyed_that_is_due_but_has_not_started_is_replaced(void **state) {
@@ -334,7 +346,7 @@ static void keyed_that_is_due_but_has_not_started_is_replaced(void **state) {
     probe_schedule_spec(&b, &second);
     scheduler_case_advance(test, DELAY_NS);
     assert_int_equal(a.runs + b.runs, 1);
-    assert_int_equal(a.answer + b.answer, HTW_REPLACED);
+    assert_int_equal(a.answer + b.answer, 1);
     a.during = b.during = NULL;
     scheduler_case_advance(test, DELAY_NS);
     assert_int_equal(a.runs, 1);
@@ -395,12 +407,13 @@ static void keyed_replaces_where_the_limit_is_reached(void **state) {
     struct probe c = scheduler_case_probe(&test, 'c');
     struct htw_spec first = keyed(&a, "a"), second = keyed(&b, "b"), third = keyed(&c, "b");
     struct htw_spec fourth = keyed(&c, "c");
-    void *arg;
+    struct htw_unexpired replaced;
     probe_schedule_spec(&a, &first);
     probe_schedule_spec(&b, &second);
     for (unsigned i = 0; i < 300; i++) {
         assert_int_equal(htw_schedule_spec(test.scheduler, &fourth, NULL, NULL), -EAGAIN);
-        assert_int_equal(htw_schedule_spec(test.scheduler, &third, NULL, &arg), HTW_REPLACED);
+        assert_int_equal(htw_schedule_spec(test.scheduler, &third, NULL, &replaced), 0);
+        assert_ptr_equal(replaced.arg, i == 0 ? &b : &c);
         assert_int_equal(htw_pending(test.scheduler), 2);
     }
     third.keep_existing = true;
@@ -420,7 +433,7 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
 }
 
 static int schedule_number(struct htw_scheduler *scheduler, uint32_t key, unsigned *runs,
-                           void **ret_replaced) {
+                           struct htw_unexpired *ret_replaced) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = count_run;
     spec.arg = runs;
@@ -444,9 +457,9 @@ static void keyed_by_the_hundred_thousand_are_each_found(void **state) {
     for (uint32_t key = 0; key < KEYS; key++)
         assert_int_equal(schedule_number(scheduler, key, &runs[key], NULL), 0);
     for (uint32_t key = 0; key < KEYS; key += 2) {
-        void *arg = NULL;
-        assert_int_equal(schedule_number(scheduler, key, &runs[key], &arg), HTW_REPLACED);
-        assert_ptr_equal(arg, &runs[key]);
+        struct htw_unexpired replaced;
+        assert_int_equal(schedule_number(scheduler, key, &runs[key], &replaced), 0);
+        assert_ptr_equal(replaced.arg, &runs[key]);
     }
     for (uint32_t key = 0; key < KEYS; key++)
         assert_true(htw_is_pending(scheduler, htw_find_key(scheduler, NULL, &key, sizeof(key))));

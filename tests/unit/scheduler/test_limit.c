@@ -17,7 +17,7 @@ static void open_capped(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
 
 /* Probe `number` under a key of its own, so that the timers are spread over the shards. */
 static int arm_keyed(struct scheduler_fixture *f, unsigned number, int64_t delay_ns,
-                     void **ret_replaced) {
+                     struct htw_unexpired *ret_replaced) {
     char key[16];
     snprintf(key, sizeof(key), "%u", number);
     struct htw_spec spec = HTW_SPEC_INIT;
@@ -263,9 +263,9 @@ static void replace_at_limit(uint64_t cap, uint32_t shards) {
         assert_int_equal(arm_keyed(&f, i, MS, NULL), 0);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < cap; i++) {
-            void *replaced = NULL;
-            assert_int_equal(arm_keyed(&f, i, 2 * MS, &replaced), HTW_REPLACED);
-            assert_ptr_equal(replaced, &f.probes[i]);
+            struct htw_unexpired replaced;
+            assert_int_equal(arm_keyed(&f, i, 2 * MS, &replaced), 0);
+            assert_ptr_equal(replaced.arg, &f.probes[i]);
         }
     assert_full(&f, (unsigned)cap);
     assert_int_equal(htw_pending(f.scheduler), cap);

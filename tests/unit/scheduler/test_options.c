@@ -235,7 +235,7 @@ static void scheduler_null_is_refused_by_what_drives(void **state) {
     assert_int_equal(htw_scheduler_stop(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_destroy(NULL), 0);
     htw_task_run(NULL);
-    assert_null(htw_task_drop(NULL));
+    assert_int_equal(htw_task_drop(NULL, NULL), -EINVAL);
 }
 
 static void scheduler_stats_without_a_known_size_are_refused(void **state) {
