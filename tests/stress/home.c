@@ -146,6 +146,21 @@ void stress_purgatory_end(struct stress_purgatory *home) {
     CHECK_EQUAL(home->bytes, 0);
 }
 
+void stress_totals_add(struct stress_totals *totals, const struct stress_purgatory *home) {
+    totals->rounds++;
+    totals->submitted += home->submitted;
+    totals->refused += home->refused;
+    for (unsigned i = 0; i < 4; i++)
+        totals->ended[i] += home->ended[i];
+}
+
+void stress_totals_print(const struct stress_totals *totals) {
+    printf("  %" PRIu64 " rounds, submitted %" PRIu64 ", refused %" PRIu64 ", completed %" PRIu64
+           ", expired %" PRIu64 ", cancelled %" PRIu64 ", closed %" PRIu64 "\n",
+           totals->rounds, totals->submitted, totals->refused, totals->ended[0], totals->ended[1],
+           totals->ended[2], totals->ended[3]);
+}
+
 /* ---- the watchdog */
 
 static struct {

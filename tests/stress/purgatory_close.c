@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 
 #define THREADS 6u /* the last two close */
 #define KEYS 7u
@@ -36,7 +35,7 @@ struct scene {
     _Atomic uint64_t at_once; /* hooks that run */
     enum driving driving;
     bool closes, stops;
-    uint64_t rounds, submitted, refused, ended[4];
+    struct stress_totals totals;
 };
 
 static struct scene scene;
@@ -242,11 +241,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards) {
     CHECK_EQUAL(atomic_exchange(&scene.gone, true), false);
     CHECK_EQUAL(atomic_load(&scene.at_once), 0);
     CHECK_EQUAL(htw_pending(scheduler), 0);
-    scene.rounds++;
-    scene.submitted += scene.home.submitted;
-    scene.refused += scene.home.refused;
-    for (unsigned i = 0; i < 4; i++)
-        scene.ended[i] += scene.home.ended[i];
+    stress_totals_add(&scene.totals, &scene.home);
     stress_progress();
 }
 
@@ -281,20 +276,13 @@ static void part(const char *name, enum driving driving, uint32_t workers, uint3
     options.embedded = driving == EMBEDDED;
     scene.driving = driving;
     scene.stops = stops;
-    scene.rounds = scene.submitted = scene.refused = 0;
-    for (unsigned i = 0; i < 4; i++)
-        scene.ended[i] = 0;
+    scene.totals = (struct stress_totals) { .rounds = 0 };
     stress_watchdog_begin(&scene.home);
     do
         play_rounds(&options, shards);
     while (stress_goes_on());
     stress_watchdog_end();
-    printf("  %llu rounds, submitted %llu, refused %llu, completed %llu, expired %llu, "
-           "cancelled %llu, closed %llu\n",
-           (unsigned long long)scene.rounds, (unsigned long long)scene.submitted,
-           (unsigned long long)scene.refused, (unsigned long long)scene.ended[0],
-           (unsigned long long)scene.ended[1], (unsigned long long)scene.ended[2],
-           (unsigned long long)scene.ended[3]);
+    stress_totals_print(&scene.totals);
 }
 
 int main(int argc, char **argv) {

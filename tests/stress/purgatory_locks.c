@@ -9,7 +9,6 @@
 #include "request.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #define THREADS 8u
 #define KEYS 8u
@@ -249,14 +248,12 @@ static void part(const char *name, enum locking locking, uint32_t workers, uint3
     options.tick_ns = 50 * HTW_MICROSECOND;
     struct htw_scheduler *scheduler = stress_create(&options);
     scene.locking = locking;
-    uint64_t rounds = 0, submitted = 0;
+    struct stress_totals totals = { .rounds = 0 };
     do {
         play_round(scheduler, shards);
-        rounds++;
-        submitted += scene.home.submitted;
+        stress_totals_add(&totals, &scene.home);
     } while (stress_goes_on());
-    printf("  %llu rounds, submitted %llu\n", (unsigned long long)rounds,
-           (unsigned long long)submitted);
+    stress_totals_print(&totals);
     stress_finish(scheduler);
     for (unsigned key = 0; key < KEYS; key++)
         pthread_mutex_destroy(&scene.mutexes[key]);

@@ -31,7 +31,7 @@ struct scene {
     _Atomic bool calm;         /* the hooks do nothing of their own any more */
     _Atomic int64_t round_end; /* when the threads end this round */
     bool closes;
-    uint64_t rounds, submitted, refused, ended[4];
+    struct stress_totals totals;
 };
 
 static struct scene scene;
@@ -223,17 +223,14 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards, uint64_
     stress_purgatory_fail(&scene.home, fail_one_in);
     atomic_store(&scene.calm, false);
     atomic_store(&scene.round_end, stress_now_ns() + ROUND_NS);
-    scene.closes = scene.rounds++ % 2 == 1;
+    scene.closes = scene.totals.rounds % 2 == 1;
     stress_watchdog_begin(&scene.home);
     stress_run(THREADS, work, NULL);
     atomic_store(&scene.calm, true);
     stress_purgatory_fail(&scene.home, 0);
     end_all();
     stress_purgatory_quiet(&scene.home);
-    scene.submitted += scene.home.submitted;
-    scene.refused += scene.home.refused;
-    for (unsigned i = 0; i < 4; i++)
-        scene.ended[i] += scene.home.ended[i];
+    stress_totals_add(&scene.totals, &scene.home);
     stress_watchdog_end();
     stress_purgatory_end(&scene.home);
 }
@@ -246,17 +243,11 @@ static void part(uint32_t workers, uint32_t shards, uint64_t max_pending, uint64
     options.tick_ns = 100 * HTW_MICROSECOND;
     options.max_pending = max_pending;
     struct htw_scheduler *scheduler = stress_create(&options);
-    scene.rounds = scene.submitted = scene.refused = 0;
-    for (unsigned i = 0; i < 4; i++)
-        scene.ended[i] = 0;
+    scene.totals = (struct stress_totals) { .rounds = 0 };
     do
         play_round(scheduler, shards, fail_one_in);
     while (stress_goes_on());
-    printf("  submitted %llu, refused %llu, completed %llu, expired %llu, cancelled %llu, "
-           "closed %llu\n",
-           (unsigned long long)scene.submitted, (unsigned long long)scene.refused,
-           (unsigned long long)scene.ended[0], (unsigned long long)scene.ended[1],
-           (unsigned long long)scene.ended[2], (unsigned long long)scene.ended[3]);
+    stress_totals_print(&scene.totals);
     stress_finish(scheduler);
 }
 

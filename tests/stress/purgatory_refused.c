@@ -7,7 +7,6 @@
 #include "slots.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #define THREADS 6u
 #define SUBMITTERS 2u
@@ -97,9 +96,9 @@ static void part(uint32_t shards) {
         CHECK(scene.slots[i] != NULL);
     }
     stress_run(THREADS, work, NULL);
-    printf("  refused %llu, completed %llu, cancelled %llu\n",
-           (unsigned long long)scene.home.refused, (unsigned long long)scene.home.ended[0],
-           (unsigned long long)scene.home.ended[2]);
+    struct stress_totals totals = { .rounds = 0 };
+    stress_totals_add(&totals, &scene.home);
+    stress_totals_print(&totals);
     stress_purgatory_end(&scene.home);
     for (unsigned i = 0; i < SUBMITTERS; i++) {
         slot_begin(scene.slots[i]); /* and what the last life has counted is forgotten */

@@ -59,6 +59,15 @@ void stress_purgatory_quiet(struct stress_purgatory *home);
 /* Destroys it, and checks that all its requests have ended and all its memory has come back. */
 void stress_purgatory_end(struct stress_purgatory *home);
 
+/* What the rounds of a part add up to. */
+struct stress_totals {
+    uint64_t rounds, submitted, refused, ended[4];
+};
+
+/* Adds a round that is over. */
+void stress_totals_add(struct stress_totals *totals, const struct stress_purgatory *home);
+void stress_totals_print(const struct stress_totals *totals);
+
 /* Waits until no callback is pending or running. */
 void stress_scheduler_quiet(struct stress_purgatory *home);
 
