@@ -15,13 +15,13 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
     alarm->fd = fd;
     alarm->clock = clock;
     alarm->at_ns = INT64_MAX;
-    pthread_mutex_init(&alarm->mutex, NULL); /* never fails on Linux for a plain mutex */
+    htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
     return 0;
 }
 
 void htw__alarm_fini(struct htw__alarm *alarm) {
     close(alarm->fd);
-    pthread_mutex_destroy(&alarm->mutex);
+    htw__mutex_fini(&alarm->mutex);
 }
 
 /* `at_ns` 0 disarms. The descriptor is a timer's, and the time is in range. */
@@ -38,27 +38,27 @@ static void set_timer(const struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_reset(struct htw__alarm *alarm) {
-    pthread_mutex_lock(&alarm->mutex);
+    htw__mutex_lock(&alarm->mutex);
     alarm->at_ns = INT64_MAX;
-    pthread_mutex_unlock(&alarm->mutex);
+    htw__mutex_unlock(&alarm->mutex);
 }
 
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    pthread_mutex_lock(&alarm->mutex);
+    htw__mutex_lock(&alarm->mutex);
     if (at_ns < alarm->at_ns) {
         alarm->at_ns = at_ns;
         set_timer(alarm, at_ns < 1 ? 1 : at_ns);
     }
-    pthread_mutex_unlock(&alarm->mutex);
+    htw__mutex_unlock(&alarm->mutex);
 }
 
 void htw__alarm_disarm(struct htw__alarm *alarm) {
-    pthread_mutex_lock(&alarm->mutex);
+    htw__mutex_lock(&alarm->mutex);
     if (alarm->at_ns == INT64_MAX) {
         /* The wall clock may be set although nothing is due: keep a timer for that. */
         set_timer(alarm, alarm->clock == CLOCK_REALTIME ? INT64_MAX : 0);
     }
-    pthread_mutex_unlock(&alarm->mutex);
+    htw__mutex_unlock(&alarm->mutex);
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {

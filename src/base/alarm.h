@@ -11,14 +11,15 @@
 #ifndef HTW_SRC_BASE_ALARM_H
 #define HTW_SRC_BASE_ALARM_H
 
-#include <pthread.h>
+#include "mutex.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 struct htw__alarm {
-    pthread_mutex_t mutex; /* guards `at_ns` and the setting of the timer */
-    int64_t at_ns;         /* what it is set to, as far as the sleeper has not asked since */
+    struct htw__mutex mutex; /* guards `at_ns` and the setting of the timer */
+    int64_t at_ns;           /* what it is set to, as far as the sleeper has not asked since */
     clockid_t clock;
     int fd;
 };

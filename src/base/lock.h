@@ -11,16 +11,18 @@
 #define HTW_SRC_BASE_LOCK_H
 
 #include "annotate.h"
+#include "lock_rank.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Zeroed, it is free. */
 struct htw__lock {
     _Atomic unsigned taken;
+    HTW__LOCK_RANK_MEMBER
 };
 
-static inline void htw__lock_init(struct htw__lock *lock) {
+static inline void htw__lock_init(struct htw__lock *lock, enum htw__lock_rank rank) {
+    HTW__LOCK_RANK_INIT(lock, rank);
     atomic_init(&lock->taken, 0);
     HTW__ANNOTATE_ATOMIC(&lock->taken, sizeof(lock->taken));
     HTW__ANNOTATE_LOCK_CREATED(lock);
@@ -35,6 +37,7 @@ static inline void htw__lock_fini(struct htw__lock *lock) {
 void htw__lock_wait(struct htw__lock *lock);
 
 static inline void htw__lock_acquire(struct htw__lock *lock) {
+    HTW__LOCK_RANK_ACQUIRE(lock);
     if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1u, memory_order_acquire) != 0,
                          false))
         htw__lock_wait(lock);
@@ -42,6 +45,7 @@ static inline void htw__lock_acquire(struct htw__lock *lock) {
 }
 
 static inline void htw__lock_release(struct htw__lock *lock) {
+    HTW__LOCK_RANK_RELEASE(lock);
     HTW__ANNOTATE_LOCK_RELEASED(lock);
     atomic_store_explicit(&lock->taken, 0u, memory_order_release);
 }

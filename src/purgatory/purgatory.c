@@ -37,7 +37,7 @@ static bool are_valid(const struct htw_purgatory_options *options) {
 
 static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard) {
     *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
-    htw__lock_init(&shard->lock);
+    htw__lock_init(&shard->lock, HTW__RANK_PURGATORY_SHARD);
     htw__key_table_init(&shard->table, &purgatory->allocator);
     shard->later_end = &shard->later;
 }
@@ -70,7 +70,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
     purgatory->seed = htw__random_seed(purgatory);
     HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
-    htw__lock_init(&purgatory->lock);
+    htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     htw__ring_init(&purgatory->thresholds);
     htw__ring_init(&purgatory->closed_thresholds);
 }

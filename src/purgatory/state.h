@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - what the purgatory is made of, the life of a request, and the order of locks.
+ * state.h - what the purgatory is made of, and the life of a request.
  *
  * Keys are divided into shards by their hash. A shard has a lock and a table of the keys on which
  * somebody waits; a key has a ring of watches in order of arrival. Up to three watches of a request
@@ -33,9 +33,7 @@
  * a key in whose ring it stands, of the threshold or of the CPU in whose wheel. The owner takes it
  * out of all of them before it ends, so that nobody else knows of it then.
  *
- * Locks: none is held while a hook runs. That of a CPU's cells is taken under a shard's, that of a
- * threshold under the purgatory's own, which guards the list of them. Under that of a CPU the
- * scheduler is called to set the alarm; under any, the allocator may be.
+ * Locks: base/lock_rank.h has the order in which they are taken. Hooks run with no lock held.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H

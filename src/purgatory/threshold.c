@@ -61,7 +61,7 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
         return -ENOMEM;
     *threshold = (struct htw_threshold) { .purgatory = purgatory, .value = initial };
     threshold->waiting.seed = purgatory->seed;
-    htw__lock_init(&threshold->lock);
+    htw__lock_init(&threshold->lock, HTW__RANK_THRESHOLD);
     int error = enlist(purgatory, threshold);
     if (error != 0) {
         release_threshold(threshold);

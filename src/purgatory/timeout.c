@@ -121,8 +121,8 @@ static uint64_t wheel_time(struct htw__cpu *cpu, int64_t now_ns) {
 
 int htw__timeouts_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
     *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK, .purgatory = purgatory };
-    htw__lock_init(&cpu->lock);
-    htw__lock_init(&cpu->key_pool_lock);
+    htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
+    htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
     htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
     for (unsigned i = 0; i < HTW__TIMEOUT_ALARMS; i++)
         cpu->alarms[i].cpu = cpu;

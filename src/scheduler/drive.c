@@ -12,21 +12,21 @@
 int htw__drive_begin(struct htw_scheduler *scheduler) {
     if (htw__is_inside(scheduler))
         return -EDEADLK;
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     int error = scheduler->life.phase != HTW__ALIVE ? -ESHUTDOWN
                 : scheduler->life.driven            ? -EBUSY
                                                     : 0;
     if (error == 0)
         scheduler->life.driven = true;
-    pthread_mutex_unlock(&scheduler->life.mutex);
+    htw__mutex_unlock(&scheduler->life.mutex);
     return error;
 }
 
 void htw__drive_end(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     scheduler->life.driven = false;
     pthread_cond_broadcast(&scheduler->life.changed);
-    pthread_mutex_unlock(&scheduler->life.mutex);
+    htw__mutex_unlock(&scheduler->life.mutex);
 }
 
 /* ---- embedded */

@@ -16,7 +16,7 @@ struct htw__runner *htw__runner_create(const struct htw_scheduler *scheduler) {
     if (runner == NULL)
         return NULL;
     *runner = (struct htw__runner) { 0 };
-    htw__lock_init(&runner->lock);
+    htw__lock_init(&runner->lock, HTW__RANK_SCHEDULER_RUNNER);
     HTW__ANNOTATE_ATOMIC(&runner->started, sizeof(*runner) - offsetof(struct htw__runner, started));
     htw__histogram_init(&runner->lateness);
     htw__histogram_init(&runner->duration);

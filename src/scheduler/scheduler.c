@@ -132,9 +132,9 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
                  scheduler->shard_count * sizeof(*scheduler->shards));
     htw__pool_fini(scheduler);
     pthread_cond_destroy(&scheduler->wait.over);
-    pthread_mutex_destroy(&scheduler->wait.mutex);
+    htw__mutex_fini(&scheduler->wait.mutex);
     pthread_cond_destroy(&scheduler->life.changed);
-    pthread_mutex_destroy(&scheduler->life.mutex);
+    htw__mutex_fini(&scheduler->life.mutex);
     htw__clock_watch_fini(scheduler);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
@@ -146,7 +146,7 @@ static bool needs_threads(const struct htw_scheduler *scheduler) {
 
 int htw__scheduler_start(struct htw_scheduler *scheduler, bool all_workers) {
     int error = 0;
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     if (scheduler->life.phase == HTW__ALIVE &&
         !atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)) {
         error = htw__pool_start(scheduler, all_workers);
@@ -159,7 +159,7 @@ int htw__scheduler_start(struct htw_scheduler *scheduler, bool all_workers) {
         if (error == 0)
             atomic_store_explicit(&scheduler->threads_started, true, memory_order_release);
     }
-    pthread_mutex_unlock(&scheduler->life.mutex);
+    htw__mutex_unlock(&scheduler->life.mutex);
     return error;
 }
 
@@ -190,9 +190,9 @@ int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
     scheduler->allocator = *allocator;
     scheduler->born = htw__fork_count();
     htw__clock_watch_init(scheduler);
-    pthread_mutex_init(&scheduler->life.mutex, NULL);
+    htw__mutex_init(&scheduler->life.mutex, HTW__RANK_SCHEDULER_LIFE);
     pthread_cond_init(&scheduler->life.changed, NULL);
-    pthread_mutex_init(&scheduler->wait.mutex, NULL);
+    htw__mutex_init(&scheduler->wait.mutex, HTW__RANK_SCHEDULER_WAIT);
     pthread_cond_init(&scheduler->wait.over, NULL);
     take_options(scheduler, options);
     error = create_parts(scheduler);

@@ -27,7 +27,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     int error = create_wheel(scheduler, start_tick, &shard->wheel);
     if (error != 0)
         return error;
-    htw__lock_init(&shard->lock);
+    htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
     HTW__ANNOTATE_ATOMIC(&shard->wake_tick, sizeof(shard->wake_tick));
     HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */

@@ -33,13 +33,9 @@
  * gives every lock of the scheduler once, one after the other: then nobody who found the page
  * can still be looking at it.
  *
- * LOCKS, in the order in which they may be taken; at most one of each line at a time:
- *     0. wall.mutex       who is told when the wall clock was set
- *     1. life.mutex       starting and stopping
- *     2. wait.mutex       who waits for which callback
- *     3. shard.lock       all of a shard but for what is said to be otherwise
- *     4. pool.mutex, alarm.mutex, runner.lock   leaves
- * No user code runs under any of them, but for the allocator.
+ * LOCKS: base/lock_rank.h has the order in which they are taken. The lock of a shard guards all of
+ * the shard, except where a member says otherwise. No user code runs under a lock, except the
+ * allocator.
  */
 #ifndef HTW_SRC_SCHEDULER_STATE_H
 #define HTW_SRC_SCHEDULER_STATE_H
@@ -54,6 +50,7 @@
 #include "../base/key_table.h"
 #include "../base/list.h"
 #include "../base/lock.h"
+#include "../base/mutex.h"
 #include "../base/slab.h"
 
 #include <htw/scheduler.h>
@@ -213,7 +210,7 @@ struct htw__worker {
 };
 
 struct htw__pool {
-    pthread_mutex_t mutex;
+    struct htw__mutex mutex;
     pthread_cond_t work;    /* a batch is queued, or the end has come */
     pthread_cond_t changed; /* a batch has come back */
     struct htw__batch *first, *last;
@@ -264,7 +261,7 @@ struct htw_scheduler {
     alignas(64) struct htw__pool pool;
 
     struct {
-        pthread_mutex_t mutex;
+        struct htw__mutex mutex;
         pthread_cond_t changed;
         enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
         unsigned expirers_started;
@@ -272,7 +269,7 @@ struct htw_scheduler {
     } life;
 
     struct {
-        pthread_mutex_t mutex;
+        struct htw__mutex mutex;
         pthread_cond_t over; /* an awaited callback is */
         struct htw__run *waiting;
     } wait;
@@ -280,7 +277,7 @@ struct htw_scheduler {
     struct htw__runner *executor_runner; /* of the threads of an executor */
 
     struct { /* see steady.h */
-        pthread_mutex_t mutex;
+        struct htw__mutex mutex;
         struct htw__link watches; /* ring */
         int64_t offset_ns; /* of the wall clock from the steady one, when watches were last told */
     } wall;

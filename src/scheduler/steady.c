@@ -32,32 +32,32 @@ static int64_t offset_ns(void) {
 }
 
 void htw__clock_watch_add(struct htw_scheduler *scheduler, struct htw__clock_watch *watch) {
-    pthread_mutex_lock(&scheduler->wall.mutex);
+    htw__mutex_lock(&scheduler->wall.mutex);
     htw__ring_push_back(&scheduler->wall.watches, &watch->link);
-    pthread_mutex_unlock(&scheduler->wall.mutex);
+    htw__mutex_unlock(&scheduler->wall.mutex);
 }
 
 void htw__clock_watch_remove(struct htw_scheduler *scheduler, struct htw__clock_watch *watch) {
-    pthread_mutex_lock(&scheduler->wall.mutex);
+    htw__mutex_lock(&scheduler->wall.mutex);
     htw__link_unlink(&watch->link);
-    pthread_mutex_unlock(&scheduler->wall.mutex);
+    htw__mutex_unlock(&scheduler->wall.mutex);
 }
 
 void htw__clock_watch_init(struct htw_scheduler *scheduler) {
-    pthread_mutex_init(&scheduler->wall.mutex, NULL);
+    htw__mutex_init(&scheduler->wall.mutex, HTW__RANK_SCHEDULER_WALL);
     htw__ring_init(&scheduler->wall.watches);
     scheduler->wall.offset_ns = offset_ns();
 }
 
 void htw__clock_watch_fini(struct htw_scheduler *scheduler) {
-    pthread_mutex_destroy(&scheduler->wall.mutex);
+    htw__mutex_fini(&scheduler->wall.mutex);
 }
 
 void htw__clock_watch_look(struct htw_scheduler *scheduler) {
     if (scheduler->clock != HTW_CLOCK_REALTIME)
         return;
     struct htw__link *watches = &scheduler->wall.watches;
-    pthread_mutex_lock(&scheduler->wall.mutex);
+    htw__mutex_lock(&scheduler->wall.mutex);
     int64_t ahead_ns = offset_ns(), step_ns = ahead_ns - scheduler->wall.offset_ns;
     if (step_ns >= STEP_MIN_NS || step_ns <= -STEP_MIN_NS) {
         scheduler->wall.offset_ns = ahead_ns;
@@ -66,7 +66,7 @@ void htw__clock_watch_look(struct htw_scheduler *scheduler) {
             watch->clock_was_set(watch);
         }
     }
-    pthread_mutex_unlock(&scheduler->wall.mutex);
+    htw__mutex_unlock(&scheduler->wall.mutex);
 }
 
 bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler) {

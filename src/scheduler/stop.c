@@ -11,10 +11,10 @@
 
 /* A thread in process() or advance() leaves it as soon as it can. */
 static void wait_for_driver(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     while (scheduler->life.driven)
-        pthread_cond_wait(&scheduler->life.changed, &scheduler->life.mutex);
-    pthread_mutex_unlock(&scheduler->life.mutex);
+        htw__mutex_wait(&scheduler->life.mutex, &scheduler->life.changed);
+    htw__mutex_unlock(&scheduler->life.mutex);
 }
 
 void htw__scheduler_end_threads(struct htw_scheduler *scheduler) {
@@ -117,21 +117,21 @@ static void close_shard(struct htw__shard *shard) {
 
 /* Whether it is this call that has to stop the scheduler; otherwise another one has. */
 static bool begin(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     bool first = scheduler->life.phase == HTW__ALIVE;
     if (first)
         scheduler->life.phase = HTW__STOPPING;
     while (!first && scheduler->life.phase != HTW__STOPPED)
-        pthread_cond_wait(&scheduler->life.changed, &scheduler->life.mutex);
-    pthread_mutex_unlock(&scheduler->life.mutex);
+        htw__mutex_wait(&scheduler->life.mutex, &scheduler->life.changed);
+    htw__mutex_unlock(&scheduler->life.mutex);
     return first;
 }
 
 static void end(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&scheduler->life.mutex);
+    htw__mutex_lock(&scheduler->life.mutex);
     scheduler->life.phase = HTW__STOPPED;
     pthread_cond_broadcast(&scheduler->life.changed);
-    pthread_mutex_unlock(&scheduler->life.mutex);
+    htw__mutex_unlock(&scheduler->life.mutex);
 }
 
 static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor, void *context) {

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 void htw__wait_over(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&scheduler->wait.mutex);
+    htw__mutex_lock(&scheduler->wait.mutex);
     pthread_cond_broadcast(&scheduler->wait.over);
-    pthread_mutex_unlock(&scheduler->wait.mutex);
+    htw__mutex_unlock(&scheduler->wait.mutex);
 }
 
 /* Whether the callback of a timer runs still; if so, its end will be told. Under wait.mutex, so
@@ -67,7 +67,7 @@ static void stop_waiting(struct htw_scheduler *scheduler) {
 static void leave(void *arg) {
     struct htw_scheduler *scheduler = arg;
     stop_waiting(scheduler);
-    pthread_mutex_unlock(&scheduler->wait.mutex);
+    htw__mutex_unlock(&scheduler->wait.mutex);
 }
 
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
@@ -76,13 +76,13 @@ int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
         return outcome;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     bool deadlock;
-    pthread_mutex_lock(&scheduler->wait.mutex);
+    htw__mutex_lock(&scheduler->wait.mutex);
     pthread_cleanup_push(leave, scheduler);
     deadlock = would_deadlock(scheduler, handle);
     if (!deadlock)
         start_waiting(scheduler, handle);
     while (!deadlock && is_running(shard, handle))
-        pthread_cond_wait(&scheduler->wait.over, &scheduler->wait.mutex);
+        htw__mutex_wait(&scheduler->wait.mutex, &scheduler->wait.over);
     pthread_cleanup_pop(1);
     return deadlock ? -EDEADLK : outcome;
 }

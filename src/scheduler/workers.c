@@ -16,7 +16,7 @@
 int htw__pool_init(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     *pool = (struct htw__pool) { 0 };
-    pthread_mutex_init(&pool->mutex, NULL);
+    htw__mutex_init(&pool->mutex, HTW__RANK_SCHEDULER_POOL);
     pthread_cond_init(&pool->work, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -57,7 +57,7 @@ void htw__pool_fini(struct htw_scheduler *scheduler) {
                  scheduler->batch_count * sizeof(*scheduler->batches));
     pthread_cond_destroy(&pool->changed);
     pthread_cond_destroy(&pool->work);
-    pthread_mutex_destroy(&pool->mutex);
+    htw__mutex_fini(&pool->mutex);
 }
 
 /* ---- under the mutex */
@@ -169,11 +169,11 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
     pool->waiting++;
     if (scheduler->worker_count < 2) {
-        pthread_cond_wait(&pool->changed, &pool->mutex);
+        htw__mutex_wait(&pool->mutex, &pool->changed);
     } else {
         int64_t until_ns = htw__clock_monotonic_ns() + WATCH_PERIOD_NS;
         struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
-        pthread_cond_timedwait(&pool->changed, &pool->mutex, &until);
+        htw__mutex_wait_until(&pool->mutex, &pool->changed, &until);
         watch(scheduler);
     }
     pthread_setcancelstate(cancel_state, NULL);
@@ -198,20 +198,20 @@ static __attribute__((nothrow, noinline)) void go_on(struct htw__worker **worker
     struct htw__pool *pool = &(*worker)->scheduler->pool;
     if ((*worker)->batch == NULL || htw__is_child((*worker)->scheduler))
         return;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     finish_batch(*worker);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     work(*worker);
 }
 
 static void *work(void *arg) {
     struct htw__worker *worker __attribute__((cleanup(go_on))) = arg;
     struct htw__pool *pool = &worker->scheduler->pool;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     for (;;) {
         while (pool->first == NULL && !pool->stop) {
             pool->idle++;
-            pthread_cond_wait(&pool->work, &pool->mutex);
+            htw__mutex_wait(&pool->mutex, &pool->work);
             pool->idle--;
         }
         if (pool->first == NULL)
@@ -221,14 +221,14 @@ static void *work(void *arg) {
         /* Of two batches that came before this thread woke up, both have summoned it. */
         if (pool->first != NULL)
             summon(worker->scheduler);
-        pthread_mutex_unlock(&pool->mutex);
+        htw__mutex_unlock(&pool->mutex);
         htw__run_batch(worker->runner, batch);
         if (htw__is_child(worker->scheduler))
             return NULL; /* the child ends with its only thread */
-        pthread_mutex_lock(&pool->mutex);
+        htw__mutex_lock(&pool->mutex);
         finish_batch(worker);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     return NULL;
 }
 
@@ -238,26 +238,26 @@ int htw__pool_start(struct htw_scheduler *scheduler, bool all) {
     int error = 0;
     if (scheduler->worker_count == 0)
         return 0;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     while (error == 0 && pool->started < target)
         error = start_one(scheduler);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     return error;
 }
 
 struct htw__batch *htw__pool_obtain(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     struct htw__batch *batch;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     while ((batch = take_spare(pool)) == NULL && !pool->stop)
         wait_for_change(scheduler);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     return batch;
 }
 
 void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
     struct htw__pool *pool = &scheduler->pool;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     if (batch->count == 0) {
         put_spare(pool, batch);
     } else {
@@ -267,7 +267,7 @@ void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch)
         if (pool->queued > 1 || pool->started == pool->idle)
             summon(scheduler);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
 }
 
 /* Whether a worker has begun with a batch and not with the last of it. */
@@ -280,54 +280,54 @@ bool htw__pool_needs_watch(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
     if (scheduler->worker_count < 2)
         return false;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     bool needed = pool->first != NULL;
     for (unsigned i = 0; i < pool->started && !needed; i++)
         needed = has_rest(&scheduler->workers[i]);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     return needed;
 }
 
 void htw__pool_watch(struct htw_scheduler *scheduler) {
     if (scheduler->worker_count < 2)
         return;
-    pthread_mutex_lock(&scheduler->pool.mutex);
+    htw__mutex_lock(&scheduler->pool.mutex);
     watch(scheduler);
-    pthread_mutex_unlock(&scheduler->pool.mutex);
+    htw__mutex_unlock(&scheduler->pool.mutex);
 }
 
 bool htw__pool_wait_quiet(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     while (pool->outstanding > 0 && !pool->stop)
         wait_for_change(scheduler);
     bool quiet = !pool->stop;
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
     return quiet;
 }
 
 void htw__pool_add_outstanding(struct htw_scheduler *scheduler, uint32_t count) {
-    pthread_mutex_lock(&scheduler->pool.mutex);
+    htw__mutex_lock(&scheduler->pool.mutex);
     scheduler->pool.outstanding += count;
-    pthread_mutex_unlock(&scheduler->pool.mutex);
+    htw__mutex_unlock(&scheduler->pool.mutex);
 }
 
 void htw__pool_end_outstanding(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     pool->outstanding--;
     if (pool->waiting > 0)
         pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
 }
 
 void htw__pool_stop(struct htw_scheduler *scheduler) {
     struct htw__pool *pool = &scheduler->pool;
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     pool->stop = true;
     pthread_cond_broadcast(&pool->work);
     pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
 }
 
 void htw__pool_join(struct htw_scheduler *scheduler) {
@@ -341,8 +341,8 @@ void htw__pool_join(struct htw_scheduler *scheduler) {
         put_spare(pool, batch);
         pool->outstanding--;
     }
-    pthread_mutex_lock(&pool->mutex);
+    htw__mutex_lock(&pool->mutex);
     while (pool->outstanding > 0)
         wait_for_change(scheduler);
-    pthread_mutex_unlock(&pool->mutex);
+    htw__mutex_unlock(&pool->mutex);
 }

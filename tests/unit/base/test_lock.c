@@ -36,7 +36,7 @@ static void lock_taken_by_four_threads_lets_in_one_at_a_time(void **state) {
     (void)state;
     static struct shared shared;
     pthread_t threads[THREADS];
-    htw__lock_init(&shared.lock);
+    htw__lock_init(&shared.lock, HTW__RANK_SCHEDULER_SHARD);
     for (unsigned i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, add, &shared), 0);
     for (unsigned i = 0; i < THREADS; i++)
@@ -75,7 +75,7 @@ static void lock_held_for_long_is_waited_for_asleep(void **state) {
     static struct waiter waiter;
     const uint64_t held_ns = 200000000;
     pthread_t thread;
-    htw__lock_init(&waiter.lock);
+    htw__lock_init(&waiter.lock, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_acquire(&waiter.lock);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, &waiter), 0);
     while (!atomic_load(&waiter.about_to))
@@ -87,20 +87,22 @@ static void lock_held_for_long_is_waited_for_asleep(void **state) {
     htw__lock_fini(&waiter.lock);
 }
 
-static void lock_zeroed_is_free(void **state) {
+static void lock_initialized_is_free(void **state) {
     (void)state;
-    static struct htw__lock lock;
+    struct htw__lock lock;
+    htw__lock_init(&lock, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_acquire(&lock);
     assert_int_equal(lock.taken, 1);
     htw__lock_release(&lock);
     assert_int_equal(lock.taken, 0);
+    htw__lock_fini(&lock);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lock_taken_by_four_threads_lets_in_one_at_a_time),
         cmocka_unit_test(lock_held_for_long_is_waited_for_asleep),
-        cmocka_unit_test(lock_zeroed_is_free),
+        cmocka_unit_test(lock_initialized_is_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static bool in_child;
 
 static bool fork_when_dirty; /* that is, when there are pages to be given back */
 
-/* Takes the lock. It does not wait: a thread of the parent may have held it at the fork. */
+/* Takes the lock without waiting: a thread of the parent may have held it at the fork. Not in the
+   order of ranks: this stands for several threads. */
 static void hold(struct htw__lock *lock) {
     atomic_store(&lock->taken, 1);
 }
@@ -34,15 +35,15 @@ static void inherit_locks(struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         struct htw__expirer *expirer = &scheduler->expirers[i];
         if (expirer->alarm.fd >= 0)
-            (void)pthread_mutex_trylock(&expirer->alarm.mutex);
+            (void)pthread_mutex_trylock(&expirer->alarm.mutex.mutex);
         if (!fork_when_dirty)
             atomic_store(&expirer->cleanup, true); /* so that it would clean up */
     }
     if (scheduler->executor_runner != NULL)
         hold(&scheduler->executor_runner->lock);
-    (void)pthread_mutex_trylock(&scheduler->pool.mutex);
-    (void)pthread_mutex_trylock(&scheduler->wait.mutex);
-    (void)pthread_mutex_trylock(&scheduler->life.mutex);
+    (void)pthread_mutex_trylock(&scheduler->pool.mutex.mutex);
+    (void)pthread_mutex_trylock(&scheduler->wait.mutex.mutex);
+    (void)pthread_mutex_trylock(&scheduler->life.mutex.mutex);
 }
 
 /*

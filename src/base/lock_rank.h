@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_rank.h - the order in which a thread may take locks: the one table of all locks.
+ *
+ * Each lock has a rank. A thread may take a lock only if its order is greater than that of each
+ * lock that the thread holds. So no two threads can wait for each other. Two locks of the same
+ * order, two shards for example, are never held at once.
+ *
+ * With check_level >= 1 each thread keeps a list of what it holds, and a lock that is taken against
+ * the order aborts the process and names both locks, whether or not another thread holds it. With
+ * check_level 0 a lock has no rank: no byte and no instruction.
+ *
+ * What crosses the layers:
+ *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
+ *    those of the scheduler. SCHEDULER_WALL comes first of all: with it held, the scheduler tells
+ *    the purgatory that the wall clock was set.
+ *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
+ *    their thread, or fork: the child starts with no lock held.
+ *  - Only the allocator is called with locks held. It must not call the library.
+ */
+#ifndef HTW_SRC_BASE_LOCK_RANK_H
+#define HTW_SRC_BASE_LOCK_RANK_H
+
+#include "assert.h"
+
+/* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
+#define HTW__LOCK_RANKS(RANK)                                                       \
+    RANK(SCHEDULER_WALL, 1, "scheduler.wall")      /* who is told of a set clock */ \
+    RANK(PURGATORY, 2, "purgatory")                /* the lists of thresholds */    \
+    RANK(THRESHOLD, 3, "threshold")                /* its waiting requests */       \
+    RANK(PURGATORY_SHARD, 4, "purgatory.shard")    /* keys, watches, checks */      \
+    RANK(PURGATORY_CPU, 5, "purgatory.cpu")        /* the wheel of timeouts */      \
+    RANK(KEY_POOL, 6, "purgatory.key_pool")        /* the memory of keys */         \
+    RANK(SCHEDULER_LIFE, 7, "scheduler.life")      /* starting and stopping */      \
+    RANK(SCHEDULER_WAIT, 8, "scheduler.wait")      /* calls of cancel_wait */       \
+    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")    /* a wheel and its records */    \
+    RANK(SCHEDULER_POOL, 10, "scheduler.pool")     /* batches and workers */        \
+    RANK(SCHEDULER_RUNNER, 10, "scheduler.runner") /* counters of an executor */    \
+    RANK(ALARM, 10, "alarm")                       /* the setting of a timerfd */
+
+enum htw__lock_rank {
+    HTW__RANK_NONE, /* a lock that was not initialized */
+#define HTW__RANK_ENUMERATOR(name, order, text) HTW__RANK_##name,
+    HTW__LOCK_RANKS(HTW__RANK_ENUMERATOR)
+#undef HTW__RANK_ENUMERATOR
+};
+
+#if HTW_CHECK_LEVEL >= 1
+
+/* Before a lock is taken: aborts if the thread may not take it now. */
+void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock);
+/* Before a lock is released: aborts if the thread does not hold it. */
+void htw__lock_rank_release(enum htw__lock_rank rank, const void *lock);
+/* Before a thread sleeps on a condition: aborts if it holds another lock than this one. */
+void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
+
+/* For lock.h and mutex.h. */
+#define HTW__LOCK_RANK_MEMBER enum htw__lock_rank rank;
+#define HTW__LOCK_RANK_INIT(lock, value) ((lock)->rank = (value))
+#define HTW__LOCK_RANK_ACQUIRE(lock) htw__lock_rank_acquire((lock)->rank, (lock))
+#define HTW__LOCK_RANK_RELEASE(lock) htw__lock_rank_release((lock)->rank, (lock))
+#define HTW__LOCK_RANK_SLEEP(lock) htw__lock_rank_sleep((lock)->rank, (lock))
+
+#else
+
+#define HTW__LOCK_RANK_MEMBER
+#define HTW__LOCK_RANK_INIT(lock, value) ((void)(lock), (void)(value))
+#define HTW__LOCK_RANK_ACQUIRE(lock) ((void)(lock))
+#define HTW__LOCK_RANK_RELEASE(lock) ((void)(lock))
+#define HTW__LOCK_RANK_SLEEP(lock) ((void)(lock))
+
+#endif
+#endif /* HTW_SRC_BASE_LOCK_RANK_H */

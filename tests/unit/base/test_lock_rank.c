@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lock_rank - a thread that takes locks against their order ends the process with a message
+   that names both. Each case runs in a child. */
+#include "../../../src/base/lock.h"
+#include "../../../src/base/mutex.h"
+
+#include "../unit.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct htw__mutex wall, life, pool, alarm_mutex;
+static struct htw__lock shard, other_shard, cpu, unranked;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static int init_locks(void **state) {
+    (void)state;
+    htw__mutex_init(&wall, HTW__RANK_SCHEDULER_WALL);
+    htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
+    htw__mutex_init(&pool, HTW__RANK_SCHEDULER_POOL);
+    htw__mutex_init(&alarm_mutex, HTW__RANK_ALARM);
+    htw__lock_init(&shard, HTW__RANK_SCHEDULER_SHARD);
+    htw__lock_init(&other_shard, HTW__RANK_SCHEDULER_SHARD);
+    htw__lock_init(&cpu, HTW__RANK_PURGATORY_CPU);
+    return 0;
+}
+
+static void take_in_order(void) {
+    htw__mutex_lock(&wall);
+    htw__lock_acquire(&cpu);
+    htw__lock_acquire(&shard);
+    htw__mutex_lock(&alarm_mutex);
+    htw__mutex_unlock(&alarm_mutex);
+    htw__lock_release(&shard);
+    htw__lock_release(&cpu);
+    htw__mutex_unlock(&wall);
+}
+
+static void release_in_another_order(void) {
+    htw__mutex_lock(&wall);
+    htw__lock_acquire(&cpu);
+    htw__lock_acquire(&shard);
+    htw__lock_release(&cpu);
+    htw__mutex_unlock(&wall);
+    htw__mutex_lock(&pool);
+    htw__lock_release(&shard);
+    htw__mutex_unlock(&pool);
+    take_in_order();
+}
+
+static void take_shards_one_after_the_other(void) {
+    htw__lock_acquire(&shard);
+    htw__lock_release(&shard);
+    htw__lock_acquire(&other_shard);
+    htw__lock_release(&other_shard);
+}
+
+static void *take_cpu(void *arg) {
+    htw__lock_acquire(&cpu);
+    htw__lock_release(&cpu);
+    return arg;
+}
+
+static void take_in_two_threads(void) {
+    pthread_t thread;
+    htw__lock_acquire(&shard);
+    pthread_create(&thread, NULL, take_cpu, NULL);
+    pthread_join(thread, NULL);
+    htw__lock_release(&shard);
+}
+
+static void sleep_with_one_mutex(void) {
+    htw__mutex_lock(&life);
+    htw__mutex_wait_until(&life, &condition, &(struct timespec) { 1, 0 });
+    htw__mutex_unlock(&life);
+    take_in_order();
+}
+
+static void unlock_life(void *arg) {
+    (void)arg;
+    htw__mutex_unlock(&life);
+    take_in_order();
+}
+
+static void *sleep_until_cancelled(void *arg) {
+    htw__mutex_lock(&life);
+    pthread_cleanup_push(unlock_life, NULL);
+    for (;;)
+        htw__mutex_wait(&life, &condition);
+    pthread_cleanup_pop(0);
+    return arg;
+}
+
+static void cancel_while_asleep(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, sleep_until_cancelled, NULL);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    take_in_order();
+}
+
+static void take_against_order(void) {
+    htw__lock_acquire(&shard);
+    htw__lock_acquire(&cpu);
+}
+
+static void take_mutex_against_order(void) {
+    htw__lock_acquire(&shard);
+    htw__mutex_lock(&life);
+}
+
+static void take_two_shards(void) {
+    htw__lock_acquire(&shard);
+    htw__lock_acquire(&other_shard);
+}
+
+static void take_twice(void) {
+    htw__mutex_lock(&life);
+    htw__mutex_lock(&life);
+}
+
+static void take_two_of_the_last_order(void) {
+    htw__mutex_lock(&pool);
+    htw__mutex_lock(&alarm_mutex);
+}
+
+static void take_against_one_below_the_last(void) {
+    htw__lock_acquire(&cpu);
+    htw__lock_acquire(&shard);
+    htw__lock_release(&cpu);
+    htw__mutex_lock(&life);
+}
+
+static void take_without_rank(void) {
+    htw__lock_acquire(&unranked);
+}
+
+static void release_what_is_free(void) {
+    htw__lock_release(&shard);
+}
+
+static void sleep_with_another_lock(void) {
+    htw__mutex_lock(&wall);
+    htw__mutex_lock(&life);
+    htw__mutex_wait(&life, &condition);
+}
+
+static void sleep_without_the_mutex(void) {
+    htw__mutex_wait(&life, &condition);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    const char *message; /* NULL: it is allowed */
+} cases[] = {
+    { "in order", take_in_order, NULL },
+    { "released in another order", release_in_another_order, NULL },
+    { "one after the other", take_shards_one_after_the_other, NULL },
+    { "in two threads", take_in_two_threads, NULL },
+    { "asleep with one mutex", sleep_with_one_mutex, NULL },
+    { "cancelled while asleep", cancel_while_asleep, NULL },
+    { "against the order", take_against_order,
+      "takes purgatory.cpu while it holds scheduler.shard" },
+    { "a mutex against the order", take_mutex_against_order,
+      "takes scheduler.life while it holds scheduler.shard" },
+    { "two shards", take_two_shards, "takes scheduler.shard while it holds scheduler.shard" },
+    { "twice", take_twice, "takes scheduler.life while it holds scheduler.life" },
+    { "two of the last order", take_two_of_the_last_order,
+      "takes alarm while it holds scheduler.pool" },
+    { "after another was released", take_against_one_below_the_last,
+      "takes scheduler.life while it holds scheduler.shard" },
+    { "without a rank", take_without_rank, "takes a lock that was not initialized" },
+    { "released twice", release_what_is_free, "releases scheduler.shard which it does not hold" },
+    { "asleep with another lock", sleep_with_another_lock,
+      "sleeps on scheduler.life while it holds scheduler.wall" },
+    { "asleep without the mutex", sleep_without_the_mutex,
+      "sleeps on scheduler.life which it does not hold" },
+};
+
+/* Runs a case in a child. Returns how that ended; *message is what it wrote to stderr. */
+static int run_in_child(void (*run)(void), char *message, size_t size) {
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit) { 0, 0 });
+        signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+        dup2(ends[1], STDERR_FILENO);
+        run();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t n;
+    while (length < size - 1 && (n = read(ends[0], message + length, size - 1 - length)) > 0)
+        length += (size_t)n;
+    message[length] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void lock_taken_against_the_order_aborts(void **state) {
+    (void)state;
+    if (HTW_CHECK_LEVEL < 1)
+        skip(); /* locks have no ranks then */
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char message[500];
+        int status = run_in_child(cases[i].run, message, sizeof(message));
+        bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+        bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (cases[i].message == NULL ? !succeeded
+                                     : !aborted || strstr(message, cases[i].message) == NULL)
+            fail_msg("%s: status %d, message: %s", cases[i].name, status, message);
+    }
+}
+
+static void lock_without_checks_has_no_rank(void **state) {
+    (void)state;
+    if (HTW_CHECK_LEVEL >= 1)
+        skip();
+    assert_int_equal(sizeof(struct htw__lock), sizeof(unsigned));
+    assert_int_equal(sizeof(struct htw__mutex), sizeof(pthread_mutex_t));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lock_taken_against_the_order_aborts),
+        cmocka_unit_test(lock_without_checks_has_no_rank),
+    };
+    return cmocka_run_group_tests(tests, init_locks, NULL);
+}
