@@ -74,7 +74,7 @@ struct htw_task;
 
 /**
  * Names a timer. 0 never names one. When the timer has ended the handle is stale, for ever:
- * it never comes to name another (a record that has used up its generations, 2^32 by default,
+ * it never comes to name another (a record that has used up its generations, 2^32,
  * is retired).
  */
 typedef uint64_t htw_handle;
@@ -204,10 +204,6 @@ struct htw_scheduler_options {
     int64_t late_threshold_ns;
     /** What HTW_CLOCK_MANUAL starts from. */
     int64_t manual_start_ns;
-    /** Bits of a handle that number the timers of a shard, 12 to 32; 0 means 32 less those that
-        number the shards, which leaves 32 bits of generation. With 32 there may be 2^32 timers a
-        shard, and what the shards take is taken from the generation. */
-    uint32_t index_bits;
     /** Threads are named "NAME-expirer-0", "NAME-worker-2", cut to the 15 characters of Linux
         at the end of NAME; NULL means "htw". */
     const char *thread_name;
@@ -222,7 +218,7 @@ struct htw_scheduler_options {
 #define HTW_SCHEDULER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_MONOTONIC, false, false, 0, \
-            0, 0, 0, 0, NULL, NULL, NULL                                                           \
+            0, 0, 0, NULL, NULL, NULL                                                              \
     }
 
 /* ------------------------------------------------------------------ life and death */

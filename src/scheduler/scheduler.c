@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scheduler.c - creates and destroys a scheduler; its options. */
+#include "create.h"
+
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "expirer.h"
@@ -34,7 +36,6 @@ static bool options_are_valid(const struct htw_scheduler_options *options) {
            is_in_range((int64_t)options->clock, HTW_CLOCK_MONOTONIC, HTW_CLOCK_MANUAL) &&
            !(options->embedded && options->start_threads) && options->timer_slack_ns >= 0 &&
            options->late_threshold_ns >= 0 && options->manual_start_ns >= 0 &&
-           (options->index_bits == 0 || is_in_range(options->index_bits, 12, 32)) &&
            (options->executor == NULL || options->executor->execute != NULL) &&
            (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
 }
@@ -44,7 +45,7 @@ static uint32_t bits_for(uint32_t count) {
 }
 
 static void take_options(struct htw_scheduler *scheduler,
-                         const struct htw_scheduler_options *options) {
+                         const struct htw_scheduler_options *options, uint32_t index_bits) {
     bool manual = options->clock == HTW_CLOCK_MANUAL;
     scheduler->tick =
         htw__divisor_of((uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
@@ -63,7 +64,7 @@ static void take_options(struct htw_scheduler *scheduler,
     scheduler->late_threshold_ns =
         options->late_threshold_ns == 0 ? LATE_THRESHOLD_DEFAULT_NS : options->late_threshold_ns;
     uint32_t shard_bits = bits_for(scheduler->shard_count);
-    scheduler->index_bits = options->index_bits == 0 ? 32u - shard_bits : options->index_bits;
+    scheduler->index_bits = index_bits == 0 ? 32u - shard_bits : index_bits;
     scheduler->index_mask = UINT32_MAX >> (32u - scheduler->index_bits);
     scheduler->shard_mask = (1u << shard_bits) - 1;
     scheduler->generation_shift = scheduler->index_bits + shard_bits;
@@ -163,8 +164,8 @@ int htw__scheduler_start(struct htw_scheduler *scheduler, bool all_workers) {
     return error;
 }
 
-int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
-                         const struct htw_scheduler_options *options) {
+int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
+                          const struct htw_scheduler_options *options, uint32_t index_bits) {
     static const struct htw_scheduler_options defaults = HTW_SCHEDULER_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
@@ -194,7 +195,7 @@ int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
     pthread_cond_init(&scheduler->life.changed, NULL);
     htw__mutex_init(&scheduler->wait.mutex, HTW__RANK_SCHEDULER_WAIT);
     pthread_cond_init(&scheduler->wait.over, NULL);
-    take_options(scheduler, options);
+    take_options(scheduler, options, index_bits);
     error = create_parts(scheduler);
     atomic_init(&scheduler->threads_started, !needs_threads(scheduler));
     if (error == 0 && options->start_threads && needs_threads(scheduler))
@@ -206,6 +207,11 @@ int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
     }
     *ret_scheduler = scheduler;
     return 0;
+}
+
+int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
+                         const struct htw_scheduler_options *options) {
+    return htw__scheduler_create(ret_scheduler, options, 0);
 }
 
 int htw_scheduler_destroy(struct htw_scheduler *scheduler) {

@@ -6,6 +6,8 @@
  */
 #include "stress.h"
 
+#include "../../src/scheduler/create.h"
+
 #include <stdio.h>
 
 /* Some ten pages; three where each step takes a hundred times as long. */
@@ -100,8 +102,8 @@ static void part(uint32_t shards, uint32_t index_bits) {
     stress_part("pages: %u shards, %u bits of index", shards, index_bits);
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.shards = shards;
-    options.index_bits = index_bits;
-    scene = (struct scene) { .scheduler = stress_create(&options), .least_bytes = UINT64_MAX };
+    scene = (struct scene) { .least_bytes = UINT64_MAX };
+    CHECK_EQUAL(htw__scheduler_create(&scene.scheduler, &options, index_bits), 0);
     stress_run(THREADS, work, NULL);
     struct htw_scheduler_stats stats = stress_finish(scene.scheduler);
     CHECK_EQUAL(stats.scheduled, scene.scheduled);

@@ -2,6 +2,8 @@
 /* scheduler_fixture.c - a scheduler with probes; see scheduler_fixture.h. */
 #include "scheduler_fixture.h"
 
+#include "../../../src/scheduler/create.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,6 +38,12 @@ struct htw_scheduler_options scheduler_options(void) {
 
 void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
                     size_t probes) {
+    scheduler_open_with_index_bits(self, options, probes, 0);
+}
+
+void scheduler_open_with_index_bits(struct scheduler_fixture *self,
+                                    const struct htw_scheduler_options *options, size_t probes,
+                                    uint32_t index_bits) {
     *self = (struct scheduler_fixture) {
         .options = options == NULL ? scheduler_options() : *options,
         .count = probes,
@@ -52,7 +60,7 @@ void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_o
     }
     struct htw_scheduler_options counted = self->options;
     counted.allocator = &self->allocator;
-    assert_int_equal(htw_scheduler_create(&self->scheduler, &counted), 0);
+    assert_int_equal(htw__scheduler_create(&self->scheduler, &counted, index_bits), 0);
 }
 
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self) {

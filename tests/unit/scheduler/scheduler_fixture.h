@@ -101,6 +101,11 @@ struct htw_scheduler_options scheduler_options(void);
 void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
                     size_t probes);
 
+/** The same, where so many bits of a handle number the timers of a shard (0: as usual). */
+void scheduler_open_with_index_bits(struct scheduler_fixture *self,
+                                    const struct htw_scheduler_options *options, size_t probes,
+                                    uint32_t index_bits);
+
 /**
  * Stops and destroys the scheduler. Every timer must be accounted for before and after, each
  * callback be known to the fixture, and all memory be given back.

@@ -48,8 +48,7 @@ static void forge(uint32_t shards, uint32_t index_bits) {
     struct scheduler_fixture f;
     struct htw_scheduler_options options = scheduler_options();
     options.shards = shards;
-    options.index_bits = index_bits;
-    scheduler_open(&f, &options, 1);
+    scheduler_open_with_index_bits(&f, &options, 1, index_bits);
     arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
     htw_handle handle = f.probes[0].handle;
     for (unsigned bit = 0; bit < 64; bit++)
@@ -98,8 +97,7 @@ static void scheduler_without_an_index_left_answers_nomem(void **state) {
     (void)state;
     struct scheduler_fixture f;
     struct htw_scheduler_options options = scheduler_options();
-    options.index_bits = 12;
-    scheduler_open(&f, &options, 4097);
+    scheduler_open_with_index_bits(&f, &options, 4097, 12);
     for (unsigned i = 0; i < 4096; i++)
         arm(&f, i, MS * (i + 1));
     htw_handle handle = 77;

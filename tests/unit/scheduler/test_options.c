@@ -44,8 +44,6 @@ static void scheduler_option_within_its_range_is_accepted(void **state) {
     try_option(timer_slack_ns, INT64_MAX, 0);
     try_option(late_threshold_ns, INT64_MAX, 0);
     try_option(manual_start_ns, INT64_MAX, 0);
-    try_option(index_bits, 12, 0);
-    try_option(index_bits, 32, 0);
     try_option(thread_name, "", 0);
     try_option(thread_name, "a name of more than fifteen characters", 0);
     try_option(embedded, true, 0);
@@ -72,10 +70,6 @@ static void scheduler_option_beyond_its_range_is_refused(void **state) {
     try_option(timer_slack_ns, -1, -EINVAL);
     try_option(late_threshold_ns, -1, -EINVAL);
     try_option(manual_start_ns, -1, -EINVAL);
-    try_option(index_bits, 1, -EINVAL);
-    try_option(index_bits, 11, -EINVAL);
-    try_option(index_bits, 33, -EINVAL);
-    try_option(index_bits, UINT32_MAX, -EINVAL);
 }
 
 static void scheduler_options_of_unknown_size_are_refused(void **state) {

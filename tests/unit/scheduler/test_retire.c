@@ -22,8 +22,7 @@ static void scheduler_record_without_a_generation_left_is_retired(void **state) 
     struct scheduler_fixture f;
     struct htw_scheduler_options options = scheduler_options();
     options.shards = HTW_SHARDS_MAX;
-    options.index_bits = 32;
-    scheduler_open(&f, &options, 1);
+    scheduler_open_with_index_bits(&f, &options, 1, 32);
     cpu_set_t before;
     stay_on_this_cpu(&before);
     htw_handle first = 0, last = 0, next = 0;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* create.h - creates a scheduler, with one more choice than the public options have. */
+#ifndef HTW_SRC_SCHEDULER_CREATE_H
+#define HTW_SRC_SCHEDULER_CREATE_H
+
+#include <htw/scheduler.h>
+
+/*
+ * As htw_scheduler_create(). `index_bits`, from 12 to 32, is how many bits of a handle number the
+ * timers of a shard; 0 means 32 less those that number the shards, which leaves 32 bits for the
+ * generation. Tests choose 12 to run out of indices, or 32 to run out of generations.
+ */
+int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
+                          const struct htw_scheduler_options *options, uint32_t index_bits);
+
+#endif /* HTW_SRC_SCHEDULER_CREATE_H */
