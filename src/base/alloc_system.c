@@ -14,7 +14,7 @@
  * worst case, where no two of the blocks that live are neighbours, each is its own. 10^8 timers
  * of 64 bytes are 24 400 pages of 256 KiB, so that even then they come to less than half of
  * what is allowed. Where a program does reach the limit, a block is refused (as if there were
- * no memory), and a release may be: see give_back().
+ * no memory), and a release may be: see unmap().
  */
 #include "alloc.h"
 
@@ -53,7 +53,7 @@ static void *map(size_t size) {
 
 /* To unmap the middle of an area makes two of one, which fails at vm.max_map_count. What is in
    the pages can be given back even so; only their addresses remain taken. */
-static void give_back(void *memory, size_t size) {
+static void unmap(void *memory, size_t size) {
     if (munmap(memory, whole_pages(size)) != 0)
         (void)madvise(memory, whole_pages(size), MADV_DONTNEED);
 }
@@ -71,7 +71,7 @@ static void release_to_system(void *context, void *memory, size_t size, size_t a
     (void)context;
     (void)alignment;
     if (size >= MAPPED_FROM)
-        give_back(memory, size);
+        unmap(memory, size);
     else
         free(memory);
 }

@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-#define CELLS_PER_POWER (UINT64_C(1) << HTW__HISTOGRAM_CELL_BITS)
+#define BUCKETS_PER_POWER (UINT64_C(1) << HTW__HISTOGRAM_BUCKET_BITS)
 
-static uint64_t cell_low(size_t cell) {
-    if (cell < CELLS_PER_POWER)
-        return cell;
-    size_t shift = (cell >> HTW__HISTOGRAM_CELL_BITS) - 1;
-    return (CELLS_PER_POWER + (cell & (CELLS_PER_POWER - 1))) << shift;
+static uint64_t bucket_low(size_t bucket) {
+    if (bucket < BUCKETS_PER_POWER)
+        return bucket;
+    size_t shift = (bucket >> HTW__HISTOGRAM_BUCKET_BITS) - 1;
+    return (BUCKETS_PER_POWER + (bucket & (BUCKETS_PER_POWER - 1))) << shift;
 }
 
-static uint64_t cell_high(size_t cell) {
-    return cell + 1 < HTW__HISTOGRAM_CELLS ? cell_low(cell + 1) - 1 : UINT64_MAX;
+static uint64_t bucket_high(size_t bucket) {
+    return bucket + 1 < HTW__HISTOGRAM_BUCKETS ? bucket_low(bucket + 1) - 1 : UINT64_MAX;
 }
 
 void htw__histogram_init(struct htw__histogram *histogram) {
@@ -40,23 +40,23 @@ uint64_t htw__histogram_max(const struct htw__histogram *histogram) {
     return htw__counter_read(&histogram->max);
 }
 
-/* Not the count, which need not agree with the cells that a reader sees. */
-static uint64_t count_in_cells(const struct htw__histogram *histogram) {
+/* Not the count, which need not agree with the buckets that a reader sees. */
+static uint64_t count_in_buckets(const struct htw__histogram *histogram) {
     uint64_t count = 0;
-    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++)
-        count += htw__counter_read(&histogram->cells[i]);
+    for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
+        count += htw__counter_read(&histogram->buckets[i]);
     return count;
 }
 
-/* An extreme value, if it lies in its cell; otherwise a reader was not told of it yet, or was
- * told of a later one, and takes the cell's own end. */
-static uint64_t extreme(uint64_t value, const struct htw__histogram_cell *cell, uint64_t end) {
-    return cell->low <= value && value <= cell->high ? value : end;
+/* An extreme value, if it lies in its bucket; otherwise a reader was not told of it yet, or was
+ * told of a later one, and takes the bucket's own end. */
+static uint64_t extreme(uint64_t value, const struct htw__histogram_bucket *bucket, uint64_t end) {
+    return bucket->low <= value && value <= bucket->high ? value : end;
 }
 
 uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent) {
     /* Rounded up, since half a value below is no value; 0 percent is the first value. */
-    double exact = percent / 100.0 * (double)count_in_cells(histogram);
+    double exact = percent / 100.0 * (double)count_in_buckets(histogram);
     uint64_t rank = (uint64_t)exact;
     if ((double)rank < exact || rank == 0)
         rank++;
@@ -64,20 +64,20 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
     /* Cells only grow, so that the rank is reached, whatever is recorded meanwhile. */
     size_t cursor = 0;
     uint64_t passed = 0;
-    struct htw__histogram_cell cell = { 0 };
-    while (passed < rank && htw__histogram_next(histogram, &cursor, &cell))
-        passed += cell.count;
-    /* In the last cell, the values do not exceed the maximum. */
-    return extreme(htw__histogram_max(histogram), &cell, cell.high);
+    struct htw__histogram_bucket bucket = { 0 };
+    while (passed < rank && htw__histogram_next(histogram, &cursor, &bucket))
+        passed += bucket.count;
+    /* In the last bucket, the values do not exceed the maximum. */
+    return extreme(htw__histogram_max(histogram), &bucket, bucket.high);
 }
 
 void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogram *from) {
     size_t cursor = 0;
     uint64_t count = 0;
-    struct htw__histogram_cell first = { 0 };
-    struct htw__histogram_cell last = { 0 };
+    struct htw__histogram_bucket first = { 0 };
+    struct htw__histogram_bucket last = { 0 };
     while (htw__histogram_next(from, &cursor, &last)) {
-        htw__counter_add(&into->cells[cursor - 1], last.count);
+        htw__counter_add(&into->buckets[cursor - 1], last.count);
         if (count == 0)
             first = last;
         count += last.count;
@@ -96,17 +96,18 @@ void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogr
 }
 
 bool htw__histogram_next(const struct htw__histogram *histogram, size_t *cursor,
-                         struct htw__histogram_cell *ret_cell) {
+                         struct htw__histogram_bucket *ret_bucket) {
     uint64_t count = 0;
-    size_t cell = *cursor;
-    while (cell < HTW__HISTOGRAM_CELLS && (count = htw__counter_read(&histogram->cells[cell])) == 0)
-        cell++;
-    *cursor = cell + 1;
-    if (cell >= HTW__HISTOGRAM_CELLS)
+    size_t bucket = *cursor;
+    while (bucket < HTW__HISTOGRAM_BUCKETS &&
+           (count = htw__counter_read(&histogram->buckets[bucket])) == 0)
+        bucket++;
+    *cursor = bucket + 1;
+    if (bucket >= HTW__HISTOGRAM_BUCKETS)
         return false;
-    *ret_cell = (struct htw__histogram_cell) {
-        .low = cell_low(cell),
-        .high = cell_high(cell),
+    *ret_bucket = (struct htw__histogram_bucket) {
+        .low = bucket_low(bucket),
+        .high = bucket_high(bucket),
         .count = count,
     };
     return true;

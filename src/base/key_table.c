@@ -166,7 +166,7 @@ void htw__key_table_remove(struct htw__key_table *table, struct htw__key_node *n
         merge(table);
 }
 
-struct htw__key_node *htw__key_table_take(struct htw__key_table *table) {
+struct htw__key_node *htw__key_table_remove_any(struct htw__key_table *table) {
     if (table->count == 0)
         return NULL;
     size_t bucket = table->buckets - 1;

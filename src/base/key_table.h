@@ -85,7 +85,7 @@ static inline size_t htw__key_table_count(const struct htw__key_table *table) {
  * node again and again would pass ever more empty buckets: this one takes from the end, and
  * takes the empty buckets there away. O(1) amortised.
  */
-struct htw__key_node *htw__key_table_take(struct htw__key_table *table);
+struct htw__key_node *htw__key_table_remove_any(struct htw__key_table *table);
 
 /*
  * The node that comes after `node`, and the first for NULL; NULL at the end. In no particular

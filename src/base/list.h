@@ -56,7 +56,7 @@ static inline struct htw__link *htw__ring_last(const struct htw__link *ring) {
 }
 
 /* Takes the first, or the last, link out; NULL when the ring is empty. */
-static inline struct htw__link *htw__ring_take_first(struct htw__link *ring) {
+static inline struct htw__link *htw__ring_pop_front(struct htw__link *ring) {
     struct htw__link *first = ring->_next;
     if (first == ring)
         return NULL;
@@ -64,7 +64,7 @@ static inline struct htw__link *htw__ring_take_first(struct htw__link *ring) {
     return first;
 }
 
-static inline struct htw__link *htw__ring_take_last(struct htw__link *ring) {
+static inline struct htw__link *htw__ring_pop_back(struct htw__link *ring) {
     if (htw__ring_is_empty(ring))
         return NULL;
     struct htw__link *last = htw__ring_last(ring);

@@ -22,8 +22,8 @@ static void pause_processor(void) {
 }
 
 static bool try_take(struct htw__lock *lock) {
-    return atomic_load_explicit(&lock->taken, memory_order_relaxed) == 0 &&
-           atomic_exchange_explicit(&lock->taken, 1u, memory_order_acquire) == 0;
+    return atomic_load_explicit(&lock->locked, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) == 0;
 }
 
 static bool spin(struct htw__lock *lock) {

@@ -17,14 +17,14 @@
 #include <stdbool.h>
 
 struct htw__lock {
-    _Atomic unsigned taken;
+    _Atomic unsigned locked;
     HTW__LOCK_RANK_MEMBER
 };
 
 static inline void htw__lock_init(struct htw__lock *lock, enum htw__lock_rank rank) {
     HTW__LOCK_RANK_INIT(lock, rank);
-    atomic_init(&lock->taken, 0);
-    HTW__ANNOTATE_ATOMIC(&lock->taken, sizeof(lock->taken));
+    atomic_init(&lock->locked, 0);
+    HTW__ANNOTATE_ATOMIC(&lock->locked, sizeof(lock->locked));
     HTW__ANNOTATE_LOCK_CREATED(lock);
 }
 
@@ -38,7 +38,7 @@ void htw__lock_wait(struct htw__lock *lock);
 
 static inline void htw__lock_acquire(struct htw__lock *lock) {
     HTW__LOCK_RANK_ACQUIRE(lock);
-    if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1u, memory_order_acquire) != 0,
+    if (__builtin_expect(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0,
                          false))
         htw__lock_wait(lock);
     HTW__ANNOTATE_LOCK_ACQUIRED(lock);
@@ -47,7 +47,7 @@ static inline void htw__lock_acquire(struct htw__lock *lock) {
 static inline void htw__lock_release(struct htw__lock *lock) {
     HTW__LOCK_RANK_RELEASE(lock);
     HTW__ANNOTATE_LOCK_RELEASED(lock);
-    atomic_store_explicit(&lock->taken, 0u, memory_order_release);
+    atomic_store_explicit(&lock->locked, 0u, memory_order_release);
 }
 
 #endif /* HTW_SRC_BASE_LOCK_H */

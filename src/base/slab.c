@@ -203,7 +203,7 @@ static void set_current(struct htw__slab *slab) {
     slab->current = slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
 }
 
-struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index) {
+struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_index) {
     struct htw__slab_page *page = slab->current;
     if (page == NULL && slab->empty != HTW__SLAB_NONE) {
         page = htw__slab_page(slab, slab->empty);
@@ -237,7 +237,7 @@ static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had
     set_current(slab);
 }
 
-void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell) {
+void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = page_of(slab, cell);
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
     bool had_room = has_room(page);

@@ -138,20 +138,20 @@ static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struc
 }
 
 /* The parts of the two functions below that are not common. */
-struct htw__cell *htw__slab_take_rare(struct htw__slab *slab, uint32_t *ret_index);
-void htw__slab_free_rare(struct htw__slab *slab, struct htw__cell *cell);
+struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_index);
+void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell);
 
 /* A free cell, whose state is 0 until the owner sets it, and its index; NULL: add a page. Its
    content is as its last owner left it, but for content[0]; at first it is zero. */
-static inline struct htw__cell *htw__slab_take(struct htw__slab *slab, uint32_t *ret_index) {
+static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint32_t *ret_index) {
     struct htw__slab_page *page = slab->current;
     if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
-        return htw__slab_take_rare(slab, ret_index);
+        return htw__slab_allocate_slow(slab, ret_index);
     uint32_t slot = page->free;
     struct htw__cell *cell = &page->cells[slot];
     uint32_t next = (uint32_t)cell->content[0];
     if (__builtin_expect(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS, false))
-        return htw__slab_take_rare(slab, ret_index);
+        return htw__slab_allocate_slow(slab, ret_index);
     /* Whoever freed it may have been another processor: have it here by the next call. */
     __builtin_prefetch(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)], 1);
     page->free = next;
@@ -182,7 +182,7 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
                              page->used == 1 ||
                              htw__status_generation(status) == slab->generation_max,
                          false))
-        htw__slab_free_rare(slab, cell);
+        htw__slab_free_slow(slab, cell);
     else
         htw__slab_rename(page, cell, status);
 }

@@ -122,7 +122,7 @@ void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *wa
 
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
     struct htw__watched_key *key =
-        (struct htw__watched_key *)(void *)htw__key_table_take(&shard->table);
+        (struct htw__watched_key *)(void *)htw__key_table_remove_any(&shard->table);
     if (key != NULL) {
         key->node.tag |= HTW__KEY_ORPHAN;
         shard->orphans++;

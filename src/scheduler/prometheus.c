@@ -5,13 +5,13 @@
 
 #include <errno.h>
 
-/* How many values were at most `limit`, which is the upper end of a cell or near it. */
+/* How many values were at most `limit`, which is the upper end of a bucket or near it. */
 static uint64_t count_up_to(const struct htw__histogram *histogram, uint64_t limit) {
-    struct htw__histogram_cell cell;
+    struct htw__histogram_bucket bucket;
     size_t cursor = 0;
     uint64_t count = 0;
-    while (htw__histogram_next(histogram, &cursor, &cell) && cell.high <= limit)
-        count += cell.count;
+    while (htw__histogram_next(histogram, &cursor, &bucket) && bucket.high <= limit)
+        count += bucket.count;
     return count;
 }
 

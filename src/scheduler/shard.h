@@ -23,7 +23,7 @@ static inline int htw__shard_take_record(struct htw__shard *shard, struct htw__r
                                          uint32_t *ret_index) {
     if (__builtin_expect(shard->closed, false))
         return -ESHUTDOWN;
-    struct htw__cell *cell = htw__slab_take(&shard->slab, ret_index);
+    struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
     if (__builtin_expect(cell == NULL, false))
         return htw__shard_make_record(shard, ret_record, ret_index);
     *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);

@@ -23,9 +23,9 @@
 
 /* Chains of a bucket at the lowest level, where buckets are emptied soon after they were
    filled, and above, where timers have gone cold: powers of two, found by measurement. */
-#define HTW__BUCKET_CHAINS_NEAR 4u
-#define HTW__BUCKET_CHAINS_FAR 16u
-#define HTW__BUCKET_CHAINS_MAX HTW__BUCKET_CHAINS_FAR
+#define HTW__BUCKET_CHAINS_LEVEL_0 4u
+#define HTW__BUCKET_CHAINS_ABOVE 16u
+#define HTW__BUCKET_CHAINS_MAX HTW__BUCKET_CHAINS_ABOVE
 
 /* The buckets of a level. */
 struct htw__buckets {
@@ -96,10 +96,10 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
 }
 
 /* Takes the first timer of a ring, or one from the chain after *turn; NULL when empty. */
-static inline struct htw__link *htw__bucket_take(const struct htw__buckets *buckets, uint32_t slot,
-                                                 uint32_t *turn, const struct htw__link *nil) {
+static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *buckets, uint32_t slot,
+                                                uint32_t *turn, const struct htw__link *nil) {
     if (buckets->chains == 0)
-        return htw__ring_take_first(htw__bucket_ring(buckets, slot));
+        return htw__ring_pop_front(htw__bucket_ring(buckets, slot));
     for (uint32_t i = 0; i < buckets->chains; i++) {
         struct htw__link *link = *htw__bucket_chain(buckets, slot, ++*turn & (buckets->chains - 1));
         if (link != nil) {

@@ -20,16 +20,16 @@ static bool is_over(const struct batch *batch) {
 }
 
 /* The wheel counts what has expired at the end of the call. */
-static void hand_out(struct htw_timer *timer, struct batch *batch) {
+static void expire(struct htw_timer *timer, struct batch *batch) {
     timer->_where = 0;
     batch->timers[batch->count++] = timer;
 }
 
-static void hand_out_due(struct htw_wheel *wheel, struct batch *batch) {
+static void expire_due(struct htw_wheel *wheel, struct batch *batch) {
     struct htw__link *link;
-    while (!is_over(batch) && (link = htw__ring_take_first(&wheel->due)) != NULL) {
+    while (!is_over(batch) && (link = htw__ring_pop_front(&wheel->due)) != NULL) {
         batch->budget--;
-        hand_out(htw__timer_of(link), batch);
+        expire(htw__timer_of(link), batch);
     }
 }
 
@@ -57,15 +57,15 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
 /* Files a timer, which is in no list and is not due, where it belongs now. */
 static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     uint64_t deadline = timer->_deadline;
-    htw__wheel_enter(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
-                     wheel->demoted++);
+    htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
+                         wheel->demoted++);
 }
 
-static inline void hand_out_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,
-                                      struct batch *batch) {
+static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,
+                                    struct batch *batch) {
     batch->budget--;
     if (timer->_deadline <= wheel->clock)
-        hand_out(timer, batch);
+        expire(timer, batch);
     else
         demote(wheel, timer);
 }
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, cons
     struct htw__bucket_walk walk;
     htw__bucket_walk_start(&walk, top->buckets, top->slot, &wheel->nil);
     while (walk.live > 0 && !is_over(batch))
-        hand_out_or_demote(wheel, htw__timer_of(htw__bucket_walk_step(&walk, &wheel->nil)), batch);
+        expire_or_demote(wheel, htw__timer_of(htw__bucket_walk_step(&walk, &wheel->nil)), batch);
     htw__bucket_walk_finish(&walk);
     if (walk.live == 0)
         htw__wheel_discard_top(wheel);
@@ -95,12 +95,12 @@ static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
                                                        const struct top *top, struct batch *batch) {
     while (!is_over(batch)) {
         struct htw__link *link =
-            htw__bucket_take(top->buckets, top->slot, &wheel->turn, &wheel->nil);
+            htw__bucket_pop(top->buckets, top->slot, &wheel->turn, &wheel->nil);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
         }
-        hand_out_or_demote(wheel, htw__timer_of(link), batch);
+        expire_or_demote(wheel, htw__timer_of(link), batch);
     }
 }
 
@@ -119,7 +119,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
         level--;
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
-    htw__wheel_settle(wheel, timer, id);
+    htw__wheel_set_where(wheel, timer, id);
     htw__ring_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
     htw__delay_queue_offer(&wheel->queue, id, deadline);
     wheel->demoted++;
@@ -135,13 +135,13 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
  * that runs ahead from the front, until the two meet in the middle. What it has passed is near
  * when its turn comes.
  */
-static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, const struct top *top,
-                                                    struct batch *batch) {
+static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, const struct top *top,
+                                                     struct batch *batch) {
     struct htw__link *ring = htw__bucket_ring(top->buckets, top->slot);
     const struct htw__link *ahead = ring->_next;
-    wheel->opening = true;
+    wheel->emptying = true;
     while (!is_over(batch)) {
-        struct htw__link *link = htw__ring_take_last(ring);
+        struct htw__link *link = htw__ring_pop_back(ring);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, con
         __builtin_prefetch(ahead, 1);
         struct htw_timer *timer = htw__timer_of(link);
         if (timer->_deadline <= wheel->clock) {
-            htw__wheel_settle(wheel, timer, HTW__ID_DUE);
+            htw__wheel_set_where(wheel, timer, HTW__ID_DUE);
             htw__ring_push_front(&wheel->due, link);
         } else {
             demote_to_front(wheel, timer, top->level);
@@ -163,23 +163,23 @@ static __attribute__((noinline)) void open_in_order(struct htw_wheel *wheel, con
 }
 
 /*
- * Opens a bucket that is not empty, or goes on with one (`was_open`).
+ * Opens a bucket that is not empty, or goes on with one (`resumed`).
  *
  * A caller who takes one timer at a time comes back for each: at the lowest level nearly all
  * are due, and above it the first of those that are left may be. Only if it was not, there is
  * something to demote, and a walk to begin.
  */
-static void open_bucket(struct htw_wheel *wheel, const struct top *top, bool was_open,
-                        struct batch *batch) {
+static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resumed,
+                      struct batch *batch) {
     if (wheel->strict_fifo && top->level > 0) {
-        open_in_order(wheel, top, batch);
+        empty_in_order(wheel, top, batch);
     } else if (top->level == 0 && (wheel->strict_fifo || batch->max == 1)) {
         empty_one_by_one(wheel, top, batch);
     } else {
-        if (was_open && batch->max == 1)
-            hand_out_or_demote(
+        if (resumed && batch->max == 1)
+            expire_or_demote(
                 wheel,
-                htw__timer_of(htw__bucket_take(top->buckets, top->slot, &wheel->turn, &wheel->nil)),
+                htw__timer_of(htw__bucket_pop(top->buckets, top->slot, &wheel->turn, &wheel->nil)),
                 batch);
         if (!is_over(batch))
             empty_bucket(wheel, top, batch);
@@ -187,7 +187,8 @@ static void open_bucket(struct htw_wheel *wheel, const struct top *top, bool was
 }
 
 /* Discards buckets at the top that cancels have emptied. Whether the budget lasts for all. */
-static __attribute__((noinline)) bool clear_top(struct htw_wheel *wheel, struct batch *batch) {
+static __attribute__((noinline)) bool discard_empty_tops(struct htw_wheel *wheel,
+                                                         struct batch *batch) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
         if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
@@ -211,12 +212,12 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
 }
 
 /* With HTW_DONE the round is to be ended. */
-static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
-                                        struct batch *batch) {
+static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
+                                         struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
-        if (!wheel->opening)
-            hand_out_due(wheel, batch);
+        if (!wheel->emptying)
+            expire_due(wheel, batch);
         /* A full batch does not report that nothing is left, even if it is so. */
         if (batch->count == batch->max)
             return HTW_MORE;
@@ -230,10 +231,10 @@ static enum htw_wheel_progress go_round(struct htw_wheel *wheel, uint64_t now,
             htw__wheel_discard_top(wheel);
             continue;
         }
-        bool was_open = top.key == wheel->clock;
-        if (!was_open)
+        bool resumed = top.key == wheel->clock;
+        if (!resumed)
             advance_clock(wheel, top.key);
-        open_bucket(wheel, &top, was_open, batch);
+        empty_top(wheel, &top, resumed, batch);
     }
 }
 
@@ -244,8 +245,8 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bo
         now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
         now = wheel->clock;
-    enum htw_wheel_progress progress = go_round(wheel, now, batch);
-    if (progress == HTW_DONE && limited && !clear_top(wheel, batch))
+    enum htw_wheel_progress progress = run_round(wheel, now, batch);
+    if (progress == HTW_DONE && limited && !discard_empty_tops(wheel, batch))
         progress = HTW_MORE;
     if (progress == HTW_DONE)
         end_round(wheel, now);
@@ -255,7 +256,7 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bo
 
 /* Whether there is nothing to do but to set the clock, which is common where ticks are polled
    one by one. Then it is done. */
-static inline bool pass_idle(struct htw_wheel *wheel, uint64_t now) {
+static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
     if (wheel->in_round || now < wheel->clock ||
         !nothing_is_due(wheel, now)) /* so not HTW_NEVER_TICK */
         return false;
@@ -265,7 +266,7 @@ static inline bool pass_idle(struct htw_wheel *wheel, uint64_t now) {
 }
 
 struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
-    if (wheel == NULL || pass_idle(wheel, now))
+    if (wheel == NULL || advance_idle(wheel, now))
         return NULL;
     struct htw_timer *timer = NULL;
     struct batch batch = { &timer, 0, 1, SIZE_MAX };
@@ -276,9 +277,9 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
 
 /* As advance(), where nothing was to be done but to set the clock. If the budget does not last, the
    caller believes that the round goes on. */
-static __attribute__((noinline)) int clear_idle(struct htw_wheel *wheel, size_t budget) {
+static __attribute__((noinline)) int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
     struct batch batch = { NULL, 0, 0, budget };
-    wheel->in_round = !clear_top(wheel, &batch);
+    wheel->in_round = !discard_empty_tops(wheel, &batch);
     HTW_ASSERT_WHEEL(wheel);
     return wheel->in_round ? HTW_MORE : HTW_DONE;
 }
@@ -287,9 +288,9 @@ int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer
                          size_t max, size_t budget, size_t *ret_count) {
     if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
-    if (pass_idle(wheel, now)) {
+    if (advance_idle(wheel, now)) {
         *ret_count = 0;
-        return budget == 0 ? HTW_DONE : clear_idle(wheel, budget);
+        return budget == 0 ? HTW_DONE : discard_empty_idle(wheel, budget);
     }
     struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
     enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
@@ -312,17 +313,17 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
     return HTW_NEVER_TICK;
 }
 
-static struct htw__link *take_any(struct htw_wheel *wheel) {
+static struct htw__link *remove_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        struct htw__link *link = htw__bucket_take(top.buckets, top.slot, &wheel->turn, &wheel->nil);
+        struct htw__link *link = htw__bucket_pop(top.buckets, top.slot, &wheel->turn, &wheel->nil);
         if (link != NULL)
             return link;
         htw__wheel_discard_top(wheel);
     }
     struct htw__link *rings[] = { &wheel->due, &wheel->late, &wheel->never };
     for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-        struct htw__link *link = htw__ring_take_first(rings[i]);
+        struct htw__link *link = htw__ring_pop_front(rings[i]);
         if (link != NULL)
             return link;
     }
@@ -330,7 +331,7 @@ static struct htw__link *take_any(struct htw_wheel *wheel) {
 }
 
 struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel) {
-    struct htw__link *link = wheel == NULL ? NULL : take_any(wheel);
+    struct htw__link *link = wheel == NULL ? NULL : remove_any(wheel);
     if (link == NULL)
         return NULL;
     struct htw_timer *timer = htw__timer_of(link);

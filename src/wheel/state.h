@@ -45,7 +45,7 @@ struct htw_wheel {
     uint8_t level_max;
     bool strict_fifo;
     bool in_round;
-    bool opening;  /* strict FIFO: the bucket at the top was found due, and is being emptied */
+    bool emptying; /* strict FIFO: the bucket at the top was found due, and is being emptied */
     uint32_t turn; /* the chain that a timer was last taken from */
 
     struct htw__link nil; /* where the chains of all buckets end */
@@ -138,8 +138,8 @@ static inline bool htw__place_is_level(unsigned place) {
     return place <= HTW_WHEEL_LEVELS_MAX;
 }
 
-static inline void htw__wheel_settle(const struct htw_wheel *wheel, struct htw_timer *timer,
-                                     uint32_t id) {
+static inline void htw__wheel_set_where(const struct htw_wheel *wheel, struct htw_timer *timer,
+                                        uint32_t id) {
     timer->_where = wheel->mark | id;
 }
 
@@ -170,22 +170,22 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
 }
 
 /* The same, and tells the delay queue. */
-static inline void htw__wheel_enter(struct htw_wheel *wheel, struct htw_timer *timer,
-                                    uint64_t deadline, const struct htw__level *level,
-                                    uint64_t turn) {
+static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_timer *timer,
+                                        uint64_t deadline, const struct htw__level *level,
+                                        uint64_t turn) {
     uint32_t id = htw__wheel_link(wheel, timer, deadline, level, turn);
     htw__delay_queue_offer(&wheel->queue, id, deadline);
 }
 
 /* Puts a timer, which is in no list, into `place`, which exists. */
-static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *timer,
-                                   uint64_t deadline, unsigned place, uint64_t turn) {
+static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *timer,
+                                     uint64_t deadline, unsigned place, uint64_t turn) {
     if (htw__place_is_level(place)) {
-        htw__wheel_enter(wheel, timer, deadline, &wheel->levels[place], turn);
+        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place], turn);
         return;
     }
     timer->_deadline = deadline;
-    htw__wheel_settle(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
+    htw__wheel_set_where(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
     struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
                              : wheel->in_round         ? &wheel->late
                                                        : &wheel->due;
@@ -194,7 +194,7 @@ static inline void htw__wheel_file(struct htw_wheel *wheel, struct htw_timer *ti
 
 /* Discards the bucket at the top of the delay queue, which is empty. */
 static inline void htw__wheel_discard_top(struct htw_wheel *wheel) {
-    wheel->opening = false;
+    wheel->emptying = false;
     htw__delay_queue_pop(&wheel->queue);
 }
 

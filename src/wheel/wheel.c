@@ -135,7 +135,7 @@ _Static_assert(HTW_WHEEL_SIZE_MAX *HTW_WHEEL_LEVELS_MAX < HTW__ID_DUE,
 static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
     if (wheel->strict_fifo)
         return 0;
-    return level == 0 ? HTW__BUCKET_CHAINS_NEAR : HTW__BUCKET_CHAINS_FAR;
+    return level == 0 ? HTW__BUCKET_CHAINS_LEVEL_0 : HTW__BUCKET_CHAINS_ABOVE;
 }
 
 /* The farthest that a deadline may be, from a clock anywhere, to find its level created. */
@@ -235,7 +235,7 @@ int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_option
     return 0;
 }
 
-static bool disown(struct htw_timer *timer, void *arg) {
+static bool mark_not_pending(struct htw_timer *timer, void *arg) {
     (void)arg;
     timer->_where = 0;
     return true;
@@ -244,7 +244,7 @@ static bool disown(struct htw_timer *timer, void *arg) {
 void htw_wheel_destroy(struct htw_wheel *wheel) {
     if (wheel == NULL)
         return;
-    htw_wheel_for_each(wheel, disown, NULL);
+    htw_wheel_for_each(wheel, mark_not_pending, NULL);
     struct htw_allocator allocator = wheel->allocator;
     for (unsigned level = 0; level < wheel->level_count; level++)
         htw__release(&allocator, wheel->levels[level].buckets.lists,
@@ -283,9 +283,9 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
         return error;
     if (timer->_where != 0) {
         htw__link_unlink(&timer->_link);
-        htw__wheel_file(wheel, timer, deadline, place, wheel->moved++);
+        htw__wheel_insert(wheel, timer, deadline, place, wheel->moved++);
     } else {
-        htw__wheel_file(wheel, timer, deadline, place, wheel->scheduled++);
+        htw__wheel_insert(wheel, timer, deadline, place, wheel->scheduled++);
     }
     HTW_ASSERT_WHEEL(wheel);
     return 0;
@@ -326,7 +326,7 @@ static bool may_arm(const struct htw_wheel *wheel, const struct htw_timer *timer
     return wheel != NULL && timer != NULL && (timer->_where == 0 || htw__wheel_owns(wheel, timer));
 }
 
-static __attribute__((noinline)) int schedule_rare(struct htw_wheel *wheel, struct htw_timer *timer,
+static __attribute__((noinline)) int schedule_slow(struct htw_wheel *wheel, struct htw_timer *timer,
                                                    uint64_t deadline) {
     if (!may_arm(wheel, timer))
         return -EINVAL;
@@ -348,7 +348,7 @@ static __attribute__((noinline)) int postpone(struct htw_wheel *wheel, struct ht
                                               uint64_t deadline) {
     if (wheel->strict_fifo || deadline < timer->_deadline || !htw__wheel_owns(wheel, timer) ||
         !htw__id_is_bucket(htw__timer_id(timer)))
-        return schedule_rare(wheel, timer, deadline);
+        return schedule_slow(wheel, timer, deadline);
     timer->_deadline = deadline;
     wheel->moved++;
     HTW_ASSERT_WHEEL(wheel);
@@ -361,7 +361,7 @@ static __attribute__((noinline)) int postpone(struct htw_wheel *wheel, struct ht
  */
 static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
     if (wheel == NULL || timer == NULL || deadline <= wheel->clock || deadline > wheel->reach)
-        return schedule_rare(wheel, timer, deadline);
+        return schedule_slow(wheel, timer, deadline);
     if (timer->_where != 0)
         return postpone(wheel, timer, deadline);
     uint32_t id = htw__wheel_link(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
@@ -380,7 +380,7 @@ int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_
  * highest bit in which earliest - 1 and latest differ, no multiple lies between; at that
  * bit exactly one does.
  */
-static uint64_t roundest_tick(uint64_t earliest, uint64_t latest) {
+static uint64_t slack_tick(uint64_t earliest, uint64_t latest) {
     if (earliest == 0)
         return 0;
     unsigned bit = 63u - (unsigned)__builtin_clzll((earliest - 1) ^ latest);
@@ -399,7 +399,7 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
         return schedule(wheel, timer, HTW_NEVER_TICK);
     if (latest == HTW_NEVER_TICK)
         latest = HTW_NEVER_TICK - 1;
-    return schedule(wheel, timer, roundest_tick(earliest, latest));
+    return schedule(wheel, timer, slack_tick(earliest, latest));
 }
 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {

@@ -101,11 +101,11 @@ static void choose_scale(const struct htw__histogram *lateness, struct scale *sc
 
 static void fill_rows(const struct htw__histogram *lateness, struct scale *scale) {
     size_t cursor = 0;
-    struct htw__histogram_cell cell;
-    while (htw__histogram_next(lateness, &cursor, &cell)) {
-        uint64_t low = cell.low > scale->first_ns ? cell.low : scale->first_ns;
+    struct htw__histogram_bucket bucket;
+    while (htw__histogram_next(lateness, &cursor, &bucket)) {
+        uint64_t low = bucket.low > scale->first_ns ? bucket.low : scale->first_ns;
         uint64_t row = (low - scale->first_ns) / scale->step_ns;
-        scale->counts[row < scale->rows ? row : scale->rows - 1] += cell.count;
+        scale->counts[row < scale->rows ? row : scale->rows - 1] += bucket.count;
     }
 }
 

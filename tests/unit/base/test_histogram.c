@@ -16,12 +16,12 @@ static int empty(void **state) {
     return 0;
 }
 
-static uint64_t count_of_all_cells(void) {
+static uint64_t count_of_all_buckets(void) {
     uint64_t count = 0;
     size_t cursor = 0;
-    struct htw__histogram_cell cell;
-    while (htw__histogram_next(&histogram, &cursor, &cell))
-        count += cell.count;
+    struct htw__histogram_bucket bucket;
+    while (htw__histogram_next(&histogram, &cursor, &bucket))
+        count += bucket.count;
     return count;
 }
 
@@ -32,7 +32,7 @@ static void histogram_without_values_is_all_zero(void **state) {
     assert_int_equal(htw__histogram_min(&histogram), 0);
     assert_int_equal(htw__histogram_max(&histogram), 0);
     assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 0);
-    assert_int_equal(count_of_all_cells(), 0);
+    assert_int_equal(count_of_all_buckets(), 0);
 }
 
 static void histogram_of_small_values_is_exact(void **state) {
@@ -48,17 +48,17 @@ static void histogram_of_small_values_is_exact(void **state) {
     assert_int_equal(htw__histogram_percentile(&histogram, 100.0), 100);
 }
 
-/* A lone value must come out of its own cell, close enough and never too small. */
+/* A lone value must come out of its own bucket, close enough and never too small. */
 static void assert_is_recorded_well(uint64_t value) {
-    struct htw__histogram_cell cell;
+    struct htw__histogram_bucket bucket;
     size_t cursor = 0;
     htw__histogram_init(&histogram);
     htw__histogram_record(&histogram, value);
-    assert_true(htw__histogram_next(&histogram, &cursor, &cell));
-    assert_int_equal(cell.count, 1);
-    assert_true(cell.low <= value && value <= cell.high);
-    assert_true(cell.high - cell.low <= value / 64);
-    assert_false(htw__histogram_next(&histogram, &cursor, &cell));
+    assert_true(htw__histogram_next(&histogram, &cursor, &bucket));
+    assert_int_equal(bucket.count, 1);
+    assert_true(bucket.low <= value && value <= bucket.high);
+    assert_true(bucket.high - bucket.low <= value / 64);
+    assert_false(htw__histogram_next(&histogram, &cursor, &bucket));
     assert_true(htw__histogram_percentile(&histogram, 50.0) == value);
 }
 
@@ -72,21 +72,21 @@ static void histogram_of_any_magnitude_is_close(void **state) {
     assert_is_recorded_well(UINT64_MAX);
 }
 
-static void histogram_cells_cover_all_values_without_gaps(void **state) {
+static void histogram_buckets_cover_all_values_without_gaps(void **state) {
     (void)state;
-    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++)
-        htw__counter_add(&histogram.cells[i], 1);
+    for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
+        htw__counter_add(&histogram.buckets[i], 1);
     size_t cursor = 0;
-    struct htw__histogram_cell cell;
+    struct htw__histogram_bucket bucket;
     uint64_t next = 0;
-    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++) {
-        assert_true(htw__histogram_next(&histogram, &cursor, &cell));
-        assert_true(cell.low == next);
-        assert_true(cell.high >= cell.low);
-        next = cell.high + 1;
+    for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++) {
+        assert_true(htw__histogram_next(&histogram, &cursor, &bucket));
+        assert_true(bucket.low == next);
+        assert_true(bucket.high >= bucket.low);
+        next = bucket.high + 1;
     }
-    assert_true(next == 0); /* the last cell ends with UINT64_MAX */
-    assert_false(htw__histogram_next(&histogram, &cursor, &cell));
+    assert_true(next == 0); /* the last bucket ends with UINT64_MAX */
+    assert_false(htw__histogram_next(&histogram, &cursor, &bucket));
 }
 
 static void histogram_percentile_is_never_too_small(void **state) {
@@ -100,10 +100,10 @@ static void histogram_percentile_is_never_too_small(void **state) {
         assert_true(told >= exact);
         assert_true(told - exact <= exact / 64);
     }
-    assert_int_equal(count_of_all_cells(), VALUES);
+    assert_int_equal(count_of_all_buckets(), VALUES);
 }
 
-static void histogram_sum_is_exact_beyond_the_cells(void **state) {
+static void histogram_sum_is_exact_beyond_the_buckets(void **state) {
     (void)state;
     for (uint64_t i = 1; i <= 1000; i++)
         htw__histogram_record(&histogram, i * 1000003);
@@ -122,8 +122,8 @@ static void assert_same(const struct htw__histogram *a, const struct htw__histog
     assert_true(htw__histogram_sum(a) == htw__histogram_sum(b));
     assert_true(htw__histogram_min(a) == htw__histogram_min(b));
     assert_true(htw__histogram_max(a) == htw__histogram_max(b));
-    for (size_t i = 0; i < HTW__HISTOGRAM_CELLS; i++)
-        assert_true(htw__counter_read(&a->cells[i]) == htw__counter_read(&b->cells[i]));
+    for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
+        assert_true(htw__counter_read(&a->buckets[i]) == htw__counter_read(&b->buckets[i]));
 }
 
 static void histogram_merged_is_as_if_all_had_been_recorded_there(void **state) {
@@ -163,19 +163,19 @@ static void histogram_merged_with_a_narrower_one_keeps_its_extremes(void **state
     assert_int_equal(htw__histogram_max(&histogram), 70000);
 }
 
-/* What a reader may see while a value is recorded: its cell has it, and nothing else. */
-static void histogram_half_recorded_is_told_by_its_cells(void **state) {
+/* What a reader may see while a value is recorded: its bucket has it, and nothing else. */
+static void histogram_half_recorded_is_told_by_its_buckets(void **state) {
     (void)state;
     size_t cursor = 0;
-    struct htw__histogram_cell cell;
-    htw__counter_add(&histogram.cells[htw__histogram_cell_of(1000)], 1);
-    assert_true(htw__histogram_next(&histogram, &cursor, &cell));
+    struct htw__histogram_bucket bucket;
+    htw__counter_add(&histogram.buckets[htw__histogram_bucket_of(1000)], 1);
+    assert_true(htw__histogram_next(&histogram, &cursor, &bucket));
     assert_int_equal(htw__histogram_min(&histogram), 0);
-    assert_true(htw__histogram_percentile(&histogram, 50.0) == cell.high);
+    assert_true(htw__histogram_percentile(&histogram, 50.0) == bucket.high);
     htw__histogram_merge(&other, &histogram);
     assert_int_equal(htw__histogram_count(&other), 1);
-    assert_true(htw__histogram_min(&other) == cell.low);
-    assert_true(htw__histogram_max(&other) == cell.high);
+    assert_true(htw__histogram_min(&other) == bucket.low);
+    assert_true(htw__histogram_max(&other) == bucket.high);
 }
 
 enum { RECORDS = 300000, RECORDED_MIN = 1000, RECORDED_MAX = 1000999 };
@@ -252,14 +252,14 @@ int main(void) {
         cmocka_unit_test_setup(histogram_without_values_is_all_zero, empty),
         cmocka_unit_test_setup(histogram_of_small_values_is_exact, empty),
         cmocka_unit_test_setup(histogram_of_any_magnitude_is_close, empty),
-        cmocka_unit_test_setup(histogram_cells_cover_all_values_without_gaps, empty),
+        cmocka_unit_test_setup(histogram_buckets_cover_all_values_without_gaps, empty),
         cmocka_unit_test_setup(histogram_percentile_is_never_too_small, empty),
-        cmocka_unit_test_setup(histogram_sum_is_exact_beyond_the_cells, empty),
+        cmocka_unit_test_setup(histogram_sum_is_exact_beyond_the_buckets, empty),
         cmocka_unit_test_setup(histogram_of_the_greatest_value_alone_has_it_as_minimum, empty),
         cmocka_unit_test_setup(histogram_merged_is_as_if_all_had_been_recorded_there, empty),
         cmocka_unit_test_setup(histogram_merged_with_an_empty_one_is_as_before, empty),
         cmocka_unit_test_setup(histogram_merged_with_a_narrower_one_keeps_its_extremes, empty),
-        cmocka_unit_test_setup(histogram_half_recorded_is_told_by_its_cells, empty),
+        cmocka_unit_test_setup(histogram_half_recorded_is_told_by_its_buckets, empty),
         cmocka_unit_test_setup(histogram_read_by_another_thread_is_sane_all_the_while, empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void key_table_without_nodes_holds_no_memory(void **state) {
     assert_int_equal(htw__key_table_memory(&table), 0);
     assert_null(find(0));
     assert_null(htw__key_table_next(&table, NULL));
-    assert_null(htw__key_table_take(&table));
+    assert_null(htw__key_table_remove_any(&table));
     assert_true(htw__key_table_is_valid(&table));
     assert_int_equal(memory.calls, 0);
 }
@@ -219,7 +219,7 @@ static void key_table_emptied_by_takes_gives_each_node_once(void **state) {
     for (size_t i = 0; i < MANY; i++)
         insert(i);
     struct htw__key_node *node;
-    while ((node = htw__key_table_take(&table)) != NULL) {
+    while ((node = htw__key_table_remove_any(&table)) != NULL) {
         struct item *item = (struct item *)(void *)node;
         assert_true(item->is_in);
         item->is_in = false;

@@ -100,11 +100,11 @@ static void ring_taken_from_both_ends_gives_null_when_empty(void **state) {
     fresh(&lists);
     for (int i = 0; i < 3; i++)
         htw__ring_push_back(&lists.ring, &lists.links[i]);
-    assert_ptr_equal(htw__ring_take_last(&lists.ring), &lists.links[2]);
-    assert_ptr_equal(htw__ring_take_first(&lists.ring), &lists.links[0]);
-    assert_ptr_equal(htw__ring_take_last(&lists.ring), &lists.links[1]);
-    assert_null(htw__ring_take_last(&lists.ring));
-    assert_null(htw__ring_take_first(&lists.ring));
+    assert_ptr_equal(htw__ring_pop_back(&lists.ring), &lists.links[2]);
+    assert_ptr_equal(htw__ring_pop_front(&lists.ring), &lists.links[0]);
+    assert_ptr_equal(htw__ring_pop_back(&lists.ring), &lists.links[1]);
+    assert_null(htw__ring_pop_back(&lists.ring));
+    assert_null(htw__ring_pop_front(&lists.ring));
 }
 
 static void ring_spliced_behind_another_joins_both_orders(void **state) {

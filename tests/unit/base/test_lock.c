@@ -92,9 +92,9 @@ static void lock_initialized_is_free(void **state) {
     struct htw__lock lock;
     htw__lock_init(&lock, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_acquire(&lock);
-    assert_int_equal(lock.taken, 1);
+    assert_int_equal(lock.locked, 1);
     htw__lock_release(&lock);
-    assert_int_equal(lock.taken, 0);
+    assert_int_equal(lock.locked, 0);
     htw__lock_fini(&lock);
 }
 

@@ -42,7 +42,7 @@ static int add_page(void) {
 /* A cell, if there is one without adding a page. */
 static struct htw__cell *take_at_hand(void) {
     uint32_t index;
-    struct htw__cell *cell = htw__slab_take(&slab, &index);
+    struct htw__cell *cell = htw__slab_allocate(&slab, &index);
     assert_true(cell == NULL || index == htw__slab_index(&slab, cell));
     return cell;
 }

@@ -55,7 +55,7 @@ static void must_not_release(void *context, void *memory, size_t size, size_t al
 
 /* Not in the order of ranks: this stands for several threads. */
 static void hold(struct htw__lock *lock) {
-    atomic_store(&lock->taken, 1);
+    atomic_store(&lock->locked, 1);
 }
 
 static void inherit_locks(struct purgatory_case *test) {

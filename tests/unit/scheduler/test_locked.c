@@ -18,7 +18,7 @@ static uint64_t bytes_at_wait;
 
 static void hold(struct scheduler_fixture *f) {
     held = &f->scheduler->shards[0];
-    atomic_store(&held->lock.taken, 1); /* as if by another thread */
+    atomic_store(&held->lock.locked, 1); /* as if by another thread */
     bytes_at_wait = UINT64_MAX;
 }
 
@@ -27,7 +27,7 @@ void __wrap_htw__lock_wait(struct htw__lock *lock) {
         bytes_at_wait = htw__counter_read(&held->attributes_bytes);
         htw__counter_add(&held->scheduled, 1);
         htw__counter_add(&held->cancelled, 1); /* so that the sums are right */
-        atomic_store(&held->lock.taken, 0);
+        atomic_store(&held->lock.locked, 0);
         held = NULL;
     }
     __real_htw__lock_wait(lock);
