@@ -4,20 +4,14 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 
-from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, has, read_until, run,
-                     start, test)
+from harness import (PATIENCE, PROGRAM, close_output, content_of, equal, file_with, finish, has,
+                     messages_of, run, start, start_with, test)
 
 
 @test
 def delay_that_is_bad_is_named_and_skipped():
-    bad = [b"", b" ", b"x", b"x y", b"-1 y", b"1x y", b"1.s y", b"1..2 y", b". y", b"++1 y", b"1e y",
-           b"2h30 y", b"h y", b"99999999999999999999 y", b"999999999999w y", b"1s2 y",
-           b"@ y", b"@-5 y", b"@2026-02-29T00:00:00Z y", b"@2100-02-29T00:00:00Z y",
-           b"@2026-13-01T00:00:00Z y", b"@2026-01-01T24:00:00Z y", b"@2026-01-01T00:00:00 y",
-           b"@2026-01-01 y", b"@2026-01-01T00:00:60Z y", b"@2026-01-01T00:00:00+24:00 y",
-           b"@99999999999999999999 y", b"@99999999999999999 y", b"0x10 y", b"1S y",
+    bad = [b"", b" ", b"x y", b"99999999999999999999 y", b"@2026-02-29T00:00:00Z y", b"1S y",
            b"\xff\x1b[2J y", b"1s\r"]
     data = b"".join(b"0 good\n%s\n" % line for line in bad)
     got = run(data=data)
@@ -27,7 +21,6 @@ def delay_that_is_bad_is_named_and_skipped():
     for number, complaint in enumerate(complaints):
         has(complaint, f"htw delay: -:{2 * number + 2}: ")
         assert "\x1b" not in complaint, "a control character in a complaint"
-    has(run("--simulate", data=b"@2024-02-29T23:59:59.999-12:00 y\n").out.decode(), "y")
 
 
 @test
@@ -39,44 +32,25 @@ def delay_that_is_bad_and_long_is_named_in_short():
 
 
 @test
-def delay_that_is_bad_is_named_with_its_file():
-    with tempfile.TemporaryDirectory() as directory:
-        one = file_with(directory, "one", b"0 a\n")
-        two = file_with(directory, "two", b"0 b\nbad\n0 c\n")
-        got = run(one, two)
-        equal((got.status, got.lines), (1, [b"a", b"b", b"c"]))
-        has(got.err, f"htw delay: {two}:2: ")
+def delay_that_is_bad_is_named_with_its_file(directory):
+    one = file_with(directory, "one", b"0 a\n")
+    two = file_with(directory, "two", b"0 b\nbad\n0 c\n")
+    got = run(one, two)
+    equal((got.status, got.lines), (1, [b"a", b"b", b"c"]))
+    has(got.err, f"htw delay: {two}:2: ")
 
 
 @test
-def delay_that_is_bad_ends_a_strict_run():
-    with tempfile.TemporaryDirectory() as directory:
-        two = file_with(directory, "two", b"0 d\n")
-        got = run("--strict", "-", two, data=b"0.3 a\n0 b\nbad line\n0 c\n")
-        equal((got.status, got.lines), (1, [b"b", b"a"]))
-        has(got.err, "htw delay: -:3: ")
-
-
-@test
-def delay_of_missing_files_and_directories_goes_on():
-    with tempfile.TemporaryDirectory() as directory:
-        good = file_with(directory, "good", b"0 a\n")
-        missing = os.path.join(directory, "missing")
-        got = run(missing, good, directory)
-        equal((got.status, got.out), (1, b"a\n"))
-        has(got.err, f"htw delay: {missing}: No such file or directory\n")
-        has(got.err, f"htw delay: {directory}: Is a directory\n")
+def delay_that_is_bad_ends_a_strict_run(directory):
+    two = file_with(directory, "two", b"0 d\n")
+    got = run("--strict", "-", two, data=b"0.3 a\n0 b\nbad line\n0 c\n")
+    equal((got.status, got.lines), (1, [b"b", b"a"]))
+    has(got.err, "htw delay: -:3: ")
 
 
 @test
 def delay_with_wrong_options_tells_the_usage():
-    for options in (["--bogus"], ["-Q"], ["--tick"], ["--tick", "0"], ["--tick", "2d"],
-                    ["--tick", "x"], ["--tick=-1s"], ["--wheel-size", "3"],
-                    ["--wheel-size", "8192"], ["--wheel-size", "1"], ["--wheel-size", ""],
-                    ["--max-pending", "0"], ["--max-pending", "-1"], ["--max-pending", "1k"],
-                    ["--max-pending", "99999999999999999999999"],
-                    ["--max-line", "0"], ["-l", "1M"], ["--stats=1"],
-                    ["--unreleased", ""], ["-u", "-"]):
+    for options in (["--bogus"], ["--tick", "0"], ["--stats=1"], ["-u", "-"]):
         got = run(*options, data=b"0 x\n")
         equal((got.status, got.out), (2, b""), str(options))
         has(got.err, "htw delay: ")
@@ -127,20 +101,9 @@ def delay_help_is_given_by_name():
     equal(output("help", "delay", "help"), (2, b""))
 
 
-@test
-def delay_to_a_full_disk_fails():
-    with tempfile.TemporaryDirectory() as directory, open("/dev/full", "wb") as full:
-        path = os.path.join(directory, "rest")
-        got = run("-u", path, data=b"0 a\n1h b\n", stdout=full)
-        equal(got.status, 1)
-        has(got.err, "htw delay: standard output: No space left on device")
-        equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
-
-
 def run_without_a_reader(*options, data, **kwargs):
     process = start(*options, **kwargs)
-    process.stdout.close()
-    process.stdout = None
+    close_output(process)
     return finish(process, data)
 
 
@@ -155,31 +118,23 @@ def delay_to_a_reader_that_has_gone_ends_quietly():
 
 
 @test
-def delay_to_a_reader_that_has_gone_saves_the_rest():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "rest")
-        process = start("-u", path, bufsize=0)
-        process.stdin.write(b"1h a\n1h b\n0 x\n")
-        read_until(process.stdout.fileno(), b"x\n")
-        process.stdout.close()
-        process.stdout = None
-        equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)  # while more input may come
-        got = finish(process)
-        equal(got.err, f"htw delay: stopped after -:3: 2 not released, written to {path}\n")
-        equal([line.split(b" ")[1] for line in content_of(path).splitlines()], [b"a", b"b"])
+def delay_to_a_reader_that_has_gone_saves_the_rest(directory):
+    path = os.path.join(directory, "rest")
+    process = start_with(b"1h a\n1h b\n0 x\n", "-u", path)
+    close_output(process)
+    equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)  # while more input may come
+    got = finish(process)
+    equal(got.err, f"htw delay: stopped after -:3: 2 not released, written to {path}\n")
+    equal(messages_of(path), [b"a", b"b"])
 
 
 @test
-def delay_to_a_reader_that_has_gone_with_nothing_left_leaves_the_file_alone():
-    with tempfile.TemporaryDirectory() as directory:
-        path = file_with(directory, "rest", b"old\n")
-        process = start("-u", path, bufsize=0)
-        process.stdin.write(b"0 x\n")
-        read_until(process.stdout.fileno(), b"x\n")
-        process.stdout.close()
-        process.stdout = None
-        equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)
-        equal((finish(process).err, content_of(path)), ("", b"old\n"))
+def delay_to_a_reader_that_has_gone_with_nothing_left_leaves_the_file_alone(directory):
+    path = file_with(directory, "rest", b"old\n")
+    process = start_with(b"0 x\n", "-u", path)
+    close_output(process)
+    equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)
+    equal((finish(process).err, content_of(path)), ("", b"old\n"))
 
 
 @test
@@ -200,29 +155,18 @@ def delay_with_closed_descriptors_fails():
     equal(status("<&-"), 1)
 
 
-@test
-def delay_with_an_impossible_unreleased_file_does_not_start():
-    for path in ("/nowhere/at/all", "/tmp"):
-        got = run("-u", path, data=b"0 x\n")
-        equal((got.status, got.out), (1, b""))
-        has(got.err, f"htw delay: {path}: ")
-
-
 def run_with_little_memory(*options):
-    limited = ["sh", "-c", 'ulimit -v 65536; exec "$@"', "sh", PROGRAM, "delay", *options]
-    return subprocess.run(limited, capture_output=True, stdin=subprocess.DEVNULL,
-                          timeout=PATIENCE, check=False)
+    return run(*options, shell="ulimit -v 65536")
 
 
 @test
-def delay_without_memory_releases_what_it_has():
-    if run_with_little_memory("--version").returncode != 0:
+def delay_without_memory_releases_what_it_has(directory):
+    if run_with_little_memory("--version").status != 0:
         return  # a sanitizer needs more for itself
-    with tempfile.TemporaryDirectory() as directory:
-        many = file_with(directory, "many", b"".join(b"5s %d\n" % i for i in range(1000000)))
-        got = run_with_little_memory(many)
-        equal(got.returncode, 1)
-        has(got.stderr.decode(), "no more is read: Cannot allocate memory")
-        released = [int(line) for line in got.stdout.splitlines()]
-        assert len(released) > 10000, "too few were accepted"
-        equal(released, list(range(len(released))))
+    many = file_with(directory, "many", b"".join(b"5s %d\n" % i for i in range(1000000)))
+    got = run_with_little_memory(many)
+    equal(got.status, 1)
+    has(got.err, "no more is read: Cannot allocate memory")
+    released = [int(line) for line in got.lines]
+    assert len(released) > 10000, "too few were accepted"
+    equal(released, list(range(len(released))))

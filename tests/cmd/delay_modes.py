@@ -5,21 +5,18 @@ import os
 import pty
 import random
 import struct
-import tempfile
 import termios
 import threading
 import time
 
-from harness import (PATIENCE, content_of, equal, file_with, finish, has, parse_time,
-                     read_until, run, start, test)
+from harness import (PATIENCE, content_of, equal, file_with, finish, has, parse_time, run, start,
+                     start_with, test)
 
 
 @test
 def delay_from_start_counts_from_the_start():
     began = time.time()
-    process = start("--from-start", "--timestamps", bufsize=0)
-    process.stdin.write(b"0 up\n")
-    read_until(process.stdout.fileno(), b"up\n")
+    process = start_with(b"0 up\n", "--from-start", "--timestamps", until=b"up\n")
     time.sleep(0.5)
     wrote = time.time()
     process.stdin.write(b"1.5 b\n0.5 a\n")
@@ -32,28 +29,27 @@ def delay_from_start_counts_from_the_start():
 
 
 @test
-def delay_simulated_has_the_order_of_the_real_run():
+def delay_simulated_has_the_order_of_the_real_run(directory):
     rng = random.Random(99)
     delays = [rng.randrange(0, 1500) for _ in range(5000)]
     data = b"".join(b"%dms %d\n" % (delay, n) for n, delay in enumerate(delays))
-    with tempfile.TemporaryDirectory() as directory:
-        path = file_with(directory, "in", data)
-        simulated = run("--simulate", "--timestamps", path)
-        wanted = sorted(range(5000), key=lambda n: (delays[n], n))
-        order = [int(line.split()[3]) for line in simulated.lines]
-        equal(order, wanted, "simulated order")
-        first = parse_time(simulated.lines[0].split()[0])
-        for line in simulated.lines:
-            planned, real, late, number = line.split()
-            shift = (delays[int(number)] - delays[order[0]]) * 10**6
-            assert abs(parse_time(planned) - first - shift) <= 1000, f"planned: {line}"
-            equal((real, late), (planned, b"+0.000000"))
-        real = run("--from-start", path)
-        head = sum(1 for delay in delays if delay < 750)  # these may be late at the start
-        equal(list(map(int, real.lines))[head:], wanted[head:], "real order")
-        before = time.monotonic()
-        equal(run("--simulate", data=b"30d b\n20d a\n").out, b"a\nb\n")
-        assert time.monotonic() - before < PATIENCE, "the month was waited for"
+    path = file_with(directory, "in", data)
+    simulated = run("--simulate", "--timestamps", path)
+    wanted = sorted(range(5000), key=lambda n: (delays[n], n))
+    order = [int(line.split()[3]) for line in simulated.lines]
+    equal(order, wanted, "simulated order")
+    first = parse_time(simulated.lines[0].split()[0])
+    for line in simulated.lines:
+        planned, real, late, number = line.split()
+        shift = (delays[int(number)] - delays[order[0]]) * 10**6
+        assert abs(parse_time(planned) - first - shift) <= 1000, f"planned: {line}"
+        equal((real, late), (planned, b"+0.000000"))
+    real = run("--from-start", path)
+    head = sum(1 for delay in delays if delay < 750)  # these may be late at the start
+    equal(list(map(int, real.lines))[head:], wanted[head:], "real order")
+    before = time.monotonic()
+    equal(run("--simulate", data=b"30d b\n20d a\n").out, b"a\nb\n")
+    assert time.monotonic() - before < PATIENCE, "the month was waited for"
 
 
 @test
@@ -72,13 +68,12 @@ def delay_with_coarse_ticks_is_rounded_up():
 
 
 @test
-def delay_beyond_the_ticks_is_reported_when_simulated():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "rest")
-        got = run("--simulate", "--tick", "1ns", "-u", path, data=b"4000000d never\n1 a\n")
-        equal((got.status, got.out), (1, b"a\n"))
-        has(got.err, "1 not released")
-        equal(content_of(path).split()[1], b"never")
+def delay_beyond_the_ticks_is_reported_when_simulated(directory):
+    path = os.path.join(directory, "rest")
+    got = run("--simulate", "--tick", "1ns", "-u", path, data=b"4000000d never\n1 a\n")
+    equal((got.status, got.out), (1, b"a\n"))
+    has(got.err, "1 not released")
+    equal(content_of(path).split()[1], b"never")
 
 
 @test
@@ -89,18 +84,6 @@ def delay_with_any_wheel_size_is_the_same():
     outputs = [run("-n", "-w", size, data=data).out for size in ("2", "64", "4096")]
     assert outputs[0] == outputs[1] == outputs[2], "the order differs"
     equal(len(outputs[0].splitlines()), 3000)
-
-
-@test
-def delay_stats_tell_the_numbers():
-    got = run("--stats", data=b"".join(b"%dms x\n" % (n % 300) for n in range(3000)) + b"bad\n")
-    equal(got.status, 1)
-    for part in ("read 3,001, bad 1, released 3,000, unreleased 0", "early 0, lateness min ",
-                 "p50 ", "p99 ", "max ", "wake-ups ", "(empty 0)", "clock advances ",
-                 "demotions ", "peak pending ", "wheel ", "messages ", "resident ", "  ###"):
-        has(got.err, part)
-    assert max(map(len, got.err.splitlines())) <= 80, "too wide"
-    equal(run("--stats").status, 0)
 
 
 def on_terminal(*options, data):

@@ -5,23 +5,16 @@ import random
 import re
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 
 from harness import (PATIENCE, PROGRAM, content_of, equal, file_with, finish, has, read_until,
-                     run, start, stop, test, wait_for)
+                     run, start, start_with, stop, test, wait_for)
 
 
 def memory_kib(process, name):
     text = content_of(f"/proc/{process.pid}/status").decode()
     return int(re.search(rf"^{name}:\s+(\d+)", text, re.M)[1])
-
-
-@test
-def delay_without_input_does_nothing():
-    got = run()
-    equal((got.status, got.out, got.err), (0, b"", ""))
 
 
 @test
@@ -72,21 +65,20 @@ def delay_of_a_long_line_leaves_no_memory_behind():
 
 
 @test
-def delay_longer_than_max_line_is_skipped_in_every_place():
+def delay_longer_than_max_line_is_skipped_in_every_place(directory):
     """Of every length about the limit and the buffer; in the middle, and at the end of a file."""
     for size in (98, 99, 100, 262143, 262144, 262145, 1000000):
         long = b"0 " + b"x" * size
-        with tempfile.TemporaryDirectory() as directory:
-            one = file_with(directory, "one", b"0 a\n" + long + b"\n0 b\n" + long)
-            two = file_with(directory, "two", b"0 c\n")
-            got = run("--max-line", "100", one, two)
-            if size == 98:
-                equal((got.status, got.lines), (0, [b"a", long[2:], b"b", long[2:], b"c"]))
-                continue
-            equal((got.status, got.lines), (1, [b"a", b"b", b"c"]), size)
-            equal(got.err, f"htw delay: {one}:2: line longer than --max-line: 0\n"
-                           f"htw delay: {one}:4: line longer than --max-line: 0\n")
-            equal(run("--strict", "-l100", one, two).lines, [b"a"])
+        one = file_with(directory, "one", b"0 a\n" + long + b"\n0 b\n" + long)
+        two = file_with(directory, "two", b"0 c\n")
+        got = run("--max-line", "100", one, two)
+        if size == 98:
+            equal((got.status, got.lines), (0, [b"a", long[2:], b"b", long[2:], b"c"]))
+            continue
+        equal((got.status, got.lines), (1, [b"a", b"b", b"c"]), size)
+        equal(got.err, f"htw delay: {one}:2: line longer than --max-line: 0\n"
+                       f"htw delay: {one}:4: line longer than --max-line: 0\n")
+        equal(run("--strict", "-l100", one, two).lines, [b"a"])
 
 
 @test
@@ -109,42 +101,38 @@ def delay_of_a_line_without_an_end_takes_no_memory():
 
 
 @test
-def delay_stopped_before_a_line_that_is_too_long_saves_all_behind_it():
-    with tempfile.TemporaryDirectory() as directory:
-        rest = os.path.join(directory, "rest")
-        long = b"1h " + b"y" * 100
-        process = start("-u", rest, "-m", "1", "-l", "50", bufsize=0)
-        process.stdin.write(b"0 x\n1h a\n" + long + b"\n1h b\n" + long)
-        read_until(process.stdout.fileno(), b"x\n")
-        time.sleep(0.2)
-        got = stop(process, signal.SIGTERM)
-        has(got.err, "3 not released, written to")
-        has(got.err, "htw delay: -:5: read in part only, and left out\n")
-        equal(content_of(rest).splitlines()[1:], [long, b"1h b"])
+def delay_stopped_before_a_line_that_is_too_long_saves_all_behind_it(directory):
+    rest = os.path.join(directory, "rest")
+    long = b"1h " + b"y" * 100
+    process = start_with(b"0 x\n1h a\n" + long + b"\n1h b\n" + long,
+                         "-u", rest, "-m", "1", "-l", "50")
+    time.sleep(0.2)
+    got = stop(process, signal.SIGTERM)
+    has(got.err, "3 not released, written to")
+    has(got.err, "htw delay: -:5: read in part only, and left out\n")
+    equal(content_of(rest).splitlines()[1:], [long, b"1h b"])
 
 
 @test
-def delay_files_are_read_one_after_the_other():
-    with tempfile.TemporaryDirectory() as directory:
-        one = file_with(directory, "one", b"0 a\n0 b")
-        two = file_with(directory, "two", b"0 c\n")
-        got = run(one, "-", two, data=b"0 s")
-        equal((got.status, got.lines), (0, [b"a", b"b", b"s", b"c"]))
-        equal(run("--", one).lines, [b"a", b"b"])
+def delay_files_are_read_one_after_the_other(directory):
+    one = file_with(directory, "one", b"0 a\n0 b")
+    two = file_with(directory, "two", b"0 c\n")
+    got = run(one, "-", two, data=b"0 s")
+    equal((got.status, got.lines), (0, [b"a", b"b", b"s", b"c"]))
+    equal(run("--", one).lines, [b"a", b"b"])
 
 
 @test
-def delay_of_a_fifo_releases_while_it_waits_for_a_writer():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "fifo")
-        os.mkfifo(path)
-        first = file_with(directory, "first", b"0.1 a\n")
-        process = start(first, path, stdin=subprocess.DEVNULL)
-        read_until(process.stdout.fileno(), b"a\n")
-        with open(path, "wb") as stream:
-            stream.write(b"0 b\n")
-        got = finish(process)
-        equal((got.status, got.out), (0, b"b\n"))
+def delay_of_a_fifo_releases_while_it_waits_for_a_writer(directory):
+    path = os.path.join(directory, "fifo")
+    os.mkfifo(path)
+    first = file_with(directory, "first", b"0.1 a\n")
+    process = start(first, path, stdin=subprocess.DEVNULL)
+    read_until(process.stdout.fileno(), b"a\n")
+    with open(path, "wb") as stream:
+        stream.write(b"0 b\n")
+    got = finish(process)
+    equal((got.status, got.out), (0, b"b\n"))
 
 
 @test
@@ -198,13 +186,12 @@ def delay_to_a_slow_reader_loses_nothing_and_reads_no_further():
 
 
 @test
-def delay_with_max_pending_holds_no_more():
-    with tempfile.TemporaryDirectory() as directory:
-        path = file_with(directory, "in", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(3000)))
-        got = run("--max-pending", "50", "--stats", path)
-        equal(got.status, 0)
-        equal(sorted(map(int, got.lines)), list(range(3000)))
-        equal(int(re.search(r"peak pending (\d+)", got.err)[1]), 50, "peak")
-        few = file_with(directory, "few", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(300)))
-        got = run("-m1", few)
-        equal(list(map(int, got.lines)), list(range(300)))
+def delay_with_max_pending_holds_no_more(directory):
+    path = file_with(directory, "in", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(3000)))
+    got = run("--max-pending", "50", "--stats", path)
+    equal(got.status, 0)
+    equal(sorted(map(int, got.lines)), list(range(3000)))
+    equal(int(re.search(r"peak pending (\d+)", got.err)[1]), 50, "peak")
+    few = file_with(directory, "few", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(300)))
+    got = run("-m1", few)
+    equal(list(map(int, got.lines)), list(range(300)))

@@ -4,91 +4,77 @@ import os
 import re
 import signal
 import stat
-import subprocess
-import tempfile
 import time
 
-from harness import (PROGRAM, content_of, equal, file_with, finish, has, read_until, run, start,
-                     stop, test, wait_for)
+from harness import (content_of, equal, file_with, finish, has, messages_of, read_until, run, start,
+                     start_with, stop, test, wait_for)
 
 UNSAVED = 3
 
 
 def run_and_stop(path, data=b"1h a\n1h b\n", **kwargs):
     """Stops a run that has read `data`, and has released nothing of it."""
-    process = start("-u", path, bufsize=0, **kwargs)
-    process.stdin.write(b"0 x\n" + data)
-    read_until(process.stdout.fileno(), b"x\n")
-    return stop(process, signal.SIGTERM)
-
-
-def messages_of(path):
-    return [line.split(b" ", 1)[1] for line in content_of(path).splitlines()]
+    return stop(start_with(b"0 x\n" + data, "-u", path, **kwargs), signal.SIGTERM)
 
 
 @test
-def delay_stopped_keeps_the_owner_and_drops_setuid():
+def delay_stopped_keeps_the_owner_and_drops_setuid(directory):
     """A program with set-uid would become another user's, and what is private must stay so."""
-    with tempfile.TemporaryDirectory() as directory:
-        rest = file_with(directory, "rest", b"old\n")
-        if os.getuid() == 0:
-            os.chown(rest, 12345, 23456)
-        os.chmod(rest, 0o6750)
-        run_and_stop(rest)
-        status = os.stat(rest)
-        equal(oct(stat.S_IMODE(status.st_mode)), oct(0o750))
-        if os.getuid() == 0:
-            equal((status.st_uid, status.st_gid), (12345, 23456))
-        equal(messages_of(rest), [b"a", b"b"])
+    rest = file_with(directory, "rest", b"old\n")
+    if os.getuid() == 0:
+        os.chown(rest, 12345, 23456)
+    os.chmod(rest, 0o6750)
+    run_and_stop(rest)
+    status = os.stat(rest)
+    equal(oct(stat.S_IMODE(status.st_mode)), oct(0o750))
+    if os.getuid() == 0:
+        equal((status.st_uid, status.st_gid), (12345, 23456))
+    equal(messages_of(rest), [b"a", b"b"])
 
 
 @test
-def delay_stopped_gives_a_new_file_the_usual_mode():
-    with tempfile.TemporaryDirectory() as directory:
-        for mask, mode in ((0o027, 0o640), (0o077, 0o600), (0, 0o666)):
-            rest = os.path.join(directory, f"rest{mask}")
-            run_and_stop(rest, preexec_fn=lambda mask=mask: os.umask(mask) and None)
-            equal(oct(stat.S_IMODE(os.stat(rest).st_mode)), oct(mode))
+def delay_stopped_gives_a_new_file_the_usual_mode(directory):
+    for mask, mode in ((0o027, 0o640), (0o077, 0o600), (0, 0o666)):
+        rest = os.path.join(directory, f"rest{mask}")
+        run_and_stop(rest, preexec_fn=lambda mask=mask: os.umask(mask) and None)
+        equal(oct(stat.S_IMODE(os.stat(rest).st_mode)), oct(mode))
 
 
 @test
-def delay_stopped_with_nothing_left_leaves_the_file_alone():
-    with tempfile.TemporaryDirectory() as directory:
-        rest = file_with(directory, "rest", b"1h old\n")
-        got = run_and_stop(rest, data=b"")
-        equal((got.status, got.err),
-              (143, "htw delay: stopped by a signal after -:1: 0 not released\n"))
-        equal(content_of(rest), b"1h old\n")
+def delay_stopped_with_nothing_left_leaves_the_file_alone(directory):
+    rest = file_with(directory, "rest", b"1h old\n")
+    got = run_and_stop(rest, data=b"")
+    equal((got.status, got.err),
+          (143, "htw delay: stopped by a signal after -:1: 0 not released\n"))
+    equal(content_of(rest), b"1h old\n")
 
 
 @test
-def delay_stopped_keeps_instants():
+def delay_stopped_keeps_instants(directory):
     """They are those that were asked for, whatever time passes until the next run."""
     data = (b"@4000000000.123456789 a\n@2100-02-28T23:59:59.5+01:00 b\n"
             b"@9999999999999999 c\n")
-    with tempfile.TemporaryDirectory() as directory:
-        rest = os.path.join(directory, "rest")
-        equal(run_and_stop(rest, data).status, 143)
-        equal(content_of(rest).splitlines(),
-              [b"@4000000000.123456789 a", b"@4107538799.500000000 b",
-               b"@9999999999999999.000000000 c"])
-        again = os.path.join(directory, "again")
-        with open(rest, "rb") as stream:
-            run_and_stop(again, stream.read())
-        equal(content_of(again), content_of(rest))
+    rest = os.path.join(directory, "rest")
+    equal(run_and_stop(rest, data).status, 143)
+    equal(content_of(rest).splitlines(),
+          [b"@4000000000.123456789 a", b"@4107538799.500000000 b",
+           b"@9999999999999999.000000000 c"])
+    again = os.path.join(directory, "again")
+    with open(rest, "rb") as stream:
+        run_and_stop(again, stream.read())
+    equal(content_of(again), content_of(rest))
 
 
 @test
-def delay_stopped_keeps_instants_of_the_past():
+def delay_stopped_keeps_instants_of_the_past(directory):
     """Due, but not written: nobody reads."""
     line = b"@1700000000.000000001 %s\n" % (b"y" * 1000000)
-    with tempfile.TemporaryDirectory() as directory:
-        rest = os.path.join(directory, "rest")
-        path = file_with(directory, "in", line + b"@1969-12-31T23:59:59Z z\n")
-        with open("/dev/full", "wb") as full:
-            got = run("-u", rest, path, stdout=full)
-        equal(got.status, 1)
-        equal(content_of(rest), line + b"@0.000000000 z\n")
+    rest = os.path.join(directory, "rest")
+    path = file_with(directory, "in", line + b"@1969-12-31T23:59:59Z z\n")
+    with open("/dev/full", "wb") as full:
+        got = run("-u", rest, path, stdout=full)
+    equal(got.status, 1)
+    equal(content_of(rest), line + b"@0.000000000 z\n")
 
 
 def elsewhere_of(err):
@@ -96,21 +82,21 @@ def elsewhere_of(err):
 
 
 @test
-def delay_that_cannot_save_beside_saves_elsewhere():
-    """The directory has gone, or is another's: a status of its own, and the file is named."""
-    with tempfile.TemporaryDirectory() as directory:
-        gone = os.path.join(directory, "gone")
-        elsewhere = os.path.join(directory, "elsewhere")
-        os.mkdir(gone)
-        os.mkdir(elsewhere)
-        rest = os.path.join(gone, "rest")
-        process = start("-u", rest, bufsize=0, env={**os.environ, "TMPDIR": elsewhere})
-        process.stdin.write(b"0 x\n1h a\n1h b\n")
-        read_until(process.stdout.fileno(), b"x\n")
-        os.rmdir(gone)
+def delay_that_cannot_save_beside_saves_elsewhere(directory):
+    """The directory has gone, or the name is taken by one: the status and a message say so."""
+    elsewhere = os.path.join(directory, "elsewhere")
+    os.makedirs(elsewhere)
+    for interfere, complaint in ((os.rmdir, "No such file or directory"),
+                                 (lambda gone: os.mkdir(f"{gone}/rest"), "Is a directory")):
+        beside = os.path.join(directory, "beside")
+        os.mkdir(beside)
+        rest = os.path.join(beside, "rest")
+        process = start_with(b"0 x\n1h a\n1h b\n", "-u", rest,
+                             env={**os.environ, "TMPDIR": elsewhere})
+        interfere(beside)
         got = stop(process, signal.SIGTERM)
         equal(got.status, UNSAVED)
-        has(got.err, f"htw delay: {rest}: No such file or directory\n")
+        has(got.err, f"htw delay: {rest}: {complaint}\n")
         path = elsewhere_of(got.err)
         equal(os.path.dirname(path), elsewhere)
         equal(messages_of(path), [b"a", b"b"])
@@ -118,97 +104,70 @@ def delay_that_cannot_save_beside_saves_elsewhere():
 
 
 @test
-def delay_that_finds_a_directory_saves_elsewhere():
-    with tempfile.TemporaryDirectory() as directory:
-        rest = os.path.join(directory, "rest")
-        process = start("-u", rest, bufsize=0, env={**os.environ, "TMPDIR": directory})
-        process.stdin.write(b"0 x\n1h a\n1h b\n")
-        read_until(process.stdout.fileno(), b"x\n")
-        os.mkdir(rest)
-        got = stop(process, signal.SIGTERM)
-        equal(got.status, UNSAVED)
-        has(got.err, f"htw delay: {rest}: Is a directory\n")
-        equal(messages_of(elsewhere_of(got.err)), [b"a", b"b"])
+def delay_that_finds_a_fifo_without_a_reader_saves_elsewhere(directory):
+    fifo = os.path.join(directory, "fifo")
+    os.mkfifo(fifo)
+    got = run_and_stop(fifo, env={**os.environ, "TMPDIR": directory})
+    equal(got.status, UNSAVED)
+    path = elsewhere_of(got.err)
+    equal(os.path.dirname(path), directory)
+    equal(messages_of(path), [b"a", b"b"])
+    assert stat.S_ISFIFO(os.stat(fifo).st_mode), "the FIFO was replaced"
 
 
 @test
-def delay_that_finds_a_fifo_without_a_reader_saves_elsewhere():
-    with tempfile.TemporaryDirectory() as directory:
-        fifo = os.path.join(directory, "fifo")
-        os.mkfifo(fifo)
-        got = run_and_stop(fifo, env={**os.environ, "TMPDIR": directory})
-        equal(got.status, UNSAVED)
-        path = elsewhere_of(got.err)
-        equal(os.path.dirname(path), directory)
-        equal(messages_of(path), [b"a", b"b"])
-        assert stat.S_ISFIFO(os.stat(fifo).st_mode), "the FIFO was replaced"
-
-
-@test
-def delay_that_fills_the_disk_keeps_whole_records():
+def delay_that_fills_the_disk_keeps_whole_records(directory):
     """What fits is kept and named, the rest is counted."""
-    with tempfile.TemporaryDirectory() as directory:
-        rest = file_with(directory, "rest", b"old\n")
-        limited = ["sh", "-c", 'ulimit -f 128; exec "$@"', "sh", PROGRAM, "delay", "-u", rest]
-        process = subprocess.Popen(limited, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, bufsize=0,
-                                   env={**os.environ, "TMPDIR": directory})
-        process.stdin.write(b"0 x\n")
-        read_until(process.stdout.fileno(), b"x\n")
-        for number in range(4000):
-            process.stdin.write(b"1h %099d\n" % number)
-        process.stdin.write(b"0 y\n")
-        read_until(process.stdout.fileno(), b"y\n")
-        got = stop(process, signal.SIGTERM)
-        equal(got.status, UNSAVED)
-        has(got.err, f"htw delay: {rest}: File too large\n")
-        found = re.search(r": 4000 not released: the first (\d+) are in (\S+), the others are lost",
-                          got.err)
-        saved, path = int(found[1]), found[2]
-        equal([int(message) for message in messages_of(path)], list(range(saved)))
-        assert content_of(path).endswith(b"\n") and saved > 500, saved
-        equal(content_of(rest), b"old\n")
-        equal(sorted(os.listdir(directory)), sorted(["rest", os.path.basename(path)]))
+    rest = file_with(directory, "rest", b"old\n")
+    process = start_with(b"0 x\n", "-u", rest, shell="ulimit -f 128",
+                         env={**os.environ, "TMPDIR": directory})
+    for number in range(4000):
+        process.stdin.write(b"1h %099d\n" % number)
+    process.stdin.write(b"0 y\n")
+    read_until(process.stdout.fileno(), b"y\n")
+    got = stop(process, signal.SIGTERM)
+    equal(got.status, UNSAVED)
+    has(got.err, f"htw delay: {rest}: File too large\n")
+    found = re.search(r": 4000 not released: the first (\d+) are in (\S+), the others are lost",
+                      got.err)
+    saved, path = int(found[1]), found[2]
+    equal([int(message) for message in messages_of(path)], list(range(saved)))
+    assert content_of(path).endswith(b"\n") and saved > 500, saved
+    equal(content_of(rest), b"old\n")
+    equal(sorted(os.listdir(directory)), sorted(["rest", os.path.basename(path)]))
 
 
 @test
-def delay_stopped_again_ends_a_save_that_waits():
+def delay_stopped_again_ends_a_save_that_waits(directory):
     """The FIFO has a reader that takes nothing."""
-    with tempfile.TemporaryDirectory() as directory:
-        fifo = os.path.join(directory, "fifo")
-        os.mkfifo(fifo)
-        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        process = start("-u", fifo, bufsize=0, env={**os.environ, "TMPDIR": directory})
-        process.stdin.write(b"0 x\n" + b"1h %099d\n" % 7 * 2000)
-        process.stdin.write(b"0 y\n")
-        read_until(process.stdout.fileno(), b"y\n")
+    fifo = os.path.join(directory, "fifo")
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    process = start_with(b"0 x\n" + b"1h %099d\n" % 7 * 2000 + b"0 y\n", "-u", fifo, until=b"y\n",
+                         env={**os.environ, "TMPDIR": directory})
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)  # at once, so it is part of the first
+
+    def has_ended():
         process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGTERM)  # at once, so it is part of the first
+        time.sleep(0.1)
+        return process.poll() is not None
 
-        def has_ended():
-            process.send_signal(signal.SIGTERM)
-            time.sleep(0.1)
-            return process.poll() is not None
-
-        wait_for(has_ended, "the end")
-        got = finish(process)
-        os.close(reader)
-        equal(got.status, UNSAVED)
-        has(got.err, f"htw delay: {fifo}: given up for a signal\n")
-        equal(len(messages_of(elsewhere_of(got.err))), 2000)
+    wait_for(has_ended, "the end")
+    got = finish(process)
+    os.close(reader)
+    equal(got.status, UNSAVED)
+    has(got.err, f"htw delay: {fifo}: given up for a signal\n")
+    equal(len(messages_of(elsewhere_of(got.err))), 2000)
 
 
 @test
-def delay_without_a_free_descriptor_still_saves():
-    with tempfile.TemporaryDirectory() as directory:
-        rest = os.path.join(directory, "rest")
-        limited = ["sh", "-c", 'ulimit -n 5; exec "$@"', "sh", PROGRAM, "delay", "-u", rest]
-        process = subprocess.Popen(limited, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, bufsize=0)
-        process.stdin.write(b"0 x\n1h a\n")
-        if not process.stdout.read(2):
-            return finish(process)  # the sanitizer needs descriptors for itself
-        got = stop(process, signal.SIGTERM)
-        equal(got.status, 143)
-        equal(messages_of(rest), [b"a"])
-        return got
+def delay_without_a_free_descriptor_still_saves(directory):
+    rest = os.path.join(directory, "rest")
+    process = start("-u", rest, shell="ulimit -n 5", bufsize=0)
+    process.stdin.write(b"0 x\n1h a\n")
+    if not process.stdout.read(2):
+        finish(process)  # the sanitizer needs descriptors for itself
+        return
+    equal(stop(process, signal.SIGTERM).status, 143)
+    equal(messages_of(rest), [b"a"])

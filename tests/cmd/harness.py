@@ -20,6 +20,7 @@ tests = []
 
 
 def test(function):
+    """Collects a test. One that takes `directory` gets a temporary one."""
     tests.append(function)
     return function
 
@@ -32,10 +33,12 @@ class Run:
         self.lines = out.split(b"\n")[:-1]
 
 
-def start(*options, **kwargs):
+def start(*options, shell=None, **kwargs):
+    """Starts the program; with `shell`, in a shell that runs that before."""
     for stream in ("stdin", "stdout", "stderr"):
         kwargs.setdefault(stream, subprocess.PIPE)
-    return subprocess.Popen([PROGRAM, "delay", *options], **kwargs)
+    prefix = ["sh", "-c", f'{shell}; exec "$@"', "sh"] if shell else []
+    return subprocess.Popen([*prefix, PROGRAM, "delay", *options], **kwargs)
 
 
 def finish(process, data=None):
@@ -93,11 +96,29 @@ def read_until(fd, wanted):
     return got
 
 
+def start_with(data, *options, until=b"x\n", **kwargs):
+    """Starts a run, writes `data` to it, and waits for the output `until`."""
+    process = start(*options, bufsize=0, **kwargs)
+    process.stdin.write(data)
+    read_until(process.stdout.fileno(), until)
+    return process
+
+
+def close_output(process):
+    """Lets the reader of the output go away."""
+    process.stdout.close()
+    process.stdout = None
+
+
 def file_with(directory, name, content):
     path = os.path.join(directory, name)
     with open(path, "wb") as stream:
         stream.write(content)
     return path
+
+
+def messages_of(path):
+    return [line.split(b" ", 1)[1] for line in content_of(path).splitlines()]
 
 
 def content_of(path):

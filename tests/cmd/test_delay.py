@@ -7,6 +7,7 @@ should come does come within a time that only a fault exceeds.
 """
 import concurrent.futures
 import sys
+import tempfile
 import traceback
 
 sys.dont_write_bytecode = True  # the source tree stays clean
@@ -22,7 +23,11 @@ from harness import tests  # noqa: E402
 
 def attempt(function):
     try:
-        function()
+        if function.__code__.co_argcount == 0:
+            function()
+        else:
+            with tempfile.TemporaryDirectory() as directory:
+                function(directory)
         return None
     except AssertionError as failure:
         return str(failure)
