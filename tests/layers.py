@@ -14,7 +14,7 @@ LAYERS = {
         r"scheduler_.*|slab|alarm|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory).*"),
     "purgatory": (
         r"(purgatory/.*|base/key_table)\.[ch]",
-        r"purgatory_.*|threshold.*|cells|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
+        r"purgatory_.*|threshold.*|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),

@@ -1,15 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - an event on a key: asks the requests that wait on it. */
+/* check.c - asks requests whether they can be completed now: because of an event on a key, or
+   because of a mark. */
 #include "check.h"
 
-#include "request.h"
+#include "deferred.h"
+#include "end.h"
+#include "keys.h"
+#include "owner.h"
 #include "walk.h"
 
-#include <errno.h>
 #include <string.h>
 
-/* Goes along the key once. Each request that it visits adds `one` to `asked`; `unasked` is left
-   alone. */
+/* How often a thread asks a request because of events in other threads. Then it hands the request
+   over to a deferred check, or other threads could keep it in a call for ever. */
+#define ASKED_FOR_OTHERS_MAX 16u
+
+bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
+    const struct htw_purgatory *purgatory = frame->purgatory;
+    if (purgatory->try_complete == NULL)
+        return false;
+    frame->request = request;
+    bool ready = purgatory->try_complete(purgatory->context, request);
+    frame->request = NULL;
+    if (ready)
+        htw__request_set_done(request);
+    return ready;
+}
+
+/* As htw__request_must_end(), for a request that has a mark. */
+static __attribute__((noinline)) bool must_end_marked(struct htw__frame *frame,
+                                                      struct htw_request *request, uint32_t idle,
+                                                      enum htw_reason *ret_reason) {
+    bool asked_for_self = false;
+    unsigned asked_for_others = 0;
+    for (;;) {
+        uint32_t state = htw__request_state(request);
+        if (htw__purgatory_is_child(frame->purgatory)) {
+            *ret_reason = HTW_REASON_COMPLETED; /* nothing is ended in a child */
+            return true;
+        }
+        if ((state & HTW__REQUEST_FORCED) != 0) {
+            htw__request_set_done(request);
+            *ret_reason = htw__request_marked_reason(state);
+            return true;
+        }
+        if (state == (HTW__REQUEST_PENDING | HTW__REQUEST_BUSY)) {
+            if (htw__request_disown(request, idle))
+                return false;
+            continue;
+        }
+        /* The events of its own hook count once in a row: a hook that checks its own key in each
+           call would be called for ever. */
+        bool by_others = (htw__request_clear_events(request) & HTW__REQUEST_AGAIN) != 0;
+        bool ask = by_others || !asked_for_self;
+        asked_for_self = !by_others;
+        if (by_others && ++asked_for_others > ASKED_FOR_OTHERS_MAX) {
+            if (htw__deferred_hand_over(request))
+                return false;
+            asked_for_others = 0;
+        }
+        if (ask && htw__request_is_ready(frame, request)) {
+            *ret_reason = HTW_REASON_COMPLETED;
+            return true;
+        }
+    }
+}
+
+bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, bool ask,
+                           uint32_t idle, enum htw_reason *ret_reason) {
+    if (ask && htw__request_is_ready(frame, request)) {
+        *ret_reason = HTW_REASON_COMPLETED;
+        return true;
+    }
+    return !htw__request_disown(request, idle) && must_end_marked(frame, request, idle, ret_reason);
+}
+
+/* Goes along the key once. Each request that it visits adds `one` to `asked`. `unasked` is visited,
+   but not asked. */
 static void make_round(struct htw__frame *frame, struct htw__check *check, uint64_t one,
                        const struct htw_request *unasked) {
     struct htw__walk walk;
@@ -19,7 +86,8 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
          request != NULL; request = htw__walk_next(&walk)) {
         enum htw_reason reason;
         check->asked += one;
-        if (!htw__request_settle(frame, request, request != unasked, HTW__REQUEST_PENDING, &reason))
+        if (!htw__request_must_end(frame, request, request != unasked, HTW__REQUEST_PENDING,
+                                   &reason))
             continue;
         if (reason == HTW_REASON_COMPLETED)
             check->completed++;
@@ -61,11 +129,11 @@ static struct htw__check *find_outer(const struct htw_purgatory *purgatory, uint
     return NULL;
 }
 
-/* Where this thread is checking the key already, has that make another round, in which `max` more
-   requests may end. False: it is not. */
-static __attribute__((noinline)) bool make_again(const struct htw_purgatory *purgatory,
-                                                 uint64_t hash, const void *key, size_t size,
-                                                 uint64_t max) {
+/* If this thread is checking the key already, has that check make another round, in which `max`
+   more requests may end. False: it is not. */
+static __attribute__((noinline)) bool check_again(const struct htw_purgatory *purgatory,
+                                                  uint64_t hash, const void *key, size_t size,
+                                                  uint64_t max) {
     struct htw__check *outer = find_outer(purgatory, hash, key, size);
     if (outer == NULL)
         return false;
@@ -83,13 +151,6 @@ static bool is_in_try_complete(void) {
     return htw__innermost_frame != NULL && htw__innermost_frame->request != NULL;
 }
 
-int htw__key_refusal(const struct htw_purgatory *purgatory, const void *key, size_t key_size) {
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
-    return key_size > UINT32_MAX || (key == NULL && key_size > 0) ? -EINVAL : 0;
-}
-
 int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                     size_t key_size, uint64_t max) {
     int refusal = htw__key_refusal(purgatory, key, key_size);
@@ -99,7 +160,7 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
         return 0;
     uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
     htw__purgatory_shard_prefetch(purgatory, hash);
-    if (is_in_try_complete() && make_again(purgatory, hash, key, key_size, max))
+    if (is_in_try_complete() && check_again(purgatory, hash, key, key_size, max))
         return 0;
     struct htw__check check = { hash, key, key_size, max, .again = false };
     struct htw__frame frame = { 0 };
@@ -111,33 +172,4 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
 
 int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
     return htw_purgatory_check_at_most(purgatory, key, key_size, UINT64_MAX);
-}
-
-int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *key, size_t key_size,
-                                 htw_request_visitor *visitor, void *context) {
-    int refusal = htw__key_refusal(purgatory, key, key_size);
-    if (refusal != 0)
-        return refusal;
-    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash),
-                              .mark = HTW__REQUEST_CANCEL };
-    struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
-    int64_t cancelled = 0;
-    htw__frame_push(&frame, purgatory);
-    for (struct htw_request *request = htw__walk_begin(&walk, hash, key, key_size); request != NULL;
-         request = htw__walk_next(&walk)) {
-        htw__request_end(&frame, request, HTW_REASON_CANCELLED);
-        cancelled++;
-    }
-    htw__frame_pop(&frame);
-    return htw__purgatory_answer(purgatory, cancelled + walk.marked);
-}
-
-int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
-    int refusal = htw__key_refusal(purgatory, key, key_size);
-    if (refusal != 0)
-        return refusal;
-    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash) };
-    return (int64_t)htw__walk_count(&walk, hash, key, key_size);
 }

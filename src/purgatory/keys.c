@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c - hashes the keys of a request, each once, and chooses their shards. */
+/* keys.c - the keys of a call: checks that they are valid, and hashes each once. */
 #include "keys.h"
 
 #include "../base/heap.h"
 
-#include <errno.h>
 #include <string.h>
+
+static bool is_valid(const void *key, size_t size) {
+    return size <= UINT32_MAX && (key != NULL || size == 0);
+}
 
 bool htw__keys_are_valid(const struct htw_key *keys, size_t count) {
     if (keys == NULL || count == 0 || count > UINT32_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (keys[i].size > UINT32_MAX || (keys[i].bytes == NULL && keys[i].size > 0))
+        if (!is_valid(keys[i].bytes, keys[i].size))
             return false;
     return true;
+}
+
+int htw__key_refusal(const struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    return is_valid(key, key_size) ? 0 : -EINVAL;
 }
 
 static bool are_equal(const struct htw__hashed_key *a, const struct htw__hashed_key *b) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h - the keys of a request, hashed, each once. */
+/* keys.h - the keys of a call: valid, hashed, each once. */
 #ifndef HTW_SRC_PURGATORY_KEYS_H
 #define HTW_SRC_PURGATORY_KEYS_H
 
-#include "state.h"
+#include "shard.h"
 
-/* With up to this many keys nothing is allocated, and each is compared with each. */
+/* Up to this many keys need no memory, and are compared with each other. */
 #define HTW__KEYS_FEW 16u
 
 struct htw__hashed_key {
@@ -20,13 +20,16 @@ struct htw__keys {
     struct htw__hashed_key few[HTW__KEYS_FEW];
 };
 
-/* Whether they are keys at all, and neither none nor too many. */
+/* Whether all keys are valid, and there are 1 to UINT32_MAX of them. */
 bool htw__keys_are_valid(const struct htw_key *keys, size_t count);
 
-/* Hashes them. 0 or -ENOMEM; then there is nothing to be given back. */
+/* Hashes the keys and drops duplicates. 0 or -ENOMEM; then htw__keys_fini() is not needed. */
 int htw__keys_init(struct htw__keys *keys, const struct htw_purgatory *purgatory,
                    const struct htw_key *source, size_t count);
 
 void htw__keys_fini(struct htw__keys *keys, const struct htw_purgatory *purgatory);
+
+/* Why a call about one key cannot begin: as htw__purgatory_refusal(), or -EINVAL for the key. */
+int htw__key_refusal(const struct htw_purgatory *purgatory, const void *key, size_t key_size);
 
 #endif /* HTW_SRC_PURGATORY_KEYS_H */

@@ -2,31 +2,22 @@
 /* purgatory.c - creates, closes and destroys a purgatory. */
 #include "../base/cpu.h"
 #include "../base/random.h"
-#include "timeout.h"
-#include "later.h"
-#include "request.h"
-#include "state.h"
+#include "alarms.h"
+#include "deferred.h"
+#include "end.h"
+#include "expire.h"
+#include "owner.h"
 #include "threshold.h"
 #include "walk.h"
 
-#include <errno.h>
 #include <time.h>
 
 #define SHARDS_DEFAULT 2048u
 #define CPUS_MAX 1024u
 
-/* How long destroy sleeps between two looks: at first, and at most. */
+/* How long destroy sleeps before it looks again: at first, and at most. */
 #define NAP_MIN_NS 20000L
 #define NAP_MAX_NS 5000000L
-
-_Thread_local struct htw__frame *htw__innermost_frame;
-
-bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
-    for (const struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer)
-        if (frame->purgatory == purgatory)
-            return true;
-    return false;
-}
 
 static bool are_valid(const struct htw_purgatory_options *options) {
     return options != NULL && options->struct_size == sizeof(*options) &&
@@ -35,22 +26,10 @@ static bool are_valid(const struct htw_purgatory_options *options) {
            (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
 }
 
-static void init_shard(struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard) {
-    *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
-    htw__lock_init(&shard->lock, HTW__RANK_PURGATORY_SHARD);
-    htw__key_table_init(&shard->table, &purgatory->allocator);
-    shard->later_end = &shard->later;
-}
-
-static void fini_shard(struct htw__purgatory_shard *shard) {
-    htw__key_table_fini(&shard->table);
-    htw__lock_fini(&shard->lock);
-}
-
 static void clock_was_set(struct htw__clock_watch *watch) {
     struct htw_purgatory *purgatory = HTW_CONTAINER_OF(watch, struct htw_purgatory, clock_watch);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__timeouts_clock_was_set(&purgatory->cpus[i]);
+        htw__alarms_clock_was_set(&purgatory->cpus[i]);
 }
 
 static void init(struct htw_purgatory *purgatory, struct htw_scheduler *scheduler,
@@ -81,11 +60,11 @@ static int init_shards(struct htw_purgatory *purgatory) {
     if (purgatory->shards == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        init_shard(purgatory, &purgatory->shards[i]);
+        htw__purgatory_shard_init(&purgatory->shards[i], purgatory);
     return 0;
 }
 
-static int init_lanes(struct htw_purgatory *purgatory) {
+static int init_cpus(struct htw_purgatory *purgatory) {
     purgatory->cpus =
         htw__allocate(&purgatory->allocator, purgatory->cpu_count * sizeof(*purgatory->cpus));
     if (purgatory->cpus == NULL)
@@ -99,7 +78,7 @@ static int init_lanes(struct htw_purgatory *purgatory) {
     }
     int error = 0;
     for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
-        error = htw__timeouts_init(&purgatory->cpus[i], purgatory);
+        error = htw__cpu_init(&purgatory->cpus[i], purgatory, htw__expire_due);
     return error;
 }
 
@@ -108,9 +87,9 @@ static void release_all(struct htw_purgatory *purgatory) {
     struct htw_allocator allocator = purgatory->allocator;
     htw_group_destroy(purgatory->callbacks);
     for (uint32_t i = 0; purgatory->cpus != NULL && i < purgatory->cpu_count; i++)
-        htw__timeouts_fini(&purgatory->cpus[i]);
+        htw__cpu_fini(&purgatory->cpus[i]);
     for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
-        fini_shard(&purgatory->shards[i]);
+        htw__purgatory_shard_fini(&purgatory->shards[i]);
     htw__lock_fini(&purgatory->lock);
     htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));
     htw__release(&allocator, purgatory->shards,
@@ -130,7 +109,7 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
     init(purgatory, scheduler, options);
     int error = init_shards(purgatory);
     if (error == 0)
-        error = init_lanes(purgatory);
+        error = init_cpus(purgatory);
     if (error == 0)
         error = htw_group_create(scheduler, &purgatory->callbacks);
     if (error != 0) {
@@ -165,7 +144,7 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
     int64_t closed = 0;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         closed += close_shard(&frame, &purgatory->shards[i]);
-    closed += htw__threshold_close_all(&frame);
+    closed += htw__thresholds_close(&frame);
     htw__frame_pop(&frame);
     return htw__purgatory_answer(purgatory, closed);
 }
@@ -174,9 +153,9 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
 static bool is_quiet(struct htw_purgatory *purgatory) {
     bool quiet = true;
     for (uint32_t i = 0; i < purgatory->cpu_count && quiet; i++)
-        quiet = htw__timeouts_is_quiet(&purgatory->cpus[i]);
+        quiet = htw__alarms_are_gone(&purgatory->cpus[i]);
     for (uint32_t i = 0; i < purgatory->shard_count && quiet; i++)
-        quiet = htw__later_is_quiet(&purgatory->shards[i]);
+        quiet = htw__deferred_is_over(&purgatory->shards[i]);
     return quiet;
 }
 
@@ -186,9 +165,9 @@ static void stop_callbacks(struct htw_purgatory *purgatory) {
     struct timespec nap = { 0, NAP_MIN_NS };
     htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__timeouts_stop(&purgatory->cpus[i]);
+        htw__alarms_stop(&purgatory->cpus[i]);
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        htw__later_drop(&purgatory->shards[i]);
+        htw__deferred_drop_all(&purgatory->shards[i]);
     for (;;) {
         htw_group_cancel(purgatory->callbacks, NULL, NULL);
         if (is_quiet(purgatory))
@@ -199,14 +178,6 @@ static void stop_callbacks(struct htw_purgatory *purgatory) {
     }
 }
 
-static bool has_thresholds(struct htw_purgatory *purgatory) {
-    htw__lock_acquire(&purgatory->lock);
-    bool has = !htw__ring_is_empty(&purgatory->thresholds) ||
-               !htw__ring_is_empty(&purgatory->closed_thresholds);
-    htw__lock_release(&purgatory->lock);
-    return has;
-}
-
 int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return 0;
@@ -215,7 +186,7 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return refusal;
     if (htw__frame_is_inside(purgatory))
         return -EDEADLK;
-    if (has_thresholds(purgatory))
+    if (htw__thresholds_exist(purgatory))
         return -EBUSY;
     if (htw_purgatory_close(purgatory, NULL, NULL) < 0)
         return -EOWNERDEAD; /* a hook has forked, and this is the child */

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - the statistics, as a struct and for Prometheus. */
-#include "../base/prometheus.h"
-#include "timeout.h"
-#include "request.h"
+/* stats.c - how many requests there are and were, and what the purgatory holds. */
+#include "cpu.h"
+#include "keys.h"
 #include "threshold.h"
-
-#include <errno.h>
-
-#define NAME "htw_purgatory_"
-
-static void add_shard(struct htw__purgatory_shard *shard, struct htw_purgatory_stats *stats) {
-    htw__lock_acquire(&shard->lock);
-    stats->submitted += shard->submitted;
-    stats->expired += shard->ended[HTW_REASON_EXPIRED];
-    stats->cancelled += shard->ended[HTW_REASON_CANCELLED];
-    stats->closed += shard->ended[HTW_REASON_CLOSED];
-    stats->pending += shard->pending;
-    stats->delayed += shard->delayed;
-    stats->watched += shard->watched;
-    stats->keys += htw__purgatory_shard_keys(shard);
-    stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) + shard->bytes;
-    htw__lock_release(&shard->lock);
-}
+#include "walk.h"
 
 static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     *stats = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        add_shard(&purgatory->shards[i], stats);
+        htw__purgatory_shard_add_stats(&purgatory->shards[i], stats);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__timeouts_add(&purgatory->cpus[i], stats);
-    stats->memory_bytes += sizeof(*purgatory) + htw__threshold_bytes(purgatory);
+        htw__cpu_add_stats(&purgatory->cpus[i], stats);
+    stats->memory_bytes += sizeof(*purgatory) + htw__thresholds_memory(purgatory);
     stats->completed =
         stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
 }
@@ -54,54 +36,11 @@ uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory) {
     return htw_purgatory_get_stats(purgatory, &stats) == 0 ? stats.delayed : 0;
 }
 
-static void write_ended(FILE *stream, const char *reason, uint64_t value) {
-    fprintf(stream, NAME "ended_total{reason=\"%s\"} %llu\n", reason, (unsigned long long)value);
-}
-
-static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
-    uint64_t count = 0;
-    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
-        count += stats->waits[i];
-    return count;
-}
-
-static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
-    uint64_t below = 0;
-    htw__prometheus_describe(stream, NAME "wait_seconds", "histogram",
-                             "How long requests waited; under load, of a sample.");
-    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS - 1; i++) {
-        char limit[16];
-        unsigned limit_ms = 1u << i;
-        snprintf(limit, sizeof(limit), "%u.%03u", limit_ms / 1000, limit_ms % 1000);
-        below += stats->waits[i];
-        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, below);
-    }
-    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count_measured(stats));
-}
-
-int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
-    int refusal = htw__purgatory_refusal(purgatory);
+int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    int refusal = htw__key_refusal(purgatory, key, key_size);
     if (refusal != 0)
         return refusal;
-    if (stream == NULL)
-        return -EINVAL;
-    struct htw_purgatory_stats stats;
-    gather(purgatory, &stats);
-    htw__prometheus_counter(stream, NAME "submitted_total", "Requests submitted.", stats.submitted);
-    htw__prometheus_describe(stream, NAME "ended_total", "counter", "Requests that have ended.");
-    write_ended(stream, "completed", stats.completed);
-    write_ended(stream, "expired", stats.expired);
-    write_ended(stream, "cancelled", stats.cancelled);
-    write_ended(stream, "closed", stats.closed);
-    htw__prometheus_gauge(stream, NAME "pending", "Requests that wait.", stats.pending);
-    htw__prometheus_gauge(stream, NAME "delayed", "Of these, with a timeout.", stats.delayed);
-    htw__prometheus_gauge(stream, NAME "watched", "Requests on keys, once for each key.",
-                          stats.watched);
-    htw__prometheus_gauge(stream, NAME "keys", "Keys on which somebody waits.", stats.keys);
-    htw__prometheus_gauge(stream, NAME "alarms",
-                          "Timers of the scheduler that stand for the timeouts.", stats.alarms);
-    htw__prometheus_gauge(stream, NAME "memory_bytes", "Memory that the purgatory holds.",
-                          stats.memory_bytes);
-    write_waits(stream, &stats);
-    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
+    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash) };
+    return (int64_t)htw__walk_count(&walk, hash, key, key_size);
 }

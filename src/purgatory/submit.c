@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.c - a request arrives: asked, linked to its keys, asked again, given a timeout. */
+/* submit.c - submits a request: asks it, links it to its keys, asks it again, arms its timeout. */
 #include "submit.h"
 
+#include "check.h"
+#include "end.h"
 #include "keys.h"
+#include "owner.h"
 #include "timeout.h"
-#include "request.h"
-#include "waits.h"
 #include "watch.h"
-
-#include <errno.h>
 
 int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                       struct htw_request *request) {
@@ -33,39 +32,37 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
     return (int)htw__purgatory_answer(frame->purgatory, HTW_FINISHED);
 }
 
-/*
- * Nothing has come of a submission: it is taken back, unless it has been marked while it could be
- * found. The error counts only if the request is the user's again.
- */
-static int take_back(struct htw__frame *frame, struct htw_request *request, int error) {
+/* Undoes a submission that has failed. If another thread has marked the request meanwhile, it ends,
+   and the error does not count. */
+static int undo(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON);
-    request->_flags = 0; /* where it stood and counted, it must not be taken out again */
+    request->_flags = 0; /* if it ends, it must not be unlinked again */
     enum htw_reason reason;
-    if (htw__request_settle(frame, request, false, 0, &reason))
+    if (htw__request_must_end(frame, request, false, 0, &reason))
         return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
     return error;
 }
 
-int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
-                    int error) {
+int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
+                     int error) {
     if (error == 0 && timeout_ns != HTW_NEVER_NS)
-        error = htw__timeouts_arm(request, timeout_ns);
+        error = htw__timeout_arm(request, timeout_ns);
     else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
         error = -ESHUTDOWN;
     else if (error == 0)
-        htw__wait_begin_without_clock(request);
+        htw__waits_begin_without_clock(&htw__cpu_here(frame->purgatory)->waits, request);
     if (error != 0)
-        return take_back(frame, request, error);
+        return undo(frame, request, error);
     enum htw_reason reason;
-    if (htw__request_settle(frame, request, false, HTW__REQUEST_PENDING, &reason))
+    if (htw__request_must_end(frame, request, false, HTW__REQUEST_PENDING, &reason))
         return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_WATCHED;
 }
 
-/* Provides watches for more keys than a request holds in itself. */
-static int provide_watches(struct htw_request *request, size_t count) {
+/* Allocates the watches if there are more than a request has room for. */
+static int allocate_watches(struct htw_request *request, size_t count) {
     if (count <= HTW__REQUEST_WATCHES)
         return 0;
     size_t bytes = count * sizeof(struct htw__distant_watch);
@@ -78,7 +75,7 @@ static int provide_watches(struct htw_request *request, size_t count) {
     return 0;
 }
 
-/* Puts the request on one key more. */
+/* Links the request to its next key. */
 static int link_to(struct htw_request *request, const struct htw__hashed_key *hashed,
                    bool delayed) {
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, hashed->hash);
@@ -87,7 +84,7 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
     htw__lock_acquire(&shard->lock);
     int error = htw__watch_link(shard, watch, hashed->hash, hashed->key);
     if (error == 0 && request->_count == 0) {
-        htw__request_count(shard, request, delayed);
+        htw__purgatory_shard_count(shard, request, delayed);
         if ((request->_flags & HTW__REQUEST_MANY) != 0)
             shard->bytes += request->_place._many._bytes;
     }
@@ -98,13 +95,13 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
 }
 
 static int link_to_all(struct htw_request *request, const struct htw__keys *keys, bool delayed) {
-    int error = provide_watches(request, keys->count);
+    int error = allocate_watches(request, keys->count);
     for (size_t i = 0; i < keys->count && error == 0; i++)
         error = link_to(request, &keys->hashed[i], delayed);
     return error;
 }
 
-/* Asks `try_complete`. Whether to finish now: it says yes, or has forked, and this is the child. */
+/* Whether to finish now: `try_complete` says yes, or it has forked and this is the child. */
 static bool is_over(struct htw__frame *frame, struct htw_request *request) {
     return htw__request_is_ready(frame, request) || htw__purgatory_is_child(frame->purgatory);
 }
@@ -117,10 +114,10 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
         error = link_to_all(request, &keys, timeout_ns != HTW_NEVER_NS);
         htw__keys_fini(&keys, frame->purgatory);
     }
-    /* Events that came before it stood there are seen by asking, later ones find it. */
+    /* Later events find the request; `try_complete` sees the effect of earlier ones. */
     if (error == 0 && is_over(frame, request))
         return htw__submit_finish(frame, request, HTW_REASON_COMPLETED);
-    return htw__submit_end(frame, request, timeout_ns, error);
+    return htw__submit_wait(frame, request, timeout_ns, error);
 }
 
 int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
@@ -138,43 +135,4 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     if (is_over(&frame, request))
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
-}
-
-void htw_request_init(struct htw_request *request) {
-    if (request != NULL)
-        *request = (struct htw_request) { 0 };
-}
-
-bool htw_request_is_pending(const struct htw_request *request) {
-    return request != NULL && htw__request_state(request) != 0;
-}
-
-static bool end_by_force(struct htw_purgatory *purgatory, struct htw_request *request,
-                         uint32_t mark, enum htw_reason reason) {
-    if (htw__purgatory_refusal(purgatory) != 0 || request == NULL)
-        return false;
-    bool marked;
-    if (!htw__request_force(request, mark, &marked))
-        return marked;
-    struct htw__frame frame = { 0 };
-    htw__frame_push(&frame, purgatory);
-    htw__request_end(&frame, request, reason);
-    htw__frame_pop(&frame);
-    return true;
-}
-
-bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request) {
-    return end_by_force(purgatory, request, HTW__REQUEST_COMPLETE, HTW_REASON_COMPLETED);
-}
-
-bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request) {
-    return end_by_force(purgatory, request, HTW__REQUEST_CANCEL, HTW_REASON_CANCELLED);
-}
-
-int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
-                            int64_t timeout_ns) {
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
-    return request == NULL ? -EINVAL : htw__timeouts_move(purgatory, request, timeout_ns);
 }

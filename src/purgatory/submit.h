@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.h - what submissions to keys and to thresholds have in common. */
+/* submit.h - the steps that submissions to keys and to thresholds have in common. */
 #ifndef HTW_SRC_PURGATORY_SUBMIT_H
 #define HTW_SRC_PURGATORY_SUBMIT_H
 
-#include "state.h"
+#include "frame.h"
 
-/* Makes the request this thread's. 0; -EBUSY: it is submitted already; -ESHUTDOWN. */
+/* Makes this thread the owner. 0; -EBUSY: the request is submitted already; -ESHUTDOWN. After 0 the
+   caller calls one of the two functions below, which pop the frame and return the answer of the
+   public call. */
 int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                       struct htw_request *request);
 
-/* Ends a submission of which linking returned `error`: arms the timeout, and gives the request up,
-   or takes all back. Returns what the call answers. */
-int htw__submit_end(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
-                    int error);
+/* The request is linked (`error` is 0), or linking has failed: arms the timeout and gives the
+   ownership up, or unlinks the request again. */
+int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
+                     int error);
 
-/* Ends a submission with the end of the request. */
+/* Ends the request. */
 int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason);
 

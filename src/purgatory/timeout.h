@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* timeout.h - what a processor has for itself; here, the timeouts of requests. */
+/* timeout.h - the timeout of a request: set, changed, cancelled, over. */
 #ifndef HTW_SRC_PURGATORY_TIMEOUT_H
 #define HTW_SRC_PURGATORY_TIMEOUT_H
 
-#include "state.h"
+#include "cpu.h"
 
-/* 0 or -ENOMEM. */
-int htw__timeouts_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
+/* In `_cpu` of a request: its timeout is in no wheel, or not yet. */
+#define HTW__NO_CPU UINT16_MAX
 
-/* No alarm is set any more. Those that are set belong to the purgatory's group of callbacks. */
-void htw__timeouts_stop(struct htw__cpu *cpu);
-
-/* Whether of all its alarms the last has come. */
-bool htw__timeouts_is_quiet(struct htw__cpu *cpu);
-
-/* Also of one that is not initialised, but zeroed. */
-void htw__timeouts_fini(struct htw__cpu *cpu);
-
-/* Arms the timeout of a request (not HTW_NEVER_NS). 0, or what the scheduler answers; then
+/* Arms the timeout of a request, which is not HTW_NEVER_NS. 0, or the error of the scheduler; then
    nothing has changed. The owner only. */
-int htw__timeouts_arm(struct htw_request *request, int64_t timeout_ns);
+int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns);
 
-/* Moves the timeout of a request that is in the wheel of a CPU. 0; -ENOENT: it is not; or what the
-   scheduler answers: then nothing has changed. Any thread. */
-int htw__timeouts_move(struct htw_purgatory *purgatory, struct htw_request *request,
-                       int64_t timeout_ns);
+/* Changes the timeout of a request that is in the wheel of a CPU. 0; -ENOENT: it is in none; or the
+   error of the scheduler; then nothing has changed. Any thread. */
+int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *request,
+                      int64_t timeout_ns);
 
-/* The owner only; afterwards the request is not known here. */
-void htw__timeouts_disarm(struct htw_request *request);
+/* Takes the timeout out of its wheel. From then on the request cannot be found there. The owner
+   only. */
+void htw__timeout_disarm(struct htw_request *request);
 
-/* The wall clock was set, by which the scheduler's timers go. */
-void htw__timeouts_clock_was_set(struct htw__cpu *cpu);
-
-/* Adds what it holds to the statistics. */
-void htw__timeouts_add(struct htw__cpu *cpu, struct htw_purgatory_stats *stats);
+/* Takes the next timeout that is over out of the wheel, and owns its request. NULL: there is none,
+   or its owner ends it; `*ret_more` tells whether there may be others. Under the lock. */
+struct htw_request *htw__timeout_next_due(struct htw__cpu *cpu, bool *ret_more);
 
 #endif /* HTW_SRC_PURGATORY_TIMEOUT_H */

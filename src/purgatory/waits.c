@@ -2,20 +2,22 @@
 /* waits.c - how long requests waited: a sampled histogram. */
 #include "waits.h"
 
-/* How many requests of a CPU are measured in a millisecond. */
+#include "owner.h"
+#include "state.h"
+
+/* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
 
 static uint32_t to_ms(int64_t time_ns) {
     return (uint32_t)(time_ns / HTW_MILLISECOND);
 }
 
-/* Two threads may count as one here: then some more are measured. */
+/* Two threads may count as one here; then some more requests are measured. */
 static void count_begun(struct htw__waits *waits, uint32_t begun) {
     atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
 }
 
-void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns) {
-    struct htw__waits *waits = &cpu->waits;
+void htw__waits_begin(struct htw__waits *waits, struct htw_request *request, int64_t now_ns) {
     uint32_t now_ms = to_ms(now_ns);
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != now_ms) {
@@ -29,32 +31,31 @@ void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t 
     request->_flags |= HTW__REQUEST_MEASURED;
 }
 
-void htw__wait_begin_without_clock(struct htw_request *request) {
-    struct htw_purgatory *purgatory = request->_purgatory;
-    struct htw__cpu *cpu = htw__cpu_here(purgatory);
-    uint32_t begun = atomic_load_explicit(&cpu->waits.begun, memory_order_relaxed);
+void htw__waits_begin_without_clock(struct htw__waits *waits, struct htw_request *request) {
+    uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
-        count_begun(&cpu->waits, begun);
+        count_begun(waits, begun);
     else
-        htw__wait_begin(cpu, request, htw__steady_now_ns(purgatory->scheduler));
+        htw__waits_begin(waits, request, htw__steady_now_ns(request->_purgatory->scheduler));
 }
 
-void htw__wait_end(struct htw_request *request) {
-    struct htw_purgatory *purgatory = request->_purgatory;
-    uint32_t waited_ms = to_ms(htw__steady_now_ns(purgatory->scheduler)) - request->_since_ms;
-    if (waited_ms > INT32_MAX && htw__steady_is_manual(purgatory->scheduler))
-        waited_ms = 0; /* the clock was set back */
+uint32_t htw__waited_ms(const struct htw_request *request) {
+    const struct htw_scheduler *scheduler = request->_purgatory->scheduler;
+    uint32_t waited_ms = to_ms(htw__steady_now_ns(scheduler)) - request->_since_ms;
+    if (waited_ms > INT32_MAX && htw__steady_is_manual(scheduler))
+        return 0; /* the clock was set back */
+    return waited_ms;
+}
+
+void htw__waits_add(struct htw__waits *waits, uint32_t waited_ms) {
     unsigned bucket = waited_ms == 0 ? 0 : 32u - (unsigned)__builtin_clz(waited_ms);
     if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
         bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
-    struct htw__cpu *cpu = htw__cpu_here(purgatory);
-    htw__lock_acquire(&cpu->lock);
-    cpu->waits.sum_ms += waited_ms;
-    cpu->waits.buckets[bucket]++;
-    htw__lock_release(&cpu->lock);
+    waits->sum_ms += waited_ms;
+    waits->buckets[bucket]++;
 }
 
-void htw__waits_add(const struct htw__waits *waits, struct htw_purgatory_stats *stats) {
+void htw__waits_add_stats(const struct htw__waits *waits, struct htw_purgatory_stats *stats) {
     stats->waited_ms += waits->sum_ms;
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
         stats->waits[i] += waits->buckets[i];

@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits.h - how long requests waited: a histogram in each CPU.
+ * waits.h - how long requests waited: a sampled histogram in each CPU.
  *
- * A request that an event ends reads no clock, and must not: that would make it slower by a
- * seventh. So in each millisecond at least 16 requests of a CPU are measured. The others cost a
- * comparison when they begin to wait and one when they end. For a request with a timeout, the clock
- * was read already when it begins to wait. For one without, it is read if the request is measured,
- * and for one of 16 others, to find out whether the millisecond is over.
+ * To read the clock at the begin and the end of each wait would make requests slower by a seventh.
+ * So at least 16 requests of a CPU are measured in each millisecond. The others cost a comparison
+ * when they begin to wait and one when they end. A request with a timeout has read the clock anyway
+ * when it begins to wait. A request without one reads it only if it is measured, and one in 16 of
+ * the others, to notice the next millisecond.
  */
 #ifndef HTW_SRC_PURGATORY_WAITS_H
 #define HTW_SRC_PURGATORY_WAITS_H
 
-#include "state.h"
+#include <htw/purgatory.h>
 
-/* A request with a timeout begins to wait at this instant of the steady clock. The owner only. */
-void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns);
+#include <stdatomic.h>
 
-/* A request without a timeout begins to wait. The owner only. */
-void htw__wait_begin_without_clock(struct htw_request *request);
+struct htw__waits {
+    _Atomic uint32_t begun_ms; /* the last millisecond in which a request began to wait */
+    _Atomic uint32_t begun;    /* requests in it; threads may overwrite each other's count */
+    uint64_t sum_ms;           /* of all waits measured */
+    uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
+};
 
-/* A request that is measured ends. The owner only. */
-void htw__wait_end(struct htw_request *request);
+/* A request begins to wait at `now_ns` of the steady clock. The owner only. */
+void htw__waits_begin(struct htw__waits *waits, struct htw_request *request, int64_t now_ns);
 
-/* Adds the histogram of a CPU to the statistics. Under the lock of the CPU. */
-void htw__waits_add(const struct htw__waits *waits, struct htw_purgatory_stats *stats);
+/* A request begins to wait, and the clock has not been read. The owner only. */
+void htw__waits_begin_without_clock(struct htw__waits *waits, struct htw_request *request);
+
+/* How long a request has waited that is measured. The owner only. */
+uint32_t htw__waited_ms(const struct htw_request *request);
+
+/* Adds a wait to the histogram. Under the lock of the CPU. */
+void htw__waits_add(struct htw__waits *waits, uint32_t waited_ms);
+
+/* Adds the histogram to the statistics. Under the lock of the CPU. */
+void htw__waits_add_stats(const struct htw__waits *waits, struct htw_purgatory_stats *stats);
 
 #endif /* HTW_SRC_PURGATORY_WAITS_H */

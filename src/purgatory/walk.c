@@ -2,10 +2,9 @@
 /* walk.c - visits the requests that wait on a key, with no lock held in between. */
 #include "walk.h"
 
-#include "request.h"
 #include "watch.h"
 
-/* How many watches are counted before the lock is given back. */
+/* How many watches are counted under one lock. */
 #define BUDGET 64u
 
 static void unlink_markers(struct htw__walk *walk) {
@@ -16,14 +15,14 @@ static void unlink_markers(struct htw__walk *walk) {
     walk->has_markers = false;
 }
 
-/* The walk has come to its end. */
+/* The walk is over. */
 static void finish(struct htw__walk *walk) {
     unlink_markers(walk);
-    htw__watched_key_leave(walk->shard, walk->key);
+    htw__watched_key_free_if_unused(walk->shard, walk->key);
     walk->key = NULL;
 }
 
-/* Where to go on: behind `last`. */
+/* The walk continues behind `last`. */
 static void mark_place(struct htw__walk *walk, struct htw__link *last) {
     if (walk->has_markers) {
         htw__link_unlink(&walk->cursor._link);
@@ -40,20 +39,20 @@ static bool is_end(const struct htw__walk *walk, const struct htw__link *link) {
     return link == &walk->key->watches || link == &walk->end._link;
 }
 
-static bool take(struct htw__walk *walk, struct htw_request *request) {
+static bool own(struct htw__walk *walk, struct htw_request *request) {
     if (walk->mark == 0)
-        return htw__request_take(request);
+        return htw__request_own(request);
     bool marked;
-    bool taken = htw__request_force(request, walk->mark, &marked);
+    bool owned = htw__request_own_to_end(request, walk->mark, &marked);
     walk->marked += marked;
-    return taken;
+    return owned;
 }
 
 /* Under the lock. */
-static struct htw_request *take_first(struct htw__walk *walk, struct htw__link *from) {
+static struct htw_request *own_first(struct htw__walk *walk, struct htw__link *from) {
     for (struct htw__link *link = from; !is_end(walk, link); link = link->_next) {
         struct htw_request *request = htw__watch_request(htw__watch_of(link));
-        if (request == NULL || !take(walk, request)) /* another walk's marker, or busy */
+        if (request == NULL || !own(walk, request)) /* a marker of another walk, or busy */
             continue;
         if (is_end(walk, link->_next))
             finish(walk);
@@ -72,7 +71,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
     htw__lock_acquire(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
-        request = take_first(walk, walk->key->watches._next);
+        request = own_first(walk, walk->key->watches._next);
     htw__lock_release(&walk->shard->lock);
     return request;
 }
@@ -84,9 +83,9 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
     walk->shard->closed = true;
-    /* Of some keys all the requests may be busy, and marked. */
+    /* Keys of which all requests are busy, and marked now, are passed over. */
     while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
-        request = take_first(walk, walk->key->watches._next);
+        request = own_first(walk, walk->key->watches._next);
     htw__lock_release(&walk->shard->lock);
     return request;
 }
@@ -95,13 +94,12 @@ struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
-    struct htw_request *request = take_first(walk, walk->cursor._link._next);
+    struct htw_request *request = own_first(walk, walk->cursor._link._next);
     htw__lock_release(&walk->shard->lock);
     return request;
 }
 
-/* Counts requests from a link on, until there is none left or the budget is used. Under the lock.
- */
+/* Counts requests from a link on, at most BUDGET. Under the lock. */
 static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
     uint64_t count = 0;
     for (unsigned steps = 1; !is_end(walk, link); steps++) {

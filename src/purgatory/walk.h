@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - along the requests that wait on a key, in order of arrival, with no lock held while one
- * is visited.
+ * walk.h - visits the requests that wait on a key, in order of arrival. No lock is held while the
+ * caller works on one.
  *
- * Where a request is not the last, the walk keeps its place by a marker behind it, and ends at
- * another one that it puts at the end of the key when it begins: requests that come meanwhile are
- * behind that, so that it ends, and visits none twice. Markers are watches without a request, in
- * the walk itself. (To take several requests under one lock would be cheaper, but those would be
- * busy while nobody is in a hook of theirs: hooks could not end them.)
+ * A walk keeps its place by a marker behind the request that is visited. A second marker, which the
+ * walk adds at the end of the key when it begins, is where it stops: requests that arrive meanwhile
+ * are behind it. So a walk ends, and visits no request twice. Markers are watches without a
+ * request, stored in the walk itself.
+ *
+ * (To own several requests under one lock would be cheaper. But hooks could not end those requests
+ * meanwhile.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H
 
-#include "state.h"
+#include "shard.h"
 
 struct htw__walk {
-    struct htw__purgatory_shard *shard; /* set by the user, as is */
-    uint32_t mark;                      /* one of HTW__REQUEST_FORCED, or 0 for an event */
+    struct htw__purgatory_shard *shard; /* set by the caller, as are `mark` and `marked` */
+    uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool has_markers;
-    int64_t marked; /* requests with `mark`: the user sets it to 0 where that is not 0 */
-    struct htw__watched_key *key; /* NULL: it is over */
+    int64_t marked;               /* busy requests that this walk has marked */
+    struct htw__watched_key *key; /* NULL: the walk is over */
     struct htw__watch cursor, end;
 };
 
 /*
- * Takes the first request that waits on a key and is not busy; busy ones are marked. The caller
- * owns it and must settle or end it before it goes on. NULL: there is none.
+ * Each of these owns the next request of the walk that is not busy, and marks the busy ones before
+ * it. The caller ends the request or gives it up before it goes on. NULL: there is none, or this is
+ * a child that a hook has forked.
  */
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
                                     size_t size);
-
-/* Closes the shard, takes some key out of it, and begins there. NULL: there is none left, or this
-   is a child that a hook has forked. */
-struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
-
-/* Takes the next one. NULL: there is none, or this is a child that a hook has forked. */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
 
-/* Goes along all requests on a key, busy ones included, and touches none. Returns how many there
-   are. */
+/* Closes the shard, takes a key out of its table, and begins a walk there. NULL: none is left. */
+struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
+
+/* Counts the requests on a key, the busy ones included, and owns none. */
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
 
-/* Leaves a walk that may not be over. In a child that a hook has forked it does nothing. */
+/* Ends a walk early. Nothing if it is over, or in a child that a hook has forked. */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - links a request to a key, and unlinks it. */
+/* watch.c - links a request to a key, and unlinks it; allocates and frees keys. */
 #include "watch.h"
 
-#include <errno.h>
+#include "cpu.h"
+
 #include <string.h>
 
-_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES == HTW__CELL_BYTES,
-               "a key and its bytes fill a cell");
-_Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node is where its key is");
-_Static_assert(offsetof(struct htw__watch, _link) == 0, "a link is where its watch is");
+_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES == HTW__SLOT_BYTES,
+               "a key and its bytes fill a slot");
+_Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node has the address of its key");
+_Static_assert(offsetof(struct htw__watch, _link) == 0, "a link has the address of its watch");
 
 static size_t long_key_bytes(size_t size) {
     return sizeof(struct htw__watched_key) + size;
 }
 
-/* A cell out of this processor's; a thread that has keys of its own meets no other there. */
-static struct htw__watched_key *take_cell(const struct htw_purgatory *purgatory) {
+static struct htw__watched_key *allocate_slot(const struct htw_purgatory *purgatory) {
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     uint8_t number;
     htw__lock_acquire(&cpu->key_pool_lock);
@@ -27,7 +27,7 @@ static struct htw__watched_key *take_cell(const struct htw_purgatory *purgatory)
     return key;
 }
 
-static void give_cell(const struct htw_purgatory *purgatory, struct htw__watched_key *key) {
+static void free_slot(const struct htw_purgatory *purgatory, struct htw__watched_key *key) {
     struct htw__cpu *cpu = &purgatory->cpus[key->node.tag >> HTW__KEY_CPU_SHIFT];
     htw__lock_acquire(&cpu->key_pool_lock);
     htw__key_pool_free(&cpu->key_pool, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
@@ -36,7 +36,7 @@ static void give_cell(const struct htw_purgatory *purgatory, struct htw__watched
 
 static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard, size_t size) {
     if (size <= HTW__KEY_INLINE_BYTES)
-        return take_cell(shard->purgatory);
+        return allocate_slot(shard->purgatory);
     struct htw__watched_key *key =
         htw__allocate(&shard->purgatory->allocator, long_key_bytes(size));
     if (key != NULL) {
@@ -46,9 +46,9 @@ static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard,
     return key;
 }
 
-static void release_key(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+static void free_key(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     if ((key->node.tag & HTW__KEY_LONG) == 0) {
-        give_cell(shard->purgatory, key);
+        free_slot(shard->purgatory, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
@@ -89,21 +89,22 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
     return 0;
 }
 
-/* Whether a queued check still holds a key on which no request waits. */
+/* Whether a deferred check holds a key without watches; counts the key as idle if so. */
 static bool is_held(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     bool was_idle = (key->node.tag & HTW__KEY_IDLE) != 0;
-    bool held = (key->node.tag & HTW__KEY_LATER) != 0;
+    bool held = (key->node.tag & HTW__KEY_DEFERRED) != 0;
     if (held)
         key->node.tag |= HTW__KEY_IDLE;
     shard->idle += (uint64_t)held - (uint64_t)was_idle;
     return held;
 }
 
-void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
+                                     struct htw__watched_key *key) {
     if (!htw__ring_is_empty(&key->watches))
         return;
     bool is_orphan = false;
-    if ((key->node.tag & (HTW__KEY_LATER | HTW__KEY_IDLE | HTW__KEY_ORPHAN)) != 0) {
+    if ((key->node.tag & (HTW__KEY_DEFERRED | HTW__KEY_IDLE | HTW__KEY_ORPHAN)) != 0) {
         if (is_held(shard, key))
             return;
         is_orphan = (key->node.tag & HTW__KEY_ORPHAN) != 0;
@@ -111,13 +112,13 @@ void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watc
     }
     if (!is_orphan)
         htw__key_table_remove(&shard->table, &key->node);
-    release_key(shard, key);
+    free_key(shard, key);
 }
 
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch) {
     htw__link_unlink(&watch->_link);
     shard->watched--;
-    htw__watched_key_leave(shard, htw__watch_key(watch));
+    htw__watched_key_free_if_unused(shard, htw__watch_key(watch));
 }
 
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {

@@ -1,30 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h - the keys on which somebody waits, and who does. All under the shard's lock. */
+/* watch.h - the keys on which requests wait, and the watches that link requests to keys. */
 #ifndef HTW_SRC_PURGATORY_WATCH_H
 #define HTW_SRC_PURGATORY_WATCH_H
 
-#include "state.h"
+#include "owner.h"
+#include "shard.h"
+
+/* A key of no more bytes than this is stored behind its struct, in the same slot of the pool. */
+#define HTW__KEY_INLINE_BYTES 16u
+
+/* A key on which requests wait. */
+struct htw__watched_key {
+    struct htw__key_node node; /* the tag: flags, the number of the slot in its chunk, the CPU */
+    struct htw__link watches;  /* ring in order of arrival; the markers of walks are among them */
+};
+
+enum {
+    HTW__KEY_LONG = 1u << 0,     /* allocated by itself, not in a key pool */
+    HTW__KEY_DEFERRED = 1u << 1, /* a deferred check holds it, which has not begun */
+    HTW__KEY_ORPHAN = 1u << 2,   /* no longer in the table, because the shard was closed */
+    HTW__KEY_IDLE = 1u << 3      /* no request waits on it, and it is counted as idle */
+};
+#define HTW__KEY_NUMBER_SHIFT 8 /* a byte of the tag: the slot in its chunk */
+#define HTW__KEY_CPU_SHIFT 16   /* the rest: the CPU of the pool */
 
 /*
- * Keys lie at multiples of 64, so that the low bits of a watch's `_key` are free to tell where its
- * request is: for one that stands in its request, which it is there, from 1; or HTW__WATCH_DISTANT.
- * All of a marker's `_key` is 0.
+ * Keys lie at multiples of 64. So the low bits of a watch's `_key` can tell where its request is:
+ * 1 to 3 for the first to the third watch in the request itself, or HTW__WATCH_DISTANT. A `_key`
+ * of 0 is a marker of a walk.
  */
 #define HTW__WATCH_PLACE ((uintptr_t)7)
 #define HTW__WATCH_DISTANT ((uintptr_t)7)
 
+/* A watch outside its request. */
 struct htw__distant_watch {
     struct htw__watch watch;
     struct htw_request *request;
 };
 
-/* Number `i` of its request, on no key yet. */
+/* Watch `i` of a request on keys. */
+static inline struct htw__watch *htw__request_watch(struct htw_request *request, uint32_t i) {
+    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i].watch
+                                                      : &request->_place._few[i];
+}
+
+/* Sets the request of watch `i`, which is on no key yet. */
 static inline void htw__watch_init(struct htw__watch *watch, struct htw_request *request,
                                    uint32_t i) {
     bool is_distant = (request->_flags & HTW__REQUEST_MANY) != 0;
     watch->_key = is_distant ? HTW__WATCH_DISTANT : i + 1;
     if (is_distant)
         ((struct htw__distant_watch *)(void *)watch)->request = request;
+}
+
+static inline struct htw__watch *htw__watch_of(struct htw__link *link) {
+    return (struct htw__watch *)(void *)link; /* the link is the first member */
 }
 
 static inline struct htw__watched_key *htw__watch_key(const struct htw__watch *watch) {
@@ -42,36 +72,35 @@ static inline struct htw_request *htw__watch_request(struct htw__watch *watch) {
     return (struct htw_request *)(void *)(first - offsetof(struct htw_request, _place));
 }
 
-/* The key; NULL where nobody waits on it. */
+/* The shard of a linked watch. The owner of the request needs no lock for it. */
+static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
+                                                            const struct htw__watch *watch) {
+    return htw__purgatory_shard_of(purgatory, htw__watch_key(watch)->node.hash);
+}
+
+/* All functions below are called under the lock of the shard. */
+
+/* NULL: no request waits on the key. */
 static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgatory_shard *shard,
                                                              uint64_t hash, const void *bytes,
                                                              size_t size) {
     return (struct htw__watched_key *)(void *)htw__key_table_find(&shard->table, hash, bytes, size);
 }
 
-/* Puts a watch, whose request is set, at the end of a key. 0; -ENOMEM; -ESHUTDOWN. */
+/* Adds a watch, whose request is set, at the end of a key. 0; -ENOMEM; -ESHUTDOWN. */
 int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch, uint64_t hash,
                     const struct htw_key *key);
 
-/* Takes it out, and the key away if it was the last. */
+/* Removes a watch from its key, and frees the key if it was the last one. */
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch);
 
-/* Takes a key away if nobody waits on it: after a marker has been taken out, or a check that was
-   queued no longer holds it. */
-void htw__watched_key_leave(struct htw__purgatory_shard *shard, struct htw__watched_key *key);
+/* Frees a key that has no watch, no marker and no deferred check. Call it after one of them is
+   gone. */
+void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
+                                     struct htw__watched_key *key);
 
-/* Takes any key out of the table of a closed shard; NULL: there is none. It lasts until it is
-   left. */
+/* Takes any key out of the table of a closed shard; NULL: there is none. The key is freed as any
+   other. */
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
-
-static inline struct htw__watch *htw__watch_of(struct htw__link *link) {
-    return (struct htw__watch *)(void *)link; /* its first member */
-}
-
-/* The shard in which a linked watch is: without the lock. */
-static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
-                                                            const struct htw__watch *watch) {
-    return htw__purgatory_shard_of(purgatory, htw__watch_key(watch)->node.hash);
-}
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */

@@ -9,8 +9,10 @@
  */
 #include "../../support/purgatory_case.h"
 
-#include "../../../src/purgatory/timeout.h"
-#include "../../../src/purgatory/threshold.h"
+#include "../../../src/purgatory/cpu.h"
+#include "../../../src/purgatory/frame.h"
+#include "../../../src/purgatory/shard.h"
+#include "../../../src/purgatory/waiting.h"
 #include "../../../src/scheduler/state.h"
 
 #include <limits.h>

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alarms.c - the timers of the scheduler that ring when a timeout of a CPU is over.
+ *
+ * Two alarms repeat, with a period that never ends. They keep their record, so that the scheduler
+ * does not refuse to set one. One of them is set to the earliest timeout. When it rings, its
+ * callback (expire.c) ends the requests that are due, one after the other. A repeating timer does
+ * not fire while its own callback is running. So before each hook the callback sets the other
+ * alarm: to now, if more requests are due. A slow hook then delays no other request while a worker
+ * is free, and the workers share a burst. While both callbacks are in hooks, a third alarm is
+ * created, which does not repeat. If the scheduler refuses it (memory, max_pending), the next
+ * timeout waits until one of the hooks returns.
+ *
+ * An executor may drop an alarm. Then the other alarm is set, and a new one is created. If the
+ * scheduler refuses that, and the other one is dropped too, the next submission sets an alarm, or
+ * fails.
+ *
+ * The scheduler rounds the time of an alarm up to its own tick. So a timeout is never early, and as
+ * late as a timer of the scheduler.
+ */
+#include "alarms.h"
+
+/* An executor that drops alarms gets the next one at once this often. After that the delay doubles
+   each time, up to a second. */
+#define DROPS_AT_ONCE 8
+#define DROPS_MAX (DROPS_AT_ONCE + 10)
+
+/* The alarm that does not repeat. */
+#define SINGLE (HTW__ALARMS - 1)
+
+static bool repeats(const struct htw__timeout_alarm *alarm) {
+    return alarm != &alarm->cpu->alarms[SINGLE];
+}
+
+static void release_alarm(void *arg);
+
+static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
+    struct htw__cpu *cpu = alarm->cpu;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = cpu->on_alarm;
+    spec.arg = alarm;
+    spec.absolute = true;
+    spec.when_ns = at_ns;
+    spec.period_ns = repeats(alarm) ? HTW_NEVER_NS : 0;
+    spec.repeat = HTW_REPEAT_AFTER;
+    spec.group = cpu->purgatory->callbacks;
+    spec.release = release_alarm;
+    int error = htw_schedule_spec(cpu->purgatory->scheduler, &spec, &alarm->handle, NULL);
+    cpu->created += error == 0;
+    return error;
+}
+
+/* Creates the alarms that repeat, where they are missing. 0 if there is at least one. */
+static int create_missing(struct htw__cpu *cpu) {
+    int error = 0;
+    bool has_one = false;
+    for (unsigned i = 0; i < SINGLE; i++) {
+        if (cpu->alarms[i].handle == 0 && error == 0)
+            error = create_alarm(&cpu->alarms[i], HTW_NEVER_NS);
+        has_one |= cpu->alarms[i].handle != 0;
+    }
+    return has_one ? 0 : error;
+}
+
+/* An alarm that can be set: the current one if possible. NULL: all of them are ringing. */
+static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
+    for (unsigned i = 0; i < HTW__ALARMS; i++) {
+        struct htw__timeout_alarm *alarm = &cpu->alarms[(cpu->current_alarm + i) % HTW__ALARMS];
+        if (alarm->handle != 0 && !alarm->is_ringing)
+            return alarm;
+    }
+    return NULL;
+}
+
+/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm is set to an
+   earlier time that needs none, and rings too early. */
+static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
+    struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
+    int64_t now_ns = htw_scheduler_now(scheduler);
+    int result;
+    while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
+           at_ns > now_ns)
+        at_ns = now_ns + (at_ns - now_ns) / 2;
+    if (result == HTW_GONE)
+        alarm->handle = 0; /* an executor has dropped it */
+    return result;
+}
+
+/* The time of the scheduler's clock at which an alarm for a tick rings. */
+static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
+    int64_t at_ns = tick > INT64_MAX / HTW__TIMEOUT_TICK_NS
+                        ? HTW_NEVER_NS
+                        : (int64_t)(tick * HTW__TIMEOUT_TICK_NS);
+    if (cpu->drops > DROPS_AT_ONCE) {
+        int64_t delay_ns = HTW_MILLISECOND << (cpu->drops - DROPS_AT_ONCE);
+        int64_t earliest_ns = htw__cpu_steady_now_ns(cpu) + delay_ns;
+        at_ns = at_ns < earliest_ns ? earliest_ns : at_ns;
+    }
+    return htw__steady_to_clock_ns(cpu->purgatory->scheduler, at_ns);
+}
+
+/* 0, or the error of the scheduler. Under the lock. */
+static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
+    int64_t at_ns = alarm_time_ns(cpu, tick);
+    struct htw__timeout_alarm *alarm;
+    int result = HTW_GONE;
+    while (result == HTW_GONE) {
+        int error = cpu->is_stopped ? -ESHUTDOWN : create_missing(cpu);
+        if (error != 0)
+            return error;
+        alarm = find_alarm(cpu);
+        if (alarm == NULL)
+            break;
+        result = move_alarm(alarm, at_ns);
+    }
+    if (alarm == NULL) {
+        alarm = &cpu->alarms[SINGLE];
+        int error = create_alarm(alarm, at_ns);
+        if (error != 0) /* the callbacks that are running set an alarm when they return */
+            return error == -ESHUTDOWN ? error : 0;
+        result = HTW_MOVED;
+    }
+    if (result == HTW_MOVED) { /* HTW_RUNNING: its callback sets an alarm when it has the lock */
+        cpu->current_alarm = (uint8_t)(alarm - cpu->alarms);
+        cpu->alarm_tick = tick;
+    }
+    return result < 0 ? result : 0;
+}
+
+int htw__alarms_set(struct htw__cpu *cpu) {
+    uint64_t tick = htw_wheel_next(cpu->wheel);
+    return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
+}
+
+void htw__alarms_begin_ringing(struct htw__timeout_alarm *alarm) {
+    struct htw__cpu *cpu = alarm->cpu;
+    cpu->drops = 0;
+    alarm->is_ringing = repeats(alarm);
+    if (!repeats(alarm))
+        alarm->handle = 0;
+    if (alarm == &cpu->alarms[cpu->current_alarm])
+        cpu->alarm_tick = HTW_NEVER_TICK;
+}
+
+void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm) {
+    alarm->is_ringing = false;
+    (void)htw__alarms_set(alarm->cpu);
+}
+
+/* The release hook. An alarm that repeats was dropped by an executor, or is no longer needed. The
+   other one may have rung or not. */
+static void release_alarm(void *arg) {
+    struct htw__timeout_alarm *alarm = arg;
+    struct htw__cpu *cpu = alarm->cpu;
+    htw__lock_acquire(&cpu->lock);
+    cpu->released++;
+    if (repeats(alarm) && cpu->drops < DROPS_MAX)
+        cpu->drops++;
+    cpu->alarm_tick = HTW_NEVER_TICK;
+    (void)htw__alarms_set(cpu);
+    htw__lock_release(&cpu->lock);
+}
+
+void htw__alarms_clock_was_set(struct htw__cpu *cpu) {
+    htw__lock_acquire(&cpu->lock);
+    if (cpu->alarm_tick != HTW_NEVER_TICK)
+        (void)set_alarm(cpu, cpu->alarm_tick);
+    htw__lock_release(&cpu->lock);
+}
+
+void htw__alarms_stop(struct htw__cpu *cpu) {
+    htw__lock_acquire(&cpu->lock);
+    cpu->is_stopped = true;
+    htw__lock_release(&cpu->lock);
+}
+
+bool htw__alarms_are_gone(struct htw__cpu *cpu) {
+    htw__lock_acquire(&cpu->lock);
+    bool gone = cpu->created == cpu->released;
+    htw__lock_release(&cpu->lock);
+    return gone;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* alarms.h - the timers of the scheduler that ring when a timeout of a CPU is over. */
+#ifndef HTW_SRC_PURGATORY_ALARMS_H
+#define HTW_SRC_PURGATORY_ALARMS_H
+
+#include "cpu.h"
+
+/* Sets an alarm for the earliest timeout of the wheel, unless one is set for it. 0, or the error of
+   the scheduler; then no alarm may be set. Under the lock of the CPU. */
+int htw__alarms_set(struct htw__cpu *cpu);
+
+/* The callback of an alarm begins: the alarm is not set any more. Under the lock of the CPU. */
+void htw__alarms_begin_ringing(struct htw__timeout_alarm *alarm);
+
+/* The callback of an alarm returns: the alarm can be set again. Under the lock of the CPU. */
+void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm);
+
+/* The wall clock was set, and the scheduler's timers follow it: sets the alarm again. */
+void htw__alarms_clock_was_set(struct htw__cpu *cpu);
+
+/* From now on no alarm is set. Those that are set belong to the group of callbacks. */
+void htw__alarms_stop(struct htw__cpu *cpu);
+
+/* Whether the release hooks of all alarms have been called. */
+bool htw__alarms_are_gone(struct htw__cpu *cpu);
+
+#endif /* HTW_SRC_PURGATORY_ALARMS_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu.h - what the purgatory has for each CPU: a wheel for timeouts, its alarms, the memory of
+ * keys, and a histogram.
+ *
+ * A thread uses the data of the CPU on which it runs, so that threads seldom meet. It may run on
+ * another CPU afterwards; hence the locks.
+ *
+ * A tick of the wheel is a microsecond of the steady clock (scheduler/steady.h), the finest tick of
+ * a scheduler. Deadlines are rounded up to it.
+ */
+#ifndef HTW_SRC_PURGATORY_CPU_H
+#define HTW_SRC_PURGATORY_CPU_H
+
+#include "key_pool.h"
+#include "state.h"
+#include "waits.h"
+
+#include <sched.h>
+
+#define HTW__TIMEOUT_TICK_NS 1000u
+
+/* A timer of the scheduler that is set to the earliest timeout: see alarms.c. */
+struct htw__timeout_alarm {
+    struct htw__cpu *cpu;
+    htw_handle handle; /* 0: there is none */
+    bool is_ringing;   /* it repeats and its callback runs: it cannot ring until that returns */
+};
+
+/* Two alarms that repeat, and one that does not. */
+#define HTW__ALARMS 3
+
+struct htw__cpu {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
+    bool is_stopped;                                /* no alarm may be set any more */
+    uint8_t current_alarm;                          /* the alarm that was set last */
+    uint8_t drops;       /* alarms that an executor has dropped since one has rung */
+    uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
+    struct htw_wheel *wheel;
+    uint64_t created, released; /* alarms that were, and those whose release hook was called */
+    struct htw_purgatory *purgatory;
+    htw_callback *on_alarm;
+    struct htw__waits waits;
+    struct htw__timeout_alarm alarms[HTW__ALARMS];
+    alignas(HTW__CACHE_LINE) struct htw__lock key_pool_lock; /* guards the pool */
+    struct htw__key_pool key_pool;
+};
+
+/* Creates the wheel. `on_alarm` is the callback of the alarms; its argument is a struct
+   htw__timeout_alarm. 0 or -ENOMEM. */
+int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_callback *on_alarm);
+
+/* `cpu` may be zeroed instead of initialised. */
+void htw__cpu_fini(struct htw__cpu *cpu);
+
+/* Adds what the CPU holds to the statistics. */
+void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats);
+
+/* The present tick of the wheel. `now_ns` is what the caller has read from the steady clock. If a
+   manual clock was set back, the timeouts move to a new wheel. Under the lock. */
+uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns);
+
+static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
+    return htw__steady_now_ns(cpu->purgatory->scheduler);
+}
+
+/* The data of the CPU on which this thread runs, or of another one if the kernel does not tell. */
+static inline struct htw__cpu *htw__cpu_here(const struct htw_purgatory *purgatory) {
+    return &purgatory->cpus[(uint32_t)sched_getcpu() % purgatory->cpu_count];
+}
+
+#endif /* HTW_SRC_PURGATORY_CPU_H */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deferred.c - checks that a callback of the scheduler makes.
+ *
+ * Each shard has a queue of checks. A callback, run(), takes the whole queue and makes them. A
+ * check is queued only while such a callback is due: scheduled, and not begun. So a queued check is
+ * always made. A thread that finds no callback due schedules one first.
+ *
+ * A key has at most one check in the queue, so many events on a key are one check. The check holds
+ * its key: if the last request leaves the key and another one comes, the key still knows its check.
+ *
+ * An executor may drop the callback. Then the release hook schedules another one: at once the first
+ * time, later each time that follows, up to a second. If the scheduler refuses it, the thread that
+ * has dropped the callback makes the checks.
+ */
+#include "deferred.h"
+
+#include "check.h"
+#include "keys.h"
+#include "watch.h"
+
+#include <string.h>
+
+/* The delay of a callback after the second drop in a row. It doubles with each further drop, up to
+   this many times. */
+#define RETRY_NS HTW_MILLISECOND
+#define RETRY_DOUBLINGS_MAX 10u
+
+/* A check in the queue. The bytes of the key are behind it: when the check begins it no longer holds
+   the key. */
+struct htw__deferred {
+    struct htw__deferred *next;
+    struct htw__watched_key *key; /* valid until the check begins */
+    uint64_t hash;
+    size_t size;
+};
+
+static size_t bytes_of(size_t key_size) {
+    return sizeof(struct htw__deferred) + key_size;
+}
+
+static struct htw__deferred *pop(struct htw__deferred **queue) {
+    struct htw__deferred *deferred = *queue;
+    if (deferred != NULL)
+        *queue = deferred->next;
+    return deferred;
+}
+
+static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
+    shard->bytes -= bytes_of(deferred->size);
+    htw__release(&shard->purgatory->allocator, deferred, bytes_of(deferred->size));
+}
+
+/* The check begins, or is dropped: it no longer holds its key, for which another check may be
+   queued. Returns whether requests wait on the key. Under the lock. */
+static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
+    bool is_watched = !htw__ring_is_empty(&deferred->key->watches);
+    deferred->key->node.tag &= ~(uint32_t)HTW__KEY_DEFERRED;
+    htw__watched_key_free_if_unused(shard, deferred->key);
+    return is_watched;
+}
+
+static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
+                 struct htw__deferred *deferred) {
+    htw__lock_acquire(&shard->lock);
+    bool is_watched = release_key(shard, deferred);
+    htw__lock_release(&shard->lock);
+    if (is_watched) {
+        struct htw__check check = { deferred->hash, deferred + 1, deferred->size,
+                                    .max = UINT64_MAX };
+        htw__check(frame, &check);
+    }
+    if (htw__purgatory_is_child(shard->purgatory))
+        return;
+    htw__lock_acquire(&shard->lock);
+    free_check(shard, deferred);
+    htw__lock_release(&shard->lock);
+}
+
+/* Empties the queue. Under the lock. */
+static struct htw__deferred *drain(struct htw__purgatory_shard *shard) {
+    struct htw__deferred *queue = shard->deferred;
+    shard->deferred = NULL;
+    shard->deferred_end = &shard->deferred;
+    return queue;
+}
+
+static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *queue) {
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, shard->purgatory);
+    struct htw__deferred *deferred;
+    while (!htw__purgatory_is_child(shard->purgatory) && (deferred = pop(&queue)) != NULL)
+        make(&frame, shard, deferred);
+    htw__frame_pop(&frame);
+}
+
+/* The callback. It does not make the checks that are queued meanwhile: with a steady stream of
+   events it would never return to the scheduler. */
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    struct htw__purgatory_shard *shard = arg;
+    htw__lock_acquire(&shard->lock);
+    shard->runs_started++;
+    shard->runs_dropped = 0;
+    struct htw__deferred *queue = drain(shard);
+    htw__lock_release(&shard->lock);
+    make_all(shard, queue);
+}
+
+/* Whether a callback will take what is queued. Under the lock. */
+static bool is_due(const struct htw__purgatory_shard *shard) {
+    return (int32_t)(shard->runs_scheduled - shard->runs_started) > 0;
+}
+
+static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
+    if (shard->runs_dropped < 2)
+        return 0;
+    uint32_t doublings = shard->runs_dropped - 2;
+    return RETRY_NS << (doublings < RETRY_DOUBLINGS_MAX ? doublings : RETRY_DOUBLINGS_MAX);
+}
+
+static void release_run(void *arg);
+
+static int schedule_run(struct htw__purgatory_shard *shard) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = shard;
+    spec.group = shard->purgatory->callbacks;
+    spec.release = release_run;
+    htw__lock_acquire(&shard->lock);
+    shard->runs_tried++;
+    spec.when_ns = retry_delay_ns(shard);
+    htw__lock_release(&shard->lock);
+    int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
+    htw__lock_acquire(&shard->lock);
+    if (error == 0)
+        shard->runs_scheduled++;
+    else
+        shard->runs_tried--;
+    htw__lock_release(&shard->lock);
+    return error;
+}
+
+/* Drops the checks in the queue. Under the lock. */
+static void drop_all(struct htw__purgatory_shard *shard) {
+    struct htw__deferred *queue = drain(shard);
+    for (struct htw__deferred *deferred; (deferred = pop(&queue)) != NULL;) {
+        release_key(shard, deferred);
+        free_check(shard, deferred);
+    }
+}
+
+/* Schedules another callback for the checks in the queue. If the scheduler refuses it, this thread
+   makes the checks; if it was stopped, they are dropped. */
+static void reschedule_run(struct htw__purgatory_shard *shard) {
+    int error = schedule_run(shard);
+    if (error == 0)
+        return;
+    htw__lock_acquire(&shard->lock);
+    struct htw__deferred *queue = NULL;
+    if (!is_due(shard)) {
+        if (error == -ESHUTDOWN)
+            drop_all(shard);
+        queue = drain(shard);
+    }
+    htw__lock_release(&shard->lock);
+    make_all(shard, queue);
+}
+
+/* The release hook of the callback. If the callback has not run, because an executor has dropped it
+   or the scheduler was stopped, the queue needs another one. */
+static void release_run(void *arg) {
+    struct htw__purgatory_shard *shard = arg;
+    htw__lock_acquire(&shard->lock);
+    if ((int32_t)(++shard->runs_released - shard->runs_started) > 0) {
+        shard->runs_started = shard->runs_released;
+        shard->runs_dropped++;
+    }
+    bool is_stranded = shard->deferred != NULL && !is_due(shard);
+    htw__lock_release(&shard->lock);
+    if (is_stranded)
+        reschedule_run(shard);
+    if (htw__purgatory_is_child(shard->purgatory))
+        return;
+    htw__lock_acquire(&shard->lock);
+    shard->runs_over++; /* when the lock is released, the shard may be gone */
+    htw__lock_release(&shard->lock);
+}
+
+/* Adds a check of a key to the queue. Under the lock. */
+static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    size_t size = key->node.size;
+    struct htw__deferred *deferred = htw__allocate(&shard->purgatory->allocator, bytes_of(size));
+    if (deferred == NULL)
+        return -ENOMEM;
+    *deferred = (struct htw__deferred) { .key = key, .hash = key->node.hash, .size = size };
+    if (size > 0)
+        memcpy(deferred + 1, key->node.key, size);
+    *shard->deferred_end = deferred;
+    shard->deferred_end = &deferred->next;
+    shard->bytes += bytes_of(size);
+    key->node.tag |= HTW__KEY_DEFERRED;
+    return 0;
+}
+
+/* Queues a check, unless no request waits on the key or a check of it is queued. -EAGAIN: no
+   callback is due. */
+static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const void *bytes,
+                        size_t size) {
+    htw__lock_acquire(&shard->lock);
+    struct htw__watched_key *key = htw__watched_key_find(shard, hash, bytes, size);
+    int result = 0;
+    if (key != NULL && (key->node.tag & HTW__KEY_DEFERRED) == 0)
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    htw__lock_release(&shard->lock);
+    return result;
+}
+
+/* A check of the key that is queued begins later, under the same lock: it finds the request without
+   an owner. -EAGAIN: no callback is due. */
+static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
+                            bool *ret_disowned) {
+    htw__lock_acquire(&shard->lock);
+    struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
+    int result = 0;
+    if (shard->closed)
+        result = -ESHUTDOWN;
+    else if ((key->node.tag & HTW__KEY_DEFERRED) == 0)
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    *ret_disowned = result == 0 && htw__request_disown_marked(request);
+    htw__lock_release(&shard->lock);
+    return result;
+}
+
+bool htw__deferred_hand_over(struct htw_request *request) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    if (request->_count == 0 || !htw__scheduler_has_threads(purgatory->scheduler))
+        return false;
+    struct htw__purgatory_shard *shard =
+        htw__watch_shard(purgatory, htw__request_watch(request, 0));
+    bool disowned;
+    while (try_to_hand_over(shard, request, &disowned) == -EAGAIN)
+        if (schedule_run(shard) != 0)
+            return false;
+    return disowned;
+}
+
+int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    int refusal = htw__key_refusal(purgatory, key, key_size);
+    if (refusal != 0)
+        return refusal;
+    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
+    int result;
+    /* If the callback begins before the check is queued, another one is needed. */
+    while ((result = try_to_queue(shard, hash, key, key_size)) == -EAGAIN) {
+        int error = schedule_run(shard);
+        if (error != 0)
+            return error;
+    }
+    return result;
+}
+
+void htw__deferred_drop_all(struct htw__purgatory_shard *shard) {
+    htw__lock_acquire(&shard->lock);
+    drop_all(shard);
+    htw__lock_release(&shard->lock);
+}
+
+bool htw__deferred_is_over(struct htw__purgatory_shard *shard) {
+    htw__lock_acquire(&shard->lock);
+    bool over = shard->runs_tried == shard->runs_over;
+    htw__lock_release(&shard->lock);
+    return over;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* end.c - ends a request: unlinks it from everything, and calls its last hooks. */
+#include "end.h"
+
+#include "owner.h"
+#include "timeout.h"
+#include "waiting.h"
+#include "watch.h"
+
+static void unlink_from_keys(struct htw_request *request, int reason) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
+        __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
+    /* The first key is the last one: the request counts in its shard, and it must not be missing
+       there while it is still on another key. */
+    for (uint32_t i = request->_count; i-- > 0;) {
+        struct htw__watch *watch = htw__request_watch(request, i);
+        struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
+        htw__lock_acquire(&shard->lock);
+        htw__watch_unlink(shard, watch);
+        if (i == 0) {
+            htw__purgatory_shard_uncount(shard, request, reason);
+            if ((request->_flags & HTW__REQUEST_MANY) != 0)
+                shard->bytes -= request->_place._many._bytes;
+        }
+        htw__lock_release(&shard->lock);
+    }
+    request->_count = 0;
+}
+
+void htw__request_unlink(struct htw_request *request, int reason) {
+    if ((request->_flags & HTW__REQUEST_ARMED) != 0)
+        htw__timeout_disarm(request);
+    if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
+        htw__waiting_unlink(request, reason);
+    else if (request->_count > 0)
+        unlink_from_keys(request, reason);
+    else if (reason != HTW__NO_REASON)
+        htw__purgatory_count_unlinked(request, (enum htw_reason)reason);
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        htw__release(&request->_purgatory->allocator, request->_place._many._watches,
+                     request->_place._many._bytes);
+}
+
+static void count_wait(const struct htw_request *request) {
+    uint32_t waited_ms = htw__waited_ms(request);
+    struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
+    htw__lock_acquire(&cpu->lock);
+    htw__waits_add(&cpu->waits, waited_ms);
+    htw__lock_release(&cpu->lock);
+}
+
+/* Without a release hook, the user may free the request when its state is 0. */
+static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
+    htw__request_set_free(request);
+    if (purgatory->release != NULL && !htw__purgatory_is_child(purgatory))
+        purgatory->release(purgatory->context, request);
+}
+
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+                      enum htw_reason reason) {
+    struct htw_purgatory *purgatory = frame->purgatory;
+    if (htw__purgatory_is_child(purgatory))
+        return;
+    /* The request keeps its threshold alive until its last hook has returned. */
+    struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
+                                          ? request->_place._on_threshold._threshold
+                                          : NULL;
+    if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
+        count_wait(request);
+    htw__request_unlink(request, (int)reason);
+    if (frame->visitor != NULL)
+        frame->visitor(frame->visitor_context, request);
+    if (frame->visitor != NULL && htw__purgatory_is_child(purgatory))
+        return;
+    purgatory->on_complete(purgatory->context, request, reason);
+    release(purgatory, request);
+    if (threshold != NULL && !htw__purgatory_is_child(purgatory))
+        htw__waiting_released(threshold);
+}

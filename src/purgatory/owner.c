@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* owner.c - the state of a request: which thread owns it, and the marks of other threads. */
+#include "owner.h"
+
+#include "frame.h"
+
+/* Changes the state from `*state` to `to`, or reads it into `*state` again. */
+static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return changed;
+}
+
+bool htw__request_own(struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    for (;;) {
+        uint32_t to = state | HTW__REQUEST_BUSY;
+        if ((state & HTW__REQUEST_DONE) != 0)
+            return false;
+        if ((state & HTW__REQUEST_BUSY) != 0)
+            to |= htw__frame_has_request(request) ? HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;
+        if (change(request, &state, to))
+            return (state & HTW__REQUEST_BUSY) == 0;
+    }
+}
+
+bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *ret_marked) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    *ret_marked = false;
+    for (;;) {
+        if (state == 0 || (state & (HTW__REQUEST_DONE | HTW__REQUEST_FORCED)) != 0)
+            return false;
+        bool busy = (state & HTW__REQUEST_BUSY) != 0;
+        if (change(request, &state,
+                   state | (busy ? mark : HTW__REQUEST_BUSY | HTW__REQUEST_DONE))) {
+            *ret_marked = busy;
+            return !busy;
+        }
+    }
+}
+
+bool htw__request_own_expired(struct htw_request *request) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    uint32_t before = __atomic_fetch_or(&request->_state, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE,
+                                        __ATOMIC_ACQ_REL);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return (before & HTW__REQUEST_BUSY) == 0;
+}
+
+/* A plain store is cheaper than a compare-and-swap. It may overwrite marks that come at the same
+   time; they change nothing, since the reason is decided. */
+void htw__request_set_done(struct htw_request *request) {
+    __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY | HTW__REQUEST_DONE,
+                     __ATOMIC_RELAXED);
+}
+
+bool htw__request_disown(struct htw_request *request, uint32_t state) {
+    uint32_t unmarked = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
+    return change(request, &unmarked, state);
+}
+
+bool htw__request_disown_marked(struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    do {
+        if ((state & HTW__REQUEST_FORCED) != 0)
+            return false;
+    } while (!change(request, &state, HTW__REQUEST_PENDING));
+    return true;
+}
+
+uint32_t htw__request_clear_events(struct htw_request *request) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    uint32_t before = __atomic_fetch_and(
+        &request->_state, ~(uint32_t)(HTW__REQUEST_AGAIN | HTW__REQUEST_SELF), __ATOMIC_ACQ_REL);
+    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    return before;
+}
+
+void htw__request_set_free(struct htw_request *request) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
+}
+
+/* EXPIRE may have joined another mark, which was first. */
+enum htw_reason htw__request_marked_reason(uint32_t state) {
+    if ((state & HTW__REQUEST_COMPLETE) != 0)
+        return HTW_REASON_COMPLETED;
+    if ((state & HTW__REQUEST_CANCEL) != 0)
+        return HTW_REASON_CANCELLED;
+    return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
+}

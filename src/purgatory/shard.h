@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* shard.h - a part of the purgatory with its own lock: a table of keys, and counts of requests. */
+#ifndef HTW_SRC_PURGATORY_SHARD_H
+#define HTW_SRC_PURGATORY_SHARD_H
+
+#include "../base/key_table.h"
+#include "state.h"
+
+#define HTW__REASONS 4
+
+/*
+ * A request counts in one shard, whatever the shards of its other keys are: in that of its first
+ * key, or in that of its threshold.
+ *
+ * Each watch touches the members up to the table. They fill a cache line; the table, with the
+ * buckets that it has before it grows, fills the next ones.
+ */
+struct htw__purgatory_shard {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all members */
+    uint64_t watched;                               /* watches; markers are not counted */
+    uint64_t submitted;                             /* requests that count here, ended ones too */
+    uint64_t pending;                               /* of these, those that have not ended */
+    uint64_t delayed;                               /* of those, the ones with a timeout */
+    uint64_t bytes; /* of long keys, blocks of watches, and deferred checks */
+    struct htw__key_table table;
+    bool closed;
+    uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] stays 0: it is the difference */
+    uint64_t orphans;             /* keys that are no longer in the table */
+    uint64_t idle;                /* keys that only a deferred check holds */
+
+    /* Checks that wait for a callback of the scheduler, the oldest first: see deferred.c. */
+    struct htw__deferred *deferred;
+    struct htw__deferred **deferred_end;
+    uint32_t runs_scheduled; /* of the callback that makes them, */
+    uint32_t runs_started;   /* which is due while these are less, */
+    uint32_t runs_released;  /* those whose release hook was called, */
+    uint32_t runs_over;      /* and has done all; none is left when these are as many as */
+    uint32_t runs_tried;     /* those that were, or are just being, scheduled */
+    uint32_t runs_dropped;   /* in a row, by an executor */
+    struct htw_purgatory *purgatory;
+};
+
+_Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
+               "the buckets begin a cache line");
+
+void htw__purgatory_shard_init(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory);
+void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard);
+
+/* Counts a request that is submitted. Under the lock. */
+void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_request *request,
+                                bool delayed);
+
+/* Instead of an enum htw_reason: the submission has failed, and the request never counted. */
+#define HTW__NO_REASON (-1)
+
+/* Counts a request that ends, with an enum htw_reason or HTW__NO_REASON. Under the lock. */
+void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
+                                  const struct htw_request *request, int reason);
+
+/* Counts a request that ends and was never linked, in any shard: chosen by its address, so that
+   threads seldom meet. */
+void htw__purgatory_count_unlinked(struct htw_request *request, enum htw_reason reason);
+
+/* Adds the counts and the memory of a shard to the statistics, except `completed`. */
+void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,
+                                    struct htw_purgatory_stats *stats);
+
+static inline struct htw__purgatory_shard *
+htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
+    return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
+}
+
+/* Loads the cache lines of a shard that a hash needs, if the table has not grown. Call it before
+   the lock is taken: the processor loads nothing ahead past that. */
+static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
+                                                 uint64_t hash) {
+    const struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
+    __builtin_prefetch(shard, 1);
+    __builtin_prefetch(&shard->table.first[hash % HTW__KEY_TABLE_FIRST_BUCKETS], 1);
+}
+
+#endif /* HTW_SRC_PURGATORY_SHARD_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.h - the requests that wait on a threshold. */
+#ifndef HTW_SRC_PURGATORY_WAITING_H
+#define HTW_SRC_PURGATORY_WAITING_H
+
+#include "state.h"
+#include "value_tree.h"
+
+struct htw_threshold {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `purgatory` */
+    bool closed;
+    uint64_t value;
+    uint64_t used; /* requests in the tree, or taken out of it and not released yet */
+    struct htw__value_tree waiting;
+    struct htw_purgatory *purgatory;
+    struct htw__purgatory_shard *shard; /* in which its requests are counted */
+    struct htw__link link;              /* in a ring of the purgatory, under its lock */
+};
+
+/* The requests of a threshold that a call ends: those that wait for `last_value` or less, and came
+   no later than `last_arrival`. Hooks could add requests for ever; those are not ended. */
+struct htw__sweep {
+    uint64_t last_value, last_arrival;
+    uint64_t value, arrival; /* the sweep goes on behind these */
+    uint32_t mark;           /* for busy requests: one of HTW__REQUEST_FORCED */
+    int64_t marked;          /* busy requests that this sweep has marked */
+};
+
+/* Adds a request; `*ret_reached` tells that the value has been reached, and that it is not added. 0
+   or -ESHUTDOWN. The owner only. */
+int htw__waiting_link(struct htw_threshold *threshold, struct htw_request *request, uint64_t value,
+                      bool *ret_reached);
+
+/* Removes a request, and counts that: an enum htw_reason or HTW__NO_REASON. The owner only. */
+void htw__waiting_unlink(struct htw_request *request, int reason);
+
+/* The last hook of a request has returned. The threshold may be gone afterwards. */
+void htw__waiting_released(struct htw_threshold *threshold);
+
+/* Owns the next request of a sweep, and takes it out of the tree. Busy ones are marked and taken
+   out too, since their owners end them. NULL: the sweep is over, or this is a child that a hook has
+   forked. */
+struct htw_request *htw__waiting_next(struct htw_threshold *threshold, struct htw__sweep *sweep);
+
+/* Closes the threshold, and does the same for any request of it. Adds the marked ones. */
+struct htw_request *htw__waiting_close_next(struct htw_threshold *threshold, int64_t *marked);
+
+#endif /* HTW_SRC_PURGATORY_WAITING_H */
