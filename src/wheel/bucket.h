@@ -2,27 +2,28 @@
 /*
  * bucket.h - the timers of one range of ticks.
  *
- * Walking one long list of cold nodes is a chain of dependent cache misses. A bucket is
- * therefore made of several chains, which are walked side by side when it is emptied, so that
- * the misses of as many nodes overlap. It is nothing but their heads: the fewer stores an arm
- * and a cancel make, the more of their own cache misses overlap (docs/choices.md), so whose
- * turn it is comes from a counter of the caller's that is kept anyway.
+ * Walking one long list of nodes that are not in the cache is a chain of cache misses, each waiting
+ * for the one before. So a bucket consists of several lists, its chains, which are walked side by
+ * side when it is emptied: the misses of as many nodes overlap.
  *
- * All buckets of a level lie in one table, chain by chain: first the first chain of every
- * bucket, then the second of every bucket. The turn changes once in as many arms as a level has
- * buckets. So, for a while, all arms go to heads that lie close together, and stay in the nearest
- * cache; and a bucket that never gets many timers has them in one chain or two.
+ * A bucket stores nothing but the heads of its chains, to keep arms and cancels short. A running
+ * count that the caller keeps anyway chooses the chain of a new timer.
  *
- * A bucket that must keep the order of arming (strict FIFO) is one ring instead; its
- * number of chains is 0.
+ * All buckets of a level are one table: first the first chain of every bucket, then the second of
+ * every bucket, and so on. The choice changes once in as many arms as the level has buckets. So for
+ * a while all arms use heads that are close together and stay in the cache, and a bucket with few
+ * timers has them in one or two chains.
+ *
+ * With strict FIFO a bucket must keep the order of arming. It is one ring then, and its number of
+ * chains is 0.
  */
 #ifndef HTW_SRC_WHEEL_BUCKET_H
 #define HTW_SRC_WHEEL_BUCKET_H
 
 #include "../base/list.h"
 
-/* Chains of a bucket at the lowest level, where buckets are emptied soon after they were
-   filled, and above, where timers have gone cold: powers of two, found by measurement. */
+/* Chains of a bucket: at level 0, where it is emptied soon after it was filled, and above, where
+   its timers are no longer in the cache. Powers of two, found by measurement. */
 #define HTW__BUCKET_CHAINS_LEVEL_0 4u
 #define HTW__BUCKET_CHAINS_ABOVE 16u
 #define HTW__BUCKET_CHAINS_MAX HTW__BUCKET_CHAINS_ABOVE
@@ -32,7 +33,7 @@ struct htw__buckets {
     void *lists;        /* chains * count heads; or, with no chains, `count` rings */
     uint32_t count;     /* a power of two */
     uint32_t chains;    /* of each bucket; a power of two, or 0: one ring */
-    uint32_t turn_mask; /* of a running count, the bits that choose the chain */
+    uint32_t turn_mask; /* the bits of a running count that choose the chain */
 };
 
 static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chains) {
@@ -50,7 +51,7 @@ static inline struct htw__link **htw__bucket_chain(const struct htw__buckets *bu
     return (struct htw__link **)buckets->lists + (chain * buckets->count + slot);
 }
 
-/* The head of the one whose turn it is by `turn`, a running count: chain turn / count % chains. */
+/* The head of the chain that `turn`, a running count, chooses: turn / count % chains. */
 static inline struct htw__link **htw__bucket_chain_in_turn(const struct htw__buckets *buckets,
                                                            uint32_t slot, uint64_t turn) {
     return (struct htw__link **)buckets->lists + ((turn & buckets->turn_mask) | slot);
@@ -61,7 +62,7 @@ static inline struct htw__link *htw__bucket_ring(const struct htw__buckets *buck
     return (struct htw__link *)buckets->lists + slot;
 }
 
-/* `nil` is where chains end; see list.h. */
+/* `nil` is the end of all chains: see list.h. */
 static inline void htw__buckets_init(const struct htw__buckets *buckets, struct htw__link *nil) {
     for (uint32_t slot = 0; slot < buckets->count; slot++) {
         if (buckets->chains == 0)
@@ -71,8 +72,8 @@ static inline void htw__buckets_init(const struct htw__buckets *buckets, struct 
     }
 }
 
-/* The chain whose turn it is by `turn`, a running count, is looked at first: of a bucket that
-   holds few timers it is the likeliest to have them. */
+/* Tests first the chain that `turn` chooses: in a bucket with few timers it is the most likely one
+   to have them. */
 static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint32_t slot,
                                         uint64_t turn, const struct htw__link *nil) {
     if (buckets->chains == 0)
@@ -85,8 +86,7 @@ static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint
     return true;
 }
 
-/* Adds a timer: behind the last of a ring; otherwise to the chain whose turn it is by `turn`, a
-   running count. */
+/* Adds a timer: at the end of a ring, or to the chain that `turn` chooses. */
 static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot, uint64_t turn,
                                    struct htw__link *link) {
     struct htw__link **place = buckets->chains == 0
@@ -95,7 +95,7 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
     htw__link_insert(place, link);
 }
 
-/* Takes the first timer of a ring, or one from the chain after *turn; NULL when empty. */
+/* Removes the first timer of a ring, or one of the next chain after *turn. NULL: it is empty. */
 static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *buckets, uint32_t slot,
                                                 uint32_t *turn, const struct htw__link *nil) {
     if (buckets->chains == 0)
@@ -103,7 +103,7 @@ static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *bucke
     for (uint32_t i = 0; i < buckets->chains; i++) {
         struct htw__link *link = *htw__bucket_chain(buckets, slot, ++*turn & (buckets->chains - 1));
         if (link != nil) {
-            /* The successor is wanted when the other chains have had their turn. */
+            /* It is needed after the other chains had their turn. */
             __builtin_prefetch(link->_next, 1);
             htw__link_unlink(link);
             return link;
@@ -113,18 +113,18 @@ static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *bucke
 }
 
 /*
- * The chains of a bucket, walked side by side: while the next link of each is on its way
- * from memory, those of the others are worked on. What was walked over is left as it is: the
- * caller files it elsewhere. Nothing else may use the bucket until the walk is finished.
+ * The chains of a bucket, walked side by side: while the next link of one chain comes from memory,
+ * those of the others are used. The links that were walked over keep their pointers: the caller
+ * inserts them elsewhere. Until the walk is finished, nothing else may use the bucket.
  */
 struct htw__bucket_walk {
     struct htw__link *links[HTW__BUCKET_CHAINS_MAX]; /* the next link of each chain */
     struct htw__link **heads[HTW__BUCKET_CHAINS_MAX];
-    uint32_t live; /* chains that are not at their end: the first in the arrays */
-    uint32_t turn; /* the chain to go on with */
+    uint32_t live; /* chains that are not at their end; they are first in the arrays */
+    uint32_t turn; /* the next chain */
 };
 
-/* The bucket must be one of chains. */
+/* Not for a bucket that is a ring. */
 static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
                                           const struct htw__buckets *buckets, uint32_t slot,
                                           struct htw__link *nil) {
@@ -142,7 +142,7 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
     }
 }
 
-/* The next link; not when `live` is 0. */
+/* The next link. `live` must not be 0. */
 static inline struct htw__link *htw__bucket_walk_step(struct htw__bucket_walk *walk,
                                                       const struct htw__link *nil) {
     uint32_t turn = walk->turn;
@@ -160,7 +160,7 @@ static inline struct htw__link *htw__bucket_walk_step(struct htw__bucket_walk *w
     return link;
 }
 
-/* Puts what was not walked over back into the bucket. */
+/* Puts the links that were not walked over back into the bucket. */
 static inline void htw__bucket_walk_finish(const struct htw__bucket_walk *walk) {
     for (uint32_t i = 0; i < walk->live; i++) {
         *walk->heads[i] = walk->links[i];

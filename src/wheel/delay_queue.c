@@ -64,7 +64,7 @@ void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_
         queue->first_near = deadline;
 }
 
-/* All other near keys follow the one that leaves by less than a turn, hence in cyclic order. */
+/* All other near keys are less than a turn later than the removed one, so in cyclic order. */
 static void pop_near(struct htw__delay_queue *queue, uint32_t id) {
     htw__bitmap_remove(&queue->near, id);
     uint32_t next = htw__bitmap_next(&queue->near, id);
@@ -94,7 +94,7 @@ static bool near_is_valid(const struct htw__delay_queue *queue) {
 }
 
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue) {
-    if (!htw__heap_is_valid(&queue->far)) /* now its ids may be looked up */
+    if (!htw__heap_is_valid(&queue->far)) /* its ids are valid from here on */
         return false;
     uint32_t present = 0;
     for (uint32_t id = queue->near_count; id < queue->capacity; id++)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay_queue.h - the buckets that hold timers, by number, earliest first; never waits.
+ * delay_queue.h - the buckets that hold timers, by number, earliest first.
  *
- * A bucket is queued under a key that is not later than any deadline in it: the earliest
- * deadline that it has been offered since it was queued. Cancels do not touch the queue;
- * an emptied bucket stays until it is found at the top (a timer that is armed and
- * cancelled over and over then costs nothing here). A key is never raised in place:
- * the slot of a bucket could then stand for two turns of its level at once.
+ * The key of a bucket is the earliest deadline that it was offered since it was queued; so it is
+ * not later than any deadline in the bucket. Cancels do not touch the queue: an emptied bucket
+ * stays until it is found at the top. So a timer that is armed and cancelled again and again costs
+ * nothing here. A key is never raised: the slot of a bucket could then stand for two turns of its
+ * level at once.
  *
- * Far buckets are in a binary heap. The near ones, those of the lowest level, are one tick
- * wide: within the window the slots are in the order of the keys, and a bitmap finds the next
- * one in a few instructions. Nearly all advances of the clock go to a near bucket, so that
- * this saves most of what the heap would cost (docs/choices.md).
+ * The near buckets, those of level 0, are one tick wide. Within the window their slots are in the
+ * order of their keys, and a bitmap finds the next one in a few instructions. Nearly all advances
+ * of the clock go to a near bucket. The far buckets, of the other levels, are in a binary heap.
  */
 #ifndef HTW_SRC_WHEEL_DELAY_QUEUE_H
 #define HTW_SRC_WHEEL_DELAY_QUEUE_H
@@ -19,13 +18,13 @@
 #include "../base/bitmap.h"
 #include "../base/heap.h"
 
-/* The key of a bucket that is not queued; no bucket can have it. */
+/* The key of a bucket that is not queued. */
 #define HTW__DELAY_QUEUE_ABSENT UINT64_MAX
 
 struct htw__delay_queue {
     uint64_t *keys;          /* by id */
     uint32_t capacity;       /* ids are less than this */
-    uint32_t near_count;     /* ids less than this are near buckets; a power of two */
+    uint32_t near_count;     /* ids less than this are near; a power of two */
     uint64_t first_near;     /* the earliest key of a near bucket */
     struct htw__bitmap near; /* the near buckets that are queued */
     struct htw__heap far;    /* the others */
@@ -34,7 +33,7 @@ struct htw__delay_queue {
 void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t near_count);
 void htw__delay_queue_fini(struct htw__delay_queue *queue, const struct htw_allocator *allocator);
 
-/* Makes room for ids 0 .. capacity - 1. Returns 0 or -ENOMEM, then nothing changed. */
+/* Makes room for ids 0 .. capacity - 1. 0, or -ENOMEM: nothing has changed. */
 int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_allocator *allocator,
                              uint32_t capacity);
 
@@ -45,18 +44,18 @@ size_t htw__delay_queue_memory(const struct htw__delay_queue *queue);
 /* Queues bucket `id` under `deadline`, or lowers its key to that. */
 void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline);
 
-/* Removes the top, which must be there. */
+/* Removes the top. The queue must not be empty. */
 void htw__delay_queue_pop(struct htw__delay_queue *queue);
 
 /* Whether heap, bitmap and keys agree. O(capacity). */
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue);
 
-/* Of equal keys the far bucket is the top: it holds timers that were armed earlier. */
+/* Of equal keys the far bucket is the top: its timers were armed earlier. */
 static inline bool htw__delay_queue_top_is_far(const struct htw__delay_queue *queue) {
     return queue->far.count > 0 && queue->far.entries[0].key <= queue->first_near;
 }
 
-/* HTW__DELAY_QUEUE_ABSENT when the queue is empty. */
+/* HTW__DELAY_QUEUE_ABSENT: the queue is empty. */
 static inline uint64_t htw__delay_queue_top_key(const struct htw__delay_queue *queue) {
     return htw__delay_queue_top_is_far(queue) ? queue->far.entries[0].key : queue->first_near;
 }
@@ -72,7 +71,7 @@ static inline uint32_t htw__delay_queue_top_id(const struct htw__delay_queue *qu
                : (uint32_t)queue->first_near & (queue->near_count - 1);
 }
 
-/* The key of a bucket; HTW__DELAY_QUEUE_ABSENT when it is not queued. */
+/* The key of a bucket; HTW__DELAY_QUEUE_ABSENT: it is not queued. */
 static inline uint64_t htw__delay_queue_key(const struct htw__delay_queue *queue, uint32_t id) {
     return queue->keys[id];
 }
@@ -83,7 +82,7 @@ static inline bool htw__delay_queue_wants(const struct htw__delay_queue *queue, 
     return __builtin_expect(deadline < queue->keys[id], 0);
 }
 
-/* Tells the queue that bucket `id` has got a timer for `deadline`. Rarely more than a load. */
+/* Bucket `id` has a new timer for `deadline`. Rarely more than a load. */
 static inline void htw__delay_queue_offer(struct htw__delay_queue *queue, uint32_t id,
                                           uint64_t deadline) {
     if (htw__delay_queue_wants(queue, id, deadline))

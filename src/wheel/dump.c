@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - the wheel as a picture in text. */
+/* dump.c - draws a wheel in text. */
 #include "lists.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-/* A level is drawn as one character for each bucket, or for each group of buckets. */
+/* How many characters a level has: one for each bucket, or for each group of buckets. */
 #define STRIP_WIDTH 64u
 
-/* How many buckets of the delay queue are listed. */
+/* How many buckets of the delay queue are listed at most. */
 #define LISTED_BUCKETS 8u
 
 static size_t length_of(struct htw__list list) {
@@ -58,7 +58,7 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
             clock_slot);
 }
 
-/* The bucket that comes up first of those that come up after `last`; false if there is none. */
+/* Replaces *last by the bucket that comes up next after it; false if there is none. */
 static bool find_next_queued(const struct htw_wheel *wheel, struct htw__heap_entry *last) {
     struct htw__heap_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
     for (uint32_t id = 0; id < wheel->queue.capacity; id++) {

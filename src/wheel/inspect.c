@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect.c - looking at a wheel: for_each, check, stats. The picture is dump.c. */
+/* inspect.c - visits all timers of a wheel, checks its invariants, and counts. */
 #include "lists.h"
 
 #include <errno.h>
 
-/* ---- for_each ---- */
+/* ---- for_each */
 
 struct visit {
     htw_wheel_visitor *visitor;
@@ -12,7 +12,7 @@ struct visit {
     size_t count;
 };
 
-/* False when the visitor has seen enough. */
+/* False: the visitor wants no more. */
 static bool visit_list(struct visit *visit, struct htw__list list) {
     for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
         visit->count++;
@@ -44,7 +44,7 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
     return visit.count;
 }
 
-/* ---- check: the numbers are those of the invariants in wheel.c ---- */
+/* ---- check: the numbers are those of the invariants in wheel.c */
 
 struct check {
     const struct htw_wheel *wheel;
@@ -99,7 +99,7 @@ static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
         htw__wheel_slot(wheel, level, key) != slot ||
         (key >> shift) - (wheel->clock >> shift) > wheel->mask)
         return 6;
-    /* A timer that was moved later may wait in an earlier bucket; not in strict FIFO. */
+    /* A timer that was moved to later may be in an earlier bucket; not in strict FIFO. */
     uint64_t last_of_range = key | (((uint64_t)1 << shift) - 1);
     struct rule rule = { id, key, wheel->strict_fifo ? last_of_range : HTW_NEVER_TICK - 1 };
     int broken = 0;
@@ -157,7 +157,7 @@ int htw_wheel_check(const struct htw_wheel *wheel) {
     return broken;
 }
 
-/* ---- stats ---- */
+/* ---- stats */
 
 static uint64_t memory_of(const struct htw_wheel *wheel) {
     uint64_t bytes = sizeof(*wheel) + htw__delay_queue_memory(&wheel->queue);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.h - the lists of a wheel, chains and rings alike, for those who only look. */
+/* lists.h - reads the lists of a wheel, chains and rings alike, for inspect.c and dump.c. */
 #ifndef HTW_SRC_WHEEL_LISTS_H
 #define HTW_SRC_WHEEL_LISTS_H
 
 #include "state.h"
 
-/* A list of timers, wherever it is: leads from *head to `end`. */
+/* A list of timers: from *head to `end`. */
 struct htw__list {
     struct htw__link **head;
     struct htw__link *end;
@@ -27,7 +27,7 @@ static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, un
     const struct htw__buckets *buckets = &wheel->levels[level].buckets;
     if (buckets->chains == 0)
         return htw__list_of_ring(htw__bucket_ring(buckets, slot));
-    /* The end is only compared with. */
+    /* The cast removes const: the end is only compared. */
     return (struct htw__list) { htw__bucket_chain(buckets, slot, index),
                                 (struct htw__link *)(uintptr_t)&wheel->nil };
 }

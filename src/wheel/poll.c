@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poll.c - how timers leave the wheel when their time has come: rounds, the
- * opening of buckets, demotion. wheel.c explains the algorithm.
+ * poll.c - how timers expire: rounds, emptying buckets, demotion.
+ *
+ * wheel.c explains the algorithm. A call of poll takes the bucket at the top of the delay queue,
+ * sets the clock to its key, and empties it: what is due expires, the rest is demoted. The call
+ * ends when its batch is full or its budget is used up, and the next call goes on there. A round
+ * is the calls from the first to the one that finds nothing more due.
  */
 #include "state.h"
 
 #include <errno.h>
 
-/* What one call may still do. */
+/* What one call has done and may still do. */
 struct batch {
     struct htw_timer **timers;
     size_t count;
     size_t max;
-    size_t budget; /* steps left */
+    size_t budget; /* steps that remain */
 };
 
 static bool is_over(const struct batch *batch) {
     return batch->count == batch->max || batch->budget == 0;
 }
 
-/* The wheel counts what has expired at the end of the call. */
+/* wheel->expired is counted at the end of the call. */
 static void expire(struct htw_timer *timer, struct batch *batch) {
     timer->_where = 0;
     batch->timers[batch->count++] = timer;
@@ -33,7 +37,7 @@ static void expire_due(struct htw_wheel *wheel, struct batch *batch) {
     }
 }
 
-/* The bucket at the top of the delay queue, which must not be empty. */
+/* The bucket at the top of the delay queue. The queue must not be empty. */
 struct top {
     uint64_t key;
     unsigned level;
@@ -54,7 +58,7 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
     wheel->advances++;
 }
 
-/* Files a timer, which is in no list and is not due, where it belongs now. */
+/* Inserts a timer that is in no list, and is not due, where it belongs now. */
 static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     uint64_t deadline = timer->_deadline;
     htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
@@ -71,13 +75,12 @@ static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *t
 }
 
 /*
- * Empties the bucket at the top: what is due is handed out, the rest goes down to where
- * it fits now. While that lasts, over as many calls as it takes, the bucket stays at the
- * top, with a key equal to the clock: whatever is filed meanwhile is later than the
- * clock, so nothing passes it, and nothing is filed into it, since its range holds the
- * clock and so belongs to lower levels until the clock has left it.
+ * Empties the bucket at the top: what is due expires, the rest is demoted. This may take several
+ * calls. The bucket stays at the top meanwhile, with a key equal to the clock: every timer that is
+ * armed in between is later, and none goes into this bucket, because its range holds the clock and
+ * so belongs to lower levels.
  *
- * This and the like are not inlined: together they want more registers than there are.
+ * Not inlined, like the functions below: together they need more registers than there are.
  */
 static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, const struct top *top,
                                                    struct batch *batch) {
@@ -90,7 +93,7 @@ static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, cons
         htw__wheel_discard_top(wheel);
 }
 
-/* The same without a walk, which does not pay where a call ends after one timer. */
+/* The same without a walk: for calls that end after one timer, starting a walk costs too much. */
 static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
                                                        const struct top *top, struct batch *batch) {
     while (!is_over(batch)) {
@@ -105,10 +108,9 @@ static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
 }
 
 /*
- * Strict FIFO: puts a timer that comes down from `from` before all others of its tick.
- * They were armed later, since a tick's timers are filed at ever lower levels as the clock
- * comes nearer. It must not pass a bucket on the way that holds such timers: these will
- * come down after it and would get in front.
+ * Strict FIFO: demotes a timer from level `from`, to the front of its bucket, because all others of
+ * its tick were armed later. The timer stops above a bucket on the way that holds timers of its
+ * tick: these will be demoted after it, and would get in front of it.
  */
 static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, unsigned from) {
     uint64_t deadline = timer->_deadline;
@@ -126,14 +128,12 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
 }
 
 /*
- * Strict FIFO: empties a bucket above the lowest level from its end, each timer going to
- * the front of where it belongs, so that the order of arming stays; what is due gathers in
- * `due`, to be handed out when the bucket is empty. Cancels in between find every timer in
- * a ring, as always.
+ * Strict FIFO: empties a bucket above level 0 from its end. Each timer goes to the front of its
+ * next bucket, so that the order of arming stays. Due timers gather in `due` and expire when the
+ * bucket is empty. In between a cancel finds every timer in a ring, as always.
  *
- * One ring is one chain of cache misses. A second chain of them overlaps with the first: an eye
- * that runs ahead from the front, until the two meet in the middle. What it has passed is near
- * when its turn comes.
+ * Walking one ring is one chain of cache misses. `ahead` runs from the front at the same time and
+ * prefetches, until the two meet in the middle: then the misses of both halves overlap.
  */
 static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, const struct top *top,
                                                      struct batch *batch) {
@@ -163,11 +163,11 @@ static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, co
 }
 
 /*
- * Opens a bucket that is not empty, or goes on with one (`resumed`).
+ * Empties the bucket at the top, which is not empty, or goes on with it (`resumed`).
  *
- * A caller who takes one timer at a time comes back for each: at the lowest level nearly all
- * are due, and above it the first of those that are left may be. Only if it was not, there is
- * something to demote, and a walk to begin.
+ * A caller that takes one timer at a time comes back for each. At level 0 nearly all timers are
+ * due, so no walk is started. Above, a resumed bucket first gives one timer; only if that one was
+ * not due, a walk begins.
  */
 static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resumed,
                       struct batch *batch) {
@@ -186,7 +186,7 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resum
     }
 }
 
-/* Discards buckets at the top that cancels have emptied. Whether the budget lasts for all. */
+/* Discards buckets at the top that cancels have emptied. False if the budget ends before. */
 static __attribute__((noinline)) bool discard_empty_tops(struct htw_wheel *wheel,
                                                          struct batch *batch) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
@@ -211,14 +211,14 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
     htw__ring_splice_back(&wheel->due, &wheel->late);
 }
 
-/* With HTW_DONE the round is to be ended. */
+/* HTW_DONE: the caller ends the round. */
 static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
                                          struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
             expire_due(wheel, batch);
-        /* A full batch does not report that nothing is left, even if it is so. */
+        /* A full batch never reports that the round is over, even if it is. */
         if (batch->count == batch->max)
             return HTW_MORE;
         if (nothing_is_due(wheel, now))
@@ -226,7 +226,7 @@ static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
         if (batch->budget == 0)
             return HTW_MORE;
         struct top top = top_of(wheel);
-        if (htw__wheel_is_empty_at(wheel, top.level, top.slot)) { /* cancels have done that */
+        if (htw__wheel_is_empty_at(wheel, top.level, top.slot)) { /* by cancels */
             batch->budget--;
             htw__wheel_discard_top(wheel);
             continue;
@@ -238,7 +238,8 @@ static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
     }
 }
 
-/* A call with a budget leaves no emptied buckets to htw_wheel_next(), which has none. */
+/* A call with a budget discards the emptied buckets at the top, within that budget: otherwise
+   htw_wheel_next() would have to, and it has no budget. */
 static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bool limited,
                                        struct batch *batch) {
     if (now == HTW_NEVER_TICK)
@@ -254,8 +255,8 @@ static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bo
     return progress;
 }
 
-/* Whether there is nothing to do but to set the clock, which is common where ticks are polled
-   one by one. Then it is done. */
+/* If nothing is due and no round is open, sets the clock and returns true. This is the common case
+   for callers that poll tick by tick. */
 static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
     if (wheel->in_round || now < wheel->clock ||
         !nothing_is_due(wheel, now)) /* so not HTW_NEVER_TICK */
@@ -275,8 +276,8 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
     return timer;
 }
 
-/* As advance(), where nothing was to be done but to set the clock. If the budget does not last, the
-   caller believes that the round goes on. */
+/* The rest of a call with a budget that had only to set the clock. If the budget ends before the
+   empty buckets do, the caller has to call again, as if the round went on. */
 static __attribute__((noinline)) int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
     struct batch batch = { NULL, 0, 0, budget };
     wheel->in_round = !discard_empty_tops(wheel, &batch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * state.h - what a wheel is made of, and where in it a deadline belongs.
- * For the files of src/wheel/ only; wheel.c explains the algorithm and numbers the invariants.
+ * For the files of src/wheel/ only. wheel.c explains the algorithm and numbers the invariants.
  */
 #ifndef HTW_SRC_WHEEL_STATE_H
 #define HTW_SRC_WHEEL_STATE_H
@@ -12,22 +12,21 @@
 
 #include <htw/wheel.h>
 
-/* Where a deadline belongs: the number of a level (level_count: of one that is yet to be
-   created), or one of these. */
+/* Where a deadline belongs: the number of a level (level_count: the next one, not created yet), or
+   one of these. */
 #define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `late` */
 #define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 2u) /* in `never` */
 
 /*
- * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the
- * mark of the wheel (bits 32 to 63) and this number in one word: it is written by one store,
- * and 0 means not pending.
+ * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the mark of
+ * the wheel (bits 32 to 63) and this number, so that one store writes both. 0: not pending.
  */
 #define HTW__ID_DUE (UINT32_MAX - 1)
 #define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
     uint64_t last;        /* the last deadline in the window; UINT64_MAX: the level does not exist.
-                             Not for the lowest: its window moves with every tick */
+                             Not used for level 0, whose window moves with every tick */
     uint64_t first_where; /* `_where` of timers in its first bucket */
     struct htw__buckets buckets;
     uint32_t shift; /* a bucket is 2^shift ticks wide */
@@ -35,8 +34,8 @@ struct htw__level {
 
 struct htw_wheel {
     uint64_t clock; /* less than HTW_NEVER_TICK */
-    /* A deadline up to this finds its level created. Windows only move on, so that this
-       can lag behind; whoever finds it too early puts it right (htw__wheel_measure_reach). */
+    /* For a deadline up to this the level exists. It may lag behind, since windows only move on;
+       schedule_slow() brings it up to date. */
     uint64_t reach;
     uint64_t mark; /* what `_where` of pending timers holds above bit 31; not 0 */
     uint32_t mask; /* size - 1 */
@@ -45,19 +44,19 @@ struct htw_wheel {
     uint8_t level_max;
     bool strict_fifo;
     bool in_round;
-    bool emptying; /* strict FIFO: the bucket at the top was found due, and is being emptied */
-    uint32_t turn; /* the chain that a timer was last taken from */
+    bool emptying; /* strict FIFO: the bucket at the top is due and is being emptied */
+    uint32_t turn; /* the chain that a timer was last popped from */
 
     struct htw__link nil; /* where the chains of all buckets end */
     struct htw__delay_queue queue;
 
-    struct htw__link due;   /* timers armed for the clock's tick or earlier, in that order */
+    struct htw__link due;   /* timers armed for the tick of the clock or earlier, in that order */
     struct htw__link late;  /* the same, but armed inside the round: due in the next one */
-    struct htw__link never; /* timers that have HTW_NEVER_TICK for a deadline */
+    struct htw__link never; /* timers whose deadline is HTW_NEVER_TICK */
 
     uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
 
-    /* Those that exist, and one behind them whose window has no end. */
+    /* Those that exist, and behind them an entry whose window has no end. */
     struct htw__level levels[HTW_WHEEL_LEVELS_MAX + 1];
     struct htw_allocator allocator;
 };
@@ -71,7 +70,7 @@ static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned l
     return (uint32_t)(deadline >> wheel->levels[level].shift) & wheel->mask;
 }
 
-/* The number of a bucket in the delay queue: the higher the level, the higher. */
+/* The number of a bucket in the delay queue. Buckets of higher levels have higher numbers. */
 static inline uint32_t htw__wheel_bucket_id(const struct htw_wheel *wheel, unsigned level,
                                             uint32_t slot) {
     return (uint32_t)wheel->levels[level].first_where + slot;
@@ -99,7 +98,7 @@ static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsi
     return ((bucket + span + 1) << shift) - 1;
 }
 
-/* The window of a level moves when the clock enters another of its buckets. */
+/* Also moves the window of each level in which the clock enters another bucket. */
 static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock) {
     uint64_t changed = wheel->clock ^ clock;
     wheel->clock = clock;
@@ -111,8 +110,8 @@ static inline uint64_t htw__wheel_measure_reach(const struct htw_wheel *wheel) {
     return htw__wheel_window_end(wheel, wheel->levels[wheel->level_count - 1u].shift, wheel->clock);
 }
 
-/* The lowest level whose window holds a deadline, which lies after the clock and is not
-   HTW_NEVER_TICK; if none does, the one that comes next, which does not exist. */
+/* The lowest level whose window holds a deadline; if none does, the next one, which does not exist.
+   The deadline is after the clock and is not HTW_NEVER_TICK. */
 static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
                                                             uint64_t deadline) {
     const struct htw__level *level = wheel->levels;
@@ -155,9 +154,8 @@ static inline bool htw__id_is_bucket(uint32_t id) {
     return id < HTW__ID_DUE;
 }
 
-/* Puts a timer, which is in no list, into a bucket of `level`, which exists. Of the
-   bucket's chains it gets the one whose turn it is by `turn`, a running count. Returns the
-   number of the bucket: the delay queue has yet to be told. */
+/* Puts a timer that is in no list into its bucket at a level that exists. `turn`, a running count,
+   chooses the chain. Returns the number of the bucket: the caller offers it to the delay queue. */
 static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
                                        uint64_t deadline, const struct htw__level *level,
                                        uint64_t turn) {
@@ -169,7 +167,7 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
     return (uint32_t)where;
 }
 
-/* The same, and tells the delay queue. */
+/* The same, and offers the bucket to the delay queue. */
 static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_timer *timer,
                                         uint64_t deadline, const struct htw__level *level,
                                         uint64_t turn) {
@@ -177,7 +175,7 @@ static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_time
     htw__delay_queue_offer(&wheel->queue, id, deadline);
 }
 
-/* Puts a timer, which is in no list, into `place`, which exists. */
+/* Puts a timer that is in no list into `place`, which exists. */
 static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *timer,
                                      uint64_t deadline, unsigned place, uint64_t turn) {
     if (htw__place_is_level(place)) {
