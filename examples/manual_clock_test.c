@@ -16,7 +16,7 @@
    It works in threads as well, where a session may end just as it is being used. */
 
 #define SESSIONS_MAX 1000
-#define SESSION_NS (30 * 60 * HTW_SECOND)
+#define SESSION_NS (30 * HTW_MINUTE)
 
 struct sessions {
     struct htw_scheduler *scheduler;
@@ -60,8 +60,6 @@ static bool session_use(struct sessions *sessions, unsigned user) {
 
 /* ---- its tests */
 
-#define MINUTE (60 * HTW_SECOND)
-
 static struct sessions sessions;
 
 static int setup(void **state) {
@@ -85,7 +83,7 @@ static void advance(int64_t delta_ns) {
 static void session_unused_ends_after_exactly_half_an_hour(void **state) {
     (void)state;
     assert_true(session_open(&sessions, 7));
-    advance(30 * MINUTE - 1);
+    advance(30 * HTW_MINUTE - 1);
     assert_true(sessions.of_user[7].is_open);
     advance(1);
     assert_false(sessions.of_user[7].is_open);
@@ -96,19 +94,19 @@ static void session_used_every_29_minutes_lasts_a_day(void **state) {
     (void)state;
     assert_true(session_open(&sessions, 7));
     for (int minute = 0; minute < 24 * 60; minute += 29) {
-        advance(29 * MINUTE);
+        advance(29 * HTW_MINUTE);
         assert_true(session_use(&sessions, 7));
     }
-    advance(30 * MINUTE);
+    advance(30 * HTW_MINUTE);
     assert_false(sessions.of_user[7].is_open);
 }
 
 static void session_opened_again_is_not_ended_by_the_old_timer(void **state) {
     (void)state;
     assert_true(session_open(&sessions, 7));
-    advance(20 * MINUTE);
+    advance(20 * HTW_MINUTE);
     assert_true(session_open(&sessions, 7));
-    advance(20 * MINUTE);
+    advance(20 * HTW_MINUTE);
     assert_true(session_use(&sessions, 7));
 }
 
@@ -116,10 +114,10 @@ static void sessions_opened_a_minute_apart_end_a_minute_apart(void **state) {
     (void)state;
     for (unsigned user = 0; user < SESSIONS_MAX; user++) {
         assert_true(session_open(&sessions, user));
-        advance(MINUTE);
+        advance(HTW_MINUTE);
         assert_int_equal(htw_pending(sessions.scheduler), user < 29 ? user + 1 : 29);
     }
-    advance(29 * MINUTE);
+    advance(29 * HTW_MINUTE);
     assert_int_equal(htw_pending(sessions.scheduler), 0);
 }
 

@@ -65,6 +65,12 @@ struct htw_backoff_options {
 #define HTW_BACKOFF_OPTIONS_INIT \
     { sizeof(struct htw_backoff_options), INT64_C(100000000), INT64_C(30000000000), 2.0, 0.5, 0 }
 
+/** Sets `options` to HTW_BACKOFF_OPTIONS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_backoff_options_init(struct htw_backoff_options *options);
+
+/** sizeof(struct htw_backoff) in bytes, for languages that cannot include this header. */
+HTW_API size_t htw_backoff_size(void);
+
 /**
  * Makes a backoff, or makes it anew.
  *

@@ -27,9 +27,9 @@ extern "C" {
 
 /** The version that this header belongs to. */
 #define HTW_VERSION_MAJOR 0
-#define HTW_VERSION_MINOR 1
+#define HTW_VERSION_MINOR 2
 #define HTW_VERSION_PATCH 0
-#define HTW_VERSION "0.1.0"
+#define HTW_VERSION "0.2.0"
 
 /**
  * The version of the library that is linked, as "major.minor.patch".
@@ -38,6 +38,17 @@ extern "C" {
  * together. The string is static. Any thread may call this.
  */
 HTW_API const char *htw_version(void);
+
+/**
+ * Describes what a call of this library returned, in this library's meaning of each errno.
+ *
+ * @param result a return value of the library: a negative errno, or 0 or more.
+ * @return one line of English, without a full stop, never NULL. A value that the library does not
+ *         return has a line, too. The string is static: do not free it.
+ *
+ * Any thread may call this, also in a signal handler. Cost: O(1).
+ */
+HTW_API const char *htw_strerror(int result);
 
 /**
  * Where the library takes its memory from. Every allocation of an object goes

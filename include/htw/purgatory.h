@@ -152,6 +152,9 @@ struct htw_request {
 /** Makes a request ready to be submitted, as zeroing it does. NULL is ignored. */
 HTW_API void htw_request_init(struct htw_request *request);
 
+/** sizeof(struct htw_request) in bytes, for languages that cannot include this header. */
+HTW_API size_t htw_request_size(void);
+
 /**
  * Whether the request has been submitted, and the library still refers to it.
  *
@@ -196,6 +199,9 @@ struct htw_purgatory_options {
 
 #define HTW_PURGATORY_OPTIONS_INIT \
     { sizeof(struct htw_purgatory_options), NULL, NULL, NULL, NULL, 0, NULL }
+
+/** Sets `options` to HTW_PURGATORY_OPTIONS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_purgatory_options_init(struct htw_purgatory_options *options);
 
 /* ------------------------------------------------------------------ life and death */
 
@@ -537,8 +543,11 @@ struct htw_purgatory_stats {
 #define HTW_PURGATORY_STATS_INIT \
     { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 }
 
+/** Sets `stats` to HTW_PURGATORY_STATS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_purgatory_stats_init(struct htw_purgatory_stats *stats);
+
 /**
- * Fills in `stats`, whose `struct_size` must be set. In C++, too, write the type with `struct`.
+ * Fills in `stats`, whose `struct_size` must be set.
  *
  * @return 0; -EINVAL when a pointer is NULL or `struct_size` is unknown; -EOWNERDEAD.
  *

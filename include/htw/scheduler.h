@@ -59,9 +59,12 @@ extern "C" {
 #define HTW_NEVER_NS INT64_MAX
 
 /** Units of time, in nanoseconds. */
-#define HTW_MICROSECOND ((int64_t)1000)
-#define HTW_MILLISECOND ((int64_t)1000000)
-#define HTW_SECOND ((int64_t)1000000000)
+#define HTW_MICROSECOND INT64_C(1000)
+#define HTW_MILLISECOND INT64_C(1000000)
+#define HTW_SECOND INT64_C(1000000000)
+#define HTW_MINUTE INT64_C(60000000000)
+#define HTW_HOUR INT64_C(3600000000000)
+#define HTW_DAY INT64_C(86400000000000)
 
 /** A scheduler; opaque. */
 struct htw_scheduler;
@@ -157,8 +160,8 @@ struct htw_executor {
 };
 
 /** The limits of the options. */
-#define HTW_TICK_NS_MIN ((int64_t)1000)
-#define HTW_TICK_NS_MAX (3600 * HTW_SECOND)
+#define HTW_TICK_NS_MIN HTW_MICROSECOND
+#define HTW_TICK_NS_MAX HTW_HOUR
 #define HTW_SHARDS_MAX 1024u
 #define HTW_EXPIRERS_MAX 64u
 #define HTW_WORKERS_MAX 256u
@@ -220,6 +223,9 @@ struct htw_scheduler_options {
         sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_MONOTONIC, false, false, 0, \
             0, 0, 0, NULL, NULL, NULL                                                              \
     }
+
+/** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
 
 /* ------------------------------------------------------------------ life and death */
 
@@ -370,6 +376,9 @@ struct htw_spec {
         sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
             NULL, NULL                                                                        \
     }
+
+/** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_spec_init(struct htw_spec *spec);
 
 /**
  * Schedules a timer as `spec` says.
@@ -641,8 +650,11 @@ struct htw_scheduler_stats {
         }                                                                                \
     }
 
+/** Sets `stats` to HTW_SCHEDULER_STATS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
+
 /**
- * Fills in `stats`, whose `struct_size` must be set. In C++, too, write the type with `struct`.
+ * Fills in `stats`, whose `struct_size` must be set.
  *
  * @return 0; -EINVAL when a pointer is NULL or `struct_size` is unknown; -ENOMEM.
  *

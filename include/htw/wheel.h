@@ -67,8 +67,14 @@ extern "C" {
 #define HTW_WHEEL_LEVELS_MAX 64u
 
 /** The object of type `type` whose member `member` is at `pointer`. */
+#ifdef __cplusplus
+#define HTW_CONTAINER_OF(pointer, type, member)                        \
+    (static_cast<type *>(const_cast<void *>(static_cast<const void *>( \
+        reinterpret_cast<const char *>(pointer) - offsetof(type, member)))))
+#else
 #define HTW_CONTAINER_OF(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#endif
 
 /**
  * A timer, to be embedded in whatever waits. 32 bytes; the members are private.
@@ -107,6 +113,12 @@ struct htw_wheel_options {
 /** The defaults: size 256, relaxed order within a tick, start 0, the default allocator. */
 #define HTW_WHEEL_OPTIONS_INIT \
     { sizeof(struct htw_wheel_options), 0, false, 0, NULL }
+
+/** Sets `options` to HTW_WHEEL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_wheel_options_init(struct htw_wheel_options *options);
+
+/** sizeof(struct htw_timer) in bytes, for languages that cannot include this header. */
+HTW_API size_t htw_timer_size(void);
 
 /**
  * Creates a wheel.
@@ -328,7 +340,6 @@ HTW_API int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream);
 /**
  * Counters, exact. In all moments
  * scheduled = cancelled + expired + drained + pending.
- * (In C++, too, the type is written with `struct`: a function has the same name.)
  */
 struct htw_wheel_stats {
     /** sizeof(struct htw_wheel_stats); set by HTW_WHEEL_STATS_INIT. */
@@ -349,6 +360,9 @@ struct htw_wheel_stats {
 
 #define HTW_WHEEL_STATS_INIT \
     { sizeof(struct htw_wheel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** Sets `stats` to HTW_WHEEL_STATS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_wheel_stats_init(struct htw_wheel_stats *stats);
 
 /**
  * Fills in `stats`, whose `struct_size` must be set.

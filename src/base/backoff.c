@@ -15,6 +15,16 @@ static bool are_valid(const struct htw_backoff_options *options) {
            options->jitter >= 0.0 && options->jitter <= 1.0;
 }
 
+void htw_backoff_options_init(struct htw_backoff_options *options) {
+    static const struct htw_backoff_options initial = HTW_BACKOFF_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
+size_t htw_backoff_size(void) {
+    return sizeof(struct htw_backoff);
+}
+
 int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_options *options) {
     static const struct htw_backoff_options defaults = HTW_BACKOFF_OPTIONS_INIT;
     if (options == NULL)

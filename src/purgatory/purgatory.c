@@ -97,6 +97,12 @@ static void release_all(struct htw_purgatory *purgatory) {
     htw__release(&allocator, purgatory, sizeof(*purgatory));
 }
 
+void htw_purgatory_options_init(struct htw_purgatory_options *options) {
+    static const struct htw_purgatory_options initial = HTW_PURGATORY_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
 int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
                          const struct htw_purgatory_options *options) {
     if (ret_purgatory == NULL || scheduler == NULL || !are_valid(options))

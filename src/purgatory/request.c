@@ -4,6 +4,10 @@
 #include "owner.h"
 #include "timeout.h"
 
+size_t htw_request_size(void) {
+    return sizeof(struct htw_request);
+}
+
 void htw_request_init(struct htw_request *request) {
     if (request != NULL)
         *request = (struct htw_request) { 0 };

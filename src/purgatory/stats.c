@@ -16,6 +16,12 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
         stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
 }
 
+void htw_purgatory_stats_init(struct htw_purgatory_stats *stats) {
+    static const struct htw_purgatory_stats initial = HTW_PURGATORY_STATS_INIT;
+    if (stats != NULL)
+        *stats = initial;
+}
+
 int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)

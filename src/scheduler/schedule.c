@@ -292,6 +292,12 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     return error;
 }
 
+void htw_spec_init(struct htw_spec *spec) {
+    static const struct htw_spec initial = HTW_SPEC_INIT;
+    if (spec != NULL)
+        *spec = initial;
+}
+
 int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                       htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     int error = htw__scheduler_refusal(scheduler);

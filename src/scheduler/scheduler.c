@@ -209,6 +209,12 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     return 0;
 }
 
+void htw_scheduler_options_init(struct htw_scheduler_options *options) {
+    static const struct htw_scheduler_options initial = HTW_SCHEDULER_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
 int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
                          const struct htw_scheduler_options *options) {
     return htw__scheduler_create(ret_scheduler, options, 0);

@@ -123,6 +123,12 @@ static void summarise(const struct htw__histogram *histogram, struct htw_distrib
     };
 }
 
+void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {
+    static const struct htw_scheduler_stats initial = HTW_SCHEDULER_STATS_INIT;
+    if (stats != NULL)
+        *stats = initial;
+}
+
 int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)

@@ -199,6 +199,12 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
     htw__delay_queue_init(&wheel->queue, size);
 }
 
+void htw_wheel_options_init(struct htw_wheel_options *options) {
+    static const struct htw_wheel_options initial = HTW_WHEEL_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
 int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options) {
     static const struct htw_wheel_options defaults = HTW_WHEEL_OPTIONS_INIT;
     if (options == NULL)
@@ -246,6 +252,10 @@ int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
     while (error == 0 && distance_covered(wheel) < horizon)
         error = create_level(wheel);
     return error;
+}
+
+size_t htw_timer_size(void) {
+    return sizeof(struct htw_timer);
 }
 
 void htw_timer_init(struct htw_timer *timer) {

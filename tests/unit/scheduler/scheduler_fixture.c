@@ -222,7 +222,7 @@ struct htw_spec keyed_spec(struct scheduler_fixture *self, unsigned number, int6
 }
 
 int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
-                      void **ret_replaced) {
+                      struct htw_unexpired *ret_replaced) {
     struct htw_spec spec = probe_spec(self, number, delay_ns);
     spec.key = &number;
     spec.key_size = sizeof(number);

@@ -151,7 +151,7 @@ struct htw_spec keyed_spec(struct scheduler_fixture *self, unsigned number, int6
 
 /** Schedules probe `number` under a key of its own, so that timers are spread over the shards. */
 int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
-                      void **ret_replaced);
+                      struct htw_unexpired *ret_replaced);
 
 /** The result of a call for the timer of probe `number`. */
 #define cancel(self, number) htw_cancel((self)->scheduler, (self)->probes[number].handle)
