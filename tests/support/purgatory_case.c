@@ -181,6 +181,13 @@ int purgatory_case_setup(void **state) {
     return 0;
 }
 
+int purgatory_case_setup_threshold(void **state) {
+    purgatory_case_setup(state);
+    struct purgatory_case *test = *state;
+    assert_int_equal(htw_threshold_create(test->purgatory, 100, &test->threshold), 0);
+    return 0;
+}
+
 int purgatory_case_teardown(void **state) {
     purgatory_case_end(*state);
     return 0;
@@ -283,6 +290,16 @@ int waiter_await(struct waiter *self, uint64_t value, int64_t timeout_ns) {
     enum waiter_life before = begin(self, timeout_ns);
     return conclude(self, test, before,
                     htw_threshold_await(test->threshold, &self->request, value, timeout_ns));
+}
+
+struct waiter *await_value(struct purgatory_case *test, char name, uint64_t value) {
+    struct waiter *self = purgatory_case_waiter(test, name);
+    assert_int_equal(waiter_await(self, value, HTW_SECOND), HTW_WATCHED);
+    return self;
+}
+
+int64_t advance_to(struct purgatory_case *test, uint64_t value) {
+    return htw_threshold_advance(test->threshold, value);
 }
 
 int64_t check_key(struct purgatory_case *test, const char *key) {

@@ -95,6 +95,12 @@ int purgatory_case_teardown(void **state);
 #define PURGATORY_CASE(name) \
     cmocka_unit_test_setup_teardown(name, purgatory_case_setup, purgatory_case_teardown)
 
+/** The same with a threshold, which is at 100. */
+int purgatory_case_setup_threshold(void **state);
+
+#define THRESHOLD_CASE(name) \
+    cmocka_unit_test_setup_teardown(name, purgatory_case_setup_threshold, purgatory_case_teardown)
+
 /** Makes a waiter ready for its first submission. */
 void waiter_init(struct waiter *self, struct purgatory_case *test, char name);
 
@@ -111,6 +117,9 @@ int waiter_submit_keys(struct waiter *self, int64_t timeout_ns, const struct htw
 /** Lets it wait on the case's threshold. */
 int waiter_await(struct waiter *self, uint64_t value, int64_t timeout_ns);
 
+/** Lets the case's waiter of this name wait for a value, for a second at most. */
+struct waiter *await_value(struct purgatory_case *test, char name, uint64_t value);
+
 #define submit(self, timeout_ns, ...) \
     waiter_submit(self, timeout_ns, (const char *const[]) { __VA_ARGS__, NULL })
 
@@ -125,6 +134,9 @@ int check_key_later(struct purgatory_case *test, const char *key);
 
 /** htw_purgatory_cancel_key(), with the visitor below. */
 int64_t cancel_key(struct purgatory_case *test, const char *key);
+
+/** htw_threshold_advance() of the case's threshold. */
+int64_t advance_to(struct purgatory_case *test, uint64_t value);
 
 bool complete(struct waiter *self);
 bool cancel(struct waiter *self);
@@ -158,6 +170,39 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
 /** The same, but only of what has ended. */
 #define assert_ends(test, expected) \
     purgatory_case_assert_log(test, expected, true, __FILE__, __LINE__)
+
+/** Checks a key: so many requests end as completed, and the hooks write this. */
+#define assert_check_log(test, key, count, expected)   \
+    do {                                               \
+        assert_int_equal(check_key(test, key), count); \
+        assert_log(test, expected);                    \
+    } while (0)
+
+#define assert_check_ends(test, key, count, expected)  \
+    do {                                               \
+        assert_int_equal(check_key(test, key), count); \
+        assert_ends(test, expected);                   \
+    } while (0)
+
+/** Advances the case's threshold: so many requests end, and the hooks write this. */
+#define assert_advance_log(test, value, count, expected)  \
+    do {                                                  \
+        assert_int_equal(advance_to(test, value), count); \
+        assert_log(test, expected);                       \
+    } while (0)
+
+/** Lets time go on: the hooks write this. */
+#define assert_log_after(test, delta_ns, expected) \
+    do {                                           \
+        purgatory_case_advance(test, delta_ns);    \
+        assert_log(test, expected);                \
+    } while (0)
+
+#define assert_ends_after(test, delta_ns, expected) \
+    do {                                            \
+        purgatory_case_advance(test, delta_ns);     \
+        assert_ends(test, expected);                \
+    } while (0)
 
 /** Requests that wait, their watches, the keys that are watched, and timeouts that run. */
 #define assert_waiting(test, pending_count, watched_count, keys_count, delayed_count) \

@@ -17,22 +17,18 @@ static void watch_all(struct purgatory_case *test, const char *names, const char
 static void purgatory_check_asks_in_order_of_arrival(void **state) {
     struct purgatory_case *test = *state;
     watch_all(test, "bdaec", "k");
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "b? d? a? e? c?");
+    assert_check_log(test, "k", 0, "b? d? a? e? c?");
     assert_true(cancel(&test->waiters['d' - 'a']));
     watch_all(test, "d", "k");
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "b? a? e? c? d?");
+    assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
 static void purgatory_check_ends_those_that_say_yes(void **state) {
     struct purgatory_case *test = *state;
     watch_all(test, "aBcDE", "k");
-    assert_int_equal(check_key(test, "k"), 3);
-    assert_ends(test, "bC dC eC");
+    assert_check_ends(test, "k", 3, "bC dC eC");
     assert_waiting(test, 2, 2, 1, 0);
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? c?");
+    assert_check_log(test, "k", 0, "a? c?");
 }
 
 static void purgatory_check_of_a_key_without_requests_does_nothing(void **state) {
@@ -42,8 +38,7 @@ static void purgatory_check_of_a_key_without_requests_does_nothing(void **state)
     assert_int_equal(cancel_key(test, "k"), 0);
     watch_all(test, "A", "k");
     assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? aC a=");
+    assert_check_log(test, "k", 0, "a? aC a=");
     assert_waiting(test, 0, 0, 0, 0);
 }
 
@@ -51,10 +46,8 @@ static void purgatory_check_leaves_other_keys_alone(void **state) {
     struct purgatory_case *test = *state;
     watch_all(test, "AB", "k");
     watch_all(test, "CD", "l");
-    assert_int_equal(check_key(test, "m"), 0);
-    assert_log(test, "");
-    assert_int_equal(check_key(test, "l"), 2);
-    assert_ends(test, "cC dC");
+    assert_check_log(test, "m", 0, "");
+    assert_check_ends(test, "l", 2, "cC dC");
     assert_int_equal(test->waiters[0].asked + test->waiters[1].asked, 4);
     assert_waiting(test, 2, 2, 1, 0);
 }
@@ -70,8 +63,7 @@ static void purgatory_check_given_wrongly_is_refused(void **state) {
     assert_int_equal(htw_purgatory_check_later(test->purgatory, NULL, 1), -EINVAL);
     assert_int_equal(htw_purgatory_cancel_key(NULL, "k", 1, NULL, NULL), -EINVAL);
     assert_int_equal(htw_purgatory_cancel_key(test->purgatory, NULL, 1, NULL, NULL), -EINVAL);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
+    assert_log_after(test, MS, "");
 }
 
 static void purgatory_check_at_most_stops_when_so_many_have_ended(void **state) {
@@ -117,8 +109,7 @@ static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **
     assert_in_range(x->asked, 2, 3); /* when it was submitted, and perhaps by the check */
     assert_in_range(y->asked, 2, 3);
     purgatory_case_forget_log(test);
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? c? x? y?");
+    assert_check_log(test, "k", 0, "a? c? x? y?");
 }
 
 /* Ready once, then not any more, and back on the key from release. */
@@ -139,8 +130,7 @@ static void purgatory_check_ends_a_request_that_comes_back_once(void **state) {
     }
     assert_waiting(test, 3, 3, 1, 0);
     purgatory_case_forget_log(test);
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? b? c?");
+    assert_check_log(test, "k", 0, "a? b? c?");
 }
 
 static void end_peer(struct waiter *self) {
@@ -158,8 +148,7 @@ static void purgatory_check_survives_the_end_of_those_not_yet_asked(void **state
     w[2].peer = &w[0];
     w[3].on_asked = end_peer; /* the one that is asked just now */
     w[3].peer = &w[3];
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? bX b= c? aX a= d? dX d=");
+    assert_check_log(test, "k", 0, "a? bX b= c? aX a= d? dX d=");
     assert_waiting(test, 1, 1, 1, 0);
 }
 
@@ -204,8 +193,7 @@ static void purgatory_check_of_one_key_takes_the_request_off_the_others(void **s
     assert_waiting(test, 1, 2, 2, 1);
     assert_int_equal(check_key(test, "l"), 1);
     assert_waiting(test, 0, 0, 0, 0);
-    assert_int_equal(check_key(test, "m"), 0);
-    assert_ends(test, "aC bC");
+    assert_check_ends(test, "m", 0, "aC bC");
 }
 
 static void purgatory_check_of_thousands_asks_each_once_in_order(void **state) {

@@ -44,8 +44,7 @@ static void purgatory_alarm_that_an_executor_drops_is_set_again(void **state) {
     assert_int_equal(to_drop, 0);
     assert_ends(&test, "aE bE");
     watch(purgatory_case_waiter(&test, 'c'), MS, "k");
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "cE");
+    assert_ends_after(&test, MS, "cE");
     purgatory_case_end(&test);
 }
 
@@ -57,8 +56,7 @@ static void check_refusal_after_a_drop(bool rings) {
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
     watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
     failing_allocator_fail(&test.scheduler_memory, 1, true);
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "aE");
+    assert_ends_after(&test, MS, "aE");
     failing_allocator_relent(&test.scheduler_memory);
     to_drop = 1;
     purgatory_case_advance(&test, 2 * MS);
@@ -69,10 +67,8 @@ static void check_refusal_after_a_drop(bool rings) {
     watch(purgatory_case_waiter(&test, 'c'), MS, "k");
     watch(purgatory_case_waiter(&test, 'd'), 5 * MS, "k");
     failing_allocator_fail(&test.scheduler_memory, 1, true);
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "cE");
-    purgatory_case_advance(&test, 4 * MS);
-    assert_ends(&test, "dE");
+    assert_ends_after(&test, MS, "cE");
+    assert_ends_after(&test, 4 * MS, "dE");
     purgatory_case_end(&test);
 }
 
@@ -93,8 +89,7 @@ static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state
     to_drop = 1;
     purgatory_case_advance(&test, MS);
     assert_int_equal(to_drop, 0);
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "aE bE");
+    assert_ends_after(&test, MS, "aE bE");
     purgatory_case_end(&test);
 }
 
@@ -112,8 +107,7 @@ static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **stat
     assert_ends(&test, "");
     failing_allocator_relent(&test.scheduler_memory);
     watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND, "k");
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "aE");
+    assert_ends_after(&test, MS, "aE");
     purgatory_case_end(&test);
 }
 
@@ -139,8 +133,7 @@ static void purgatory_executor_that_drops_everything_is_asked_less_and_less(void
     assert_int_equal(cancel(test.waiters), false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k"); /* and all is forgotten */
     to_drop = 1;
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "aE");
+    assert_ends_after(&test, MS, "aE");
     purgatory_case_end(&test);
 }
 
@@ -188,12 +181,10 @@ static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
     failing_allocator_fail(&test->scheduler_memory, 1, true);
-    purgatory_case_advance(test, 5 * MS);
-    assert_ends(test, "aE");
+    assert_ends_after(test, 5 * MS, "aE");
     failing_allocator_relent(&test->scheduler_memory);
     watch(purgatory_case_waiter(test, 'c'), 3600 * HTW_SECOND, "k");
-    purgatory_case_advance(test, 5 * MS);
-    assert_ends(test, "bE");
+    assert_ends_after(test, 5 * MS, "bE");
 }
 
 static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **state) {
@@ -205,8 +196,7 @@ static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **stat
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
     watch(purgatory_case_waiter(&test, 'b'), 10 * MS, "k");
     watch(purgatory_case_waiter(&test, 'c'), 2 * MS, "k");
-    purgatory_case_advance(&test, 10 * MS);
-    assert_ends(&test, "aE cE bE");
+    assert_ends_after(&test, 10 * MS, "aE cE bE");
     purgatory_case_end(&test);
 }
 
@@ -215,8 +205,7 @@ static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **stat
 static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **state) {
     struct purgatory_case *test = *state;
     watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
-    purgatory_case_advance(test, 100 * HTW_SECOND);
-    assert_ends(test, "aE");
+    assert_ends_after(test, 100 * HTW_SECOND, "aE");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
     watch(purgatory_case_waiter(test, 'b'), 10 * HTW_SECOND, "k");
     for (char name = 'c'; name <= 'e'; name++)
@@ -224,10 +213,8 @@ static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **s
     purgatory_case_advance(test, 0);
     assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
     purgatory_case_forget_log(test);
-    purgatory_case_advance(test, 10 * HTW_SECOND - 1);
-    assert_ends(test, "");
-    purgatory_case_advance(test, MS);
-    assert_ends(test, "bE");
+    assert_ends_after(test, 10 * HTW_SECOND - 1, "");
+    assert_ends_after(test, MS, "bE");
 }
 
 /* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
@@ -242,22 +229,17 @@ static void purgatory_timeout_by_a_manual_clock_ends_when_that_says_so(void **st
         watch(purgatory_case_waiter(&test, 'c'), 99 * HTW_SECOND, "k");
         purgatory_case_advance(&test, 6 * HTW_SECOND);
         assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS), 0);
-        purgatory_case_advance(&test, 7 * HTW_SECOND - MS);
-        assert_ends(&test, "");
-        purgatory_case_advance(&test, MS);
-        assert_ends(&test, "bE");
-        purgatory_case_advance(&test, 93 * HTW_SECOND);
-        assert_ends(&test, "cE");
+        assert_ends_after(&test, 7 * HTW_SECOND - MS, "");
+        assert_ends_after(&test, MS, "bE");
+        assert_ends_after(&test, 93 * HTW_SECOND, "cE");
         assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + HTW_SECOND), 0);
         if (submits > 0)
             watch(purgatory_case_waiter(&test, 'd'), 10 * HTW_SECOND, "k");
-        purgatory_case_advance(&test, 20 * HTW_SECOND);
-        assert_ends(&test, submits > 0 ? "dE" : "");
+        assert_ends_after(&test, 20 * HTW_SECOND, submits > 0 ? "dE" : "");
         assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + 149 * HTW_SECOND),
                          0);
         assert_ends(&test, "");
-        purgatory_case_advance(&test, HTW_SECOND);
-        assert_ends(&test, "aE");
+        assert_ends_after(&test, HTW_SECOND, "aE");
         purgatory_case_end(&test);
     }
 }
@@ -269,15 +251,12 @@ static void purgatory_timeout_after_a_small_step_back_is_not_late(void **state) 
         int64_t now_ns = CASE_START_NS + (int64_t)i * 10 * HTW_SECOND;
         assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns), 0);
         watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
-        purgatory_case_advance(test, HTW_SECOND);
-        assert_ends(test, "aE");
+        assert_ends_after(test, HTW_SECOND, "aE");
         assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns + HTW_SECOND - steps[i]),
                          0);
         watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
-        purgatory_case_advance(test, 9 * MS);
-        assert_ends(test, "");
-        purgatory_case_advance(test, 2 * MS);
-        assert_ends(test, "bE");
+        assert_ends_after(test, 9 * MS, "");
+        assert_ends_after(test, 2 * MS, "bE");
     }
 }
 
@@ -286,8 +265,7 @@ static void purgatory_timeout_after_a_step_back_without_memory_is_not_early(void
     struct purgatory_case *test = *state;
     watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(test, 'b'), 20 * HTW_SECOND, "k");
-    purgatory_case_advance(test, 30 * HTW_SECOND);
-    assert_ends(test, "bE");
+    assert_ends_after(test, 30 * HTW_SECOND, "bE");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS), 0);
     failing_allocator_fail(&test->memory, 1, true);
     watch(purgatory_case_waiter(test, 'c'), 10 * HTW_SECOND, "k");
@@ -312,14 +290,11 @@ static void purgatory_timeout_in_the_last_hour_of_time_comes(void **state) {
     watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND - 1, "k");
     watch(purgatory_case_waiter(&test, 'd'), 3600 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(&test, 'e'), HTW_NEVER_NS - 1, "k");
-    purgatory_case_advance(&test, HTW_SECOND);
-    assert_ends(&test, "");
+    assert_ends_after(&test, HTW_SECOND, "");
     purgatory_case_advance(&test, MS); /* the clock does not stand at the beginning of a tick */
     assert_ends(&test, "aE");
-    purgatory_case_advance(&test, 3598 * HTW_SECOND);
-    assert_ends(&test, "bE");
-    purgatory_case_advance(&test, HTW_SECOND);
-    assert_ends(&test, "");
+    assert_ends_after(&test, 3598 * HTW_SECOND, "bE");
+    assert_ends_after(&test, HTW_SECOND, "");
     purgatory_case_end(&test);
 }
 

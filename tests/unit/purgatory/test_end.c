@@ -16,8 +16,7 @@ static void purgatory_request_completed_by_hand_is_not_asked(void **state) {
     assert_log(test, "aC a=");
     assert_waiting(test, 0, 0, 0, 0);
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
+    assert_log_after(test, MS, "");
 }
 
 static void purgatory_request_cancelled_ends_so(void **state) {
@@ -55,8 +54,7 @@ static void purgatory_event_before_the_timeout_wins(void **state) {
     a->ready = b->ready = true;
     assert_int_equal(check_key(test, "k"), 1);
     purgatory_case_advance(test, 1);
-    assert_int_equal(check_key(test, "l"), 0);
-    assert_ends(test, "aC bE");
+    assert_check_ends(test, "l", 0, "aC bE");
 }
 
 /* ---- a key */

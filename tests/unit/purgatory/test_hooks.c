@@ -29,11 +29,9 @@ static void purgatory_try_complete_that_checks_its_own_key_is_asked_once_more(vo
     a->on_asked = check_own_key;
     watch(a, HTW_SECOND, "k");
     assert_log(test, "a? a? a?"); /* the first time it is not on the key yet */
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? a?");
+    assert_check_log(test, "k", 0, "a? a?");
     a->yes_at = a->asked + 2;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_log(test, "a? a? aC a=");
+    assert_check_log(test, "k", 1, "a? a? aC a=");
     assert_int_equal(a->result, 0); /* it was marked, and not counted */
     assert_waiting(test, 0, 0, 0, 0);
 }
@@ -68,8 +66,7 @@ static void purgatory_event_inside_try_complete_is_not_lost(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = watch_some(test, 1);
     a->on_asked = get_ready_and_check;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_log(test, "a? a? aC a=");
+    assert_check_log(test, "k", 1, "a? a? aC a=");
 }
 
 static void get_ready_and_check_at_first(struct waiter *self) {
@@ -135,8 +132,7 @@ static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
     w = watch_some(test, 3);
     w[0].on_asked = cancel_own_key;
     w[0].ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_log(test, "a? b! bX b= c! cX c= aC a=");
+    assert_check_log(test, "k", 1, "a? b! bX b= c! cX c= aC a=");
 }
 
 static void purgatory_on_complete_may_cancel_its_own_key(void **state) {

@@ -17,11 +17,9 @@ static void purgatory_check_later_runs_no_hook_in_the_call(void **state) {
     w[1].ready = true;
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_log(test, "");
-    purgatory_case_advance(test, 0);
-    assert_log(test, "a? b? bC b=");
+    assert_log_after(test, 0, "a? b? bC b=");
     assert_waiting(test, 1, 3, 3, 1);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
+    assert_log_after(test, MS, "");
 }
 
 static void purgatory_checks_later_of_one_key_are_one(void **state) {
@@ -35,8 +33,7 @@ static void purgatory_checks_later_of_one_key_are_one(void **state) {
     assert_int_equal(test->waiters[1].asked, 2 + 1);
     purgatory_case_forget_log(test);
     assert_int_equal(check_key_later(test, "k"), 0);
-    purgatory_case_advance(test, 0);
-    assert_log(test, "a? b?");
+    assert_log_after(test, 0, "a? b?");
 }
 
 static void purgatory_check_later_of_a_key_without_requests_has_nothing_to_do(void **state) {
@@ -51,8 +48,7 @@ static void purgatory_check_later_of_a_key_without_requests_has_nothing_to_do(vo
     assert_true(cancel(&w[1]));
     purgatory_case_forget_log(test);
     assert_waiting(test, 0, 0, 0, 0);
-    purgatory_case_advance(test, 0);
-    assert_log(test, "");
+    assert_log_after(test, 0, "");
     assert_int_equal(test->memory.live_bytes, before);
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
@@ -66,10 +62,8 @@ static void purgatory_check_later_finds_the_key_when_it_has_come_to_life_again(v
     w = watch_two(test);
     w[1].ready = true;
     assert_int_equal(check_key_later(test, "k"), 0);
-    purgatory_case_advance(test, 0);
-    assert_ends(test, "bC");
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_ends(test, "aE");
+    assert_ends_after(test, 0, "bC");
+    assert_ends_after(test, HTW_SECOND, "aE");
 }
 
 static void check_again_later(struct waiter *self) {
@@ -125,8 +119,7 @@ static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void 
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 2);
     purgatory_case_forget_log(test);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
+    assert_log_after(test, MS, "");
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
@@ -136,8 +129,7 @@ static void purgatory_check_later_over_a_stopped_scheduler_is_refused(void **sta
     assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
     assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
     assert_log(test, "");
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_log(test, "a? b?");
+    assert_check_log(test, "k", 0, "a? b?");
 }
 
 static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void **state) {
@@ -159,13 +151,11 @@ static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **st
     struct waiter *w = watch_two(&test);
     assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
     assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
-    purgatory_case_advance(&test, MS);
-    assert_log(&test, "");
+    assert_log_after(&test, MS, "");
     assert_true(cancel(&w[1]));
     assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     assert_int_equal(check_key_later(&test, "k"), 0);
-    purgatory_case_advance(&test, 0);
-    assert_log(&test, "bX b= a?");
+    assert_log_after(&test, 0, "bX b= a?");
     purgatory_case_end(&test);
 }
 
@@ -292,14 +282,12 @@ static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(
     assert_in_range(executor.dropped, 80, 120);
     assert_int_equal(a->ended, 0);
     executor.to_drop = 0;
-    purgatory_case_advance(&test, 2 * HTW_SECOND);
-    assert_ends(&test, "aC");
+    assert_ends_after(&test, 2 * HTW_SECOND, "aC");
     /* Run once, it is soon again. */
     watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "k");
     test.waiters[1].ready = true;
     assert_int_equal(check_key_later(&test, "k"), 0);
-    purgatory_case_advance(&test, 0);
-    assert_ends(&test, "bC");
+    assert_ends_after(&test, 0, "bC");
     purgatory_case_end(&test);
 }
 

@@ -34,8 +34,7 @@ static void purgatory_request_that_ends_itself_when_asked_ends_so(void **state) 
     a = watch_some(test, 1);
     a->on_asked = cancel_itself;
     a->ready = true; /* and that counts */
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_log(test, "a? aC a=");
+    assert_check_log(test, "k", 1, "a? aC a=");
 }
 
 /* In the first try it is on no key yet, and there it is asked again all the same. */

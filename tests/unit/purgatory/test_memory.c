@@ -243,8 +243,7 @@ static void purgatory_check_later_refused_memory_checks_nothing(void **state) {
         refuse(test, i < 2 ? &test->memory : &test->scheduler_memory, check_later_chosen, 0,
                (struct spare) { 0, 1 }); /* a callback, which finds nothing to do */
         assert_log(test, "");
-        purgatory_case_advance(test, 0);
-        assert_log(test, "s?");
+        assert_log_after(test, 0, "s?");
         assert_true(cancel(&test->waiters['s' - 'a']));
         assert_ends(test, "sX");
     }

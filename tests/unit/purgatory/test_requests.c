@@ -16,8 +16,7 @@ static void purgatory_request_that_is_ready_ends_in_the_call(void **state) {
     assert_log(test, "a? aC a=");
     assert_waiting(test, 0, 0, 0, 0);
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_log(test, "");
+    assert_log_after(test, HTW_SECOND, "");
 }
 
 static void purgatory_request_that_is_ready_only_on_its_keys_ends_in_the_call(void **state) {
@@ -28,8 +27,7 @@ static void purgatory_request_that_is_ready_only_on_its_keys_ends_in_the_call(vo
     assert_log(test, "a? a? aC a=");
     assert_waiting(test, 0, 0, 0, 0);
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_log(test, "");
+    assert_log_after(test, HTW_SECOND, "");
 }
 
 static void look_from_inside(struct waiter *self) {
@@ -61,11 +59,9 @@ static void purgatory_without_try_complete_asks_nobody(void **state) {
     a->ready = true;
     watch(a, HTW_NEVER_NS, "k");
     watch(b, MS, "k");
-    assert_int_equal(check_key(&test, "k"), 0);
-    assert_log(&test, "");
+    assert_check_log(&test, "k", 0, "");
     assert_true(complete(a));
-    purgatory_case_advance(&test, MS);
-    assert_log(&test, "aC a= bE b=");
+    assert_log_after(&test, MS, "aC a= bE b=");
     purgatory_case_end(&test);
 }
 
@@ -80,8 +76,7 @@ static void purgatory_without_release_ends_requests_all_the_same(void **state) {
     watch(b, MS, "k");
     a->ready = true;
     assert_int_equal(check_key(&test, "k"), 1);
-    purgatory_case_advance(&test, MS);
-    assert_ends(&test, "aC bE");
+    assert_ends_after(&test, MS, "aC bE");
     a->life = WAITER_FREE; /* nobody else can have it, with one thread */
     assert_false(htw_request_is_pending(&a->request));
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
@@ -142,8 +137,7 @@ static void purgatory_request_that_is_pending_is_busy(void **state) {
     struct htw_purgatory_stats after = purgatory_case_stats(test);
     assert_memory_equal(&before, &after, sizeof(before));
     assert_int_equal(htw_purgatory_destroy(elsewhere), 0);
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_log(test, "a? a?");
+    assert_log_after(test, HTW_SECOND, "a? a?");
 }
 
 static void purgatory_request_in_its_hooks_is_busy(void **state) {
@@ -169,8 +163,7 @@ static void purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call(vo
         watch(a, timeouts[i], "k");
         assert_log(test, "a? a?");
         assert_waiting(test, 1, 1, 1, 1);
-        purgatory_case_advance(test, 0);
-        assert_log(test, "aE a=");
+        assert_log_after(test, 0, "aE a=");
         assert_waiting(test, 0, 0, 0, 0);
     }
 }
@@ -181,8 +174,7 @@ static void purgatory_timeout_forever_never_expires(void **state) {
     watch(a, HTW_NEVER_NS, "k");
     watch(b, HTW_NEVER_NS - 1, "k");
     assert_int_equal(purgatory_case_stats(test).pending, 2);
-    purgatory_case_advance(test, 1000000 * HTW_SECOND);
-    assert_log(test, "a? a? b? b?");
+    assert_log_after(test, 1000000 * HTW_SECOND, "a? a? b? b?");
     a->ready = b->ready = true;
     assert_int_equal(check_key(test, "k"), 2);
 }
@@ -230,10 +222,8 @@ static void purgatory_request_may_be_used_again_from_release(void **state) {
     assert_int_equal(a->result, HTW_WATCHED);
     assert_log(test, "a? a? aE a= a? a?");
     assert_waiting(test, 1, 3, 3, 1);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
-    purgatory_case_advance(test, MS);
-    assert_log(test, "aE a=");
+    assert_log_after(test, MS, "");
+    assert_log_after(test, MS, "aE a=");
     a->ready = true;
     a->on_released = submit_again;
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);

@@ -170,8 +170,7 @@ static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
     assert_true(cancel(&w[1]));
     assert_true(complete(&w[2]));
     w[3].ready = true;
-    assert_int_equal(check_key(test, "l"), 1);
-    assert_ends(test, "bX cC dC");
+    assert_check_ends(test, "l", 1, "bX cC dC");
     assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "m", 1, NULL, NULL), 9);
     assert_int_equal(w[4].reason + w[11].reason, 2 * HTW_REASON_CANCELLED);
     w[0].on_asked = NULL;

@@ -4,34 +4,6 @@
 
 #include <errno.h>
 
-static struct purgatory_case the_case;
-
-static int begin_at(uint64_t initial, void **state) {
-    purgatory_case_begin(&the_case, NULL, NULL);
-    assert_int_equal(htw_threshold_create(the_case.purgatory, initial, &the_case.threshold), 0);
-    *state = &the_case;
-    return 0;
-}
-
-static int setup(void **state) {
-    return begin_at(100, state);
-}
-
-static int setup_at_zero(void **state) {
-    return begin_at(0, state);
-}
-
-static int64_t advance(struct purgatory_case *test, uint64_t value) {
-    return htw_threshold_advance(test->threshold, value);
-}
-
-/* Lets one that is new wait for a value. */
-static struct waiter *await(struct purgatory_case *test, char name, uint64_t value) {
-    struct waiter *self = purgatory_case_waiter(test, name);
-    assert_int_equal(waiter_await(self, value, HTW_SECOND), HTW_WATCHED);
-    return self;
-}
-
 static void threshold_reached_already_ends_the_request_in_the_call(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');
@@ -46,36 +18,33 @@ static void threshold_reached_already_ends_the_request_in_the_call(void **state)
 
 static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 103);
-    await(test, 'b', 101);
-    await(test, 'c', 102);
-    await(test, 'd', 200);
+    await_value(test, 'a', 103);
+    await_value(test, 'b', 101);
+    await_value(test, 'c', 102);
+    await_value(test, 'd', 200);
     assert_log(test, "");
     assert_waiting(test, 4, 0, 0, 4);
-    assert_int_equal(advance(test, 102), 2);
-    assert_log(test, "bC b= cC c=");
+    assert_advance_log(test, 102, 2, "bC b= cC c=");
     assert_int_equal(htw_threshold_value(test->threshold), 102);
-    assert_int_equal(advance(test, 102), 0);
-    assert_int_equal(advance(test, 103), 1);
-    assert_log(test, "aC a=");
-    assert_int_equal(advance(test, 199), 0);
-    assert_int_equal(advance(test, 200), 1);
-    assert_log(test, "dC d=");
+    assert_int_equal(advance_to(test, 102), 0);
+    assert_advance_log(test, 103, 1, "aC a=");
+    assert_int_equal(advance_to(test, 199), 0);
+    assert_advance_log(test, 200, 1, "dC d=");
     assert_waiting(test, 0, 0, 0, 0);
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
 static void threshold_told_a_smaller_value_ignores_it(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 110);
-    assert_int_equal(advance(test, 99), 0);
-    assert_int_equal(advance(test, 0), 0);
+    await_value(test, 'a', 110);
+    assert_int_equal(advance_to(test, 99), 0);
+    assert_int_equal(advance_to(test, 0), 0);
     assert_int_equal(htw_threshold_value(test->threshold), 100);
-    assert_int_equal(advance(test, 109), 0);
-    assert_int_equal(advance(test, 105), 0);
+    assert_int_equal(advance_to(test, 109), 0);
+    assert_int_equal(advance_to(test, 105), 0);
     assert_int_equal(htw_threshold_value(test->threshold), 109);
     assert_log(test, "");
-    assert_int_equal(advance(test, 110), 1);
+    assert_int_equal(advance_to(test, 110), 1);
 }
 
 static void threshold_completes_in_order_of_values(void **state) {
@@ -89,9 +58,9 @@ static void threshold_completes_in_order_of_values(void **state) {
         assert_int_equal(waiter_await(&waiters[which], value, HTW_NEVER_NS), HTW_WATCHED);
     }
     assert_waiting(test, 3000, 0, 0, 0);
-    assert_int_equal(advance(test, 101 + 1000 * 1000 * 1000), 1001);
+    assert_int_equal(advance_to(test, 101 + 1000 * 1000 * 1000), 1001);
     assert_ended_up_to(test, waiters, 1001);
-    assert_int_equal(advance(test, UINT64_C(1) << 40), 1999);
+    assert_int_equal(advance_to(test, UINT64_C(1) << 40), 1999);
     assert_ended_up_to(test, waiters + 1001, 1999);
 }
 
@@ -105,34 +74,28 @@ static void threshold_that_is_not_reached_lets_requests_expire(void **state) {
     assert_int_equal(waiter_await(d, 101, -1), HTW_WATCHED);
     assert_waiting(test, 4, 0, 0, 3);
     assert_log(test, "");
-    purgatory_case_advance(test, 0);
-    assert_log(test, "dE d=");
-    purgatory_case_advance(test, MS);
-    assert_log(test, "bE b=");
-    purgatory_case_advance(test, MS);
-    assert_log(test, "aE a=");
+    assert_log_after(test, 0, "dE d=");
+    assert_log_after(test, MS, "bE b=");
+    assert_log_after(test, MS, "aE a=");
     assert_waiting(test, 1, 0, 0, 0);
-    assert_int_equal(advance(test, 2000000), 1);
-    assert_log(test, "cC c=");
+    assert_advance_log(test, 2000000, 1, "cC c=");
 }
 
 static void threshold_requests_can_be_ended_by_hand(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 101);
-    await(test, 'c', 101);
+    struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 101);
+    await_value(test, 'c', 101);
     assert_true(complete(a));
     assert_true(cancel(b));
     assert_log(test, "aC a= bX b=");
     assert_waiting(test, 1, 0, 0, 1);
-    assert_int_equal(advance(test, 101), 1);
-    assert_log(test, "cC c=");
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_log(test, "");
+    assert_advance_log(test, 101, 1, "cC c=");
+    assert_log_after(test, HTW_SECOND, "");
 }
 
 static void threshold_requests_are_on_no_key(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101);
+    struct waiter *a = await_value(test, 'a', 101);
     assert_int_equal(check_key(test, ""), 0);
     assert_int_equal(cancel_key(test, ""), 0);
     assert_true(htw_request_is_pending(&a->request));
@@ -165,33 +128,31 @@ static void threshold_given_wrongly_is_refused(void **state) {
 
 static void threshold_reaches_the_greatest_value(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', UINT64_MAX);
-    await(test, 'b', UINT64_MAX - 1);
-    await(test, 'c', UINT64_C(1) << 63);
-    await(test, 'd', UINT64_MAX);
-    assert_int_equal(advance(test, UINT64_C(1) << 62), 0);
-    assert_int_equal(advance(test, UINT64_MAX - 2), 1);
-    assert_log(test, "cC c=");
-    assert_int_equal(advance(test, UINT64_MAX - 1), 1);
-    assert_log(test, "bC b=");
-    await(test, 'e', UINT64_MAX);
-    assert_int_equal(advance(test, UINT64_MAX), 3);
+    await_value(test, 'a', UINT64_MAX);
+    await_value(test, 'b', UINT64_MAX - 1);
+    await_value(test, 'c', UINT64_C(1) << 63);
+    await_value(test, 'd', UINT64_MAX);
+    assert_int_equal(advance_to(test, UINT64_C(1) << 62), 0);
+    assert_advance_log(test, UINT64_MAX - 2, 1, "cC c=");
+    assert_advance_log(test, UINT64_MAX - 1, 1, "bC b=");
+    await_value(test, 'e', UINT64_MAX);
+    assert_int_equal(advance_to(test, UINT64_MAX), 3);
     assert_true(htw_threshold_value(test->threshold) == UINT64_MAX);
     assert_waiting(test, 0, 0, 0, 0);
     purgatory_case_forget_log(test);
     struct waiter *f = purgatory_case_waiter(test, 'f');
     assert_int_equal(waiter_await(f, UINT64_MAX, MS), HTW_FINISHED);
-    assert_int_equal(advance(test, UINT64_MAX), 0);
+    assert_int_equal(advance_to(test, UINT64_MAX), 0);
 }
 
 static void threshold_in_one_step_to_the_greatest_value_keeps_the_order(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', UINT64_MAX);
-    await(test, 'b', 1);
-    await(test, 'c', UINT64_MAX - 1);
-    await(test, 'd', UINT64_MAX / 2);
-    assert_int_equal(advance(test, UINT64_MAX), 4);
-    assert_log(test, "bC b= dC d= cC c= aC a=");
+    assert_int_equal(htw_threshold_lower(test->threshold, 0), 0);
+    await_value(test, 'a', UINT64_MAX);
+    await_value(test, 'b', 1);
+    await_value(test, 'c', UINT64_MAX - 1);
+    await_value(test, 'd', UINT64_MAX / 2);
+    assert_advance_log(test, UINT64_MAX, 4, "bC b= dC d= cC c= aC a=");
 }
 
 static void threshold_may_start_at_any_value(void **state) {
@@ -204,11 +165,11 @@ static void threshold_may_start_at_any_value(void **state) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
         assert_int_equal(waiter_await(a, values[i], MS), HTW_FINISHED);
         if (values[i] < UINT64_MAX) {
-            await(test, 'b', values[i] + 1);
-            await(test, 'c', UINT64_MAX);
-            assert_in_range(advance(test, values[i] + 1), 1, 2);
+            await_value(test, 'b', values[i] + 1);
+            await_value(test, 'c', UINT64_MAX);
+            assert_in_range(advance_to(test, values[i] + 1), 1, 2);
             assert_int_equal(test->waiters[1].ended, 1);
-            advance(test, UINT64_MAX);
+            advance_to(test, UINT64_MAX);
         }
         assert_waiting(test, 0, 0, 0, 0);
         assert_int_equal(htw_threshold_destroy(test->threshold), 0);
@@ -219,17 +180,17 @@ static void threshold_may_start_at_any_value(void **state) {
 /* ---- hooks */
 
 static void advance_by_ten(struct waiter *self) {
-    self->result = advance(self->test, htw_threshold_value(self->test->threshold) + 10);
+    self->result = advance_to(self->test, htw_threshold_value(self->test->threshold) + 10);
 }
 
 static void threshold_advanced_in_a_hook_completes_more(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101)->on_ended = advance_by_ten;
-    await(test, 'b', 111)->on_released = advance_by_ten;
-    await(test, 'c', 105);
-    await(test, 'd', 121);
-    await(test, 'e', 122);
-    int64_t ended = advance(test, 101);
+    await_value(test, 'a', 101)->on_ended = advance_by_ten;
+    await_value(test, 'b', 111)->on_released = advance_by_ten;
+    await_value(test, 'c', 105);
+    await_value(test, 'd', 121);
+    await_value(test, 'e', 122);
+    int64_t ended = advance_to(test, 101);
     assert_int_equal(ended + test->waiters[0].result + test->waiters[1].result, 4);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(test->waiters[i].released, 1);
@@ -245,13 +206,13 @@ static void await_next(struct waiter *self) {
 
 static void threshold_request_may_wait_again_from_release(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101);
+    struct waiter *a = await_value(test, 'a', 101);
     a->name = '\0';
     a->on_released = await_next;
-    assert_int_equal(advance(test, 101), 1);
+    assert_int_equal(advance_to(test, 101), 1);
     assert_int_equal(a->released, 1);
     assert_int_equal(a->result, HTW_WATCHED);
-    advance(test, 200); /* all that it waits for now is reached in the call */
+    advance_to(test, 200); /* all that it waits for now is reached in the call */
     assert_int_equal(a->released, 50);
     assert_waiting(test, 0, 0, 0, 0);
 }
@@ -263,11 +224,11 @@ static void end_peer(struct waiter *self) {
 
 static void threshold_hooks_may_end_others_that_it_has_reached(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 102);
+    struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 102);
     a->on_ended = b->on_ended = end_peer;
-    a->peer = await(test, 'c', 103);
-    b->peer = await(test, 'd', 104);
-    assert_int_equal(advance(test, 110), 2);
+    a->peer = await_value(test, 'c', 103);
+    b->peer = await_value(test, 'd', 104);
+    assert_int_equal(advance_to(test, 110), 2);
     assert_true(a->answer && b->answer);
     assert_ends(test, "aC cX bC dX");
 }
@@ -278,25 +239,25 @@ static void destroy_threshold(struct waiter *self) {
 
 static void threshold_cannot_be_destroyed_by_a_hook(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101), *b = await(test, 'b', 1000);
+    struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 1000);
     a->on_ended = destroy_threshold;
     b->on_released = destroy_threshold;
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
     test->waiters[2].on_asked = destroy_threshold;
-    assert_int_equal(advance(test, 101), 1);
+    assert_int_equal(advance_to(test, 101), 1);
     assert_int_equal(check_key(test, "k"), 0);
     purgatory_case_advance(test, HTW_SECOND);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(test->waiters[i].result, -EDEADLK);
-    await(test, 'a', 102); /* it has not been touched */
+    await_value(test, 'a', 102); /* it has not been touched */
 }
 
 /* ---- the end */
 
 static void threshold_destroyed_closes_what_waits(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
-    await(test, 'b', UINT64_MAX);
+    await_value(test, 'a', 101);
+    await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
     purgatory_case_forget_log(test);
     assert_int_equal(htw_purgatory_destroy(test->purgatory), -EBUSY);
@@ -312,8 +273,8 @@ static void threshold_destroyed_closes_what_waits(void **state) {
 
 static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
-    await(test, 'b', UINT64_MAX);
+    await_value(test, 'a', 101);
+    await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
     assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
     for (unsigned i = 0; i < 3; i++) {
@@ -324,8 +285,7 @@ static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
     struct waiter *d = purgatory_case_waiter(test, 'd');
     assert_int_equal(waiter_await(d, 1000, MS), -ESHUTDOWN);
     assert_int_equal(waiter_await(d, 1, MS), -ESHUTDOWN);
-    assert_int_equal(advance(test, 2000), 0);
-    assert_log(test, "");
+    assert_advance_log(test, 2000, 0, "");
     assert_waiting(test, 0, 0, 0, 0);
 }
 
@@ -345,7 +305,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     struct htw_purgatory_stats after = purgatory_case_stats(&test);
     assert_memory_equal(&before, &after, sizeof(before));
     assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
-    assert_int_equal(advance(&test, 10), 1);
+    assert_int_equal(advance_to(&test, 10), 1);
     assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     assert_int_equal(waiter_await(b, 11, MS), HTW_WATCHED);
     purgatory_case_end(&test);
@@ -360,38 +320,34 @@ static void threshold_memory_does_not_grow_with_use(void **state) {
     for (uint64_t value = 0; value < 20000; value++) {
         struct waiter *waiter = &waiters[value % 256];
         assert_int_equal(waiter_await(waiter, 101 + value + 200, MS), HTW_WATCHED);
-        assert_int_equal(advance(test, 101 + value), value < 200 ? 0 : 1);
+        assert_int_equal(advance_to(test, 101 + value), value < 200 ? 0 : 1);
         if (value == 10000)
             before = purgatory_case_stats(test).memory_bytes;
     }
     assert_in_range(purgatory_case_stats(test).memory_bytes, before, before + 2048);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, purgatory_case_teardown)
-#define CASE_AT_ZERO(name) \
-    cmocka_unit_test_setup_teardown(name, setup_at_zero, purgatory_case_teardown)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(threshold_reached_already_ends_the_request_in_the_call),
-        CASE(threshold_completes_what_waits_for_its_value_or_less),
-        CASE(threshold_told_a_smaller_value_ignores_it),
-        CASE(threshold_completes_in_order_of_values),
-        CASE(threshold_that_is_not_reached_lets_requests_expire),
-        CASE(threshold_requests_can_be_ended_by_hand),
-        CASE(threshold_requests_are_on_no_key),
-        CASE(threshold_given_wrongly_is_refused),
-        CASE(threshold_reaches_the_greatest_value),
-        CASE_AT_ZERO(threshold_in_one_step_to_the_greatest_value_keeps_the_order),
-        CASE(threshold_may_start_at_any_value),
-        CASE(threshold_advanced_in_a_hook_completes_more),
-        CASE(threshold_request_may_wait_again_from_release),
-        CASE(threshold_hooks_may_end_others_that_it_has_reached),
-        CASE(threshold_cannot_be_destroyed_by_a_hook),
-        CASE(threshold_destroyed_closes_what_waits),
-        CASE(threshold_of_a_closed_purgatory_lets_none_wait),
+        THRESHOLD_CASE(threshold_reached_already_ends_the_request_in_the_call),
+        THRESHOLD_CASE(threshold_completes_what_waits_for_its_value_or_less),
+        THRESHOLD_CASE(threshold_told_a_smaller_value_ignores_it),
+        THRESHOLD_CASE(threshold_completes_in_order_of_values),
+        THRESHOLD_CASE(threshold_that_is_not_reached_lets_requests_expire),
+        THRESHOLD_CASE(threshold_requests_can_be_ended_by_hand),
+        THRESHOLD_CASE(threshold_requests_are_on_no_key),
+        THRESHOLD_CASE(threshold_given_wrongly_is_refused),
+        THRESHOLD_CASE(threshold_reaches_the_greatest_value),
+        THRESHOLD_CASE(threshold_in_one_step_to_the_greatest_value_keeps_the_order),
+        THRESHOLD_CASE(threshold_may_start_at_any_value),
+        THRESHOLD_CASE(threshold_advanced_in_a_hook_completes_more),
+        THRESHOLD_CASE(threshold_request_may_wait_again_from_release),
+        THRESHOLD_CASE(threshold_hooks_may_end_others_that_it_has_reached),
+        THRESHOLD_CASE(threshold_cannot_be_destroyed_by_a_hook),
+        THRESHOLD_CASE(threshold_destroyed_closes_what_waits),
+        THRESHOLD_CASE(threshold_of_a_closed_purgatory_lets_none_wait),
         cmocka_unit_test(threshold_at_the_limit_of_the_scheduler_refuses),
-        CASE(threshold_memory_does_not_grow_with_use),
+        THRESHOLD_CASE(threshold_memory_does_not_grow_with_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,6 @@
 
 #include <errno.h>
 
-static struct purgatory_case the_case;
-
-static int setup(void **state) {
-    purgatory_case_begin(&the_case, NULL, NULL);
-    assert_int_equal(htw_threshold_create(the_case.purgatory, 100, &the_case.threshold), 0);
-    *state = &the_case;
-    return 0;
-}
-
-static int64_t advance(struct purgatory_case *test, uint64_t value) {
-    return htw_threshold_advance(test->threshold, value);
-}
-
 static void lower(struct purgatory_case *test, uint64_t value) {
     assert_int_equal(htw_threshold_lower(test->threshold, value), 0);
 }
@@ -25,46 +12,37 @@ static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
     return htw_threshold_end_all(test->threshold, reason, waiter_visit, test);
 }
 
-static struct waiter *await(struct purgatory_case *test, char name, uint64_t value) {
-    struct waiter *self = purgatory_case_waiter(test, name);
-    assert_int_equal(waiter_await(self, value, HTW_SECOND), HTW_WATCHED);
-    return self;
-}
-
 /* ---- lowered */
 
 static void threshold_lowered_makes_new_requests_wait_again(void **state) {
     struct purgatory_case *test = *state;
     lower(test, 50);
     assert_int_equal(htw_threshold_value(test->threshold), 50);
-    await(test, 'a', 100);
-    await(test, 'b', 51);
+    await_value(test, 'a', 100);
+    await_value(test, 'b', 51);
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'c'), 50, MS), HTW_FINISHED);
     purgatory_case_forget_log(test);
-    assert_int_equal(advance(test, 99), 1);
-    assert_log(test, "bC b=");
-    assert_int_equal(advance(test, 100), 1);
-    assert_log(test, "aC a=");
+    assert_advance_log(test, 99, 1, "bC b=");
+    assert_advance_log(test, 100, 1, "aC a=");
 }
 
 static void threshold_lowered_leaves_those_that_wait_alone(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
-    await(test, 'b', 150);
+    await_value(test, 'a', 101);
+    await_value(test, 'b', 150);
     lower(test, 0);
-    await(test, 'c', 1);
-    await(test, 'd', 101);
+    await_value(test, 'c', 1);
+    await_value(test, 'd', 101);
     assert_log(test, "");
     assert_waiting(test, 4, 0, 0, 4);
-    assert_int_equal(advance(test, 100), 1);
-    assert_int_equal(advance(test, 149), 2);
-    assert_int_equal(advance(test, 150), 1);
-    assert_log(test, "cC c= aC a= dC d= bC b=");
+    assert_int_equal(advance_to(test, 100), 1);
+    assert_int_equal(advance_to(test, 149), 2);
+    assert_advance_log(test, 150, 1, "cC c= aC a= dC d= bC b=");
 }
 
 static void threshold_lowered_to_more_keeps_its_value(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
+    await_value(test, 'a', 101);
     lower(test, 100);
     lower(test, 101);
     lower(test, UINT64_MAX);
@@ -77,35 +55,32 @@ static void threshold_lowered_and_raised_again_and_again_keeps_the_order(void **
     struct purgatory_case *test = *state;
     for (unsigned round = 0; round < 5; round++) {
         lower(test, 0);
-        await(test, 'a', UINT64_MAX);
-        await(test, 'b', UINT64_MAX / 2);
+        await_value(test, 'a', UINT64_MAX);
+        await_value(test, 'b', UINT64_MAX / 2);
         lower(test, 0);
-        await(test, 'c', 1);
-        assert_int_equal(advance(test, UINT64_MAX - 1), 2);
+        await_value(test, 'c', 1);
+        assert_int_equal(advance_to(test, UINT64_MAX - 1), 2);
         lower(test, UINT64_MAX / 2);
-        await(test, 'd', UINT64_MAX - 1);
-        assert_int_equal(advance(test, UINT64_MAX), 2);
-        assert_log(test, "cC c= bC b= dC d= aC a=");
+        await_value(test, 'd', UINT64_MAX - 1);
+        assert_advance_log(test, UINT64_MAX, 2, "cC c= bC b= dC d= aC a=");
     }
 }
 
 static void lower_and_await(struct waiter *self) {
     self->result = htw_threshold_lower(self->test->threshold, 0);
-    await(self->test, 'z', 5);
+    await_value(self->test, 'z', 5);
 }
 
 /* An advance completes all that it has reached, and none that came after a hook has lowered. */
 static void threshold_lowered_by_a_hook_does_not_hold_up_the_advance(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101)->on_ended = lower_and_await;
-    await(test, 'b', 102);
-    await(test, 'c', 111);
-    assert_int_equal(advance(test, 110), 2);
-    assert_log(test, "aC a= bC b=");
+    await_value(test, 'a', 101)->on_ended = lower_and_await;
+    await_value(test, 'b', 102);
+    await_value(test, 'c', 111);
+    assert_advance_log(test, 110, 2, "aC a= bC b=");
     assert_int_equal(htw_threshold_value(test->threshold), 0);
     assert_waiting(test, 2, 0, 0, 2);
-    assert_int_equal(advance(test, 5), 1);
-    assert_log(test, "zC z=");
+    assert_advance_log(test, 5, 1, "zC z=");
 }
 
 /* ---- all ended */
@@ -119,9 +94,9 @@ static void threshold_whose_requests_were_ended_can_be_used_as_before(void **sta
                   { HTW_REASON_CANCELLED, "b! bX b= c! cX c= a! aX a=" },
                   { HTW_REASON_CLOSED, "b! bS b= c! cS c= a! aS a=" } };
     for (unsigned i = 0; i < 3; i++) {
-        await(test, 'a', UINT64_MAX);
-        await(test, 'b', 101);
-        await(test, 'c', 101);
+        await_value(test, 'a', UINT64_MAX);
+        await_value(test, 'b', 101);
+        await_value(test, 'c', 101);
         watch(purgatory_case_waiter(test, 'd'), MS, "k");
         purgatory_case_forget_log(test);
         assert_int_equal(end_all(test, cases[i].reason), 3);
@@ -131,17 +106,16 @@ static void threshold_whose_requests_were_ended_can_be_used_as_before(void **sta
         assert_true(cancel(&test->waiters[3]));
         assert_waiting(test, 0, 0, 0, 0);
     }
-    await(test, 'a', 101);
+    await_value(test, 'a', 101);
     purgatory_case_forget_log(test);
-    assert_int_equal(advance(test, 101), 1);
-    assert_log(test, "aC a=");
+    assert_advance_log(test, 101, 1, "aC a=");
 }
 
 static void threshold_whose_requests_were_ended_is_counted_by_reason(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
+    await_value(test, 'a', 101);
     assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_COMPLETED, NULL, NULL), 1);
-    await(test, 'b', 101);
+    await_value(test, 'b', 101);
     assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_CLOSED, NULL, NULL), 1);
     struct htw_purgatory_stats stats = purgatory_case_stats(test);
     assert_int_equal(stats.completed, 1);
@@ -161,12 +135,11 @@ static void threshold_whose_hooks_wait_again_does_not_end_those(void **state) {
     struct purgatory_case *test = *state;
     static const uint64_t values[] = { 101, 104, 107 };
     for (unsigned i = 0; i < 3; i++)
-        await(test, (char)('a' + i), values[i])->on_released = await_more;
+        await_value(test, (char)('a' + i), values[i])->on_released = await_more;
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 3);
     assert_waiting(test, 3, 0, 0, 3);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(test->waiters[i].released, 1);
-    purgatory_case_forget_log(test);
 }
 
 /* More new ones than are passed over under one lock. */
@@ -180,8 +153,8 @@ static void add_many(struct waiter *self) {
 
 static void threshold_to_which_a_hook_adds_many_ends_the_others(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101)->on_ended = add_many;
-    await(test, 'b', 103);
+    await_value(test, 'a', 101)->on_ended = add_many;
+    await_value(test, 'b', 103);
     assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 2);
     assert_waiting(test, 100, 0, 0, 100);
 }
@@ -192,8 +165,8 @@ static void end_all_again(struct waiter *self) {
 
 static void threshold_whose_hook_ends_all_ends_each_once(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101);
-    await(test, 'b', 102);
+    struct waiter *a = await_value(test, 'a', 101);
+    await_value(test, 'b', 102);
     a->on_ended = end_all_again;
     assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 1);
     assert_int_equal(a->result, 1);
@@ -206,8 +179,8 @@ static void close_purgatory(struct waiter *self) {
 
 static void threshold_closed_by_a_hook_ends_each_once(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = await(test, 'a', 101);
-    await(test, 'b', 102);
+    struct waiter *a = await_value(test, 'a', 101);
+    await_value(test, 'b', 102);
     a->on_ended = close_purgatory;
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 1);
     assert_int_equal(a->result, 1);
@@ -228,12 +201,11 @@ static void threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all(void 
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 5);
     failing_allocator_relent(&test->memory);
     assert_int_equal(test->memory.live_bytes, before);
-    purgatory_case_forget_log(test);
 }
 
 static void threshold_changed_wrongly_is_refused(void **state) {
     struct purgatory_case *test = *state;
-    await(test, 'a', 101);
+    await_value(test, 'a', 101);
     assert_int_equal(htw_threshold_lower(NULL, 1), -EINVAL);
     assert_int_equal(htw_threshold_end_all(NULL, HTW_REASON_CANCELLED, NULL, NULL), -EINVAL);
     assert_int_equal(end_all(test, HTW_REASON_EXPIRED), -EINVAL);
@@ -242,23 +214,21 @@ static void threshold_changed_wrongly_is_refused(void **state) {
     assert_waiting(test, 1, 0, 0, 1);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, purgatory_case_teardown)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(threshold_lowered_makes_new_requests_wait_again),
-        CASE(threshold_lowered_leaves_those_that_wait_alone),
-        CASE(threshold_lowered_to_more_keeps_its_value),
-        CASE(threshold_lowered_and_raised_again_and_again_keeps_the_order),
-        CASE(threshold_lowered_by_a_hook_does_not_hold_up_the_advance),
-        CASE(threshold_whose_requests_were_ended_can_be_used_as_before),
-        CASE(threshold_whose_requests_were_ended_is_counted_by_reason),
-        CASE(threshold_whose_hooks_wait_again_does_not_end_those),
-        CASE(threshold_to_which_a_hook_adds_many_ends_the_others),
-        CASE(threshold_whose_hook_ends_all_ends_each_once),
-        CASE(threshold_closed_by_a_hook_ends_each_once),
-        CASE(threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all),
-        CASE(threshold_changed_wrongly_is_refused),
+        THRESHOLD_CASE(threshold_lowered_makes_new_requests_wait_again),
+        THRESHOLD_CASE(threshold_lowered_leaves_those_that_wait_alone),
+        THRESHOLD_CASE(threshold_lowered_to_more_keeps_its_value),
+        THRESHOLD_CASE(threshold_lowered_and_raised_again_and_again_keeps_the_order),
+        THRESHOLD_CASE(threshold_lowered_by_a_hook_does_not_hold_up_the_advance),
+        THRESHOLD_CASE(threshold_whose_requests_were_ended_can_be_used_as_before),
+        THRESHOLD_CASE(threshold_whose_requests_were_ended_is_counted_by_reason),
+        THRESHOLD_CASE(threshold_whose_hooks_wait_again_does_not_end_those),
+        THRESHOLD_CASE(threshold_to_which_a_hook_adds_many_ends_the_others),
+        THRESHOLD_CASE(threshold_whose_hook_ends_all_ends_each_once),
+        THRESHOLD_CASE(threshold_closed_by_a_hook_ends_each_once),
+        THRESHOLD_CASE(threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all),
+        THRESHOLD_CASE(threshold_changed_wrongly_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,11 +12,9 @@ static void purgatory_timeout_made_longer_comes_later(void **state) {
     purgatory_case_advance(test, 4 * MS);
     assert_int_equal(set_timeout(a, 10 * MS), 0);
     purgatory_case_forget_log(test);
-    purgatory_case_advance(test, 9 * MS);
-    assert_log(test, "bE b=");
+    assert_log_after(test, 9 * MS, "bE b=");
     assert_waiting(test, 1, 1, 1, 1);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "aE a=");
+    assert_log_after(test, MS, "aE a=");
 }
 
 static void purgatory_timeout_made_shorter_comes_earlier(void **state) {
@@ -26,16 +24,13 @@ static void purgatory_timeout_made_shorter_comes_earlier(void **state) {
     watch(a, HTW_SECOND, "k");
     assert_int_equal(set_timeout(a, 2 * MS), 0);
     purgatory_case_forget_log(test);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "");
-    purgatory_case_advance(test, MS);
-    assert_log(test, "aE a=");
+    assert_log_after(test, MS, "");
+    assert_log_after(test, MS, "aE a=");
     for (unsigned i = 0; i < 3; i++) {
         watch(b, HTW_SECOND, "k");
         assert_int_equal(set_timeout(b, none_ns[i]), 0);
         assert_ends(test, "");
-        purgatory_case_advance(test, 0);
-        assert_ends(test, "bE");
+        assert_ends_after(test, 0, "bE");
     }
 }
 
@@ -46,13 +41,11 @@ static void purgatory_timeout_taken_away_never_comes_and_can_be_given_again(void
     watch(a, MS, "k");
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(set_timeout(a, long_ns[i]), 0);
-        purgatory_case_advance(test, 1000000 * HTW_SECOND);
-        assert_ends(test, "");
+        assert_ends_after(test, 1000000 * HTW_SECOND, "");
         assert_waiting(test, 1, 1, 1, 1);
     }
     assert_int_equal(set_timeout(a, MS), 0);
-    purgatory_case_advance(test, MS);
-    assert_ends(test, "aE");
+    assert_ends_after(test, MS, "aE");
 }
 
 static void purgatory_timeout_on_a_threshold_can_be_changed(void **state) {
@@ -62,12 +55,10 @@ static void purgatory_timeout_on_a_threshold_can_be_changed(void **state) {
     assert_int_equal(waiter_await(a, 10, MS), HTW_WATCHED);
     assert_int_equal(waiter_await(b, 10, MS), HTW_WATCHED);
     assert_int_equal(set_timeout(a, 2 * MS), 0);
-    purgatory_case_advance(test, MS);
-    assert_log(test, "bE b=");
+    assert_log_after(test, MS, "bE b=");
     assert_int_equal(htw_threshold_advance(test->threshold, 10), 1);
     assert_log(test, "aC a=");
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_log(test, "");
+    assert_log_after(test, HTW_SECOND, "");
 }
 
 static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
@@ -86,8 +77,7 @@ static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
     assert_int_equal(set_timeout(b, 2 * MS), 0);
     assert_true(complete(b));
     assert_int_equal(set_timeout(b, MS), -ENOENT);
-    purgatory_case_advance(test, HTW_SECOND);
-    assert_ends(test, "aX bE bC");
+    assert_ends_after(test, HTW_SECOND, "aX bE bC");
 }
 
 static void purgatory_timeout_given_wrongly_is_refused(void **state) {
@@ -96,8 +86,7 @@ static void purgatory_timeout_given_wrongly_is_refused(void **state) {
     watch(a, MS, "k");
     assert_int_equal(htw_request_set_timeout(NULL, &a->request, 2 * MS), -EINVAL);
     assert_int_equal(htw_request_set_timeout(test->purgatory, NULL, 2 * MS), -EINVAL);
-    purgatory_case_advance(test, MS);
-    assert_ends(test, "aE");
+    assert_ends_after(test, MS, "aE");
 }
 
 /* ---- hooks */
@@ -114,10 +103,8 @@ static void purgatory_timeout_is_changed_in_try_complete_of_one_that_waits(void 
     assert_int_equal(a->result, -ENOENT); /* it did not wait yet */
     assert_int_equal(check_key(test, "k"), 0);
     assert_int_equal(a->result, 0);
-    purgatory_case_advance(test, 2 * MS);
-    assert_ends(test, "");
-    purgatory_case_advance(test, MS);
-    assert_ends(test, "aE");
+    assert_ends_after(test, 2 * MS, "");
+    assert_ends_after(test, MS, "aE");
 }
 
 static void purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends(void **state) {
@@ -131,7 +118,6 @@ static void purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends(void **st
     assert_int_equal(b->result, -ENOENT);
     purgatory_case_advance(test, HTW_SECOND);
     assert_int_equal(a->ended + b->ended, 2);
-    purgatory_case_forget_log(test);
 }
 
 static void set_peer(struct waiter *self) {
@@ -153,7 +139,6 @@ static void purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken(void 
     purgatory_case_advance(test, 3 * MS);
     assert_int_equal(a->ended + b->ended, 2);
     assert_int_equal(a->result + b->result, -ENOENT);
-    purgatory_case_forget_log(test);
 }
 
 /* The timer rings while a hook runs, and leaves a mark; that is not taken back. */

@@ -50,7 +50,6 @@ static void purgatory_waits_are_counted_by_their_length(void **state) {
         assert_added(test, cases[i / 2].bucket, 1, (uint64_t)ms);
         purgatory_case_advance(test, MS);
     }
-    purgatory_case_forget_log(test);
 }
 
 static void purgatory_waits_are_counted_however_they_end(void **state) {
@@ -72,7 +71,6 @@ static void purgatory_waits_are_counted_however_they_end(void **state) {
     assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
     assert_int_equal(purgatory_case_stats(test).waits[7], 3);
     assert_int_equal(purgatory_case_stats(test).waited_ms, 3 * 10 + 3 * 100);
-    purgatory_case_forget_log(test);
 }
 
 static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **state) {
@@ -85,7 +83,6 @@ static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     assert_int_equal(waiter_await(a, 0, MS), HTW_FINISHED);
     assert_int_equal(measured(test), 0);
-    purgatory_case_forget_log(test);
 }
 
 static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
@@ -161,7 +158,6 @@ static void purgatory_prometheus_shows_the_waits(void **state) {
         assert_non_null(histogram);
     }
     free(text);
-    purgatory_case_forget_log(test);
 }
 
 int main(void) {
