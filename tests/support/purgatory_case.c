@@ -140,6 +140,36 @@ void purgatory_case_begin(struct purgatory_case *test,
     assert_int_equal(htw_purgatory_create(&test->purgatory, test->scheduler, &own), 0);
 }
 
+void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pending) {
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    options.max_pending = max_pending;
+    purgatory_case_begin(test, &options, NULL);
+}
+
+static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
+    struct purgatory_case *test = context;
+    test->executed += (unsigned)count;
+    for (size_t i = 0; i < count; i++) {
+        if (test->drops == 0) {
+            htw_task_run(tasks[i]);
+            continue;
+        }
+        test->drops--;
+        if (test->refuses)
+            failing_allocator_fail(&test->scheduler_memory, 1, true);
+        htw_task_drop(tasks[i], NULL);
+    }
+}
+
+void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses) {
+    struct htw_scheduler_options options = purgatory_case_scheduler_options();
+    struct htw_executor executor = { drop_or_run, test };
+    options.executor = &executor;
+    purgatory_case_begin(test, &options, NULL);
+    test->drops = drops;
+    test->refuses = refuses;
+}
+
 static void assert_counted(struct purgatory_case *test) {
     struct htw_purgatory_stats stats = purgatory_case_stats(test);
     assert_int_equal(stats.submitted, test->submitted);
@@ -331,6 +361,33 @@ int set_timeout(struct waiter *self, int64_t timeout_ns) {
     if (result == 0)
         set_not_before(self, timeout_ns);
     return result;
+}
+
+struct waiter *purgatory_case_watch(struct purgatory_case *test, const char *names,
+                                    int64_t timeout_ns, const char *const *keys) {
+    for (const char *name = names; *name != '\0'; name++) {
+        char letter = (char)(*name | 0x20);
+        struct waiter *self = purgatory_case_waiter(test, letter);
+        assert_int_equal(waiter_submit(self, timeout_ns, keys), HTW_WATCHED);
+        self->ready = *name != letter;
+    }
+    purgatory_case_forget_log(test);
+    return test->waiters;
+}
+
+void assert_same_stats(struct purgatory_case *test, const struct htw_purgatory_stats *before) {
+    struct htw_purgatory_stats now = purgatory_case_stats(test);
+    assert_memory_equal(before, &now, sizeof(now));
+}
+
+char *purgatory_case_prometheus(struct purgatory_case *test) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    return text;
 }
 
 /* ---- the log */

@@ -60,6 +60,8 @@ struct purgatory_case {
     struct failing_allocator memory;           /* the purgatory's */
     struct failing_allocator scheduler_memory; /* apart, so that each can be looked at alone */
     struct htw_scheduler *scheduler;
+    unsigned drops, executed; /* tasks that its executor drops from now on; that it was given */
+    bool refuses;
     struct htw_purgatory *purgatory;
     struct htw_threshold *threshold; /* for those tests that want one; destroyed at the end */
     struct waiter waiters[26];       /* see purgatory_case_waiter() */
@@ -81,6 +83,15 @@ struct htw_purgatory_options purgatory_case_options(void);
 void purgatory_case_begin(struct purgatory_case *test,
                           const struct htw_scheduler_options *scheduler_options,
                           const struct htw_purgatory_options *options);
+
+/** Creates both; the scheduler holds at most so many timers. */
+void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pending);
+
+/**
+ * Creates both; the scheduler has an executor that drops the first `drops` tasks and runs the
+ * others. With `refuses`, from the first drop on the scheduler gets no memory.
+ */
+void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses);
 
 /**
  * Closes and destroys all. The counters must add up, and be those that the hooks have counted;
@@ -123,6 +134,16 @@ struct waiter *await_value(struct purgatory_case *test, char name, uint64_t valu
 #define submit(self, timeout_ns, ...) \
     waiter_submit(self, timeout_ns, (const char *const[]) { __VA_ARGS__, NULL })
 
+/**
+ * Submits the waiters of these names, of which those in capitals say yes when they are asked again,
+ * on keys, of which the last is followed by NULL. Empties the log. Returns the case's waiters.
+ */
+struct waiter *purgatory_case_watch(struct purgatory_case *test, const char *names,
+                                    int64_t timeout_ns, const char *const *keys);
+
+#define watch_each(test, names, timeout_ns, ...) \
+    purgatory_case_watch(test, names, timeout_ns, (const char *const[]) { __VA_ARGS__, NULL })
+
 /** Submits a waiter that has to wait. */
 #define watch(self, timeout_ns, ...) \
     assert_int_equal(submit(self, timeout_ns, __VA_ARGS__), HTW_WATCHED)
@@ -155,6 +176,12 @@ void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns);
 
 /** The counters, which must add up, and agree with the other functions and the allocator. */
 struct htw_purgatory_stats purgatory_case_stats(struct purgatory_case *test);
+
+/** The counters are still these. */
+void assert_same_stats(struct purgatory_case *test, const struct htw_purgatory_stats *before);
+
+/** What htw_purgatory_prometheus() writes; to be freed. */
+char *purgatory_case_prometheus(struct purgatory_case *test);
 
 /** Empties the log. */
 void purgatory_case_forget_log(struct purgatory_case *test);

@@ -4,28 +4,18 @@
 
 #include <errno.h>
 
-/* Lets a, b, c and so on wait on one key, of which those in capitals are ready by now. */
-static void watch_all(struct purgatory_case *test, const char *names, const char *key) {
-    for (const char *name = names; *name != '\0'; name++) {
-        char letter = (char)(*name | 0x20);
-        watch(purgatory_case_waiter(test, letter), HTW_NEVER_NS, key);
-        test->waiters[letter - 'a'].ready = *name != letter;
-    }
-    purgatory_case_forget_log(test);
-}
-
 static void purgatory_check_asks_in_order_of_arrival(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "bdaec", "k");
+    watch_each(test, "bdaec", HTW_NEVER_NS, "k");
     assert_check_log(test, "k", 0, "b? d? a? e? c?");
     assert_true(cancel(&test->waiters['d' - 'a']));
-    watch_all(test, "d", "k");
+    watch_each(test, "d", HTW_NEVER_NS, "k");
     assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
 static void purgatory_check_ends_those_that_say_yes(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "aBcDE", "k");
+    watch_each(test, "aBcDE", HTW_NEVER_NS, "k");
     assert_check_ends(test, "k", 3, "bC dC eC");
     assert_waiting(test, 2, 2, 1, 0);
     assert_check_log(test, "k", 0, "a? c?");
@@ -36,7 +26,7 @@ static void purgatory_check_of_a_key_without_requests_does_nothing(void **state)
     assert_int_equal(check_key(test, "k"), 0);
     assert_int_equal(check_key_at_most(test, "k", 1), 0);
     assert_int_equal(cancel_key(test, "k"), 0);
-    watch_all(test, "A", "k");
+    watch_each(test, "A", HTW_NEVER_NS, "k");
     assert_int_equal(check_key(test, "k"), 1);
     assert_check_log(test, "k", 0, "a? aC a=");
     assert_waiting(test, 0, 0, 0, 0);
@@ -44,8 +34,8 @@ static void purgatory_check_of_a_key_without_requests_does_nothing(void **state)
 
 static void purgatory_check_leaves_other_keys_alone(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "AB", "k");
-    watch_all(test, "CD", "l");
+    watch_each(test, "AB", HTW_NEVER_NS, "k");
+    watch_each(test, "CD", HTW_NEVER_NS, "l");
     assert_check_log(test, "m", 0, "");
     assert_check_ends(test, "l", 2, "cC dC");
     assert_int_equal(test->waiters[0].asked + test->waiters[1].asked, 4);
@@ -54,7 +44,7 @@ static void purgatory_check_leaves_other_keys_alone(void **state) {
 
 static void purgatory_check_given_wrongly_is_refused(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "A", "k");
+    watch_each(test, "A", HTW_NEVER_NS, "k");
     assert_int_equal(htw_purgatory_check(NULL, "k", 1), -EINVAL);
     assert_int_equal(htw_purgatory_check(test->purgatory, NULL, 1), -EINVAL);
     assert_int_equal(htw_purgatory_check_at_most(NULL, "k", 1, 1), -EINVAL);
@@ -68,7 +58,7 @@ static void purgatory_check_given_wrongly_is_refused(void **state) {
 
 static void purgatory_check_at_most_stops_when_so_many_have_ended(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "aBcDEFg", "k");
+    watch_each(test, "aBcDEFg", HTW_NEVER_NS, "k");
     assert_int_equal(check_key_at_most(test, "k", 0), 0);
     assert_log(test, "");
     assert_int_equal(check_key_at_most(test, "k", 1), 1);
@@ -94,7 +84,7 @@ static void bring_peer(struct waiter *self) {
 
 static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "abc", "k");
+    watch_each(test, "abc", HTW_NEVER_NS, "k");
     struct waiter *a = &test->waiters[0], *x = purgatory_case_waiter(test, 'x');
     struct waiter *b = &test->waiters[1], *y = purgatory_case_waiter(test, 'y');
     a->on_asked = bring_peer;
@@ -120,7 +110,7 @@ static void leave_and_come_back(struct waiter *self) {
 
 static void purgatory_check_ends_a_request_that_comes_back_once(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "ABC", "k");
+    watch_each(test, "ABC", HTW_NEVER_NS, "k");
     for (unsigned i = 0; i < 3; i++)
         test->waiters[i].on_released = leave_and_come_back;
     assert_int_equal(check_key(test, "k"), 3);
@@ -140,7 +130,7 @@ static void end_peer(struct waiter *self) {
 
 static void purgatory_check_survives_the_end_of_those_not_yet_asked(void **state) {
     struct purgatory_case *test = *state;
-    watch_all(test, "abcd", "k");
+    watch_each(test, "abcd", HTW_NEVER_NS, "k");
     struct waiter *w = test->waiters;
     w[0].on_asked = end_peer; /* the one that is next */
     w[0].peer = &w[1];

@@ -98,8 +98,7 @@ static void assert_shut(struct purgatory_case *test) {
     struct htw_threshold *threshold = NULL;
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), -ESHUTDOWN);
     assert_null(threshold);
-    struct htw_purgatory_stats after = purgatory_case_stats(test);
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_same_stats(test, &before);
     assert_int_equal(check_key(test, "k"), 0);
     assert_int_equal(cancel_key(test, "k"), 0);
 }
@@ -280,9 +279,7 @@ static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state)
 static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = 1;
-    purgatory_case_begin(&test, &options, NULL);
+    purgatory_case_begin_limited(&test, 1);
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
     struct waiter *c = purgatory_case_waiter(&test, 'c');
     htw_handle stranger = purgatory_case_stranger(&test);
@@ -295,8 +292,7 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
                      -EAGAIN);
     assert_int_equal(htw_purgatory_check_later(test.purgatory, "k", 1), -EAGAIN);
     assert_false(htw_request_is_pending(&c->request));
-    struct htw_purgatory_stats after = purgatory_case_stats(&test);
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_same_stats(&test, &before);
     assert_ends(&test, "");
     assert_int_equal(c->released, 0);
     assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);

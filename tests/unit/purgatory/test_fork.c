@@ -137,8 +137,7 @@ static int outlive_child(struct purgatory_case *test) {
 
 static void fill(struct purgatory_case *test) {
     assert_int_equal(htw_threshold_create(test->purgatory, 7, &test->threshold), 0);
-    for (char name = 'a'; name <= 'e'; name++)
-        watch(purgatory_case_waiter(test, name), HTW_SECOND, "k", "l", "m");
+    watch_each(test, "abcde", HTW_SECOND, "k", "l", "m");
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 100, HTW_SECOND), HTW_WATCHED);
     assert_int_equal(check_key_later(test, "l"), 0);
     purgatory_case_forget_log(test);
@@ -150,8 +149,7 @@ static void purgatory_after_fork_is_inert_in_the_child(void **state) {
     struct htw_purgatory_stats before = purgatory_case_stats(test);
     assert_int_equal(outlive_child(test), 0);
     assert_int_equal(outlive_child(test), 0);
-    struct htw_purgatory_stats after = purgatory_case_stats(test);
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_same_stats(test, &before);
     assert_log_after(test, 0, "a? b? c? d? e?");
     assert_int_equal(htw_threshold_advance(test->threshold, 100), 1);
     purgatory_case_advance(test, HTW_SECOND);

@@ -4,14 +4,6 @@
 
 #include <errno.h>
 
-/* Puts waiters a, b, c and so on on key "k", and gives back the first. */
-static struct waiter *watch_some(struct purgatory_case *test, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        watch(purgatory_case_waiter(test, (char)('a' + i)), HTW_SECOND, "k");
-    purgatory_case_forget_log(test);
-    return test->waiters;
-}
-
 /* ---- keys */
 
 static void check_own_key(struct waiter *self) {
@@ -38,7 +30,7 @@ static void purgatory_try_complete_that_checks_its_own_key_is_asked_once_more(vo
 
 static void purgatory_try_completes_that_check_each_other_come_to_an_end(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 4);
+    struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     for (unsigned i = 0; i < 4; i++) {
         w[i].name = '\0';
         w[i].on_asked = check_own_key;
@@ -64,7 +56,7 @@ static void get_ready_and_check(struct waiter *self) {
 
 static void purgatory_event_inside_try_complete_is_not_lost(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = watch_some(test, 1);
+    struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
     a->on_asked = get_ready_and_check;
     assert_check_log(test, "k", 1, "a? a? aC a=");
 }
@@ -87,7 +79,7 @@ static void purgatory_event_inside_the_second_try_is_not_lost(void **state) {
 
 static void purgatory_on_complete_may_check_its_own_key(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 3);
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     for (unsigned i = 0; i < 3; i++) {
         w[i].ready = true;
         w[i].on_ended = check_own_key;
@@ -123,13 +115,13 @@ static void cancel_own_key(struct waiter *self) {
 
 static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 3);
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     w[1].on_asked = cancel_own_key;
     assert_int_equal(check_key(test, "k"), 0);
     assert_int_equal(w[1].result, 3);
     /* The one that is in its hook is marked, ends behind it, and without a visitor. */
     assert_log(test, "a? b? a! aX a= c! cX c= bX b=");
-    w = watch_some(test, 3);
+    w = watch_each(test, "abc", HTW_SECOND, "k");
     w[0].on_asked = cancel_own_key;
     w[0].ready = true;
     assert_check_log(test, "k", 1, "a? b! bX b= c! cX c= aC a=");
@@ -137,7 +129,7 @@ static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
 
 static void purgatory_on_complete_may_cancel_its_own_key(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 3);
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     w[1].ready = true;
     w[1].on_ended = cancel_own_key;
     assert_int_equal(check_key(test, "k"), 1);
@@ -149,14 +141,14 @@ static void purgatory_on_complete_may_cancel_its_own_key(void **state) {
 
 static void purgatory_visitor_may_check_and_cancel_the_key(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 4);
+    struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     w[0].on_visited = cancel_own_key;
     assert_int_equal(cancel_key(test, "k") + w[0].result, 4);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(w[i].ended, 1);
         assert_int_equal(w[i].visited, 1);
     }
-    w = watch_some(test, 3);
+    w = watch_each(test, "abc", HTW_SECOND, "k");
     w[0].on_visited = check_own_key;
     w[1].ready = true;
     assert_int_equal(cancel_key(test, "k") + w[0].result, 3);
@@ -180,7 +172,7 @@ static void purgatory_every_hook_may_submit_others(void **state) {
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
     for (unsigned i = 0; i < 4; i++) {
-        watch_some(test, 1);
+        watch_each(test, "a", HTW_SECOND, "k");
         struct waiter *b = purgatory_case_waiter(test, 'b');
         *hooks[i] = submit_peer;
         a->peer = b;
@@ -195,24 +187,6 @@ static void purgatory_every_hook_may_submit_others(void **state) {
     }
 }
 
-static void submit_itself_for_now(struct waiter *self) {
-    if (self->released < 1000)
-        self->result = submit(self, 0, "k");
-}
-
-/* Each expires in a callback of its own, so the stack does not grow. */
-static void purgatory_request_may_submit_itself_a_thousand_times(void **state) {
-    struct purgatory_case *test = *state;
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->name = '\0';
-    a->on_released = submit_itself_for_now;
-    watch(a, 0, "k");
-    purgatory_case_advance(test, 0);
-    assert_int_equal(a->released, 1000);
-    assert_int_equal(a->asked, 2000);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
 /* ---- end of all */
 
 static void destroy_all(struct waiter *self) {
@@ -225,7 +199,7 @@ static void purgatory_hook_cannot_destroy(void **state) {
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
     for (unsigned i = 0; i < 4; i++) {
-        watch_some(test, 1);
+        watch_each(test, "a", HTW_SECOND, "k");
         *hooks[i] = destroy_all;
         check_key(test, "k");
         if (i != 1)
@@ -235,7 +209,7 @@ static void purgatory_hook_cannot_destroy(void **state) {
         assert_int_equal(a->ended, 1);
         purgatory_case_forget_log(test);
     }
-    watch_some(test, 1); /* it has not even been closed */
+    watch_each(test, "a", HTW_SECOND, "k"); /* it has not even been closed */
 }
 
 int main(void) {
@@ -250,7 +224,6 @@ int main(void) {
         PURGATORY_CASE(purgatory_on_complete_may_cancel_its_own_key),
         PURGATORY_CASE(purgatory_visitor_may_check_and_cancel_the_key),
         PURGATORY_CASE(purgatory_every_hook_may_submit_others),
-        PURGATORY_CASE(purgatory_request_may_submit_itself_a_thousand_times),
         PURGATORY_CASE(purgatory_hook_cannot_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

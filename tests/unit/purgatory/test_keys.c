@@ -159,8 +159,7 @@ static void count_own_key(struct waiter *self) {
 /* While it is asked, by a walk that has markers on the key; and when it has ended. */
 static void purgatory_count_in_hooks_is_of_those_that_wait(void **state) {
     struct purgatory_case *test = *state;
-    for (char name = 'a'; name <= 'c'; name++)
-        watch(purgatory_case_waiter(test, name), MS, "k");
+    watch_each(test, "abc", MS, "k");
     struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
     a->on_asked = b->on_ended = count_own_key;
     b->ready = true;

@@ -3,6 +3,7 @@
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
+#include <limits.h>
 
 static struct waiter *watch_two(struct purgatory_case *test) {
     watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k", "l", "m");
@@ -123,15 +124,6 @@ static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void 
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-static void purgatory_check_later_over_a_stopped_scheduler_is_refused(void **state) {
-    struct purgatory_case *test = *state;
-    watch_two(test);
-    assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
-    assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
-    assert_log(test, "");
-    assert_check_log(test, "k", 0, "a? b?");
-}
-
 static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void **state) {
     struct purgatory_case *test = *state;
     watch_two(test);
@@ -144,9 +136,7 @@ static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void *
 static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = 2;
-    purgatory_case_begin(&test, &options, NULL);
+    purgatory_case_begin_limited(&test, 2);
     htw_handle stranger = purgatory_case_stranger(&test);
     struct waiter *w = watch_two(&test);
     assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
@@ -163,9 +153,7 @@ static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **st
 static void purgatory_check_later_takes_room_only_while_it_waits(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = 3;
-    purgatory_case_begin(&test, &options, NULL);
+    purgatory_case_begin_limited(&test, 3);
     watch_two(&test);
     struct waiter *c = purgatory_case_waiter(&test, 'c');
     for (unsigned round = 0; round < 100; round++) {
@@ -225,39 +213,10 @@ static void purgatory_check_later_of_a_key_that_is_left_lets_it_go(void **state)
 
 /* ---- an executor that drops */
 
-static struct {
-    struct purgatory_case *test;
-    uint64_t to_drop, dropped;
-    bool refuses; /* from the first drop on the scheduler has no memory */
-} executor;
-
-static void execute(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    for (size_t i = 0; i < count; i++)
-        if (executor.dropped < executor.to_drop) {
-            executor.dropped++;
-            if (executor.refuses)
-                failing_allocator_fail(&executor.test->scheduler_memory, 1, true);
-            htw_task_drop(tasks[i], NULL);
-        } else {
-            htw_task_run(tasks[i]);
-        }
-}
-
-/* A waiter waits on "k", where it can be completed, and a check of that is queued. */
-static struct waiter *begin_with_executor(struct purgatory_case *test, uint64_t to_drop,
-                                          bool refuses) {
-    struct htw_executor own = { execute, NULL };
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.executor = &own;
-    executor.test = test;
-    executor.to_drop = to_drop;
-    executor.dropped = 0;
-    executor.refuses = refuses;
-    purgatory_case_begin(test, &options, NULL);
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_NEVER_NS, "k");
-    a->ready = true;
+/* A waiter that is ready waits on "k", and a check of that is queued. */
+static struct waiter *begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses) {
+    purgatory_case_begin_dropping(test, drops, refuses);
+    struct waiter *a = watch_each(test, "A", HTW_NEVER_NS, "k");
     assert_int_equal(check_key_later(test, "k"), 0);
     return a;
 }
@@ -265,9 +224,9 @@ static struct waiter *begin_with_executor(struct purgatory_case *test, uint64_t 
 static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
     (void)state;
     struct purgatory_case test;
-    begin_with_executor(&test, 1, true);
+    begin_dropping(&test, 1, true);
     purgatory_case_advance(&test, 0);
-    assert_int_equal(executor.dropped, 1);
+    assert_int_equal(test.drops, 0);
     assert_ends(&test, "aC");
     purgatory_case_end(&test);
 }
@@ -275,13 +234,13 @@ static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
 static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct waiter *a = begin_with_executor(&test, UINT64_MAX, false);
+    struct waiter *a = begin_dropping(&test, UINT_MAX, false);
     purgatory_case_advance(&test, HTW_SECOND);
-    assert_in_range(executor.dropped, 2, 15);
+    assert_in_range(test.executed, 2, 15);
     purgatory_case_advance(&test, 100 * HTW_SECOND);
-    assert_in_range(executor.dropped, 80, 120);
+    assert_in_range(test.executed, 80, 120);
     assert_int_equal(a->ended, 0);
-    executor.to_drop = 0;
+    test.drops = 0;
     assert_ends_after(&test, 2 * HTW_SECOND, "aC");
     /* Run once, it is soon again. */
     watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "k");
@@ -301,7 +260,6 @@ int main(void) {
         PURGATORY_CASE(purgatory_check_later_from_on_complete_makes_a_chain),
         PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_purgatory),
         PURGATORY_CASE(purgatory_check_later_that_is_pending_finds_a_closed_purgatory),
-        PURGATORY_CASE(purgatory_check_later_over_a_stopped_scheduler_is_refused),
         PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_scheduler),
         cmocka_unit_test(purgatory_check_later_refused_at_the_limit_can_be_repeated),
         cmocka_unit_test(purgatory_check_later_takes_room_only_while_it_waits),

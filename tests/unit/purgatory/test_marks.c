@@ -3,14 +3,6 @@
    ends behind the hook, or that of others, which ends at once. */
 #include "../../support/purgatory_case.h"
 
-/* Puts waiters a, b, c and so on on key "k", and gives back the first. */
-static struct waiter *watch_some(struct purgatory_case *test, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        watch(purgatory_case_waiter(test, (char)('a' + i)), HTW_SECOND, "k");
-    purgatory_case_forget_log(test);
-    return test->waiters;
-}
-
 static void complete_itself(struct waiter *self) {
     self->answer = complete(self);
 }
@@ -21,17 +13,17 @@ static void cancel_itself(struct waiter *self) {
 
 static void purgatory_request_that_ends_itself_when_asked_ends_so(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = watch_some(test, 1);
+    struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
     a->on_asked = complete_itself;
     check_key(test, "k");
     assert_true(a->answer);
     assert_log(test, "a? aC a=");
-    a = watch_some(test, 1);
+    a = watch_each(test, "a", HTW_SECOND, "k");
     a->on_asked = cancel_itself;
     assert_int_equal(check_key(test, "k"), 0);
     assert_true(a->answer);
     assert_log(test, "a? aX a=");
-    a = watch_some(test, 1);
+    a = watch_each(test, "a", HTW_SECOND, "k");
     a->on_asked = cancel_itself;
     a->ready = true; /* and that counts */
     assert_check_log(test, "k", 1, "a? aC a=");
@@ -83,9 +75,7 @@ static void purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once(
     static const char *const keys[] = { "k", "l", "m", "n", NULL };
     for (unsigned way = 0; way < 8; way++) {
         struct purgatory_case test;
-        struct htw_scheduler_options options = purgatory_case_scheduler_options();
-        options.max_pending = 1;
-        purgatory_case_begin(&test, &options, NULL);
+        purgatory_case_begin_limited(&test, 1);
         watch(purgatory_case_waiter(&test, 'b'), HTW_SECOND, "k");
         purgatory_case_forget_log(&test);
         struct waiter *a = purgatory_case_waiter(&test, 'a');
@@ -105,7 +95,7 @@ static void end_itself_again(struct waiter *self) {
 static void purgatory_request_that_has_ended_cannot_be_ended_again(void **state) {
     struct purgatory_case *test = *state;
     for (unsigned way = 0; way < 4; way++) {
-        struct waiter *a = watch_some(test, 1);
+        struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
         a->answer = true;
         a->on_ended = end_itself_again;
         a->ready = true;
@@ -131,7 +121,7 @@ static void mark_twice(struct waiter *self) {
 static void purgatory_request_is_marked_once(void **state) {
     struct purgatory_case *test = *state;
     for (unsigned way = 0; way < 2; way++) {
-        struct waiter *a = watch_some(test, 1);
+        struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
         a->on_asked = mark_twice;
         a->peer = way == 0 ? NULL : a;
         check_key(test, "k");
@@ -147,14 +137,14 @@ static void end_peers(struct waiter *self) {
 
 static void purgatory_hooks_may_end_others(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 4);
+    struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     w[1].ready = true;
     w[1].on_ended = end_peers;
     assert_int_equal(check_key(test, "k"), 1);
     assert_true(w[1].answer);
     assert_ends(test, "bC cX dC");
     assert_true(cancel(&w[0]));
-    w = watch_some(test, 4);
+    w = watch_each(test, "abcd", HTW_SECOND, "k");
     w[1].on_released = end_peers;
     assert_true(cancel(&w[1]));
     assert_true(w[1].answer);
@@ -170,7 +160,7 @@ static void end_all_others(struct waiter *self) {
 
 static void purgatory_request_ended_by_one_that_expires_does_not_expire(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *w = watch_some(test, 5);
+    struct waiter *w = watch_each(test, "abcde", HTW_SECOND, "k");
     int64_t ended = 0;
     for (unsigned i = 0; i < 5; i++)
         w[i].on_ended = end_all_others;

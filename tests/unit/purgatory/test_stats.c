@@ -228,16 +228,6 @@ static void assert_well_formed(char *text) {
     }
 }
 
-static char *write_text(struct purgatory_case *test) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
-    assert_int_equal(fclose(stream), 0);
-    return text;
-}
-
 static void purgatory_prometheus_agrees_with_the_stats(void **state) {
     struct purgatory_case *test = *state;
     for (char name = 'a'; name <= 'g'; name++)
@@ -245,7 +235,7 @@ static void purgatory_prometheus_agrees_with_the_stats(void **state) {
     purgatory_case_advance(test, MS);
     assert_true(cancel(&test->waiters[3]));
     struct htw_purgatory_stats stats = purgatory_case_stats(test);
-    char *text = write_text(test);
+    char *text = purgatory_case_prometheus(test);
     assert_int_equal(value_of(text, "htw_purgatory_submitted_total", "counter"), 7);
     assert_int_equal(value_of(text, "htw_purgatory_pending", "gauge"), 3);
     assert_int_equal(value_of(text, "htw_purgatory_delayed", "gauge"), 3);

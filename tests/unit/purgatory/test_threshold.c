@@ -292,9 +292,7 @@ static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
 static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = 1;
-    purgatory_case_begin(&test, &options, NULL);
+    purgatory_case_begin_limited(&test, 1);
     assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
     htw_handle stranger = purgatory_case_stranger(&test);
     assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_NEVER_NS),
@@ -302,8 +300,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     struct waiter *b = purgatory_case_waiter(&test, 'b');
     struct htw_purgatory_stats before = purgatory_case_stats(&test);
     assert_int_equal(waiter_await(b, 10, MS), -EAGAIN);
-    struct htw_purgatory_stats after = purgatory_case_stats(&test);
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_same_stats(&test, &before);
     assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
     assert_int_equal(advance_to(&test, 10), 1);
     assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);

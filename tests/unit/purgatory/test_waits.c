@@ -55,8 +55,7 @@ static void purgatory_waits_are_counted_by_their_length(void **state) {
 static void purgatory_waits_are_counted_however_they_end(void **state) {
     struct purgatory_case *test = *state;
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
-    for (char name = 'a'; name <= 'd'; name++)
-        watch(purgatory_case_waiter(test, name), 100 * MS, "k");
+    watch_each(test, "abcd", 100 * MS, "k");
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'e'), 5, 100 * MS), HTW_WATCHED);
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'f'), 9, HTW_NEVER_NS), HTW_WATCHED);
     purgatory_case_advance(test, 10 * MS);
@@ -88,9 +87,7 @@ static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **
 static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
     (void)state;
     struct purgatory_case test;
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = 1;
-    purgatory_case_begin(&test, &options, NULL);
+    purgatory_case_begin_limited(&test, 1);
     htw_handle stranger = purgatory_case_stranger(&test);
     assert_int_equal(submit(purgatory_case_waiter(&test, 'a'), MS, "k"), -EAGAIN);
     assert_int_equal(measured(&test), 0);
@@ -140,12 +137,7 @@ static void purgatory_prometheus_shows_the_waits(void **state) {
         purgatory_case_advance(test, waits_ms[i] * MS);
         assert_true(cancel(a));
     }
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
-    assert_int_equal(fclose(stream), 0);
+    char *text = purgatory_case_prometheus(test);
     const char *histogram = strstr(text, "# TYPE htw_purgatory_wait_seconds histogram\n");
     assert_non_null(histogram);
     static const char *const lines[] = {
