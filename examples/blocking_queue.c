@@ -188,8 +188,8 @@ static void queue_destroy(struct queue *queue) {
 static atomic_int times_popped[PRODUCERS * ITEMS]; /* an item is a pointer to its counter */
 static atomic_int pop_timeouts, push_timeouts, errors;
 
-/* Sleeps after every `burst` calls, for about as long as a timeout of 1 ms takes with ticks of 1 ms:
-   so that on the other side of the queue timeouts race with items, or with room. */
+/* Sleeps after every `burst` calls, for about as long as a timeout of 1 ms takes with ticks of 1
+   ms: so that on the other side of the queue timeouts race with items, or with room. */
 static void pause_after(int burst, int calls) {
     if (calls % burst == burst - 1)
         nanosleep(&(struct timespec) { .tv_nsec = 3 * HTW_MILLISECOND / 2 }, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* broker.c - creates and destroys the schedulers, the purgatory, the store and the loops. */
 #include "broker.h"
 
 #include "blocking.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* broker.h - what all threads share. */
+/* broker.h - the state that all threads share. */
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H
 
@@ -14,27 +14,27 @@ struct loop;
 
 struct broker {
     struct options options;
-    /* Both are embedded in the first loop: their callbacks run between two rounds of it. */
-    struct htw_scheduler *scheduler;      /* time-outs, expiry, LPUSHIN */
+    /* Both schedulers are embedded: the first loop runs their callbacks. */
+    struct htw_scheduler *scheduler;      /* timeouts, expiry, LPUSHIN */
     struct htw_scheduler *wall_scheduler; /* LPUSHAT */
-    struct htw_purgatory *purgatory;      /* the clients that are blocked */
+    struct htw_purgatory *purgatory;      /* the requests of blocked clients */
     struct store store;
-    const struct item *served; /* see blocking_serve(); guarded by the store's lock */
-    struct loop *loops;        /* options.threads of them; the first is run by main() */
+    const struct item *served_key; /* set by blocking_serve(); guarded by the store's lock */
+    struct loop *loops;            /* options.threads of them; main() runs the first */
     uint16_t port;
-    unsigned dealt; /* connections, to the loops in turn; only the first loop's thread uses it */
-    atomic_uint_fast64_t client_memory; /* see memory.h */
-    atomic_uint clients;
-    atomic_uint waiting;  /* of these, blocked */
-    atomic_bool draining; /* the program is about to end */
+    unsigned assigned;                  /* connections so far; only the first loop uses it */
+    atomic_uint_fast64_t client_memory; /* see client_memory.h */
+    atomic_uint clients;                /* connected */
+    atomic_uint blocked_clients;
+    atomic_bool is_stopping; /* the program ends */
     atomic_uint_fast64_t last_client_id;
-    uint64_t deliveries;        /* that are to come; guarded by the store's lock */
-    uint64_t deliveries_failed; /* the key held no list; the same */
+    uint64_t deliveries;        /* pending LPUSHIN and LPUSHAT; guarded by the store's lock */
+    uint64_t deliveries_failed; /* the key held a string; guarded by the store's lock */
 };
 
-/* false: said why on stderr. */
+/* Returns false after it has written the reason to stderr. */
 bool broker_init(struct broker *broker, const struct options *options);
-/* All clients must be gone and all threads have ended. */
+/* All clients must be closed, and all other threads must have ended. */
 void broker_fini(struct broker *broker);
 
 #endif /* BROKER_BROKER_H */

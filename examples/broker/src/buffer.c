@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* buffer.c - how a buffer grows. */
 #include "buffer.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 #define CAPACITY_MIN 256
 
-/* Up to this size a buffer doubles. A larger one has little to spare: an eighth, and this. */
+/* Up to this size a buffer doubles. Beyond, it grows by an eighth and this size, to waste less. */
 #define GROWTH_MAX ((size_t)256 << 10)
 
 bool buffer_reserve(struct buffer *buffer, size_t more) {

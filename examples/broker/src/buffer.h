@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* buffer.h - bytes that grow at the end; zeroed, it is empty. */
+/* buffer.h - bytes that grow at the end. A zeroed buffer is empty. */
 #ifndef BROKER_BUFFER_H
 #define BROKER_BUFFER_H
 
@@ -10,18 +10,19 @@ struct buffer {
     char *bytes;
     size_t size;
     size_t capacity;
-    bool failed; /* memory was lacking: what was appended since is not there */
+    bool failed; /* an allocation has failed; later appends were dropped */
 };
 
-/* Makes room for `more` bytes behind the end; false, and `failed`: no memory. */
+/* Makes room for `more` bytes at the end. Returns false, and sets `failed`, if there is no memory.
+   */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t size);
 
-/* Takes away the first `size` bytes. */
+/* Removes the first `size` bytes. */
 void buffer_drop(struct buffer *buffer, size_t size);
 
-/* Empties it and gives its memory back. */
+/* Empties the buffer and frees its memory. */
 void buffer_fini(struct buffer *buffer);
 
 #endif /* BROKER_BUFFER_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - a connection. */
+/* client.c - the turns of a connection. */
 #include "client.h"
 
 #include "blocking.h"
 #include "command.h"
 #include "loop.h"
-#include "memory.h"
+#include "client_memory.h"
 #include "reply.h"
 
 #include <errno.h>
@@ -17,19 +17,19 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* What a client may execute in one turn: then others have theirs. */
-#define REQUESTS_A_TURN 128
-#define REPLIES_A_TURN ((size_t)256 << 10)
+/* Limits of one turn, so that other clients get theirs. */
+#define REQUESTS_PER_TURN 128
+#define REPLY_BYTES_PER_TURN ((size_t)256 << 10)
 #define READ_MAX ((size_t)1 << 20)
 
-/* A larger array is given back when a request of many arguments has been executed. */
+/* A larger array of arguments is freed after the request. */
 #define ARGUMENTS_KEPT 4096
 
 static const struct options *options_of(const struct client *client) {
     return &client->loop->broker->options;
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ create and close */
 
 void client_create(struct loop *loop, int socket) {
     struct client *client = calloc(1, sizeof(*client));
@@ -45,20 +45,20 @@ void client_create(struct loop *loop, int socket) {
     pthread_mutex_lock(&loop->mutex);
     DL_APPEND(loop->clients, client);
     pthread_mutex_unlock(&loop->mutex);
-    /* Last: from now on the client is its loop's, and may be gone. */
+    /* Last: from now on its loop may use it, and may free it. */
     if (!loop_watch(loop, socket, EPOLLIN | EPOLLRDHUP, client))
         client_close(client);
 }
 
-/* Frees a client that is closed, unless something still refers to it. */
+/* Frees a closed client, unless something still refers to it. */
 static void free_if_unused(struct client *client) {
-    if (client->socket < 0 && client->waiting == NULL && !client->is_queued && !client->is_in_turn)
+    if (client->socket < 0 && client->blocked == NULL && !client->is_queued && !client->is_in_turn)
         free(client);
 }
 
-static void end_waiting(struct client *client, bool is_delivered) {
-    blocking_end(client->loop->broker, client->waiting, is_delivered);
-    client->waiting = NULL;
+static void finish_blocked(struct client *client, bool is_delivered) {
+    blocking_finish(client->loop->broker, client->blocked, is_delivered);
+    client->blocked = NULL;
     client->is_answered = false;
 }
 
@@ -66,42 +66,41 @@ void client_close(struct client *client) {
     struct loop *loop = client->loop;
     if (client->socket < 0)
         return;
-    /* What is unread would make the kernel throw away what was sent and has not arrived. */
-    if (client->is_leaving) {
+    /* With unread input, close() would discard sent bytes that have not arrived yet. */
+    if (client->is_closing) {
         shutdown(client->socket, SHUT_WR);
         recv(client->socket, loop->input, LOOP_INPUT_SIZE, MSG_DONTWAIT);
     }
-    memory_count(client, 0);
+    client_memory_update(client, 0);
     pthread_mutex_lock(&loop->mutex);
-    DL_DELETE(loop->clients, client); /* first, since others may be looking at it there */
+    DL_DELETE(loop->clients, client); /* first: other threads may read it there */
     pthread_mutex_unlock(&loop->mutex);
-    close(client->socket); /* leaves the epoll set, too */
+    close(client->socket); /* also removes it from the epoll set */
     client->socket = -1;
     atomic_fetch_sub(&loop->broker->clients, 1);
     free(client->name);
     buffer_fini(&client->input);
     buffer_fini(&client->output);
     if (client->is_answered)
-        end_waiting(client, false);
-    else if (client->waiting !=
-             NULL) /* comes to the mailbox, now or from the thread that ends it */
-        htw_request_cancel(loop->broker->purgatory, &client->waiting->request);
+        finish_blocked(client, false);
+    else if (client->blocked != NULL) /* goes to the mailbox */
+        htw_request_cancel(loop->broker->purgatory, &client->blocked->request);
     free_if_unused(client);
 }
 
 /* ------------------------------------------------------------------ between turns */
 
-static size_t owed(const struct client *client) {
+static size_t unsent(const struct client *client) {
     return client->output.size - client->sent;
 }
 
-/* It must take replies before anything else is done for it. */
-static bool is_held(const struct client *client) {
-    return owed(client) >= options_of(client)->max_output;
+/* Whether its unsent replies have reached the limit. */
+static bool is_throttled(const struct client *client) {
+    return unsent(client) >= options_of(client)->max_output;
 }
 
 static bool can_execute(const struct client *client) {
-    return client->waiting == NULL && !client->is_leaving && !is_held(client) &&
+    return client->blocked == NULL && !client->is_closing && !is_throttled(client) &&
            client->input.size > 0 && client->input.size >= client->needed;
 }
 
@@ -109,16 +108,16 @@ static size_t memory_of(const struct client *client) {
     size_t bytes = client->input.capacity + client->output.capacity;
     if (client->name != NULL)
         bytes += block_cost(strlen(client->name) + 1);
-    if (client->waiting != NULL)
-        bytes += client->waiting->memory;
-    if (client->is_answered && client->waiting->item != NULL)
-        bytes += item_cost(client->waiting->item);
+    if (client->blocked != NULL)
+        bytes += client->blocked->memory;
+    if (client->is_answered && client->blocked->item != NULL)
+        bytes += item_cost(client->blocked->item);
     return bytes;
 }
 
-/* What epoll is to report. */
+/* Tells epoll which events to report. */
 static void update_interest(struct client *client) {
-    bool reads = !client->is_leaving && !is_held(client);
+    bool reads = !client->is_closing && !is_throttled(client);
     uint32_t interest = reads ? EPOLLIN | EPOLLRDHUP : 0;
     if (client->output.size > 0 && !client->is_queued)
         interest |= EPOLLOUT;
@@ -126,13 +125,13 @@ static void update_interest(struct client *client) {
         client->interest = interest;
 }
 
-/* After anything was done for it. It may be gone on return. */
+/* Ends a turn. May free the client. */
 static void end_turn(struct client *client) {
     client->is_in_turn = false;
     if (client->socket >= 0 && client->output.size == 0) {
         if (client->is_answered)
-            end_waiting(client, true);
-        if (client->is_leaving && client->waiting == NULL) {
+            finish_blocked(client, true);
+        if (client->is_closing && client->blocked == NULL) {
             client_close(client);
             return;
         }
@@ -140,7 +139,7 @@ static void end_turn(struct client *client) {
     if (client->socket >= 0) {
         if (can_execute(client))
             loop_queue(client->loop, client);
-        memory_count(client, memory_of(client));
+        client_memory_update(client, memory_of(client));
         update_interest(client);
     }
     free_if_unused(client);
@@ -148,10 +147,10 @@ static void end_turn(struct client *client) {
 
 /* ------------------------------------------------------------------ output */
 
-/* Sends what the client has been owed for a while. */
+/* Sends what is unsent from earlier turns. */
 static void send_rest(struct client *client) {
     struct buffer *output = &client->output;
-    ssize_t sent = send(client->socket, output->bytes + client->sent, owed(client),
+    ssize_t sent = send(client->socket, output->bytes + client->sent, unsent(client),
                         MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         client_close(client);
@@ -164,10 +163,10 @@ static void send_rest(struct client *client) {
     }
 }
 
-/* Keeps what is not to be sent now. false: no memory. */
-static bool keep_rest(struct client *client, struct buffer *reply, size_t sent) {
+/* Stores the unsent part of a reply. Returns false if there is no memory. */
+static bool save_rest(struct client *client, struct buffer *reply, size_t sent) {
     struct buffer *output = &client->output;
-    if (output->size == 0 && reply->size - sent > REPLIES_A_TURN) { /* not copied: it is long */
+    if (output->size == 0 && reply->size - sent > REPLY_BYTES_PER_TURN) { /* long: not copied */
         *output = *reply;
         *reply = (struct buffer) { .bytes = NULL };
         client->sent = sent;
@@ -181,7 +180,7 @@ static bool keep_rest(struct client *client, struct buffer *reply, size_t sent) 
     return !output->failed;
 }
 
-/* Sends what is in the loop's reply. `is_later`: when the client has its next turn. */
+/* Sends the reply in the loop's buffer. `is_later`: in the client's next turn. */
 static void flush(struct client *client, bool is_later) {
     struct loop *loop = client->loop;
     struct buffer *reply = &loop->reply;
@@ -194,11 +193,11 @@ static void flush(struct client *client, bool is_later) {
         sent = 0;
     }
     if (!is_broken && (size_t)sent < reply->size) {
-        is_broken = !keep_rest(client, reply, (size_t)sent);
+        is_broken = !save_rest(client, reply, (size_t)sent);
         if (is_later)
             loop_queue(loop, client);
     }
-    if (reply->capacity > 4 * REPLIES_A_TURN || reply->failed)
+    if (reply->capacity > 4 * REPLY_BYTES_PER_TURN || reply->failed)
         buffer_fini(reply);
     reply->size = 0;
     if (is_broken)
@@ -207,7 +206,8 @@ static void flush(struct client *client, bool is_later) {
 
 /* ------------------------------------------------------------------ input */
 
-/* Executes a request, or says what is wrong with it. false: nothing more can be done now. */
+/* Executes one request, or replies what is wrong with it. Returns false if no further request can
+   be executed now. */
 static bool execute_one(struct client *client, char *bytes, size_t size, size_t *ret_consumed) {
     struct loop *loop = client->loop;
     struct resp_request *request = &loop->request;
@@ -227,28 +227,28 @@ static bool execute_one(struct client *client, char *bytes, size_t size, size_t 
         reply_error(&loop->reply, REPLY_NO_MEMORY);
         break;
     }
-    client->is_leaving = true;
+    client->is_closing = true;
     return false;
 }
 
-/* Executes what can be in this turn, keeps the rest, and answers. */
+/* Executes requests within the limits of a turn, stores the rest, and replies. */
 static void execute(struct client *client, char *bytes, size_t size) {
     struct loop *loop = client->loop;
-    size_t at = 0, before = owed(client), mark = options_of(client)->max_output;
+    size_t at = 0, before = unsent(client), mark = options_of(client)->max_output;
     unsigned count = 0;
     bool goes_on = size >= client->needed;
-    while (at < size && goes_on && count < REQUESTS_A_TURN && loop->reply.size < REPLIES_A_TURN &&
-           before + loop->reply.size < mark) {
+    while (at < size && goes_on && count < REQUESTS_PER_TURN &&
+           loop->reply.size < REPLY_BYTES_PER_TURN && before + loop->reply.size < mark) {
         size_t consumed = 0;
         client->needed = 0;
         goes_on = execute_one(client, bytes + at, size - at, &consumed) &&
-                  client->waiting == NULL && !client->is_leaving;
+                  client->blocked == NULL && !client->is_closing;
         at += consumed;
         count++;
     }
-    if (client->waiting != NULL)
-        loop->blocked++;
-    if (client->is_leaving)
+    if (client->blocked != NULL)
+        loop->blocked_clients++;
+    if (client->is_closing)
         at = size;
     if (bytes == loop->input)
         buffer_append(&client->input, bytes + at, size - at);
@@ -259,24 +259,24 @@ static void execute(struct client *client, char *bytes, size_t size) {
         buffer_fini(&client->input);
     if (loop->request.capacity > ARGUMENTS_KEPT)
         resp_fini(&loop->request);
-    /* A client whose push has served others is answered after them: they have waited longer. */
-    flush(client, !client->is_leaving && loop_has_answers(loop));
+    /* A client whose push has served others gets its reply after them: they have waited longer. */
+    flush(client, !client->is_closing && loop_has_answers(loop));
     if (has_failed)
         client_close(client);
 }
 
-/* The other side has said that nothing more comes, or the connection is broken. */
+/* The other side has closed its end, or the connection is broken. */
 static void input_ended(struct client *client, ssize_t got) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got == 0 && client->output.size > 0 && client->waiting == NULL)
-        client->is_leaving = true; /* it may still read */
+    if (got == 0 && client->output.size > 0 && client->blocked == NULL)
+        client->is_closing = true; /* the other side may still read */
     else
         client_close(client);
 }
 
-/* Room for more of a request of which there is a part. A client that only announces a long request
-   is not given memory for it before it sends it. */
+/* Makes room for more of an incomplete request. The memory grows with what the client sends, not
+   with the length that it announces. */
 static bool reserve_part(struct client *client) {
     struct buffer *input = &client->input;
     size_t more = input->size < 2 * LOOP_INPUT_SIZE ? LOOP_INPUT_SIZE / 2 : input->size / 4;
@@ -288,7 +288,7 @@ static bool reserve_part(struct client *client) {
 static void read_input(struct client *client) {
     struct loop *loop = client->loop;
     struct buffer *input = &client->input;
-    bool is_part = input->size > 0; /* of a request; the rest goes behind it */
+    bool is_part = input->size > 0; /* an incomplete request; append to it */
     if (is_part && !reserve_part(client)) {
         client_close(client);
         return;
@@ -306,7 +306,7 @@ static void read_input(struct client *client) {
     }
 }
 
-/* Reads what a blocked client sends, for later. */
+/* Reads and stores what a blocked client sends. */
 static void read_ahead(struct client *client) {
     struct loop *loop = client->loop;
     ssize_t got = recv(client->socket, loop->input, LOOP_INPUT_SIZE, MSG_DONTWAIT);
@@ -318,24 +318,24 @@ static void read_ahead(struct client *client) {
     if (!client->input.failed && client->input.size <= options_of(client)->max_request + READ_MAX)
         return;
     client_close(client);
-    loop_count(&loop->flooded);
+    loop_count(&loop->closed_for_input);
 }
 
 /* ------------------------------------------------------------------ turns */
 
 static void take_turn(struct client *client, uint32_t events) {
     if ((events & (EPOLLHUP | EPOLLERR)) != 0 ||
-        ((events & EPOLLRDHUP) != 0 && client->waiting != NULL))
+        ((events & EPOLLRDHUP) != 0 && client->blocked != NULL))
         client_close(client);
     else if (client->output.size > 0)
         send_rest(client);
-    if (client->socket < 0 || client->is_leaving || is_held(client))
+    if (client->socket < 0 || client->is_closing || is_throttled(client))
         return;
     if (client->is_answered && client->output.size == 0)
-        end_waiting(client, true);
+        finish_blocked(client, true);
     if (can_execute(client))
         execute(client, client->input.bytes, client->input.size);
-    else if ((events & (EPOLLIN | EPOLLRDHUP)) != 0 && client->waiting == NULL)
+    else if ((events & (EPOLLIN | EPOLLRDHUP)) != 0 && client->blocked == NULL)
         read_input(client);
     else if ((events & EPOLLIN) != 0)
         read_ahead(client);
@@ -350,7 +350,7 @@ void client_turn(struct client *client) {
     end_turn(client);
 }
 
-/* Whether the other side has closed, which epoll may not have told yet. */
+/* Whether the other side has closed. epoll may not have reported it yet. */
 static bool has_hung_up(const struct client *client) {
     struct pollfd file = { .fd = client->socket, .events = POLLRDHUP };
     return poll(&file, 1, 0) != 0;
@@ -359,20 +359,20 @@ static bool has_hung_up(const struct client *client) {
 void client_resume(struct client *client) {
     struct loop *loop = client->loop;
     client->is_in_turn = true;
-    loop->blocked--;
-    if (client->socket < 0 || (client->waiting->item != NULL && has_hung_up(client))) {
-        end_waiting(client, false);
+    loop->blocked_clients--;
+    if (client->socket < 0 || (client->blocked->item != NULL && has_hung_up(client))) {
+        finish_blocked(client, false);
         client_close(client);
     } else {
-        blocking_answer(client->waiting, &loop->reply);
+        blocking_reply(client->blocked, &loop->reply);
         client->is_answered = true;
         flush(client, false);
     }
     end_turn(client);
 }
 
-void client_dismiss(struct client *client) {
+void client_close_after_output(struct client *client) {
     client->is_in_turn = true;
-    client->is_leaving = true;
+    client->is_closing = true;
     end_turn(client);
 }

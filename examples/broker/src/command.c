@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* command.c - executes a command: its checks, the store's lock, the clients that it serves. */
 #include "command.h"
 
 #include "blocking.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Tells the arguments until their text is 128 bytes long, as redis-server does. */
+/* Lists the arguments until the text has 128 bytes, as redis-server does. */
 static void reply_unknown(const struct call *call) {
     char list[160] = "";
     int size = 0;
@@ -34,7 +35,7 @@ static void reply_arity(const struct call *call, const struct command *command) 
     reply_error(call->reply, "ERR wrong number of arguments for '%s' command", name);
 }
 
-/* The first words of requests that a web page can make a browser send to any port. */
+/* Whether it is the first word of an HTTP request, which a web page can send to any port. */
 static bool is_http(const struct resp_argument *name) {
     return command_is(name, "POST") || command_is(name, "Host:");
 }
@@ -46,7 +47,7 @@ void command_execute(struct client *client, const struct resp_argument *argument
     const struct command *command = command_find(&arguments[0]);
     loop_count(&client->loop->commands);
     if (command == NULL && is_http(&arguments[0])) {
-        client->is_leaving = true; /* what follows may be a command hidden in a page's text */
+        client->is_closing = true; /* what follows may be a command in the text of the page */
         return;
     }
     if (command == NULL) {

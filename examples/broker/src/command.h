@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h - which commands there are, and how one is carried out. */
+/* command.h - the commands, and how one is executed. */
 #ifndef BROKER_COMMAND_H
 #define BROKER_COMMAND_H
 
@@ -8,13 +8,13 @@
 #include "client.h"
 #include "resp.h"
 
-/* A request that is being carried out. */
+/* A command that is being executed. */
 struct call {
     struct broker *broker;
     struct client *client;
-    const struct resp_argument *arguments; /* the first is the name */
+    const struct resp_argument *arguments; /* the first one is the name */
     size_t count;
-    struct buffer *reply; /* exactly one reply goes there, unless the client is blocked now */
+    struct buffer *reply; /* each command writes one reply, or blocks the client */
 };
 
 enum {
@@ -41,15 +41,15 @@ const struct command *command_find(const struct resp_argument *name);
 /* Whether a command accepts `count` arguments, including the name. */
 bool command_takes(const struct command *command, size_t count);
 
-/* Looks the command up, checks what can be checked of each, takes the store's lock if it
-   needs it, runs it, and serves those who have waited for what it did. */
+/* Finds the command, checks the number of arguments and the limit on memory, runs it (under the
+   store's lock, if it needs that), and serves blocked clients. */
 void command_execute(struct client *client, const struct resp_argument *arguments, size_t count,
                      struct buffer *reply);
 
-/* Whether an argument is this word, in capitals or not. */
+/* Whether an argument is this word, in any case. */
 bool command_is(const struct resp_argument *argument, const char *word);
 
-/* Reads an integer; false: the reply says that it is none. */
+/* Reads an integer. Returns false after an error reply. */
 bool command_integer(struct call *call, size_t index, int64_t *ret_value);
 
 /* commands_connection.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands_connection.c - commands about the connection, which need no store. */
+/* commands_connection.c - commands about the connection. They do not use the store. */
 #include "command.h"
 #include "loop.h"
 #include "number.h"
@@ -27,7 +27,7 @@ void command_echo(struct call *call) {
 
 void command_quit(struct call *call) {
     reply_status(call->reply, "OK");
-    call->client->is_leaving = true;
+    call->client->is_closing = true;
 }
 
 void command_select(struct call *call) {
@@ -40,7 +40,7 @@ void command_select(struct call *call) {
         reply_status(call->reply, "OK");
 }
 
-/* Clients ask for version 3 and go on with 2 when they are refused. */
+/* Clients ask for version 3, and use version 2 if it is refused. */
 void command_hello(struct call *call) {
     int64_t version = 2;
     if (call->count > 1 &&
@@ -89,7 +89,7 @@ static void set_name(struct call *call) {
             return;
         }
     }
-    if (name->size > NAME_MAX_SIZE) { /* CLIENT LIST tells all names at once */
+    if (name->size > NAME_MAX_SIZE) { /* CLIENT LIST replies with all names */
         reply_error(call->reply, "ERR Client names cannot be longer than %d bytes", NAME_MAX_SIZE);
         return;
     }
@@ -101,7 +101,7 @@ static void set_name(struct call *call) {
     reply_status(call->reply, "OK");
 }
 
-/* One line of CLIENT LIST. Under the lock of the client's loop. */
+/* Writes one line of CLIENT LIST. Under the mutex of the client's loop. */
 static void describe(const struct client *client, struct buffer *text) {
     struct sockaddr_in address = { .sin_port = 0 };
     socklen_t size = sizeof(address);
@@ -118,7 +118,7 @@ static void describe(const struct client *client, struct buffer *text) {
     buffer_append(text, "\n", 1);
 }
 
-/* All clients, or only the one that asks. */
+/* Lists all clients, or only the caller. */
 static void list_clients(struct call *call, bool all) {
     struct buffer text = { .bytes = NULL };
     for (unsigned i = 0; i < call->broker->options.threads; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands_keys.c - strings, and keys that expire. */
+/* commands_keys.c - strings, and the commands for keys of any type. */
 #include "command.h"
 #include "expiry.h"
 #include "reply.h"
@@ -16,10 +16,10 @@ static struct entry *find(struct call *call, size_t index) {
 struct set_options {
     bool if_absent, if_present, keeps_expiry, returns_old;
     int64_t unit_ns; /* 0: no expiry */
-    int64_t value;   /* in these units */
+    int64_t value;   /* in units of `unit_ns` */
 };
 
-/* false: the reply says what is wrong. */
+/* Returns false after an error reply. */
 static bool parse_set_options(struct call *call, struct set_options *options) {
     for (size_t i = 3; i < call->count; i++) {
         const struct resp_argument *word = &call->arguments[i];
@@ -45,14 +45,14 @@ static bool parse_set_options(struct call *call, struct set_options *options) {
     return true;
 }
 
-/* The instant that is so many units from now; false: it lies beyond all time. */
+/* Computes the instant `value` units from now. Returns false if it overflows. */
 static bool deadline(struct call *call, int64_t value, int64_t unit_ns, int64_t *ret_deadline_ns) {
     int64_t delay_ns, now_ns = store_now(&call->broker->store);
     return !__builtin_mul_overflow(value, unit_ns, &delay_ns) &&
            !__builtin_add_overflow(now_ns, delay_ns, ret_deadline_ns);
 }
 
-/* Stores the item; 0, or -1: no memory, and nothing has changed. */
+/* Stores the value. Returns 0; -1: no memory. */
 static int assign(struct call *call, const struct set_options *options, int64_t deadline_ns) {
     const struct resp_argument *arguments = call->arguments;
     struct item *item = item_create(arguments[2].bytes, arguments[2].size);
@@ -67,7 +67,8 @@ static int assign(struct call *call, const struct set_options *options, int64_t 
     if (options->unit_ns == 0 && !options->keeps_expiry && !is_new)
         expiry_clear(entry);
     if (options->unit_ns != 0 && !expiry_set(entry, deadline_ns)) {
-        store_delete(&call->broker->store, entry); /* better than for ever */
+        store_delete(&call->broker->store,
+                     entry); /* without its timer the key would stay for ever */
         return -1;
     }
     return 0;
@@ -151,7 +152,8 @@ static void expire(struct call *call, const char *name, int64_t unit_ns) {
     int64_t value, deadline_ns = 0;
     if (!command_integer(call, 2, &value))
         return;
-    /* Any time in the past deletes the key; Redis refuses it only beyond int64_t milliseconds. */
+    /* A time in the past deletes the key. Redis refuses it only if it overflows int64_t
+       milliseconds. */
     bool is_past = value <= 0 && value >= INT64_MIN / (unit_ns / HTW_MILLISECOND);
     if (!is_past && (value < 0 || !deadline(call, value, unit_ns, &deadline_ns))) {
         reply_error(call->reply, "ERR invalid expire time in '%s' command", name);

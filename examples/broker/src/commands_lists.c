@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* commands_lists.c - lists, for those who do not wait. */
+/* commands_lists.c - list commands that never block. */
 #include "blocking.h"
 #include "command.h"
-#include "lists.h"
+#include "list_key.h"
 #include "number.h"
 #include "reply.h"
 
 #include <stdlib.h>
 
-/* The list that the first argument names. `ret_entry` is NULL if there is none. false: it is
-   something else, and the reply says so. */
+/* Finds the list of the first argument; `ret_entry` is NULL if there is none. Returns false after
+   an error reply if the key holds a string. */
 static bool find(struct call *call, struct entry **ret_entry) {
     bool wrong_type;
-    *ret_entry = lists_find(&call->broker->store, call->arguments[1].bytes, call->arguments[1].size,
-                            &wrong_type);
+    *ret_entry = list_key_find(&call->broker->store, call->arguments[1].bytes,
+                               call->arguments[1].size, &wrong_type);
     if (wrong_type)
         reply_error(call->reply, REPLY_WRONG_TYPE);
     return !wrong_type;
 }
 
-/* All elements, and only then are those served who wait for them. */
+/* Pushes all elements. Blocked clients are served after the command. */
 static void push(struct call *call, enum list_end end) {
     struct store *store = &call->broker->store;
     struct entry *entry;
@@ -28,12 +28,12 @@ static void push(struct call *call, enum list_end end) {
     entry = store_list(store, call->arguments[1].bytes, call->arguments[1].size, call->count - 2);
     for (size_t i = 2; entry != NULL && i < call->count; i++) {
         struct item *item = item_create(call->arguments[i].bytes, call->arguments[i].size);
-        if (item == NULL) { /* those before it stay */
+        if (item == NULL) { /* the items before it stay */
             store_delete_if_empty(store, entry);
             entry = NULL;
         } else {
             store_push(store, entry, end, item);
-            blocking_note(call->broker, entry);
+            blocking_list_changed(call->broker, entry);
         }
     }
     if (entry == NULL)
@@ -51,7 +51,7 @@ void command_rpush(struct call *call) {
 }
 
 static void reply_item(struct call *call, struct entry *entry, enum list_end end) {
-    struct item *item = lists_take(&call->broker->store, entry, end);
+    struct item *item = list_key_pop(&call->broker->store, entry, end);
     reply_bulk(call->reply, item->bytes, item->size);
     free(item);
 }

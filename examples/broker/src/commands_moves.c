@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* commands_moves.c - BLPOP, BRPOP, LMOVE and BLMOVE: at once if possible, else blocked. */
+/* commands_moves.c - BLPOP, BRPOP, LMOVE and BLMOVE: at once if possible, otherwise blocked. */
 #include "blocking.h"
 #include "command.h"
-#include "lists.h"
+#include "list_key.h"
 #include "reply.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds with fractions; 0: for ever. false: the reply says what is wrong. */
+/* Reads seconds with a fraction; 0 means for ever. Returns false after an error reply. */
 static bool parse_timeout(struct call *call, size_t index, int64_t *ret_timeout_ns) {
     const struct resp_argument *argument = &call->arguments[index];
     char text[128], *end;
@@ -45,19 +45,20 @@ static bool parse_end(struct call *call, size_t index, enum list_end *ret_end) {
 
 /* ------------------------------------------------------------------ BLPOP, BRPOP */
 
-/* Takes from the first key that has something. false: none has; or a key before that is no list. */
+/* Pops from the first list that has an item. Returns false, without a reply, if there is none. */
 static bool pop_at_once(struct call *call, enum list_end end) {
     for (size_t i = 1; i + 1 < call->count; i++) {
         const struct resp_argument *key = &call->arguments[i];
         bool wrong_type;
-        struct entry *entry = lists_find(&call->broker->store, key->bytes, key->size, &wrong_type);
+        struct entry *entry =
+            list_key_find(&call->broker->store, key->bytes, key->size, &wrong_type);
         if (wrong_type) {
             reply_error(call->reply, REPLY_WRONG_TYPE);
             return true;
         }
         if (entry == NULL)
             continue;
-        struct item *item = lists_take(&call->broker->store, entry, end);
+        struct item *item = list_key_pop(&call->broker->store, entry, end);
         reply_array(call->reply, 2);
         reply_bulk(call->reply, key->bytes, key->size);
         reply_bulk(call->reply, item->bytes, item->size);
@@ -68,11 +69,11 @@ static bool pop_at_once(struct call *call, enum list_end end) {
 }
 
 static void blocking_pop(struct call *call, enum list_end end) {
-    struct blocking_call wanted = { .keys = call->arguments + 1,
-                                    .key_count = call->count - 2,
-                                    .from = end };
-    if (parse_timeout(call, call->count - 1, &wanted.timeout_ns) && !pop_at_once(call, end))
-        blocking_begin(call->broker, call->client, &wanted, call->reply, &call->client->waiting);
+    struct blocking_options options = { .keys = call->arguments + 1,
+                                        .key_count = call->count - 2,
+                                        .from = end };
+    if (parse_timeout(call, call->count - 1, &options.timeout_ns) && !pop_at_once(call, end))
+        blocking_start(call->broker, call->client, &options, call->reply, &call->client->blocked);
 }
 
 void command_blpop(struct call *call) {
@@ -85,21 +86,21 @@ void command_brpop(struct call *call) {
 
 /* ------------------------------------------------------------------ LMOVE, BLMOVE */
 
-/* false: there is nothing to move. */
+/* Moves an item. Returns false, without a reply, if there is none. */
 static bool move_at_once(struct call *call, enum list_end from, enum list_end to) {
     const struct resp_argument *source = &call->arguments[1], *target = &call->arguments[2];
     bool wrong_type;
     struct item *copy = NULL;
-    enum lists_move outcome = LISTS_WRONG_TYPE;
+    enum list_key_move outcome = LIST_KEY_WRONG_TYPE;
     struct entry *entry =
-        lists_find(&call->broker->store, source->bytes, source->size, &wrong_type);
+        list_key_find(&call->broker->store, source->bytes, source->size, &wrong_type);
     if (entry == NULL && !wrong_type)
         return false;
     if (entry != NULL)
-        outcome = lists_move(call->broker, entry, from, target->bytes, target->size, to, &copy);
-    if (outcome == LISTS_WRONG_TYPE)
+        outcome = list_key_move(call->broker, entry, from, target->bytes, target->size, to, &copy);
+    if (outcome == LIST_KEY_WRONG_TYPE)
         reply_error(call->reply, REPLY_WRONG_TYPE);
-    else if (outcome == LISTS_NO_MEMORY)
+    else if (outcome == LIST_KEY_NO_MEMORY)
         reply_error(call->reply, REPLY_NO_MEMORY);
     else
         reply_bulk(call->reply, copy->bytes, copy->size);
@@ -114,10 +115,11 @@ void command_lmove(struct call *call) {
 }
 
 void command_blmove(struct call *call) {
-    struct blocking_call wanted = { .keys = call->arguments + 1,
-                                    .key_count = 1,
-                                    .destination = call->arguments + 2 };
-    if (parse_end(call, 3, &wanted.from) && parse_end(call, 4, &wanted.to) &&
-        parse_timeout(call, 5, &wanted.timeout_ns) && !move_at_once(call, wanted.from, wanted.to))
-        blocking_begin(call->broker, call->client, &wanted, call->reply, &call->client->waiting);
+    struct blocking_options options = { .keys = call->arguments + 1,
+                                        .key_count = 1,
+                                        .destination = call->arguments + 2 };
+    if (parse_end(call, 3, &options.from) && parse_end(call, 4, &options.to) &&
+        parse_timeout(call, 5, &options.timeout_ns) &&
+        !move_at_once(call, options.from, options.to))
+        blocking_start(call->broker, call->client, &options, call->reply, &call->client->blocked);
 }

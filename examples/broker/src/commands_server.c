@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands_server.c - commands about the whole, and those that clients send by themselves. */
+/* commands_server.c - commands about the server, and those that clients send when they connect. */
 #include "command.h"
 #include "reply.h"
 
@@ -24,7 +24,7 @@ static void reply_keys(struct call *call) {
     }
 }
 
-/* Clients that ask for a description of the commands, for hints, accept an empty list. */
+/* Clients that ask for descriptions of the commands accept an empty list. */
 void command_command(struct call *call) {
     const struct resp_argument *which = call->count > 1 ? &call->arguments[1] : NULL;
     if (which == NULL || command_is(which, "DOCS") || command_is(which, "INFO"))
@@ -71,7 +71,7 @@ void command_dbsize(struct call *call) {
     reply_integer(call->reply, (int64_t)store_count(&call->broker->store));
 }
 
-/* ASYNC and SYNC mean the same here. */
+/* ASYNC and SYNC are accepted, and make no difference. */
 void command_flushall(struct call *call) {
     if (call->count > 2 || (call->count == 2 && !command_is(&call->arguments[1], "ASYNC") &&
                             !command_is(&call->arguments[1], "SYNC"))) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* delayed.c - LPUSHIN and LPUSHAT: a timer for each value. */
 #include "delayed.h"
 
 #include "blocking.h"
 #include "command.h"
 #include "expiry.h"
-#include "lists.h"
+#include "list_key.h"
 #include "reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A value that is under way. What it takes counts in the store's memory from the beginning. */
+/* A value that is pushed later. Its memory counts in the store's from the start. */
 struct delivery {
     struct broker *broker;
     struct item *value;
@@ -30,15 +31,15 @@ static void delivery_free(struct delivery *delivery) {
     free(delivery);
 }
 
-/* As if it were LPUSHed now; with the store's lock held, see loop.c. Where the key holds something
- * else, there is nobody to tell. */
+/* Pushes the value. Runs under the store's lock, see loop.c. If the key holds a string, no client
+   waits for an error, so the failure is only counted. */
 static void deliver(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct delivery *delivery = arg;
     struct broker *broker = delivery->broker;
     broker->deliveries--;
     broker->store.memory -= delivery_cost(delivery);
-    if (lists_give(broker, delivery->key, delivery->key_size, LIST_LEFT, delivery->value))
+    if (list_key_push(broker, delivery->key, delivery->key_size, LIST_LEFT, delivery->value))
         delivery->value = NULL;
     else
         broker->deliveries_failed++;
@@ -68,11 +69,11 @@ static struct delivery *delivery_create(struct call *call) {
     return delivery;
 }
 
-/* `when_ns` by the clock of that scheduler. */
+/* `when_ns` is by the clock of the scheduler. */
 static void schedule(struct call *call, struct htw_scheduler *scheduler, int64_t when_ns) {
     bool wrong_type;
-    lists_find(&call->broker->store, call->arguments[1].bytes, call->arguments[1].size,
-               &wrong_type);
+    list_key_find(&call->broker->store, call->arguments[1].bytes, call->arguments[1].size,
+                  &wrong_type);
     if (wrong_type) {
         reply_error(call->reply, REPLY_WRONG_TYPE);
         return;
@@ -83,13 +84,13 @@ static void schedule(struct call *call, struct htw_scheduler *scheduler, int64_t
         reply_error(call->reply, REPLY_NO_MEMORY);
         return;
     }
-    /* It may be due already, but no callback runs while a command has the lock. */
+    /* It may be due already, but no callback runs while a command holds the lock. */
     call->broker->deliveries++;
     call->broker->store.memory += delivery_cost(delivery);
     reply_status(call->reply, "OK");
 }
 
-/* LPUSHIN key milliseconds value. Goes by a clock that nobody sets. */
+/* LPUSHIN key milliseconds value. By the monotonic clock. */
 void command_lpushin(struct call *call) {
     int64_t delay_ms, when_ns;
     if (!command_integer(call, 2, &delay_ms))
@@ -103,7 +104,7 @@ void command_lpushin(struct call *call) {
         schedule(call, call->broker->scheduler, when_ns);
 }
 
-/* LPUSHAT key unix-milliseconds value. Goes by the wall clock, and follows when that is set. */
+/* LPUSHAT key unix-milliseconds value. By the wall clock, also after it is set. */
 void command_lpushat(struct call *call) {
     int64_t when_ms, when_ns;
     if (!command_integer(call, 2, &when_ms))

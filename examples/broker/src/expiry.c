@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expiry.c - the timers of keys. */
+/* expiry.c - a timer for each key that expires. */
 #include "expiry.h"
 
 static void expire(void *arg, const struct htw_expiration *expiration) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - INFO: what goes on, the purgatory and the scheduler included. */
+/* info.c - INFO: the statistics, including those of the purgatory and the scheduler. */
 #include "command.h"
 #include "loop.h"
 #include "reply.h"
@@ -32,7 +32,7 @@ static uint64_t sum(struct broker *broker, size_t offset) {
 }
 
 static void server(struct broker *broker, struct buffer *text) {
-    line(text, "redis_version:7.0.0"); /* whose ways it follows */
+    line(text, "redis_version:7.0.0"); /* the version whose behaviour it follows */
     line(text, "redis_mode:standalone");
     line(text, "server_name:htw-broker");
     field(text, "process_id", (uint64_t)getpid());
@@ -43,7 +43,7 @@ static void server(struct broker *broker, struct buffer *text) {
 static void clients(struct broker *broker, struct buffer *text) {
     field(text, "connected_clients", atomic_load(&broker->clients));
     field(text, "maxclients", broker->options.max_clients);
-    field(text, "blocked_clients", atomic_load(&broker->waiting));
+    field(text, "blocked_clients", atomic_load(&broker->blocked_clients));
 }
 
 static void memory(struct broker *broker, struct buffer *text) {
@@ -58,7 +58,7 @@ static void stats(struct broker *broker, struct buffer *text) {
     field(text, "total_commands_processed", sum(broker, offsetof(struct loop, commands)));
     field(text, "rejected_connections", sum(broker, offsetof(struct loop, refused)));
     field(text, "client_query_buffer_limit_disconnections",
-          sum(broker, offsetof(struct loop, flooded)));
+          sum(broker, offsetof(struct loop, closed_for_input)));
     field(text, "evicted_clients", sum(broker, offsetof(struct loop, evicted)));
     field(text, "expired_keys", store->expired);
     field(text, "keyspace_hits", store->hits);

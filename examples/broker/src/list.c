@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* list.c - a ring whose size is a power of two. */
 #include "list.h"
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ static struct item **place(const struct list *list, size_t index) {
     return &list->items[(list->first + index) & (list->capacity - 1)];
 }
 
-/* To a ring of `capacity`, which holds what is there. */
+/* Moves the items to a ring of `capacity`, which must be large enough. */
 static bool resize(struct list *list, size_t capacity) {
     struct item **items = malloc(capacity * sizeof(*items));
     if (items == NULL)
@@ -57,7 +58,7 @@ struct item *list_pop(struct list *list, enum list_end end) {
     if (end == LIST_LEFT)
         list->first = (list->first + 1) & (list->capacity - 1);
     if (list->capacity > 64 && list->count < list->capacity / 8)
-        resize(list, list->capacity / 2); /* or else it stays as it is */
+        resize(list, list->capacity / 2); /* without memory for that, it keeps its size */
     return item;
 }
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* list.h - items in a row, open at both ends: a ring of pointers. */
+/* list.h - a list of items, open at both ends: a ring of pointers. */
 #ifndef BROKER_LIST_H
 #define BROKER_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that do not change: a value. */
+/* A value. Its bytes never change. */
 struct item {
     size_t size;
     char bytes[];
 };
 
-/* What malloc() takes for so many bytes: 8 more, in multiples of 16, and 32 at least. */
+/* The memory of a malloc() of `size` bytes: 8 more, a multiple of 16, at least 32. */
 static inline size_t block_cost(size_t size) {
     return size <= 24 ? 32 : (size + 8 + 15) & ~(size_t)15;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct item *item_create(const void *bytes, size_t size);
 
-/* What an item takes. */
+/* The memory of an item. */
 size_t item_cost(const struct item *item);
 
 enum list_end { LIST_LEFT, LIST_RIGHT };
 
-/* Zeroed, it is empty. */
+/* A zeroed list is empty. */
 struct list {
     struct item **items;
     size_t first;
@@ -33,19 +33,19 @@ struct list {
     size_t capacity; /* 0 or a power of two */
 };
 
-/* Makes sure that the next `more` pushes cannot fail; false: no memory. */
+/* Makes room for `more` items. Returns false if there is no memory. */
 bool list_reserve(struct list *list, size_t more);
 
-/* There must be room. */
+/* There must be room; see list_reserve(). The list owns the item. */
 void list_push(struct list *list, enum list_end end, struct item *item);
 
-/* There must be an item; it is the caller's. */
+/* The list must not be empty. The caller owns the item. */
 struct item *list_pop(struct list *list, enum list_end end);
 
 /* `index` counts from the left and is less than `count`. */
 const struct item *list_at(const struct list *list, size_t index);
 
-/* What the list takes, besides its items. */
+/* The memory of the list, without its items. */
 size_t list_cost(const struct list *list);
 
 /* Frees the items, too. */

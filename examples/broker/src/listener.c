@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.c - accepting connections. */
+/* listener.c - accepts connections, also when file descriptors run out. */
 #include "listener.h"
 
 #include "loop.h"
@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define BACKLOG 4096
-#define ACCEPTS_A_ROUND 64
+#define ACCEPTS_PER_ROUND 64
 #define KEEPALIVE_S 300
 
-static int open_reserve(void) {
+static int open_spare_fd(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -44,7 +44,7 @@ static bool bind_and_listen(struct loop *loop) {
 }
 
 bool listener_open(struct loop *loop) {
-    loop->reserve = open_reserve();
+    loop->spare_fd = open_spare_fd();
     loop->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (loop->listener >= 0 && bind_and_listen(loop) &&
         loop_watch(loop, loop->listener, EPOLLIN, &loop->listener))
@@ -57,13 +57,13 @@ bool listener_open(struct loop *loop) {
 void listener_close(struct loop *loop) {
     if (loop->listener >= 0)
         close(loop->listener);
-    if (loop->reserve >= 0)
-        close(loop->reserve);
-    loop->listener = loop->reserve = -1;
+    if (loop->spare_fd >= 0)
+        close(loop->spare_fd);
+    loop->listener = loop->spare_fd = -1;
 }
 
-/* Small replies at once; and word of clients that have vanished, of which blocked ones would
-   otherwise be kept for ever. */
+/* TCP_NODELAY sends small replies at once. SO_KEEPALIVE detects vanished clients; blocked ones
+   would otherwise stay for ever. */
 static void set_up(int socket) {
     int on = 1, idle_s = KEEPALIVE_S;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -78,29 +78,29 @@ static void refuse(struct loop *loop, int socket) {
     loop_count(&loop->refused);
 }
 
-/* No file descriptor is free. Who stands at the door would stay there, and epoll tell of him
-   again and again: so he is let in with the one in reserve, and told to go. */
-static void refuse_with_reserve(struct loop *loop) {
-    if (loop->reserve >= 0)
-        close(loop->reserve);
+/* No file descriptor is free. The pending connection would stay, and epoll would report it again
+   and again. So it is accepted with the spare descriptor, and refused. */
+static void refuse_with_spare_fd(struct loop *loop) {
+    if (loop->spare_fd >= 0)
+        close(loop->spare_fd);
     int socket = accept4(loop->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0)
         refuse(loop, socket);
-    loop->reserve = open_reserve();
+    loop->spare_fd = open_spare_fd();
 }
 
 void listener_accept(struct loop *loop) {
     struct broker *broker = loop->broker;
-    for (int i = 0; i < ACCEPTS_A_ROUND; i++) {
+    for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
         int socket = accept4(loop->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
-            refuse_with_reserve(loop);
+            refuse_with_spare_fd(loop);
             return;
         }
         if (socket < 0)
             return;
-        /* A loop that has seen the end coming may be gone. */
-        if (atomic_load(&broker->draining)) {
+        /* The loop that it would be assigned to may have ended. */
+        if (atomic_load(&broker->is_stopping)) {
             close(socket);
             continue;
         }
@@ -110,6 +110,6 @@ void listener_accept(struct loop *loop) {
         }
         set_up(socket);
         loop_count(&loop->connections);
-        client_create(&broker->loops[broker->dealt++ % broker->options.threads], socket);
+        client_create(&broker->loops[broker->assigned++ % broker->options.threads], socket);
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener.h - the listening socket, and who is let in.
+ * listener.h - the listening socket.
  *
- * There is one, in the first loop, which deals the connections to all loops in turn. A socket for
- * each thread would need SO_REUSEPORT, which lets a second broker listen on the same port
- * unnoticed, and get half of the clients; with --reuse-port yes that is allowed.
+ * The first loop accepts all connections and assigns them to all loops in turn. A socket for each
+ * thread would need SO_REUSEPORT. With that option a second broker could listen on the same port by
+ * mistake and get half of the clients; --reuse-port yes allows it.
  */
 #ifndef BROKER_LISTENER_H
 #define BROKER_LISTENER_H
@@ -13,11 +13,11 @@
 
 struct loop;
 
-/* false: said why on stderr. */
+/* Returns false after it has written the reason to stderr. */
 bool listener_open(struct loop *loop);
 void listener_close(struct loop *loop);
 
-/* Accepts connections, a bounded number at a time. */
+/* Accepts connections, up to a limit for each call. */
 void listener_accept(struct loop *loop);
 
 #endif /* BROKER_LISTENER_H */

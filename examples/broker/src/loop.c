@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c - the rounds of a thread. */
+/* loop.c - the rounds of a thread, and the end of the program. */
 #include "loop.h"
 
 #include "blocking.h"
 #include "listener.h"
-#include "memory.h"
+#include "client_memory.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,19 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How many sockets epoll may report in one round. */
-#define EVENTS_A_ROUND 256
+/* Events of one round. */
+#define EVENTS_PER_ROUND 256
 
-/* How long one step of a round may take. When timers are behind, they get four times as much time
-   as each other step, so that they catch up. */
+/* Time limits of the steps. When timers are behind, they get four times as much time as each other
+   step, to catch up. */
 #define TIMERS_NS (4 * HTW_MILLISECOND)
 #define STEP_NS (2 * HTW_MILLISECOND)
 #define STEP_BEHIND_NS (1 * HTW_MILLISECOND)
 
-/* How many timers are run before other threads may have the store's lock. */
-#define TIMERS_A_LOCK 256
+/* Timers that run before the store's lock is released for other threads. */
+#define TIMERS_PER_LOCK 256
 
-/* How long clients have to take their last replies. */
+/* How long the last replies may take when the program ends. */
 #define DRAIN_NS (2 * HTW_SECOND)
 
 static _Thread_local struct loop *current;
@@ -53,7 +53,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ create and destroy */
 
 static bool watch_first(struct loop *loop) {
     struct broker *broker = loop->broker;
@@ -69,7 +69,7 @@ static bool watch_first(struct loop *loop) {
 }
 
 bool loop_init(struct loop *loop, struct broker *broker, bool is_first) {
-    *loop = (struct loop) { .broker = broker, .listener = -1, .signals = -1, .reserve = -1 };
+    *loop = (struct loop) { .broker = broker, .listener = -1, .signals = -1, .spare_fd = -1 };
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->input = malloc(LOOP_INPUT_SIZE);
     if (loop->epoll < 0 || loop->input == NULL || pthread_mutex_init(&loop->mutex, NULL) != 0 ||
@@ -96,13 +96,13 @@ void loop_fini(struct loop *loop) {
 
 /* ------------------------------------------------------------------ the end of the program */
 
-/* Ends all that wait, whose answers then lie in mailboxes, and tells the other loops. */
-static void begin_end(struct loop *loop) {
+/* Ends all blocked requests, which go to the mailboxes, and wakes the other loops. */
+static void start_shutdown(struct loop *loop) {
     struct broker *broker = loop->broker;
     struct signalfd_siginfo info;
     ssize_t got = read(loop->signals, &info, sizeof(info));
-    (void)got; /* whichever signal it was */
-    if (atomic_exchange(&broker->draining, true))
+    (void)got; /* it does not matter which signal it was */
+    if (atomic_exchange(&broker->is_stopping, true))
         return;
     htw_purgatory_close(broker->purgatory, NULL, NULL);
     for (unsigned i = 0; i < broker->options.threads; i++)
@@ -111,7 +111,7 @@ static void begin_end(struct loop *loop) {
 
 static void for_each_client(struct loop *loop, void (*act)(struct client *client)) {
     for (struct client *client = loop->clients, *next; client != NULL; client = next) {
-        next = client->next; /* since this one may be gone then */
+        next = client->next; /* `act` may free the client */
         act(client);
     }
 }
@@ -130,15 +130,15 @@ void loop_queue(struct loop *loop, struct client *client) {
     loop->queue_newest = client;
 }
 
-/* The next blocked client to be answered; NULL: none. Oldest first. */
+/* Returns the next blocked client that gets a reply, the oldest first; NULL if there is none. */
 static struct client *next_answer(struct loop *loop) {
     if (loop->answers == NULL)
-        loop->answers = mailbox_take(&loop->mailbox);
-    struct waiting *waiting = loop->answers;
-    if (waiting == NULL)
+        loop->answers = mailbox_pop_all(&loop->mailbox);
+    struct blocked_request *blocked = loop->answers;
+    if (blocked == NULL)
         return NULL;
-    loop->answers = waiting->next;
-    return waiting->client;
+    loop->answers = blocked->next;
+    return blocked->client;
 }
 
 bool loop_has_answers(const struct loop *loop) {
@@ -148,7 +148,7 @@ bool loop_has_answers(const struct loop *loop) {
 static void run_answers(struct loop *loop, int64_t end_ns) {
     for (struct client *client; (client = next_answer(loop)) != NULL;) {
         client_resume(client);
-        memory_relieve(loop);
+        client_memory_enforce_limit(loop);
         if (now_ns() >= end_ns)
             return;
     }
@@ -160,8 +160,8 @@ static void run_queue(struct loop *loop, int64_t end_ns) {
         loop->queue = client->queue_next;
         client->is_queued = false;
         client_turn(client);
-        memory_relieve(loop);
-        if (loop_has_answers(loop)) /* this client has served others */
+        client_memory_enforce_limit(loop);
+        if (loop_has_answers(loop)) /* this client's commands have served blocked clients */
             run_answers(loop, end_ns);
         if (now_ns() >= end_ns)
             return;
@@ -169,32 +169,32 @@ static void run_queue(struct loop *loop, int64_t end_ns) {
 }
 
 /*
- * Runs the timers that are due, or some of them. true: more are due.
- * Callbacks run with the store's lock held, so that none meets a command half way.
+ * Runs timers that are due, up to the time limit. Returns true if more are due. Callbacks run under
+ * the store's lock, so that none runs during a command.
  */
 static bool run_timers(struct loop *loop, struct htw_scheduler *scheduler) {
     int64_t end_ns = now_ns() + TIMERS_NS;
     int result;
     do {
         store_lock(&loop->broker->store);
-        result = htw_scheduler_process(scheduler, TIMERS_A_LOCK, NULL);
+        result = htw_scheduler_process(scheduler, TIMERS_PER_LOCK, NULL);
         store_unlock(&loop->broker->store);
     } while (result == HTW_MORE && now_ns() < end_ns);
     return result == HTW_MORE;
 }
 
-/* What epoll has reported, besides clients. */
+/* The events that are not of clients. */
 struct reported {
     bool is_due, is_wall_due, has_connections;
 };
 
-/* Waits for something to do. */
+/* Waits for events, and queues clients. */
 static struct reported run_events(struct loop *loop, int timeout_ms) {
     struct broker *broker = loop->broker;
-    struct epoll_event events[EVENTS_A_ROUND];
-    int count = epoll_wait(loop->epoll, events, EVENTS_A_ROUND, timeout_ms);
-    /* There may be more to report: sockets must not hide the schedulers. */
-    bool is_full = count == EVENTS_A_ROUND;
+    struct epoll_event events[EVENTS_PER_ROUND];
+    int count = epoll_wait(loop->epoll, events, EVENTS_PER_ROUND, timeout_ms);
+    /* If the array is full, epoll may have more: run the schedulers anyway. */
+    bool is_full = count == EVENTS_PER_ROUND;
     struct reported reported = { .is_due = is_full, .is_wall_due = is_full };
     for (int i = 0; i < count; i++) {
         void *what = events[i].data.ptr;
@@ -205,9 +205,9 @@ static struct reported run_events(struct loop *loop, int timeout_ms) {
         } else if (what == &loop->listener) {
             reported.has_connections = true;
         } else if (what == &loop->mailbox) {
-            mailbox_hush(&loop->mailbox);
+            mailbox_clear_event(&loop->mailbox);
         } else if (what == &loop->signals) {
-            begin_end(loop);
+            start_shutdown(loop);
         } else {
             struct client *client = what;
             client->events |= events[i].events;
@@ -228,29 +228,29 @@ static void run_round(struct loop *loop, int timeout_ms) {
             is_behind = run_timers(loop, broker->wall_scheduler) || is_behind;
     }
     int64_t step_ns = is_behind ? STEP_BEHIND_NS : STEP_NS;
-    memory_relieve(loop); /* another loop may have asked for it */
+    client_memory_enforce_limit(loop); /* another loop may have woken this one for it */
     run_answers(loop, now_ns() + step_ns);
     run_queue(loop, now_ns() + step_ns);
-    if (reported.has_connections) /* last: clients that have gone make room first */
+    if (reported.has_connections) /* last: closed clients free descriptors first */
         listener_accept(loop);
 }
 
 void loop_run(struct loop *loop) {
-    int64_t end_ns = 0; /* 0: not told to end yet */
+    int64_t end_ns = 0; /* 0: the program does not end yet */
     current = loop;
-    while (end_ns == 0 || loop->clients != NULL || loop->blocked > 0) {
+    while (end_ns == 0 || loop->clients != NULL || loop->blocked_clients > 0) {
         int64_t left_ns = end_ns == 0 ? 0 : end_ns - now_ns();
         if (end_ns != 0 && left_ns <= 0)
             for_each_client(loop, client_close);
         int timeout_ms = end_ns == 0 ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / HTW_MILLISECOND) + 1;
         bool is_busy = loop->queue != NULL || loop_has_answers(loop);
         run_round(loop, is_busy ? 0 : timeout_ms);
-        if (end_ns == 0 && atomic_load_explicit(&loop->broker->draining, memory_order_acquire)) {
+        if (end_ns == 0 && atomic_load_explicit(&loop->broker->is_stopping, memory_order_acquire)) {
             end_ns = now_ns() + DRAIN_NS;
             listener_close(loop);
-            for_each_client(loop, client_dismiss);
+            for_each_client(loop, client_close_after_output);
         }
     }
-    while (loop->queue != NULL) /* closed clients that are left in it */
+    while (loop->queue != NULL) /* frees closed clients that are still queued */
         run_queue(loop, INT64_MAX);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* mailbox.c - a lock-free stack and an eventfd. */
 #include "mailbox.h"
 
 #include "blocking.h"
@@ -17,21 +18,22 @@ void mailbox_fini(struct mailbox *mailbox) {
     close(mailbox->event);
 }
 
-void mailbox_put(struct mailbox *mailbox, struct waiting *waiting, bool wake) {
-    struct waiting *newest = atomic_load_explicit(&mailbox->newest, memory_order_relaxed);
+void mailbox_push(struct mailbox *mailbox, struct blocked_request *blocked, bool wake) {
+    struct blocked_request *newest = atomic_load_explicit(&mailbox->newest, memory_order_relaxed);
     do
-        waiting->next = newest;
-    while (!atomic_compare_exchange_weak_explicit(&mailbox->newest, &newest, waiting,
+        blocked->next = newest;
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->newest, &newest, blocked,
                                                   memory_order_release, memory_order_relaxed));
-    if (newest == NULL && wake) /* otherwise whoever put the first one has seen to it */
+    if (newest == NULL && wake) /* otherwise the thread that pushed the first one wakes the loop */
         mailbox_wake(mailbox);
 }
 
-struct waiting *mailbox_take(struct mailbox *mailbox) {
-    struct waiting *newest = atomic_exchange_explicit(&mailbox->newest, NULL, memory_order_acquire);
-    struct waiting *oldest = NULL;
+struct blocked_request *mailbox_pop_all(struct mailbox *mailbox) {
+    struct blocked_request *newest =
+        atomic_exchange_explicit(&mailbox->newest, NULL, memory_order_acquire);
+    struct blocked_request *oldest = NULL;
     while (newest != NULL) {
-        struct waiting *next = newest->next;
+        struct blocked_request *next = newest->next;
         newest->next = oldest;
         oldest = newest;
         newest = next;
@@ -46,11 +48,11 @@ bool mailbox_is_empty(const struct mailbox *mailbox) {
 void mailbox_wake(struct mailbox *mailbox) {
     uint64_t one = 1;
     ssize_t written = write(mailbox->event, &one, sizeof(one));
-    (void)written; /* it fails only when the counter is full: then the owner is awake */
+    (void)written; /* fails only if the counter is full: then the loop is awake */
 }
 
-void mailbox_hush(struct mailbox *mailbox) {
+void mailbox_clear_event(struct mailbox *mailbox) {
     uint64_t count;
     ssize_t got = read(mailbox->event, &count, sizeof(count));
-    (void)got; /* nothing there, no matter */
+    (void)got; /* it may have been clear */
 }

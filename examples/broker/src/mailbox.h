@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mailbox.h - how other threads tell a loop that one of its blocked clients is to be answered.
+ * mailbox.h - how any thread gives an ended request to the loop of its client.
  *
- * A stack that anybody pushes to and the owner takes as a whole, so that no lock is needed, and
- * an eventfd that is written only when the stack was empty.
+ * A lock-free stack, to which any thread pushes and which its loop empties as a whole. An eventfd
+ * wakes the loop; it is written only when the stack was empty.
  */
 #ifndef BROKER_MAILBOX_H
 #define BROKER_MAILBOX_H
@@ -11,26 +11,27 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct waiting;
+struct blocked_request;
 
 struct mailbox {
-    _Atomic(struct waiting *) newest;
-    int event; /* readable: look inside */
+    _Atomic(struct blocked_request *) newest;
+    int event; /* an eventfd */
 };
 
-/* false: no file descriptor. */
+/* Returns false if there is no file descriptor. */
 bool mailbox_init(struct mailbox *mailbox);
 void mailbox_fini(struct mailbox *mailbox);
 
-/* `wake`: by another thread than the owner, who looks inside anyway before it sleeps. */
-void mailbox_put(struct mailbox *mailbox, struct waiting *waiting, bool wake);
+/* `wake` is false in the thread of the loop itself, which empties the mailbox before it sleeps. */
+void mailbox_push(struct mailbox *mailbox, struct blocked_request *blocked, bool wake);
 
-/* All that is inside, the oldest first; NULL: nothing. Only the owner. */
-struct waiting *mailbox_take(struct mailbox *mailbox);
+/* Removes all requests, and returns them oldest first; NULL if there are none. Only for the loop.
+   */
+struct blocked_request *mailbox_pop_all(struct mailbox *mailbox);
 bool mailbox_is_empty(const struct mailbox *mailbox);
 
-/* Makes the owner look up; and so that it can sleep again, once it has. */
+/* Wakes the loop from epoll_wait(); the loop clears the event. */
 void mailbox_wake(struct mailbox *mailbox);
-void mailbox_hush(struct mailbox *mailbox);
+void mailbox_clear_event(struct mailbox *mailbox);
 
 #endif /* BROKER_MAILBOX_H */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A small in-memory server of the Redis protocol, whose heart is a purgatory: clients that wait
- * for an item of a list, until somebody pushes one or their time is up. See README.md.
- */
+/* main.c - the broker: a small in-memory server of the Redis protocol. See README.md. */
 #include "broker.h"
 #include "loop.h"
 
@@ -12,10 +9,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* What is open besides clients: for each thread five, and the rest. */
+/* File descriptors that are not clients: five for each thread, and some more. */
 #define OTHER_FILES(threads) (32 + 8 * (threads))
 
-/* As many files as are allowed; if that is too few, fewer clients. */
+/* Raises the limit on open files as far as allowed, and lowers max_clients if it is still too low.
+   */
 static void raise_file_limit(struct options *options) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -25,7 +23,7 @@ static void raise_file_limit(struct options *options) {
     rlim_t others = OTHER_FILES(options->threads);
     if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < options->max_clients + others) {
         options->max_clients = limit.rlim_max > others ? (unsigned)(limit.rlim_max - others) : 1;
-        fprintf(stderr, "broker: no more than %u clients, since there are no more files\n",
+        fprintf(stderr, "broker: at most %u clients, because of the limit on open files\n",
                 options->max_clients);
     }
 }
@@ -35,7 +33,7 @@ static void *run_thread(void *arg) {
     return NULL;
 }
 
-/* Runs all loops, the first in this thread. false: a thread could not be started. */
+/* Runs all loops, the first one in this thread. Returns false if a thread cannot be created. */
 static bool run(struct broker *broker) {
     unsigned started = 1;
     int error = 0;
@@ -48,7 +46,7 @@ static bool run(struct broker *broker) {
     } else {
         fprintf(stderr, "broker: cannot start a thread: %s\n", strerror(error));
         started--;
-        raise(SIGTERM); /* ends those that run */
+        raise(SIGTERM); /* ends the loops that run */
     }
     loop_run(&broker->loops[0]);
     for (unsigned i = 1; i < started; i++)
@@ -58,14 +56,14 @@ static bool run(struct broker *broker) {
 
 int main(int argc, char **argv) {
     struct options options;
-    static struct broker broker; /* what a failed start leaves behind is still referred to */
+    static struct broker broker; /* static: after a failed start, its memory counts as reachable */
     sigset_t signals;
     int status;
     if (!options_parse(&options, argc, argv, &status))
         return status;
     raise_file_limit(&options);
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&signals); /* of all threads, since those that are started inherit it */
+    sigemptyset(&signals); /* in all threads: they inherit the mask */
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigprocmask(SIG_BLOCK, &signals, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* number.c - parses numbers. */
 #include "number.h"
 
 #include <string.h>

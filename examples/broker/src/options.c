@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* options.c - parses the command line. */
 #include "options.h"
 
 #include "number.h"
@@ -10,20 +11,20 @@ static const char usage[] =
     "usage: broker [OPTION VALUE]...\n"
     "\n"
     "  --bind ADDRESS       IPv4 address to listen on (127.0.0.1)\n"
-    "  --port PORT          0: any that is free (6379)\n"
+    "  --port PORT          0: any free port (6379)\n"
     "  --threads N          threads that serve clients, up to 64 (1)\n"
-    "  --max-clients N      more are told so and closed (10000)\n"
+    "  --max-clients N      further clients are refused (10000)\n"
     "  --max-request BYTES  longest request, up to 2g (64m)\n"
-    "  --max-output BYTES   a client that has not fetched so much of its replies must do so\n"
-    "                       before its next request is executed (64m)\n"
-    "  --max-memory BYTES   of keys and values: writes beyond are refused; and as much again\n"
-    "                       of requests, replies and names of clients: beyond, the client\n"
-    "                       that takes most is closed; 0: no limit (1g)\n"
-    "  --reuse-port yes     let other servers listen on the same port, too (no)\n"
+    "  --max-output BYTES   a client with so many bytes of unsent replies must read them before\n"
+    "                       its next request is executed (64m)\n"
+    "  --max-memory BYTES   limit of keys and values, beyond which writes are refused, and again\n"
+    "                       limit of requests, replies and names of clients, beyond which the\n"
+    "                       client with the most memory is closed; 0: no limit (1g)\n"
+    "  --reuse-port yes     other servers may listen on the same port (no)\n"
     "  --help\n"
     "\n"
-    "BYTES may end in k, m or g. When it listens, it prints `ready on ADDRESS:PORT`.\n"
-    "SIGTERM and SIGINT end it: blocked clients are answered, as if their time were up.\n";
+    "BYTES may end in k, m or g. When the broker listens, it prints `ready on ADDRESS:PORT`.\n"
+    "SIGTERM and SIGINT end it: blocked clients get the reply of a timeout.\n";
 
 static bool parse_unsigned(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value) {
     int64_t value;

@@ -10,16 +10,16 @@
 
 struct options {
     const char *bind;
-    uint16_t port; /* 0: any that is free */
+    uint16_t port; /* 0: any free port */
     unsigned threads;
     unsigned max_clients;
-    uint64_t max_request; /* bytes of one request */
-    uint64_t max_output;  /* bytes of replies not taken, from which on a client must wait */
-    uint64_t max_memory;  /* bytes of keys and values, and of clients; 0: no limit */
-    bool reuse_port;      /* others may listen on the port, too */
+    uint64_t max_request; /* bytes of a request */
+    uint64_t max_output;  /* bytes of unsent replies from which on a client is throttled */
+    uint64_t max_memory;  /* bytes of keys and values, and again of clients; 0: no limit */
+    bool reuse_port;      /* other servers may listen on the same port */
 };
 
-/* Reads the command line; false: the program is to end with `ret_status`. */
+/* Parses the command line. Returns false if the program ends, with exit status `ret_status`. */
 bool options_parse(struct options *options, int argc, char **argv, int *ret_status);
 
 #endif /* BROKER_OPTIONS_H */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* reply.c - writes replies. */
 #include "reply.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "$-123\r\n": by hand, since there is one in nearly every reply. */
+/* Writes "$-123\r\n". Without snprintf(), because nearly every reply has such a line. */
 static void number_line(struct buffer *reply, char type, int64_t value) {
     char line[24];
     size_t at = sizeof(line);

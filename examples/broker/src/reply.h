@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reply.h - what the Redis protocol (RESP2) answers, written to the end of a buffer. */
+/* reply.h - replies of the Redis protocol (RESP2), appended to a buffer. */
 #ifndef BROKER_REPLY_H
 #define BROKER_REPLY_H
 
@@ -14,7 +14,7 @@
 
 void reply_status(struct buffer *reply, const char *text);
 
-/* `format` begins with the code, such as ERR. Line ends in the text become blanks. */
+/* `format` begins with the code, such as ERR. Line ends in the text become spaces. */
 void reply_error(struct buffer *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -23,7 +23,7 @@ void reply_bulk(struct buffer *reply, const void *bytes, size_t size);
 void reply_string(struct buffer *reply, const char *text);
 void reply_null(struct buffer *reply);
 
-/* The head of an array; its elements follow. */
+/* Starts an array of `count` elements, which must follow. */
 void reply_array(struct buffer *reply, size_t count);
 void reply_null_array(struct buffer *reply);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* resp.c - the parser of requests. It depends on nothing else of the broker. */
 #include "resp.h"
 
 #include "number.h"
@@ -9,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "$0\r\n\r\n": what an argument takes at least. */
+/* The least size of an argument: "$0\r\n\r\n". */
 #define ARGUMENT_MIN 6
-/* "$1048576\r\n", with room to spare: what its first line takes at most. */
+/* More than the longest first line of an argument, "$1048576\r\n". */
 #define HEADER_MAX 32
 
 static enum resp_result invalid(struct resp_request *request, const char *format, ...) {
@@ -43,10 +44,8 @@ static bool append(struct resp_request *request, const char *bytes, size_t size)
 
 /* ------------------------------------------------------------------ "*2\r\n$3\r\nGET\r\n..." */
 
-/*
- * Reads the number in the line at `at`, behind its first byte.
- * RESP_REQUEST: it is there, and `ret_end` is where the line ends.
- */
+/* Reads the number in the line at `at`, after its first byte. On RESP_REQUEST, `ret_end` is the end
+   of the line. */
 static enum resp_result header(struct resp_request *request, const char *buffer, size_t size,
                                size_t at, const char *name, int64_t *ret_value, size_t *ret_end) {
     size_t seen = size - at < HEADER_MAX ? size - at : HEADER_MAX;
@@ -55,8 +54,8 @@ static enum resp_result header(struct resp_request *request, const char *buffer,
         return invalid(request, "Protocol error: too big %s count string", name);
     if (end == NULL)
         return more(request, size < at + ARGUMENT_MIN && at > 0 ? at + ARGUMENT_MIN : size + 1);
-    /* With the '\r': without it an argument could be shorter than ARGUMENT_MIN, and `needed` more
-       than ever comes. */
+    /* The '\r' is required: otherwise an argument could be shorter than ARGUMENT_MIN, and `needed`
+       more than the request has. */
     size_t digits = (size_t)(end - buffer) - at - 1;
     *ret_end = (size_t)(end - buffer) + 1;
     return digits > 0 && end[-1] == '\r' && number_parse(buffer + at + 1, digits - 1, ret_value)
@@ -65,7 +64,7 @@ static enum resp_result header(struct resp_request *request, const char *buffer,
                          name[0] == 'm' ? "multibulk" : "bulk");
 }
 
-/* `behind`: what follows takes at least so much. */
+/* `behind`: the least size of the arguments that follow. */
 static enum resp_result parse_argument(struct resp_request *request, const char *buffer,
                                        size_t size, size_t max_request, size_t behind, size_t *at) {
     int64_t length;
@@ -128,7 +127,7 @@ static int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One escape behind a backslash within double quotes; returns where it ends. */
+/* Reads the escape sequence after a backslash, and returns its end. */
 static const char *unescape(const char *at, const char *end, char *ret_byte) {
     if (end - at >= 3 && *at == 'x' && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
         *ret_byte = (char)(hex_digit(at[1]) * 16 + hex_digit(at[2]));
@@ -140,7 +139,8 @@ static const char *unescape(const char *at, const char *end, char *ret_byte) {
     return at + 1;
 }
 
-/* Copies a quoted part to `*to`, without its quotes; NULL: it has no end, or something follows. */
+/* Copies a quoted part to `*to`, without its quotes. Returns NULL if the quote is not closed, or no
+   blank follows it. */
 static const char *unquote(const char *at, const char *end, char **to) {
     char quote = *at++;
     while (at < end && *at != quote) {

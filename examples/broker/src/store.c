@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store.c - keys and values, and the count of what they take. */
+/* store.c - keys and values, and their memory. */
 #include "store.h"
 
 #include "expiry.h"
@@ -66,7 +66,7 @@ static size_t entry_cost(const struct entry *entry) {
            (entry->expiry != 0 ? EXPIRY_COST : 0);
 }
 
-/* A key that is not there yet, of a kind, with no value. */
+/* Adds a key that does not exist yet, without a value. */
 static struct entry *add(struct store *store, const char *key, size_t key_size,
                          enum entry_kind kind) {
     struct entry *entry = calloc(1, sizeof(*entry) + key_size);
@@ -97,7 +97,7 @@ static void free_value(struct store *store, struct entry *entry) {
     entry->value.string = NULL;
 }
 
-static void leave_queue(struct store *store, struct entry *entry) {
+static void remove_from_queue(struct store *store, struct entry *entry) {
     if (entry->is_queued)
         DL_DELETE(store->changed, entry);
     entry->is_queued = false;
@@ -110,7 +110,7 @@ struct entry *store_set(struct store *store, const char *key, size_t key_size, s
     if (entry == NULL)
         return NULL;
     free_value(store, entry);
-    leave_queue(store, entry);
+    remove_from_queue(store, entry);
     store->memory -= entry_cost(entry);
     entry->kind = ENTRY_STRING;
     entry->value.string = item;
@@ -154,11 +154,11 @@ void store_delete_if_empty(struct store *store, struct entry *entry) {
         store_delete(store, entry);
 }
 
-/* An entry that is not in the table any more. */
+/* Frees an entry that is no longer in the table. */
 static void release(struct store *store, struct entry *entry) {
     store->memory -= entry_cost(entry);
     free_value(store, entry);
-    leave_queue(store, entry);
+    remove_from_queue(store, entry);
     expiry_cancel(entry);
     free(entry);
 }
@@ -170,7 +170,7 @@ void store_delete(struct store *store, struct entry *entry) {
 
 void store_clear(struct store *store) {
     struct entry *next;
-    for (struct entry *entry = table_take_all(&store->entries); entry != NULL; entry = next) {
+    for (struct entry *entry = table_remove_all(&store->entries); entry != NULL; entry = next) {
         next = entry->link.next;
         release(store, entry);
     }

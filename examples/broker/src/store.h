@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store.h - the keys and their values, and what they take.
+ * store.h - the keys, their values, and the memory of both.
  *
- * One lock guards everything in it, and is held for a whole command, together with the serving of
- * those whom the command has woken: so a command is one step, for all threads, as in a server
- * with a single one. Every function here is called with the lock held, but init and fini.
+ * One lock guards everything. A command holds it until the clients that it wakes are served. So for
+ * all threads a command is one atomic step, as in a server with a single thread. Call all functions
+ * here under the lock, except init and fini.
  */
 #ifndef BROKER_STORE_H
 #define BROKER_STORE_H
@@ -23,9 +23,9 @@ struct entry {
     struct table_link link;
     union {
         struct item *string; /* not NULL */
-        struct list *list;   /* not NULL; empty only within a command */
+        struct list *list;   /* not NULL; empty only during a command */
     } value;
-    /* See blocking.h: the queue of the lists that may have something for those who wait. */
+    /* In the queue of changed lists; see blocking.h. */
     struct entry *prev;
     struct entry *next;
     /* See expiry.h. */
@@ -33,7 +33,7 @@ struct entry {
     int64_t deadline_ns;
     htw_handle expiry;
     enum entry_kind kind;
-    bool is_queued; /* in the queue */
+    bool is_queued; /* in the queue of changed lists */
     size_t key_size;
     char key[];
 };
@@ -41,45 +41,45 @@ struct entry {
 struct store {
     pthread_mutex_t mutex;
     struct table entries;
-    struct entry *changed; /* the queue */
+    struct entry *changed; /* the queue of changed lists */
     struct htw_scheduler *scheduler;
     int64_t now_ns;  /* see store_now(); 0: not read yet */
-    uint64_t seed;   /* of the hashes, so that nobody can foresee which keys collide */
-    uint64_t memory; /* bytes of keys, values, timers, and of what is to be delivered later */
+    uint64_t seed;   /* of the hashes: clients cannot predict collisions */
+    uint64_t memory; /* bytes of keys, values, timers and delayed values */
     uint64_t expired;
     uint64_t hits;
     uint64_t misses;
 };
 
-/* `scheduler` is for the keys' expiry. false: no memory, or no randomness. */
+/* `scheduler` runs the timers of keys. Returns false if there is no memory, or no random seed. */
 bool store_init(struct store *store, struct htw_scheduler *scheduler);
-/* The timers must have ended. */
+/* Deletes all keys, and cancels their timers. */
 void store_fini(struct store *store);
 
 void store_lock(struct store *store);
 void store_unlock(struct store *store);
 
-/* The time of the scheduler's clock, read once while the lock is held: a command happens at one
-   instant, and a key that it has found does not expire in the middle of it. */
+/* Returns the time, which is read once while the lock is held: so a command has one time, and a key
+   that it has found does not expire before it ends. */
 int64_t store_now(struct store *store);
 
-/* NULL: no such key. One whose time has come is deleted here, if its timer has not done so yet. */
+/* Returns NULL if there is no such key. Deletes a key whose deadline is over, if its timer is late.
+   */
 struct entry *store_find(struct store *store, const char *key, size_t key_size);
 size_t store_count(const struct store *store);
 
-/* Bytes that all of it takes. */
+/* The memory of the store, in bytes. */
 uint64_t store_memory(const struct store *store);
 
-/* Sets a string, whatever the key was before; the expiry stays. The item becomes the
-   store's. NULL: no memory; then nothing has changed, and the item is the caller's. */
+/* Sets a key of any type to a string. Its expiry stays. The store owns the item. Returns NULL if
+   there is no memory: then nothing has changed, and the caller still owns the item. */
 struct entry *store_set(struct store *store, const char *key, size_t key_size, struct item *item);
 
-/* The list of that key, made if there is none, with room for `more` items. NULL: no memory; the
-   key must not hold a string. A list that stays empty must be deleted. */
+/* Returns the list of a key, and creates it if there is none, with room for `more` items; NULL if
+   there is no memory. The key must not hold a string. If the list stays empty, delete it. */
 struct entry *store_list(struct store *store, const char *key, size_t key_size, size_t more);
 
-/* Pushes and pops, with regard to memory. A list that has become empty is to be deleted with
-   store_delete_if_empty(). */
+/* Push and pop, and count the memory. After a pop, call store_delete_if_empty(). */
 void store_push(struct store *store, struct entry *entry, enum list_end end, struct item *item);
 struct item *store_pop(struct store *store, struct entry *entry, enum list_end end);
 void store_delete_if_empty(struct store *store, struct entry *entry);

@@ -13,13 +13,13 @@ static struct entry **bucket(const struct table *table, size_t index) {
     return &table->segments[index / SEGMENT][index % SEGMENT];
 }
 
-/* The highest power of two that is not above `value`, which is not 0. */
+/* Returns the highest power of two that is at most `value`, which is not 0. */
 static size_t power_below(size_t value) {
     return (size_t)1 << (63 - __builtin_clzll(value));
 }
 
-/* Buckets from `bucket_count` on do not exist yet: their entries are in the bucket with one bit
-   less. */
+/* A bucket from `bucket_count` on does not exist yet: its entries are in the bucket whose number
+   lacks the top bit. */
 static size_t index_of(const struct table *table, uint32_t hash) {
     size_t power = power_below(table->bucket_count);
     size_t index = hash & (2 * power - 1);
@@ -63,7 +63,7 @@ struct entry *table_find(const struct table *table, uint32_t hash, const char *k
     return entry;
 }
 
-/* Adds a bucket, and moves to it what belongs there, all of it from one other bucket. */
+/* Adds a bucket, and moves its entries to it. All of them are in one other bucket. */
 static void split(struct table *table) {
     if (table->bucket_count == table->segment_count * SEGMENT && !add_segment(table))
         return;
@@ -81,7 +81,7 @@ static void split(struct table *table) {
     }
 }
 
-/* Takes the last bucket away again. */
+/* Removes the last bucket. */
 static void merge(struct table *table) {
     size_t last = --table->bucket_count;
     struct entry **to = bucket(table, last - power_below(last)), **from = bucket(table, last);
@@ -89,7 +89,7 @@ static void merge(struct table *table) {
         to = &(*to)->link.next;
     *to = *from;
     *from = NULL;
-    /* One empty segment is kept: the next insertion may need it. */
+    /* Keeps one empty segment: the next insertion may need it. */
     if (table->bucket_count + SEGMENT <= (table->segment_count - 1) * SEGMENT)
         free(table->segments[--table->segment_count]);
 }
@@ -112,7 +112,7 @@ void table_remove(struct table *table, struct entry *entry) {
         merge(table);
 }
 
-struct entry *table_take_all(struct table *table) {
+struct entry *table_remove_all(struct table *table) {
     struct entry *all = NULL, *next;
     for (size_t i = 0; i < table->bucket_count; i++) {
         for (struct entry *entry = *bucket(table, i); entry != NULL; entry = next) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - the keys, hashed: linear hashing, so that no insertion and no removal is ever slow.
+ * table.h - the hash table of the keys. It uses linear hashing, so that no single insertion or
+ * removal is slow.
  *
- * The table has as many buckets as entries, more or less. An insertion splits one bucket, a removal
- * merges up to two, so there is no moment at which all entries are moved. Buckets lie in segments
- * that are allocated and freed one at a time, for the same reason. If memory is refused, chains
- * become longer, and nothing fails.
+ * The table has about as many buckets as entries. An insertion splits at most one bucket, a removal
+ * merges at most two. So all entries are never moved at once. For the same reason buckets are
+ * allocated in segments, one at a time. Without memory for a segment chains become longer, and
+ * nothing fails.
  */
 #ifndef BROKER_TABLE_H
 #define BROKER_TABLE_H
@@ -16,7 +17,7 @@
 
 struct entry;
 
-/* To be embedded in what is stored. */
+/* Embedded in the entries. */
 struct table_link {
     struct entry *next; /* in the bucket */
     uint32_t hash;
@@ -30,25 +31,25 @@ struct table {
     size_t entry_count;
 };
 
-/* false: no memory. */
+/* Returns false if there is no memory. */
 bool table_init(struct table *table);
 /* The table must be empty. */
 void table_fini(struct table *table);
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such key. */
 struct entry *table_find(const struct table *table, uint32_t hash, const char *key,
                          size_t key_size);
 
-/* The entry's hash must be set, and its key must not be in the table. */
+/* The hash of the entry must be set. Its key must not be in the table. */
 void table_insert(struct table *table, struct entry *entry);
 
 /* The entry must be in the table. */
 void table_remove(struct table *table, struct entry *entry);
 
-/* Removes all; the entries, linked by `next`. */
-struct entry *table_take_all(struct table *table);
+/* Removes all entries, and returns them, linked by `next`. */
+struct entry *table_remove_all(struct table *table);
 
-/* Bytes that the buckets take. */
+/* The memory of the buckets, in bytes. */
 size_t table_memory(const struct table *table);
 
 #endif /* BROKER_TABLE_H */

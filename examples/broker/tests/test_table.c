@@ -111,7 +111,7 @@ static void broker_table_taken_whole_is_empty(void **state) {
     for (uint32_t i = 0; i < MANY; i++)
         turn(i);
     size_t count = 0;
-    for (struct entry *entry = table_take_all(&table); entry != NULL; entry = entry->link.next)
+    for (struct entry *entry = table_remove_all(&table); entry != NULL; entry = entry->link.next)
         count++;
     assert_int_equal(count, MANY);
     memset(is_in, 0, sizeof is_in);

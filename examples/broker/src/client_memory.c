@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - what clients take. */
-#include "memory.h"
+/* client_memory.c - counts the memory of clients, and closes the largest one. */
+#include "client_memory.h"
 
 #include "loop.h"
 
-/* The sum rises after the client's own count and falls before it. So a loop that finds the sum too
-   high, and still does when it has looked at all clients, has seen the cause. */
-void memory_count(struct client *client, size_t bytes) {
+/* The sum rises after the count of the client, and falls before it. So if a loop finds the sum too
+   high, and still too high after it has read all counts, it has read those that make the sum. */
+void client_memory_update(struct client *client, size_t bytes) {
     atomic_uint_fast64_t *sum = &client->loop->broker->client_memory;
     size_t before = atomic_load_explicit(&client->memory, memory_order_relaxed);
     if (bytes < before)
@@ -22,8 +22,8 @@ static bool is_too_much(struct broker *broker) {
     return limit > 0 && atomic_load(&broker->client_memory) > limit;
 }
 
-/* The client that takes most, and its loop; NULL: none takes anything. A client of another loop may
-   be gone by now. */
+/* Returns the client with the most memory, and its loop; NULL if no client has any. A client of
+   another loop may be freed already. */
 static struct client *largest(struct broker *broker, struct loop **ret_loop) {
     struct client *found = NULL;
     size_t most = 0;
@@ -43,15 +43,15 @@ static struct client *largest(struct broker *broker, struct loop **ret_loop) {
     return found;
 }
 
-void memory_relieve(struct loop *loop) {
+void client_memory_enforce_limit(struct loop *loop) {
     struct loop *where;
     while (is_too_much(loop->broker)) {
         struct client *client = largest(loop->broker, &where);
-        /* Once more: another loop may have closed the cause while this one was searching. */
+        /* Checked again: another loop may have closed the largest client during the search. */
         if (client == NULL || !is_too_much(loop->broker))
             return;
         if (where != loop) {
-            mailbox_wake(&where->mailbox); /* its loop comes here, too */
+            mailbox_wake(&where->mailbox); /* that loop calls this function, too */
             return;
         }
         client_close(client);
