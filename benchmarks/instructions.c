@@ -7,7 +7,7 @@
  *
  * usage: htw-instructions WORKLOAD TIMERS     prints for how many operations
  */
-#include "random.h"
+#include "common/random.h"
 
 #include <htw/htw.h>
 

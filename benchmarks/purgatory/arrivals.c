@@ -10,9 +10,9 @@
  */
 #include "driver.h"
 
-#include "../scheduler/clock.h"
-#include "../scheduler/machine.h"
-#include "../scheduler/report.h"
+#include "../common/clock.h"
+#include "../common/process.h"
+#include "../common/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,14 +67,14 @@ static void add(struct outcome *outcome, struct driver *driver) {
 static void try_rate(const struct options *options, double rate, double seconds,
                      struct outcome *outcome) {
     static struct driver *drivers;
-    size_t threads = (size_t)options->threads;
+    size_t threads = options->threads;
     if (drivers == NULL)
         drivers = aligned_alloc(64, threads * sizeof(*drivers));
     if (drivers == NULL)
         report_out_of_memory();
     memset(outcome, 0, sizeof(*outcome));
     outcome->sustained = true;
-    int64_t cpu_ns = machine_cpu_ns();
+    int64_t cpu_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
     for (size_t i = 0; i < threads; i++) {
         prepare(&drivers[i], rate / (double)threads, start_ns, seconds, i);
@@ -82,7 +82,7 @@ static void try_rate(const struct options *options, double rate, double seconds,
     }
     for (size_t i = 0; i < threads; i++)
         add(outcome, &drivers[i]);
-    outcome->cpu_ns = (double)(machine_cpu_ns() - cpu_ns) / (double)outcome->submitted;
+    outcome->cpu_ns = (double)(process_cpu_ns() - cpu_ns) / (double)outcome->submitted;
     submitted += outcome->submitted;
     expired += outcome->expired;
     clock_sleep_until(clock_now_ns() + SETTLE_NS);
@@ -131,7 +131,8 @@ static void run(const struct options *options) {
 
 const struct workload workload_arrivals = {
     .name = "arrivals",
-    .many_threads = true,
+    .about =
+        "the shape of the benchmark of Kafka's purgatory: Poisson arrivals, lognormal latencies",
     .seconds = 1.5,
     .run = run,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver.h"
 
-#include "../scheduler/clock.h"
-#include "../scheduler/report.h"
+#include "../common/clock.h"
+#include "../common/report.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

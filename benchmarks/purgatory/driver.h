@@ -14,8 +14,8 @@
 #include "samples.h"
 #include "service.h"
 
-#include "../scheduler/histogram.h"
-#include "../scheduler/thread.h"
+#include "../common/histogram.h"
+#include "../common/thread.h"
 
 #include <stdalign.h>
 

@@ -4,11 +4,11 @@
 #include "options.h"
 #include "service.h"
 
-#include "../random.h"
-#include "../scheduler/clock.h"
-#include "../scheduler/histogram.h"
-#include "../scheduler/machine.h"
-#include "../scheduler/report.h"
+#include "../common/random.h"
+#include "../common/clock.h"
+#include "../common/histogram.h"
+#include "../common/process.h"
+#include "../common/report.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void run(const struct options *options) {
         report_out_of_memory();
     struct random random;
     random_init(&random, 1);
-    int64_t cpu_ns = machine_cpu_ns(), start_ns = clock_now_ns();
+    int64_t cpu_ns = process_cpu_ns(), start_ns = clock_now_ns();
     for (int64_t i = 0; i < periods; i++) {
         clock_sleep_until(start_ns + i * PERIOD_NS);
         for (int64_t j = 0; j < REQUESTS_A_PERIOD; j++)
@@ -89,7 +89,7 @@ static void run(const struct options *options) {
                            (unsigned long long)waiters);
         clock_sleep_until(clock_now_ns() + HTW_MILLISECOND);
     }
-    cpu_ns = machine_cpu_ns() - cpu_ns;
+    cpu_ns = process_cpu_ns() - cpu_ns;
     report_percentiles("late", &histogram);
     report_count("early", histogram.early);
     report_number("cpu_ns_per_operation", (double)cpu_ns / (double)waiters);
@@ -98,6 +98,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_expire = {
     .name = "expire",
+    .about = "10 000 requests a second for which no event comes: how late they expire",
     .seconds = 2,
     .run = run,
 };

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - runs one workload with one purgatory, and prints what came of it. */
+/* main.c - htw-bench-purgatory: runs one workload, and prints its figures. */
+#include "../common/report.h"
 #include "options.h"
-
-#include "../scheduler/report.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 int main(int argc, char **argv) {
     struct options options;
-    options_parse(&options, argc, argv);
-    report_init("htw-bench-purgatory",
-                "\"workload\":\"%s\",\"case\":\"%s\",\"peer\":\"%s\",\"threads\":%d",
-                options.workload->name, options.case_name, options.peer_name, options.threads);
+    options_read(&options, argc, argv);
+    report_init("\"workload\":\"%s\",\"case\":\"%s\",\"peer\":\"%s\",\"threads\":%u",
+                options.workload->name, options.case_name, options.peer_name,
+                (unsigned)options.threads);
     options.workload->run(&options);
-    fflush(stdout);
-    _exit(0); /* every workload has checked its end by itself */
+    report_end();
 }

@@ -7,10 +7,10 @@
 #include "options.h"
 #include "service.h"
 
-#include "../random.h"
-#include "../scheduler/clock.h"
-#include "../scheduler/machine.h"
-#include "../scheduler/report.h"
+#include "../common/random.h"
+#include "../common/clock.h"
+#include "../common/process.h"
+#include "../common/report.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -71,14 +71,14 @@ static void submit_all(const struct options *options, struct htw_request *reques
     for (uint64_t i = 0; i < options->requests; i++) {
         struct key_name names[KEYS_PER_REQUEST_MAX];
         struct htw_key on[KEYS_PER_REQUEST_MAX];
-        for (unsigned j = 0; j < options->per_request; j++) {
+        for (uint64_t j = 0; j < options->per_request; j++) {
             uint64_t key = options->distinct
                                ? next++
                                : random_scale(random_low(random_draw(&random)), options->keys);
             on[j] = keys_write(&names[j], (uint32_t)key);
         }
-        int result = htw_purgatory_try_complete_else_watch(service.purgatory, &requests[i], on,
-                                                           options->per_request, TIMEOUT_NS);
+        int result = htw_purgatory_try_complete_else_watch(
+            service.purgatory, &requests[i], on, (unsigned)options->per_request, TIMEOUT_NS);
         if (result != HTW_WATCHED)
             report_failure("a request was not watched: %d", result);
     }
@@ -105,7 +105,7 @@ static struct held look(void) {
         .scheduler = service_scheduler_bytes(&service),
         .allocated = live_bytes,
         .blocks = live_blocks,
-        .resident = machine_resident_bytes(),
+        .resident = process_resident_bytes(),
     };
 }
 
@@ -169,8 +169,8 @@ static void run(const struct options *options) {
 
 const struct workload workload_memory = {
     .name = "memory",
-    .chooses_keys = true,
-    .requests = 1000000,
-    .quick_requests = 100000,
+    .about = "so many requests are pending; then all are completed",
+    .count = 1000000,
+    .quick_count = 100000,
     .run = run,
 };

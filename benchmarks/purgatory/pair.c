@@ -8,11 +8,11 @@
 #include "options.h"
 #include "service.h"
 
-#include "../random.h"
-#include "../scheduler/clock.h"
-#include "../scheduler/machine.h"
-#include "../scheduler/report.h"
-#include "../scheduler/thread.h"
+#include "../common/random.h"
+#include "../common/clock.h"
+#include "../common/process.h"
+#include "../common/report.h"
+#include "../common/thread.h"
 
 #include <sched.h>
 #include <stdalign.h>
@@ -86,7 +86,7 @@ static void submit(struct submitter *submitter) {
     struct operation *operation = &submitter->places[submitter->newest];
     submitter->newest = after(submitter, submitter->newest);
     await_place(submitter, operation);
-    unsigned count = submitter->options->per_request;
+    unsigned count = (unsigned)submitter->options->per_request;
     struct key_name names[KEYS_PER_REQUEST_MAX];
     struct htw_key keys[KEYS_PER_REQUEST_MAX];
     uint64_t draw = 0;
@@ -128,7 +128,7 @@ static void lap(struct submitter *submitter) {
 
 static void *work(void *context) {
     struct submitter *submitter = context;
-    uint64_t pending = submitter->options->requests / (uint64_t)submitter->options->threads;
+    uint64_t pending = submitter->options->requests / submitter->options->threads;
     for (uint64_t i = 0; i < pending; i++)
         submit(submitter);
     int64_t before_ns = clock_now_ns();
@@ -157,13 +157,13 @@ static void prepare(struct submitter *submitter, const struct options *options, 
     submitter->options = options;
     submitter->first_key = options->own_keys ? (uint32_t)(number * options->keys) : 0;
     random_init(&submitter->random, number);
-    submitter->place_count = (uint32_t)(options->requests / (uint64_t)options->threads) + SPARE;
+    submitter->place_count = (uint32_t)(options->requests / options->threads) + SPARE;
     submitter->places = allocate(submitter->place_count * sizeof(*submitter->places));
 }
 
-static uint64_t operations(int threads) {
+static uint64_t operations(uint64_t threads) {
     uint64_t sum = 0;
-    for (int i = 0; i < threads; i++)
+    for (uint64_t i = 0; i < threads; i++)
         sum += atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
     return sum;
 }
@@ -172,13 +172,13 @@ static void measure(const struct options *options) {
     clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
     atomic_store(&phase, MEASURING);
     uint64_t before = operations(options->threads);
-    int64_t start_ns = clock_now_ns(), cpu_before_ns = machine_cpu_ns();
+    int64_t start_ns = clock_now_ns(), cpu_before_ns = process_cpu_ns();
     int64_t end_ns = start_ns + clock_ns(options->seconds);
     do
         clock_sleep_until(end_ns > clock_now_ns() ? end_ns : clock_now_ns() + HTW_MILLISECOND);
-    while (operations(options->threads) - before < (uint64_t)options->threads * LAP * 2);
+    while (operations(options->threads) - before < options->threads * LAP * 2);
     uint64_t done = operations(options->threads) - before;
-    int64_t cpu_ns = machine_cpu_ns() - cpu_before_ns;
+    int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
     double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
     atomic_store(&phase, STOPPING);
     report_number("operations_per_s", (double)done / seconds);
@@ -186,7 +186,7 @@ static void measure(const struct options *options) {
 }
 
 static void run(const struct options *options) {
-    uint64_t threads = (uint64_t)options->threads;
+    uint64_t threads = options->threads;
     static const struct hooks hooks = { is_ready, note_reason, free_place };
     service_start(&service, options, &hooks, NULL);
     submitters = allocate(threads * sizeof(*submitters));
@@ -212,10 +212,9 @@ static void run(const struct options *options) {
 
 const struct workload workload_pair = {
     .name = "pair",
-    .many_threads = true,
-    .chooses_keys = true,
+    .about = "submit a request and complete the oldest one by an event on one of its keys",
     .seconds = 2,
-    .requests = 1000,
-    .quick_requests = 1000,
+    .count = 1000,
+    .quick_count = 1000,
     .run = run,
 };

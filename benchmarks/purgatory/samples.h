@@ -7,7 +7,7 @@
 #ifndef BENCH_PURGATORY_SAMPLES_H
 #define BENCH_PURGATORY_SAMPLES_H
 
-#include "../random.h"
+#include "../common/random.h"
 
 #define SAMPLES_BITS 12
 #define SAMPLES (1 << SAMPLES_BITS)

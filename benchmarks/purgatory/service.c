@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "service.h"
 
-#include "../scheduler/report.h"
+#include "../common/report.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ void service_start(struct service *service, const struct options *options,
     purgatory_options.try_complete = hooks->try_complete;
     purgatory_options.on_complete = hooks->on_complete;
     purgatory_options.release = hooks->release;
-    purgatory_options.shards = options->shards;
+    purgatory_options.shards = (uint32_t)options->shards;
     purgatory_options.allocator = allocator;
     error = htw_purgatory_create(&service->purgatory, service->scheduler, &purgatory_options);
     if (error != 0)

@@ -7,9 +7,9 @@
 #include "options.h"
 #include "service.h"
 
-#include "../scheduler/clock.h"
-#include "../scheduler/histogram.h"
-#include "../scheduler/report.h"
+#include "../common/clock.h"
+#include "../common/histogram.h"
+#include "../common/report.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -87,6 +87,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_wake = {
     .name = "wake",
+    .about = "from htw_purgatory_check_later() to on_complete in another thread",
     .seconds = 2,
     .run = run,
 };

@@ -3,7 +3,7 @@
 #ifndef BENCH_SCHEDULER_DELAYS_H
 #define BENCH_SCHEDULER_DELAYS_H
 
-#include "../random.h"
+#include "../common/random.h"
 
 struct delays {
     struct random random;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firing.h"
 
-#include "report.h"
+#include "../common/report.h"
 
 static atomic_uint threads;
 static _Thread_local unsigned own; /* number of this thread, counted from 1 */

@@ -8,8 +8,8 @@
 #ifndef BENCH_SCHEDULER_FIRING_H
 #define BENCH_SCHEDULER_FIRING_H
 
-#include "clock.h"
-#include "histogram.h"
+#include "../common/clock.h"
+#include "../common/histogram.h"
 #include "peer.h"
 
 #include <stdalign.h>

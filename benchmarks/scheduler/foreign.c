@@ -4,7 +4,7 @@
 #include "delays.h"
 #include "firing.h"
 #include "ring.h"
-#include "thread.h"
+#include "../common/thread.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct couple {
 };
 
 static struct couple *couples;
-static int couple_count;
+static uint64_t couple_count;
 static atomic_bool stopping;
 
 static void *produce(void *context) {
@@ -47,7 +47,7 @@ static void *cancel(void *context) {
 
 static uint64_t pairs(void) {
     uint64_t sum = 0;
-    for (int i = 0; i < couple_count; i++)
+    for (uint64_t i = 0; i < couple_count; i++)
         sum += ring_taken(&couples[i].ring);
     return sum;
 }
@@ -55,19 +55,19 @@ static uint64_t pairs(void) {
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     couple_count = options->producers;
-    couples = aligned_alloc(64, sizeof(*couples) * (size_t)couple_count);
+    couples = aligned_alloc(64, sizeof(*couples) * couple_count);
     if (couples == NULL)
         report_out_of_memory();
-    for (int i = 0; i < couple_count; i++) {
+    for (uint64_t i = 0; i < couple_count; i++) {
         couples[i] = (struct couple) { .peer = options->peer };
-        delays_init(&couples[i].delays, (uint64_t)i, HTW_SECOND, 30 * HTW_SECOND);
+        delays_init(&couples[i].delays, i, HTW_SECOND, 30 * HTW_SECOND);
         couples[i].producer = thread_start(produce, &couples[i]);
         couples[i].canceller = thread_start(cancel, &couples[i]);
     }
     window_measure_pairs(options, pairs);
     atomic_store(&stopping, true);
     uint64_t scheduled = 0, cancelled = 0;
-    for (int i = 0; i < couple_count; i++) {
+    for (uint64_t i = 0; i < couple_count; i++) {
         pthread_join(couples[i].producer, NULL);
         pthread_join(couples[i].canceller, NULL);
         scheduled += couples[i].scheduled;
@@ -78,7 +78,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_foreign = {
     .name = "foreign",
-    .many_producers = true,
+    .about = "each producer schedules timers, and another thread cancels them",
     .seconds = 5,
     .run = run,
 };

@@ -5,10 +5,10 @@
  */
 #include "delays.h"
 #include "firing.h"
-#include "machine.h"
+#include "../common/process.h"
 #include "options.h"
 #include "pace.h"
-#include "report.h"
+#include "../common/report.h"
 
 #define WARMUP_TIMERS_PER_MS 500 /* which every peer can keep up with */
 #define READ_CLOCK_EVERY 1000
@@ -23,13 +23,13 @@ static void warm_up(const struct options *options, struct delays *delays) {
 
 /* Returns how many were scheduled. */
 static uint64_t schedule(const struct options *options, struct delays *delays, int64_t end_ns) {
-    uint64_t enough = machine_resident_bytes() + machine_available_bytes() / 4 * 3;
+    uint64_t enough = process_resident_bytes() + process_available_bytes() / 4 * 3;
     uint64_t scheduled = 0;
     while (clock_now_ns() < end_ns) {
         for (int i = 0; i < READ_CLOCK_EVERY; i++)
             firing_schedule(&firing_measured, options->peer, delays_next_ns(delays));
         scheduled += READ_CLOCK_EVERY;
-        if (scheduled % READ_MEMORY_EVERY == 0 && machine_resident_bytes() > enough)
+        if (scheduled % READ_MEMORY_EVERY == 0 && process_resident_bytes() > enough)
             report_out_of_memory(); /* before the machine swaps */
     }
     return scheduled;
@@ -51,14 +51,14 @@ static void run(const struct options *options) {
     delays_init(&delays, 1, HTW_MILLISECOND, HTW_SECOND);
     warm_up(options, &delays);
 
-    int64_t cpu_before_ns = machine_cpu_ns();
+    int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
     uint64_t scheduled = schedule(options, &delays, start_ns + clock_ns(options->seconds));
     uint64_t fired = firing_count(&firing_measured);
     int64_t stop_ns = clock_now_ns();
     bool drained = firing_await(&firing_measured, scheduled, stop_ns + clock_ns(PATIENCE_SECONDS));
     double drain_s = (double)(clock_now_ns() - stop_ns) / 1e9;
-    int64_t cpu_ns = machine_cpu_ns() - cpu_before_ns;
+    int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
     double seconds = (double)(stop_ns - start_ns) / 1e9;
     report_number("scheduled_per_s", (double)scheduled / seconds);
     report_number("fired_per_s", (double)fired / seconds);
@@ -71,6 +71,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_headline = {
     .name = "headline",
+    .about = "one thread schedules as fast as it can; all timers fire within a second",
     .seconds = 10,
     .run = run,
 };

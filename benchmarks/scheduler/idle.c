@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* idle.c - one timer, an hour away: what does waiting for it cost? */
-#include "clock.h"
+#include "../common/clock.h"
 #include "firing.h"
-#include "machine.h"
+#include "../common/process.h"
 #include "options.h"
-#include "report.h"
+#include "../common/report.h"
 
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     peer_schedule(options->peer, clock_now_ns(), 3600 * HTW_SECOND, stray_fired, NULL, NULL);
     clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
     struct thread_counts main_before, timer_before, main_after, timer_after;
-    machine_threads(&main_before, &timer_before);
+    process_threads(&main_before, &timer_before);
     clock_sleep_until(clock_now_ns() + clock_ns(options->seconds));
-    machine_threads(&main_after, &timer_after);
+    process_threads(&main_after, &timer_after);
 
     uint64_t wakeups = timer_after.switches - timer_before.switches;
     int64_t cpu_ns = timer_after.cpu_ns - timer_before.cpu_ns;
@@ -29,6 +29,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_idle = {
     .name = "idle",
+    .about = "one timer that is an hour away",
     .seconds = 20,
     .run = run,
 };

@@ -3,12 +3,12 @@
  * memory.c - what a pending timer takes, when there are a million; and what is left of ten
  * million when they have gone: fired in the first wave, cancelled in the second.
  */
-#include "clock.h"
+#include "../common/clock.h"
 #include "delays.h"
 #include "firing.h"
-#include "machine.h"
+#include "../common/process.h"
 #include "options.h"
-#include "report.h"
+#include "../common/report.h"
 
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static void cancel(const struct peer *peer, uint64_t timers) {
 
 static void report_left(const char *metric, uint64_t before, uint64_t peak) {
     clock_sleep_until(clock_now_ns() + SETTLE_NS);
-    uint64_t after = machine_resident_bytes();
+    uint64_t after = process_resident_bytes();
     report_number(metric, 100 * ((double)after - (double)before) / ((double)peak - (double)before));
 }
 
@@ -55,7 +55,7 @@ static void wave_of_fired(const struct options *options, uint64_t before) {
     for (uint64_t i = 0; i < timers; i++)
         firing_schedule(&firing_measured, options->peer,
                         due_ns + delays_next_ns(&delays) - clock_now_ns());
-    uint64_t peak = machine_resident_bytes();
+    uint64_t peak = process_resident_bytes();
     report_count("pending_at_peak", options->peer->pending());
     report_number("bytes_per_timer_at_peak", ((double)peak - (double)before) / (double)timers);
     if (!firing_await(&firing_measured, timers, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
@@ -68,7 +68,7 @@ static void wave_of_fired(const struct options *options, uint64_t before) {
 static void wave_of_cancelled(const struct options *options, uint64_t before) {
     uint64_t timers = WAVE * options->timers;
     schedule(options->peer, timers);
-    uint64_t peak = machine_resident_bytes();
+    uint64_t peak = process_resident_bytes();
     cancel(options->peer, timers);
     report_left("memory_left_cancelled_percent", before, peak);
 }
@@ -81,14 +81,14 @@ static void run(const struct options *options) {
         report_out_of_memory();
     for (uint64_t i = 0; i < WAVE * options->timers; i++)
         handles[i] = UINT64_MAX; /* resident from now on */
-    uint64_t without = machine_resident_bytes();
+    uint64_t without = process_resident_bytes();
     peer->start(options->workers);
     use_once(peer);
-    uint64_t before = machine_resident_bytes();
+    uint64_t before = process_resident_bytes();
     report_count("fixed_bytes", before - without);
 
     schedule(peer, options->timers);
-    uint64_t full = machine_resident_bytes();
+    uint64_t full = process_resident_bytes();
     report_number("bytes_per_timer", ((double)full - (double)before) / (double)options->timers);
     cancel(peer, options->timers);
 
@@ -100,7 +100,9 @@ static void run(const struct options *options) {
 
 const struct workload workload_memory = {
     .name = "memory",
-    .timers = 1000000,
-    .quick_timers = 200000,
+    .about =
+        "a million pending timers; then ten million that fire, and ten million that are cancelled",
+    .count = 1000000,
+    .quick_count = 200000,
     .run = run,
 };

@@ -1,149 +1,69 @@
 /* SPDX-License-Identifier: MIT */
+/* options.c - the options of htw-bench-scheduler. */
 #include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
+#include "../common/options.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define NAME "htw-bench-scheduler"
+#define HTW_CHOICE UINT64_MAX
 
-enum { WORKLOAD = 1, PEER, PRODUCERS, WORKERS, SECONDS, WARMUP, TIMERS, LAG, QUICK, HELP };
+static struct options given = { .producers = 1 };
+static uint64_t workers = HTW_CHOICE;
+static bool is_quick;
 
-static const struct option known[] = {
-    { "workload", required_argument, NULL, WORKLOAD },
-    { "peer", required_argument, NULL, PEER },
-    { "producers", required_argument, NULL, PRODUCERS },
-    { "workers", required_argument, NULL, WORKERS },
-    { "seconds", required_argument, NULL, SECONDS },
-    { "warmup", required_argument, NULL, WARMUP },
-    { "timers", required_argument, NULL, TIMERS },
-    { "lag", required_argument, NULL, LAG },
-    { "quick", no_argument, NULL, QUICK },
-    { "help", no_argument, NULL, HELP },
-    { NULL, 0, NULL, 0 },
+static const char *set_peer(const char *name) {
+    given.peer = peer_named(name);
+    return given.peer == NULL ? "no such peer" : NULL;
+}
+
+static struct bench_option table[] = {
+    OPTION_SET("peer", NULL, set_peer, "one of the list below"),
+    OPTION_COUNT("producers", "threads foreign", &given.producers, 1, 1024,
+                 "threads that schedule (1)"),
+    OPTION_COUNT("workers", NULL, &workers, 0, 256,
+                 "of htw: threads that run callbacks (htw's own choice)"),
+    OPTION_NUMBER("seconds", "threads foreign pair headline lateness idle", &given.seconds, 0.01,
+                  3600, "measured time (threads, foreign, pair 5; headline, lateness 10; idle 20)"),
+    OPTION_NUMBER("warmup", NULL, &given.warmup, 0.01, 3600,
+                  "seconds before the measured time (2)"),
+    OPTION_COUNT("timers", "stall memory", &given.timers, 1000, 100e6, "how many timers (1000000)"),
+    OPTION_COUNT("lag", "threads", &given.lag, 1, 1e6, "pending timers of a producer (1000)"),
+    OPTION_FLAG("quick", NULL, &is_quick, "a fifth of the measured time and half of the warm-up"),
+    { 0 },
 };
 
-static void help(FILE *stream) {
-    fputs("usage: " NAME " --workload NAME --peer NAME [OPTION]...\n"
-          "  --workload  threads, foreign, headline, lateness, stall, idle, memory or pair\n"
-          "  --peer      one of the list below\n"
-          "  --producers scheduling threads of threads and foreign (1)\n"
-          "  --workers   of htw: threads that run callbacks, 0 to 256 (htw's default)\n"
-          "  --seconds   measured time (threads, foreign 5; headline, lateness 10; idle 20)\n"
-          "  --warmup    seconds before it (2)\n"
-          "  --timers    of stall and memory (1000000)\n"
-          "  --lag       of threads: how many timers of a producer are pending (1000)\n"
-          "  --quick     a fifth of the measured time and half of the warm-up\n"
-          "peers:\n",
-          stream);
+static void print_peers(void) {
+    puts("\npeers:");
     for (size_t i = 0; peers[i] != NULL; i++)
-        fprintf(stream, "  %-12s %s\n", peers[i]->name, peers[i]->about);
+        options_print_named(peers[i]->name, peers[i]->about);
 }
 
-static void wrong(const char *what, const char *value) {
-    fprintf(stderr, NAME ": %s: %s\n", what, value);
-    exit(2);
+static void set_defaults(void) {
+    char workers_part[16] = "", lag_part[16] = "";
+    if (workers != HTW_CHOICE)
+        snprintf(workers_part, sizeof(workers_part), "-w%d", (int)workers);
+    if (given.lag != 0)
+        snprintf(lag_part, sizeof(lag_part), "-lag%d", (int)given.lag);
+    snprintf(given.peer_name, sizeof(given.peer_name), "%s%s%s", given.peer->name, workers_part,
+             lag_part);
+    given.workers = workers == HTW_CHOICE ? -1 : (int)workers;
+    if (given.lag == 0)
+        given.lag = 1000;
+    if (given.seconds == 0)
+        given.seconds = given.workload->seconds / (is_quick ? 5 : 1);
+    if (given.warmup == 0)
+        given.warmup = is_quick ? 1 : 2;
+    if (given.timers == 0)
+        given.timers = is_quick ? given.workload->quick_count : given.workload->count;
 }
 
-static double number(const char *text, double low, double high, bool whole) {
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || errno != 0 || !(value >= low && value <= high) ||
-        (whole && value != (double)(int64_t)value))
-        wrong("not a number in the range", text);
-    return value;
-}
-
-static const struct workload *workload_named(const char *name) {
-    for (size_t i = 0; workloads[i] != NULL; i++)
-        if (strcmp(workloads[i]->name, name) == 0)
-            return workloads[i];
-    return NULL;
-}
-
-/* Returns whether it was --quick. */
-static bool set(struct options *options, int option) {
-    switch (option) {
-    case WORKLOAD:
-        options->workload = workload_named(optarg);
-        if (options->workload == NULL)
-            wrong("no such workload", optarg);
-        break;
-    case PEER:
-        options->peer = peer_named(optarg);
-        if (options->peer == NULL)
-            wrong("no such peer", optarg);
-        break;
-    case PRODUCERS:
-        options->producers = (int)number(optarg, 1, 1024, true);
-        break;
-    case WORKERS:
-        options->workers = (int)number(optarg, 0, 256, true);
-        break;
-    case SECONDS:
-        options->seconds = number(optarg, 0.01, 3600, false);
-        break;
-    case WARMUP:
-        options->warmup = number(optarg, 0.01, 3600, false);
-        break;
-    case TIMERS:
-        options->timers = (uint64_t)number(optarg, 1000, 100e6, true);
-        break;
-    case LAG:
-        options->lag = (int)number(optarg, 1, 1e6, true);
-        break;
-    case QUICK:
-        return true;
-    case HELP:
-        help(stdout);
-        exit(0);
-    default: /* getopt has said what is wrong */
-        exit(2);
-    }
-    return false;
-}
-
-/* What differs from the peer's own choices, or from the JVM's workload, shows in the name. */
-static void name_peer(struct options *options) {
-    char workers[16] = "", lag[16] = "";
-    if (options->workers >= 0)
-        snprintf(workers, sizeof(workers), "-w%d", options->workers);
-    if (options->lag > 0)
-        snprintf(lag, sizeof(lag), "-lag%d", options->lag);
-    snprintf(options->peer_name, sizeof(options->peer_name), "%s%s%s", options->peer->name, workers,
-             lag);
-}
-
-static void complete(struct options *options, bool quick) {
-    if (options->workload == NULL || options->peer == NULL)
-        wrong("--workload and --peer are needed", "--help lists them");
-    if (options->producers != 1 && !options->workload->many_producers)
-        wrong("has one producer", options->workload->name);
-    if (options->workers >= 0 && !options->peer->has_workers)
-        wrong("has no workers", options->peer->name);
-    if (options->timers != 0 && options->workload->timers == 0)
-        wrong("does not heed --timers", options->workload->name);
-    if (options->lag != 0 && !options->workload->has_lag)
-        wrong("does not heed --lag", options->workload->name);
-    if (options->seconds == 0)
-        options->seconds = options->workload->seconds / (quick ? 5 : 1);
-    if (options->warmup == 0)
-        options->warmup = quick ? 1 : 2;
-    if (options->timers == 0)
-        options->timers = quick ? options->workload->quick_timers : options->workload->timers;
-    name_peer(options);
-}
-
-void options_parse(struct options *options, int argc, char **argv) {
-    *options = (struct options) { .producers = 1, .workers = -1 };
-    bool quick = false;
-    int option;
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
-        quick |= set(options, option);
-    if (optind != argc)
-        wrong("what is this", argv[optind]);
-    complete(options, quick);
+void options_read(struct options *options, int argc, char **argv) {
+    given.workload = options_parse(table, print_peers, argc, argv);
+    if (given.peer == NULL)
+        options_wrong("--peer is missing", "--help lists the peers");
+    if (workers != HTW_CHOICE && !given.peer->has_workers)
+        options_wrong("--workers: the peer has none", given.peer->name);
+    set_defaults();
+    *options = given;
 }

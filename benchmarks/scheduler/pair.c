@@ -3,11 +3,11 @@
  * pair.c - one thread schedules a timer and cancels the oldest of a thousand that are pending,
  * with nothing beside it: what a pair takes where nobody disturbs. The median of many laps.
  */
-#include "clock.h"
+#include "../common/clock.h"
 #include "delays.h"
 #include "firing.h"
 #include "options.h"
-#include "report.h"
+#include "../common/report.h"
 
 #define LAG 1000
 #define LAPS 10 /* in one measurement, so that reading the clock counts for nothing */
@@ -57,6 +57,8 @@ static void run(const struct options *options) {
 
 const struct workload workload_pair = {
     .name = "pair",
+    .about =
+        "one thread schedules a timer and cancels the oldest of a thousand, with nothing beside it",
     .seconds = 5,
     .run = run,
 };

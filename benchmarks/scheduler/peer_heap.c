@@ -5,9 +5,9 @@
  *
  * A timer that has a handle is freed by cancel(), even when it has fired.
  */
-#include "clock.h"
+#include "../common/clock.h"
 #include "peer.h"
-#include "report.h"
+#include "../common/report.h"
 
 #include <pthread.h>
 #include <stdlib.h>

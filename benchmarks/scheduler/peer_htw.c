@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_htw.c - htw's scheduler, with its defaults but for what the variants' names say. */
 #include "peer.h"
-#include "report.h"
+#include "../common/report.h"
 
 #include <string.h>
 

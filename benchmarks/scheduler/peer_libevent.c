@@ -7,8 +7,8 @@
  * that the loop has read last. A timer that has a handle is freed by cancel().
  */
 #include "peer.h"
-#include "report.h"
-#include "thread.h"
+#include "../common/report.h"
+#include "../common/thread.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>

@@ -8,10 +8,10 @@
  * not delays, so that none is early. Records are used again: to close a handle and to make
  * another would cost much of what is measured.
  */
-#include "clock.h"
+#include "../common/clock.h"
 #include "peer.h"
-#include "report.h"
-#include "thread.h"
+#include "../common/report.h"
+#include "../common/thread.h"
 
 #include <uv.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "peer.h"
 
-#include "report.h"
+#include "../common/report.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring.h"
 
-#include "clock.h"
+#include "../common/clock.h"
 
 #include <string.h>
 

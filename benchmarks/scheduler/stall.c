@@ -3,11 +3,11 @@
  * stall.c - a million timers fall due within a millisecond, while another thread, the bystander,
  * keeps scheduling and cancelling: how long do its calls take?
  */
-#include "clock.h"
+#include "../common/clock.h"
 #include "firing.h"
 #include "options.h"
-#include "report.h"
-#include "thread.h"
+#include "../common/report.h"
+#include "../common/thread.h"
 
 #define WARMUP_BURST 100000
 #define AHEAD_NS 3000000000
@@ -98,7 +98,8 @@ static void run(const struct options *options) {
 
 const struct workload workload_stall = {
     .name = "stall",
-    .timers = 1000000,
-    .quick_timers = 1000000,
+    .about = "a million timers fall due within 1 ms while another thread schedules and cancels",
+    .count = 1000000,
+    .quick_count = 1000000,
     .run = run,
 };

@@ -2,12 +2,10 @@
 /* threads.c - each producer schedules a timer and cancels the one that it scheduled 1000 before. */
 #include "delays.h"
 #include "firing.h"
-#include "thread.h"
+#include "../common/thread.h"
 #include "window.h"
 
 #include <stdlib.h>
-
-#define LAG 1000 /* unless told otherwise */
 
 struct producer {
     alignas(64) _Atomic uint64_t pairs; /* written by the producer */
@@ -20,7 +18,7 @@ struct producer {
 };
 
 static struct producer *producers;
-static int producer_count;
+static uint64_t producer_count;
 static atomic_bool stopping;
 
 static void schedule(struct producer *producer, int64_t now_ns, unsigned i) {
@@ -59,35 +57,35 @@ static void *produce(void *context) {
 
 static uint64_t pairs(void) {
     uint64_t sum = 0;
-    for (int i = 0; i < producer_count; i++)
+    for (uint64_t i = 0; i < producer_count; i++)
         sum += atomic_load_explicit(&producers[i].pairs, memory_order_relaxed);
     return sum;
 }
 
-static void start_producer(const struct options *options, int number) {
+static void start_producer(const struct options *options, uint64_t number) {
     struct producer *producer = &producers[number];
-    unsigned lag = options->lag > 0 ? (unsigned)options->lag : LAG;
+    unsigned lag = (unsigned)options->lag;
     *producer = (struct producer) { .peer = options->peer,
                                     .lag = lag,
                                     .handles = malloc(lag * sizeof(*producer->handles)) };
     if (producer->handles == NULL)
         report_out_of_memory();
-    delays_init(&producer->delays, (uint64_t)number, HTW_SECOND, 30 * HTW_SECOND);
+    delays_init(&producer->delays, number, HTW_SECOND, 30 * HTW_SECOND);
     producer->thread = thread_start(produce, producer);
 }
 
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     producer_count = options->producers;
-    producers = aligned_alloc(64, sizeof(*producers) * (size_t)producer_count);
+    producers = aligned_alloc(64, sizeof(*producers) * producer_count);
     if (producers == NULL)
         report_out_of_memory();
-    for (int i = 0; i < producer_count; i++)
+    for (uint64_t i = 0; i < producer_count; i++)
         start_producer(options, i);
     window_measure_pairs(options, pairs);
     atomic_store(&stopping, true);
     uint64_t scheduled = 0, cancelled = 0;
-    for (int i = 0; i < producer_count; i++) {
+    for (uint64_t i = 0; i < producer_count; i++) {
         pthread_join(producers[i].thread, NULL);
         scheduled += producers[i].scheduled;
         cancelled += producers[i].cancelled;
@@ -97,8 +95,7 @@ static void run(const struct options *options) {
 
 const struct workload workload_threads = {
     .name = "threads",
-    .many_producers = true,
-    .has_lag = true,
+    .about = "each producer schedules a timer and cancels the one from 1000 before",
     .seconds = 5,
     .run = run,
 };

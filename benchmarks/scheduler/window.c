@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "window.h"
 
-#include "clock.h"
+#include "../common/clock.h"
 #include "firing.h"
-#include "machine.h"
-#include "report.h"
+#include "../common/process.h"
+#include "../common/report.h"
 
 #define SAMPLE_NS 10000000
 #define MEMORY_SAMPLE 10 /* less often: to be asked for its memory costs htw 50 us */
@@ -29,7 +29,7 @@ static void sample(const struct peer *peer, unsigned number, struct peaks *peaks
 void window_measure_pairs(const struct options *options, window_pairs *pairs) {
     clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
     uint64_t pairs_before = pairs();
-    int64_t cpu_before_ns = machine_cpu_ns();
+    int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
     int64_t end_ns = start_ns + clock_ns(options->seconds);
     struct peaks peaks = { 0 };
@@ -43,7 +43,7 @@ void window_measure_pairs(const struct options *options, window_pairs *pairs) {
     while (pairs() == pairs_before && clock_now_ns() < end_ns + PATIENCE_NS)
         clock_sleep_until(clock_now_ns() + SAMPLE_NS);
     double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
-    int64_t cpu_ns = machine_cpu_ns() - cpu_before_ns;
+    int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
     uint64_t done = pairs() - pairs_before;
     if (done == 0)
         report_failure("no pair was done in the measured time");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "workload.h"
+#include "../common/workload.h"
 
 #include <stddef.h>
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - what a measuring program prints: a JSON object a line, each with one metric, whose
+ * unit is in its name. jvm/Report.java prints the same lines. And the ends of a run without figures.
+ */
+#ifndef BENCH_COMMON_REPORT_H
+#define BENCH_COMMON_REPORT_H
+
+#include "histogram.h"
+
+#include <stdint.h>
+
+/* Call this first. Takes the members with which every line begins. */
+void report_init(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void report_count(const char *metric, uint64_t value);
+void report_number(const char *metric, double value);
+
+/* The percentiles of a histogram of nanoseconds, in microseconds. */
+void report_percentiles(const char *what, const struct histogram *histogram);
+
+/* Ends the process with exit status 0: what was printed is all. Leaves memory and threads to the
+ * kernel: an orderly end of millions of pending timers takes longer than the measurement. */
+void report_end(void) __attribute__((noreturn));
+
+/* The same, for a workload that the peer cannot run. `reason` has no characters that JSON escapes. */
+void report_left_out(const char *reason) __attribute__((noreturn, cold));
+
+/* The same, for a peer that took more memory than there is. That is a result. */
+void report_out_of_memory(void) __attribute__((noreturn, cold));
+
+/* Ends the process with exit status 1: the peer was wrong, or a system call failed. */
+void report_failure(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Prints what was measured as tables in Markdown, and compares it with the targets.
+
+A benchmark is a module with these names:
+    TITLE                 of the report
+    LABELS                the members that tell the rows of a workload apart, with their defaults;
+                          "peer" has a column always, another one if a row has not the default
+    COLUMNS               of each workload: metric, head of the column, divisor of the values
+    targets(figures)      workload, what, ">=" or "<=", the target, the figure or None
+    blocks(figures, workload)
+                          optional: the tables of a workload, in place of one with these columns
+If a run was done more than once, the median counts.
+"""
+
+import statistics
+
+
+def number(value):
+    """Three digits: more would be noise."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}"
+
+
+def ratio(value, base):
+    return None if value is None or not base else value / base
+
+
+def difference(value, base):
+    return None if value is None or base is None else value - base
+
+
+def table(head, rows):
+    """Columns have the same width in each row, so that it can be read without Markdown, too."""
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths))
+                     + " |" for line in lines)
+
+
+def target_table(targets):
+    rows = []
+    for workload, what, relation, target, reached in targets:
+        if reached is None:
+            verdict = "not measured"
+        elif reached >= target if relation == ">=" else reached <= target:
+            verdict = "yes"
+        else:
+            verdict = "**no**"
+        rows.append([workload, what, f"{relation} {target:.3g}", number(reached), verdict])
+    return table(["workload", "figure", "to reach", "here", "reached"], rows)
+
+
+class Figures:
+    """The medians, by workload, labels and metric."""
+
+    def __init__(self, results, labels):
+        self.labels = labels
+        self.states = {}  # of rows without figures: why
+        values = {}
+        for line in results:
+            row = line["workload"], tuple(line[label] for label in labels)
+            if line["metric"] == "out_of_memory":
+                self.states[row] = "out of memory"
+            elif line["metric"] == "state":
+                self.states[row] = line["value"]
+            else:
+                values.setdefault((row, line["metric"]), []).append(line["value"])
+        self.rows_seen = dict.fromkeys([row for row, _ in values] + list(self.states))
+        self.medians = {key: statistics.median(found) for key, found in values.items()}
+
+    def value(self, workload, row, metric):
+        """None if a run of the row has failed, even where another one has figures."""
+        if (workload, row) in self.states:
+            return None
+        return self.medians.get(((workload, row), metric))
+
+    def get(self, workload, metric, **labels):
+        row = tuple(labels.get(label, default) for label, default in self.labels.items())
+        return self.value(workload, row, metric)
+
+    def state(self, workload, row):
+        return self.states.get((workload, row), "")
+
+    def rows(self, workload):
+        """In the order in which they were measured first."""
+        return [row for name, row in self.rows_seen if name == workload]
+
+
+def workload_table(benchmark, figures, workload):
+    rows = figures.rows(workload)
+    shown = [label == "peer" or any(row[i] != default for row in rows)
+             for i, (label, default) in enumerate(benchmark.LABELS.items())]
+    columns = [column for column in benchmark.COLUMNS[workload]
+               if any(figures.value(workload, row, column[0]) is not None for row in rows)]
+    lines = []
+    for row in rows:
+        cells = []
+        for metric, _, divisor in columns:
+            value = figures.value(workload, row, metric)
+            cells.append(number(None if value is None else value / divisor))
+        if cells and not cells[0]:
+            cells[0] = figures.state(workload, row).split(":")[0]
+        lines.append([str(value) for value, is_shown in zip(row, shown) if is_shown] + cells)
+    head = [label for label, is_shown in zip(benchmark.LABELS, shown) if is_shown]
+    return table(head + [column[1] for column in columns], lines)
+
+
+def print_all(benchmark, document):
+    figures = Figures(document["results"], benchmark.LABELS)
+    print(f"# {benchmark.TITLE}\n")
+    print(", ".join(f"{name}: {value}" for name, value in document["machine"].items()))
+    for workload in benchmark.COLUMNS:
+        if not figures.rows(workload):
+            continue
+        print(f"\n## {workload}\n")
+        if hasattr(benchmark, "blocks"):
+            print("\n\n".join(benchmark.blocks(figures, workload)))
+        else:
+            print(workload_table(benchmark, figures, workload))
+    targets = list(benchmark.targets(figures))
+    if targets:
+        print(f"\n## To reach\n\n{target_table(targets)}")

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs a benchmark, a process a run, and prints its report.
+
+usage: run.py wheel|scheduler|purgatory --program PROGRAM [OPTION]...
+
+The folder of a benchmark has two modules: plan.py says what is run, report.py what is printed of it
+(common/report.py). plan.py has these names:
+    ABOUT, ROUNDS, LIMIT_S      for --help, --rounds and --limit
+    SLOW_IS_WRONG               whether a run that exceeds the limit counts as a failure
+    add_options(parser)         the benchmark's own options
+    prepare(options, parser)    checks these, and compiles what the runs need
+    uses_java(options)          whether there are runs of a JVM
+    plan(options)               the runs of each round, in order
+Peers take turns within a round, so that a machine that slows down slows all of them.
+"""
+
+import argparse
+import importlib
+import json
+import pathlib
+import sys
+
+from common import measure
+from common.report import print_all
+
+
+def parse(name, plan, report, arguments):
+    parser = argparse.ArgumentParser(prog=f"./dev bench {name}", description=plan.ABOUT)
+    parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="shorter and fewer runs")
+    parser.add_argument("--rounds", "--reps", type=int, default=0, metavar="N",
+                        help=f"how often each run is done, of which the median counts "
+                             f"({plan.ROUNDS})")
+    parser.add_argument("--workload", default="", metavar="NAME,...",
+                        help=f"only these: {', '.join(report.COLUMNS)}")
+    parser.add_argument("--limit", type=int, default=plan.LIMIT_S, metavar="SECONDS",
+                        help=f"a run that takes longer is too slow ({plan.LIMIT_S})")
+    parser.add_argument("--json", default="results.json", metavar="FILE",
+                        help="write the figures there")
+    parser.add_argument("--no-table", action="store_true", help="do not print them")
+    parser.add_argument("--tables", action="store_true",
+                        help="measure nothing: print the figures that the file has")
+    parser.add_argument("--list", action="store_true", help="list workloads and peers")
+    plan.add_options(parser)
+    options = parser.parse_args(arguments)
+    options.workloads = options.workload.split(",") if options.workload else list(report.COLUMNS)
+    if not set(options.workloads) <= set(report.COLUMNS):
+        parser.error(f"no such workload in: {options.workload}")
+    if options.rounds < 0 or options.limit < 1:
+        parser.error("--rounds, --limit: not a number above 0")
+    if not options.tables and not options.list:
+        plan.prepare(options, parser)
+    return options
+
+
+def measure_all(plan, options):
+    path = pathlib.Path(options.json)
+    try: # before a run that may take an hour
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+    except OSError as wrong:
+        print(f"run.py: {wrong}", file=sys.stderr)
+        sys.exit(2)
+    runner = measure.Runner(options.limit, plan.SLOW_IS_WRONG)
+    machine = measure.machine(options.program, plan.uses_java(options))
+    runner.run_all(plan.plan(options))
+    path.write_text(json.dumps({"machine": machine, "results": runner.results}, indent=0) + "\n")
+    return runner.failures
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in ("wheel", "scheduler", "purgatory"):
+        sys.exit(__doc__)
+    name = sys.argv[1]
+    plan = importlib.import_module(f"{name}.plan")
+    report = importlib.import_module(f"{name}.report")
+    options = parse(name, plan, report, sys.argv[2:])
+    if options.list:
+        for section in ("workloads", "peers"):
+            print(f"{section}:")
+            for found, about in plan.listed(options, section).items():
+                print(f"  {found:14} {about}")
+        return 0
+    failures = 0 if options.tables else measure_all(plan, options)
+    if not options.no_table:
+        print_all(report, json.loads(pathlib.Path(options.json).read_text()))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

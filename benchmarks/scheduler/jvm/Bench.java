@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+/**
+ * Runs one workload with one peer in this JVM and prints what came of it. One of each, so that
+ * what the compiler has learnt of one peer, and what the collector has kept of it, is not there
+ * when the next is measured.
+ */
+final class Bench {
+    public static void main(String[] arguments) throws Exception {
+        Options options;
+        try {
+            options = new Options(arguments);
+        } catch (IllegalArgumentException wrong) {
+            System.err.println("Bench: " + wrong.getMessage());
+            System.exit(2);
+            return;
+        }
+        Report report = new Report("\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d",
+            options.workload, options.peer, options.producers);
+        Exhaustion.watch(report);
+        workload(options.workload).run(options, Peer.named(options.peer), report);
+        Runtime.getRuntime().halt(0); // millions of pending timers are not worth an orderly end
+    }
+
+    private static Workload workload(String name) {
+        switch (name) {
+        case "threads":
+            return new Threads();
+        case "foreign":
+            return new Foreign();
+        case "headline":
+            return new Headline();
+        case "lateness":
+            return new Lateness();
+        case "stall":
+            return new Stall();
+        case "idle":
+            return new Idle();
+        default:
+            return new Memory();
+        }
+    }
+
+    private Bench() {
+    }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench.h - what an implementation of timers must offer to be measured, and how it tells
+ * that a timer has fired. Workloads know nothing else of it.
+ *
+ * Every timer lies in an object of the harness's, behind a record that tells what should
+ * happen to it, so that each run checks what it measures:
+ *
+ *     object   [ struct bench_record | the timer, timer_size bytes | padding ]
+ *
+ * Objects begin on cache lines of their own and fill whole ones, like the connections and
+ * requests in which timers are embedded. An implementation that is not in the tree is
+ * loaded from a shared object that defines `bench_plugin` (benchmarks/README.md).
+ */
+#ifndef BENCH_WHEEL_BENCH_H
+#define BENCH_WHEEL_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A timer's deadline that means: not armed. */
+#define BENCH_IDLE UINT64_MAX
+
+/* What the harness expects of a timer. */
+struct bench_record {
+    uint64_t deadline; /* absolute tick; BENCH_IDLE when it must not fire */
+    uint64_t unused;   /* so that timers are aligned to 16 bytes */
+};
+
+/* What has fired since the start of a run. */
+struct bench_tally {
+    uint64_t before; /* the tick that the clock was advanced to before */
+    uint64_t now;    /* the tick that the clock is being advanced to */
+    uint64_t fired;  /* how often timers fired */
+    uint64_t wrong;  /* of these: twice, early, or after a cancel */
+    uint64_t late;   /* of these: an earlier advance should have fired them */
+    void **fired_at; /* if set: receives the timers that fired, fired_count of them */
+    size_t fired_count;
+};
+
+/* An implementation calls this for each timer that it hands out. */
+static inline void bench_fired(struct bench_tally *tally, void *timer) {
+    struct bench_record *record = (struct bench_record *)timer - 1;
+    tally->wrong += record->deadline > tally->now; /* BENCH_IDLE is later than all */
+    tally->late += record->deadline <= tally->before;
+    tally->fired++;
+    record->deadline = BENCH_IDLE;
+    if (tally->fired_at != NULL)
+        tally->fired_at[tally->fired_count++] = timer;
+}
+
+/*
+ * An implementation. Functions marked "or NULL" may be missing: the workloads that need them
+ * are left out. Time starts at tick 0.
+ */
+struct bench_implementation {
+    const char *name;
+    const char *about; /* one line: version, settings */
+    size_t timer_size; /* bytes of a timer, its callback and argument included */
+    bool counts_only;  /* keeps no order: takes no part where timers must fire */
+
+    /* `capacity`: the most timers that will be armed at once. NULL when it cannot. */
+    void *(*create)(size_t capacity, struct bench_tally *tally);
+    void (*destroy)(void *self);
+    /* Makes a timer in memory that is zeroed. */
+    void (*init)(void *self, void *timer);
+    /* Arms a timer that is not armed, for a tick after the clock. */
+    void (*schedule)(void *self, void *timer, uint64_t deadline);
+    /* Disarms a timer that is armed. */
+    void (*cancel)(void *self, void *timer);
+    /* Gives a timer that is armed another deadline; or NULL. */
+    void (*move)(void *self, void *timer, uint64_t deadline);
+    /* Arms for any tick in [earliest, latest], and returns the one chosen; or NULL. */
+    uint64_t (*schedule_within)(void *self, void *timer, uint64_t earliest, uint64_t latest);
+    /* Advances the clock to `now` and calls bench_fired() for each timer that is due; or NULL. */
+    void (*advance)(void *self, uint64_t now);
+    /* The tick to advance to next, UINT64_MAX if there is none; or NULL. */
+    uint64_t (*next)(void *self);
+    /* How many timers are armed; or NULL. */
+    size_t (*count)(void *self);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BENCH_WHEEL_BENCH_H */

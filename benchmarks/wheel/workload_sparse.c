@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* One timer an hour for ten years, in milliseconds: whoever walks through empty time, or wakes
+ * up only to file a timer anew, shows it here. */
+#include "run.h"
+
+#define HOUR 3600000
+#define HOURS 87600
+
+static void measure(const struct options *options) {
+    struct run *run = run_begin(options, RUN_NEEDS_EXPIRY | RUN_NEEDS_NEXT);
+    uint64_t advances = 0;
+    run_open(run, 1);
+    void *timer = run_timer(run, 0);
+    uint64_t start_ns = run_clock_ns();
+    for (uint64_t fired = 0; fired < run->n; fired++) {
+        run_schedule(run, timer, run->tally.now + HOUR);
+        while (run->tally.fired == fired) {
+            uint64_t next = run->implementation->next(run->self);
+            if (next == UINT64_MAX)
+                report_failure("a timer was lost");
+            run_advance(run, next);
+            advances++;
+        }
+    }
+    run_report_ns("timer_ns", run_clock_ns() - start_ns, run->n);
+    report_number("timer_advances", (double)advances / (double)run->n);
+    run_check_end(run, run->n);
+    run_close(run);
+}
+
+const struct workload workload_sparse = {
+    .name = "sparse",
+    .about = "one timer an hour of ms for ten years, each armed when the one before has fired",
+    .count = HOURS,
+    .run = measure,
+};
