@@ -24,15 +24,15 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
     htw__mutex_fini(&alarm->mutex);
 }
 
-/* `at_ns` 0 disarms. The descriptor is a timer's, and the time is in range. */
+/* `at_ns` 0 disarms. */
 static void set_timer(const struct htw__alarm *alarm, int64_t at_ns) {
     int flags = TFD_TIMER_ABSTIME;
     if (alarm->clock == CLOCK_REALTIME)
         flags |= TFD_TIMER_CANCEL_ON_SET;
     struct itimerspec setting = { .it_value = { (time_t)(at_ns / NS_PER_S),
                                                 (long)(at_ns % NS_PER_S) } };
-    /* ECANCELED: the timer is set, but the wall clock was set before this call, and the kernel does
-       not tell the sleeper any more. Let it ring at once. No other error is possible. */
+    /* ECANCELED: the timer is set, but the wall clock was set before, and the sleeper will not be
+       told of that. So make it ring at once. There is no other error: the arguments are valid. */
     while (timerfd_settime(alarm->fd, flags, &setting, NULL) != 0 && errno == ECANCELED)
         setting.it_value = (struct timespec) { 0, 1 };
 }
@@ -55,7 +55,7 @@ void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
 void htw__alarm_disarm(struct htw__alarm *alarm) {
     htw__mutex_lock(&alarm->mutex);
     if (alarm->at_ns == INT64_MAX) {
-        /* The wall clock may be set although nothing is due: keep a timer for that. */
+        /* The timer also reports that the wall clock was set, so that clock needs one always. */
         set_timer(alarm, alarm->clock == CLOCK_REALTIME ? INT64_MAX : 0);
     }
     htw__mutex_unlock(&alarm->mutex);
@@ -65,8 +65,8 @@ void htw__alarm_wait(struct htw__alarm *alarm) {
     uint64_t rings;
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    /* Fails with ECANCELED when the wall clock was set, which is a reason to look, too. Signals
-       are blocked in the threads that wait. */
+    /* ECANCELED, the wall clock was set, wakes the sleeper too. EINTR is not possible: threads that
+       wait here block all signals. */
     ssize_t size = read(alarm->fd, &rings, sizeof(rings));
     (void)size;
     pthread_setcancelstate(cancel_state, NULL);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alarm.h - what a thread that waits for deadlines sleeps on: a kernel timer with a file
- * descriptor (timerfd), set to an absolute time of one of the kernel's clocks.
+ * alarm.h - what a thread sleeps on until a deadline: a kernel timer with a file descriptor
+ * (timerfd), set to an absolute time of a kernel clock.
  *
- * Whoever arms an earlier deadline sets the timer to it: the sleeper is not woken for
- * that, as it would have to be with a condition variable, only to go to sleep again. Timerfds
- * know nothing of the timer slack of threads, notice when the wall clock is set, and can be polled
- * in an event loop.
+ * A thread that arms an earlier deadline sets the timer to it and does not wake the sleeper, as it
+ * would have to with a condition variable. A timerfd ignores the timer slack of threads, notices
+ * that the wall clock was set, and can be polled in an event loop.
  */
 #ifndef HTW_SRC_BASE_ALARM_H
 #define HTW_SRC_BASE_ALARM_H
@@ -19,7 +18,7 @@
 
 struct htw__alarm {
     struct htw__mutex mutex; /* guards `at_ns` and the setting of the timer */
-    int64_t at_ns;           /* what it is set to, as far as the sleeper has not asked since */
+    int64_t at_ns; /* the earliest time it was set to since the last reset; INT64_MAX: none */
     clockid_t clock;
     int fd;
 };
@@ -28,19 +27,18 @@ struct htw__alarm {
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking);
 void htw__alarm_fini(struct htw__alarm *alarm);
 
-/*
- * The sleeper is about to look when it has to wake up: from now on, whatever is armed
- * that it does not see must set the alarm.
- */
+/* The sleeper calls this before it reads when it has to wake up: a thread that arms a deadline
+   later, which the sleeper may not see, must set the alarm. */
 void htw__alarm_reset(struct htw__alarm *alarm);
 
-/* Rings at `at_ns`, at once if that has passed, unless it is to ring earlier. Any thread. */
+/* Makes it ring at `at_ns`, or at once if that has passed. An earlier time that was set since the
+   reset stays. Any thread. */
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
-/* Lets nothing ring that was set before the last reset. */
+/* Unless it was set since the last reset, makes it not ring. */
 void htw__alarm_disarm(struct htw__alarm *alarm);
 
-/* Sleeps until it rings, or the wall clock is set. */
+/* Sleeps until it rings or the wall clock is set. */
 void htw__alarm_wait(struct htw__alarm *alarm);
 
 /* Makes the file descriptor not readable. */

@@ -8,15 +8,14 @@
 #include <stdio.h>
 
 /*
- * Blocks up to this size go through jemalloc's caches of the calling thread: an allocation and
- * a release one after the other take 30 ns instead of 1000. Nothing else uses this jemalloc, so
- * the caches never hold memory of another arena. What they may keep (at most 56 KiB of each of
- * a dozen sizes) is with the system when the thread ends. Greater blocks are few, and are to be
- * back at once.
+ * Blocks up to this size go through jemalloc's cache of the calling thread: an allocation and a
+ * release take 30 ns instead of 1000. No other code uses this jemalloc, so the caches hold memory
+ * of this arena only. They keep at most 56 KiB of each of a dozen sizes until the thread ends.
+ * Larger blocks are few, and go back to the system at once.
  */
 #define CACHED_UP_TO ((size_t)1024)
 
-/* MALLOCX_ARENA of the arena, which is never 0; 0 while there is none. */
+/* MALLOCX_ARENA of the arena; 0: there is none yet. */
 static atomic_int arena_flag;
 
 static int write_arena(unsigned arena, const char *what, void *value, size_t size) {
@@ -26,10 +25,9 @@ static int write_arena(unsigned arena, const char *what, void *value, size_t siz
 }
 
 /*
- * Makes released pages go back to the system with the release, not some time later: later would
- * take either a further call into the arena, which may never come, or jemalloc's background
- * thread, which a library has no business to start. (The addresses stay jemalloc's, so that the
- * number of mapped areas does not grow.)
+ * Makes released pages go back to the system with the release. Later would need another call into
+ * the arena, which may never come, or jemalloc's background thread, which a library must not start.
+ * (jemalloc keeps the addresses, so the number of mapped areas does not grow.)
  */
 static int decay_at_once(unsigned arena) {
     ssize_t at_once = 0;
@@ -38,9 +36,9 @@ static int decay_at_once(unsigned arena) {
 }
 
 /*
- * Where threads come here at once, the first one's arena stays and the others are destroyed: a
- * lock would be one more thing that may be held at the moment of a fork. 0 when there is no
- * memory for an arena; the next call tries again.
+ * If several threads come here at once, the arena of the first stays and the others are destroyed;
+ * a lock could be held at the moment of a fork. 0: no memory for an arena; the next call tries
+ * again.
  */
 static int create_arena(void) {
     unsigned arena;

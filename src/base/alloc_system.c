@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc_system.c - the default allocator: malloc, and mappings for large blocks. */
 /*
- * alloc_system - the default allocator: malloc's heap for small blocks, mappings of their own
- * for large ones.
+ * alloc_system.c - the default allocator: malloc for small blocks, mappings for large ones.
  *
- * malloc would do for the large ones but for one thing: it keeps them. Once a block that it had
- * mapped has been freed, glibc serves that size from its heap (its mmap threshold moves up, to
- * 32 MiB), and of a heap only the end goes back to the system: one small block that lives above
- * a gigabyte of released slab pages would hold all of it. So large blocks pass malloc by.
+ * malloc would keep large blocks. After the first block that it had mapped is freed, glibc serves
+ * that size from its heap (the mmap threshold rises, up to 32 MiB), and a heap returns only its end
+ * to the system: one small block above a gigabyte of released slab pages would hold all of it.
  *
- * Each area of mapped memory counts against vm.max_map_count (65 530 unless changed). The kernel
- * joins neighbours, so that blocks which were allocated one after the other are one area; in the
- * worst case, where no two of the blocks that live are neighbours, each is its own. 10^8 timers
- * of 64 bytes are 24 400 pages of 256 KiB, so that even then they come to less than half of
- * what is allowed. Where a program does reach the limit, a block is refused (as if there were
- * no memory), and a release may be: see unmap().
+ * Each mapped area counts against vm.max_map_count (65 530 by default). The kernel joins
+ * neighbours, so the number of areas is often much smaller. 10^8 timers of 64 bytes are 24 400
+ * pages of 256 KiB, less than half of the limit even if no two are neighbours. At the limit a block
+ * is refused as if there were no memory, and an unmapping may fail: see unmap().
  */
 #include "alloc.h"
 
@@ -23,7 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of mapped memory AddressSanitizer would know neither the ends nor the leaks. */
+/* AddressSanitizer sees neither overruns nor leaks of mapped memory, so then all comes from malloc.
+   */
 #if defined(__SANITIZE_ADDRESS__)
 #define MAPPED_FROM SIZE_MAX
 #elif defined(__has_feature)
@@ -35,7 +31,7 @@
 #define MAPPED_FROM HTW__LARGE_BLOCK
 #endif
 
-/* 0 where that is more than a size_t can say. */
+/* 0 on overflow. */
 static size_t round_up(size_t size, size_t unit) {
     size_t rounded = (size + unit - 1) & ~(unit - 1);
     return rounded < size ? 0 : rounded;
@@ -48,11 +44,11 @@ static size_t whole_pages(size_t size) {
 static void *map(size_t size) {
     void *memory =
         mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory; /* 0 bytes, of an overflow, fail as well */
+    return memory == MAP_FAILED ? NULL : memory; /* after an overflow the size is 0, which fails */
 }
 
-/* To unmap the middle of an area makes two of one, which fails at vm.max_map_count. What is in
-   the pages can be given back even so; only their addresses remain taken. */
+/* Unmapping the middle of an area makes two areas of it, which fails at vm.max_map_count. Then the
+   pages are returned all the same, and only the addresses stay in use. */
 static void unmap(void *memory, size_t size) {
     if (munmap(memory, whole_pages(size)) != 0)
         (void)madvise(memory, whole_pages(size), MADV_DONTNEED);
@@ -61,8 +57,8 @@ static void unmap(void *memory, size_t size) {
 static void *allocate_from_system(void *context, size_t size, size_t alignment) {
     (void)context;
     if (size >= MAPPED_FROM)
-        return map(size); /* a page is aligned to more than anybody may ask for */
-    /* aligned_alloc wants a size that is a multiple of the alignment. */
+        return map(size); /* aligned to a page, which is enough */
+    /* aligned_alloc() needs a multiple of the alignment. */
     size_t rounded = round_up(size, alignment);
     return rounded == 0 ? NULL : aligned_alloc(alignment, rounded);
 }

@@ -2,10 +2,10 @@
 /*
  * annotate.h - tells helgrind what C11 atomics do.
  *
- * helgrind knows the locks of pthreads. Atomics are to it plain reads and writes, so that it
- * takes each for a race, and sees no order in what they order. Wherever they are a lock or hand
- * something over, one of these says so. They do nothing without the option `valgrind`, and with
- * it nothing outside valgrind but some instructions that cancel each other.
+ * helgrind knows the locks of pthreads. It takes atomic operations for plain reads and writes: each
+ * looks like a race, and orders nothing. These macros tell it where atomics are a lock or hand
+ * something over. Without the build option `valgrind` they do nothing; with it they cost a few
+ * instructions outside valgrind.
  */
 #ifndef HTW_SRC_BASE_ANNOTATE_H
 #define HTW_SRC_BASE_ANNOTATE_H
@@ -13,17 +13,17 @@
 #ifdef HTW_VALGRIND
 #include <valgrind/helgrind.h>
 
-/* `lock` is the address of a lock that one thread holds at a time. CREATED before it is first
-   acquired; ACQUIRED after it was; RELEASED before it is; DESTROYED while nobody holds it. */
+/* `lock` is the address of a lock that one thread holds at a time. CREATED stands before the first
+   lock, ACQUIRED after each lock, RELEASED before each unlock, DESTROYED after the last. */
 #define HTW__ANNOTATE_LOCK_CREATED(lock) ANNOTATE_RWLOCK_CREATE(lock)
 #define HTW__ANNOTATE_LOCK_DESTROYED(lock) ANNOTATE_RWLOCK_DESTROY(lock)
 #define HTW__ANNOTATE_LOCK_ACQUIRED(lock) ANNOTATE_RWLOCK_ACQUIRED(lock, 1)
 #define HTW__ANNOTATE_LOCK_RELEASED(lock) ANNOTATE_RWLOCK_RELEASED(lock, 1)
 
-/* These bytes are atomic: accesses to them are no races. It holds until they are freed. */
+/* Accesses to these bytes are atomic, so not races, until the memory is freed. */
 #define HTW__ANNOTATE_ATOMIC(address, bytes) VALGRIND_HG_DISABLE_CHECKING(address, bytes)
 
-/* What a thread did before BEFORE(object) is visible to who comes past AFTER(object) later:
+/* What a thread did before BEFORE(object) is visible to a thread after its later AFTER(object).
    BEFORE stands before the store that publishes, AFTER after the load that has seen it. */
 #define HTW__ANNOTATE_HAPPENS_BEFORE(object) ANNOTATE_HAPPENS_BEFORE(object)
 #define HTW__ANNOTATE_HAPPENS_AFTER(object) ANNOTATE_HAPPENS_AFTER(object)

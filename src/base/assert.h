@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assert.h - assertions in tiers, chosen by the build option `check_level`:
- * 0: none; 1: what costs a comparison; 2: whole structures, after every step.
+ * assert.h - assertions, by the build option `check_level`. 0: none; 1: those that cost a
+ * comparison, and lock ranks; 2: also those that check whole structures after every step.
  *
- * They are for what a caller cannot cause through the public functions, or can
- * cause only by breaking a rule that cannot be seen (memory freed while pending).
+ * Assertions are for errors of the library, and for those errors of a caller that a function
+ * cannot see (memory freed while it is in use). Errors that it can see are answered with -EINVAL.
  */
 #ifndef HTW_SRC_BASE_ASSERT_H
 #define HTW_SRC_BASE_ASSERT_H
@@ -25,7 +25,7 @@
         }                                                                                 \
     } while (0)
 
-/* The compiler reads the condition, but makes no code of it and counts no branch. */
+/* The condition is compiled, but never evaluated. */
 #define HTW__ASSERT_NEVER(condition) ((void)sizeof(!(condition)))
 
 #if HTW_CHECK_LEVEL >= 1

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Written so that what is no number is not valid either. */
+/* The comparisons are written so that NaN is not valid. */
 static bool are_valid(const struct htw_backoff_options *options) {
     return options->struct_size == sizeof(*options) && options->initial_ns >= 1 &&
            options->cap_ns >= options->initial_ns && options->multiplier >= 1.0 &&
@@ -48,8 +48,8 @@ static double next_fraction(struct htw_backoff *backoff) {
     return (double)(htw__random_mix(backoff->_random) >> 11) * 0x1p-53;
 }
 
-/* Rounded down, and `most` at the most. The comparison keeps the conversion in range: a double
- * that is less than the one nearest to `most` is no greater than `most` itself. */
+/* Rounded down, and at most `most`. The comparison keeps the conversion in range: a double that is
+   less than the one nearest to `most` is not greater than `most`. */
 static int64_t to_ns(double ns, int64_t most) {
     return ns < (double)most ? (int64_t)ns : most;
 }
@@ -58,14 +58,14 @@ int64_t htw_backoff_next(struct htw_backoff *backoff) {
     if (backoff == NULL || backoff->_initial_ns < 1)
         return -EINVAL;
     int64_t delay_ns = to_ns(backoff->_delay_ns, backoff->_cap_ns);
-    /* Beyond the cap it need not grow: it would be infinite some day, which is right, too, but
-     * for those who trap floating-point exceptions. */
+    /* It stops growing at the cap: an overflow would raise a floating-point exception. */
     if (delay_ns < backoff->_cap_ns)
         backoff->_delay_ns *= backoff->_multiplier;
     if (backoff->_attempts < UINT_MAX)
         backoff->_attempts++;
     double random_ns = backoff->_jitter * next_fraction(backoff) * (double)delay_ns;
-    /* Less than all: the fraction is less than 1, and the bound holds whatever the rounding. */
+    /* Less than the whole delay: the fraction is less than 1, and rounding stays within the bound.
+       */
     return delay_ns - to_ns(random_ns, delay_ns - 1);
 }
 

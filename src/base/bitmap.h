@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap.h - a set of small integers that finds its next member in a few instructions:
- * a bit for each integer, and above them a bit for each word that is not zero.
+ * bitmap.h - a set of small integers that finds its next member in a few instructions: one bit for
+ * each integer, and in a summary one bit for each word that is not zero.
  */
 #ifndef HTW_SRC_BASE_BITMAP_H
 #define HTW_SRC_BASE_BITMAP_H
@@ -11,7 +11,7 @@
 
 /* Members are less than this. */
 #define HTW__BITMAP_SIZE 4096u
-/* What htw__bitmap_next() says of an empty set. */
+/* htw__bitmap_next() of an empty set. */
 #define HTW__BITMAP_NONE UINT32_MAX
 
 /* All zero: the empty set. */
@@ -36,11 +36,11 @@ static inline void htw__bitmap_remove(struct htw__bitmap *bitmap, uint32_t membe
         bitmap->summary &= ~((uint64_t)1 << word);
 }
 
-/* The first member from `from` on; where there is none, the lowest of all. */
+/* The first member from `from` on; if there is none, the lowest of all. */
 static inline uint32_t htw__bitmap_next(const struct htw__bitmap *bitmap, uint32_t from) {
     uint32_t word = from / 64;
     uint64_t rest = bitmap->words[word] & (UINT64_MAX << (from % 64));
-    if (rest == 0) { /* on to the words after this one, or to the first of all */
+    if (rest == 0) { /* then the words after this one, else the first of all */
         uint64_t later = bitmap->summary & ~(UINT64_MAX >> (63 - word));
         if (later == 0)
             later = bitmap->summary;
@@ -59,7 +59,7 @@ static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {
     return count;
 }
 
-/* Whether the two levels agree, and no member reaches `bound`. */
+/* Whether bits and summary agree, and all members are less than `bound`. */
 static inline bool htw__bitmap_is_valid(const struct htw__bitmap *bitmap, uint32_t bound) {
     for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
         if ((bitmap->words[word] != 0) != (bitmap->summary >> word & 1))

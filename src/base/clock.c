@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* None of these clocks can fail: Linux has had all three since 2.6.39, and `now` is writable. */
+/* Cannot fail: Linux has had all three clocks since 2.6.39. */
 static int64_t read_ns(clockid_t id) {
     struct timespec now;
     clock_gettime(id, &now);

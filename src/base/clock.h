@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the only reader of a clock. Any thread may call these; none blocks. */
+/* clock.h - reads the clocks of the kernel. No other file of the library does. */
 #ifndef HTW_SRC_BASE_CLOCK_H
 #define HTW_SRC_BASE_CLOCK_H
 
 #include <stdint.h>
 
-/* Nanoseconds since some moment before the start of the program; never goes back. */
+/* Nanoseconds since a moment before the start of the program. Never goes back. */
 int64_t htw__clock_monotonic_ns(void);
 
-/* The same, but goes on while the machine is suspended. */
+/* The same, and goes on while the machine is suspended. */
 int64_t htw__clock_boottime_ns(void);
 
-/* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set either way. */
+/* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set forward or back. */
 int64_t htw__clock_realtime_ns(void);
 
 #endif /* HTW_SRC_BASE_CLOCK_H */

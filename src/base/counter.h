@@ -2,10 +2,9 @@
 /*
  * counter.h - a number that one thread at a time writes and any thread may read.
  *
- * The writer loads and stores, both relaxed: as cheap as with a plain number, where an
- * atomic addition would lock the cache line. Two writers at once would lose additions, so
- * that they must take turns under a lock. A reader sees each counter whole, and never going
- * back while the writer only adds; but of several counters it may see them in any order.
+ * The writer loads and stores, both relaxed, which is as cheap as a plain number: an atomic
+ * addition would lock the cache line. Two writers at once would lose additions, so they must use a
+ * lock. A reader sees each counter whole, but may see changes of several counters in any order.
  */
 #ifndef HTW_SRC_BASE_COUNTER_H
 #define HTW_SRC_BASE_COUNTER_H

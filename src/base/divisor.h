@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * divisor.h - division by a number that is chosen at run time and then stays, as a
- * multiplication: a tenth of the time of the processor's division.
+ * divisor.h - division by a number that is chosen once at run time, as a multiplication: ten times
+ * as fast as the division of the processor.
  *
- * For dividends below 2^63 and divisors from 2 to 2^62 (Granlund and Montgomery 1994): with l
- * the least number for which divisor <= 2^l, m = floor(2^(63+l) / divisor) + 1 fits 64 bits, and
- * is too great by e / divisor with e <= divisor <= 2^l. So n * m / 2^(63+l) is too great by
- * less than n * 2^l / (divisor * 2^(63+l)) < 1 / divisor, which never reaches the next integer.
+ * For dividends below 2^63 and divisors from 2 to 2^62 (Granlund and Montgomery 1994). With l the
+ * least number for which divisor <= 2^l, m = floor(2^(63+l) / divisor) + 1 fits into 64 bits, and
+ * is too great by e / divisor with e <= divisor <= 2^l. So n * m / 2^(63+l) is too great by less
+ * than n * 2^l / (divisor * 2^(63+l)) < 1 / divisor, which never reaches the next integer.
  */
 #ifndef HTW_SRC_BASE_DIVISOR_H
 #define HTW_SRC_BASE_DIVISOR_H

@@ -16,8 +16,8 @@ int htw__fork_watch(void) {
     static _Atomic bool watching;
     if (atomic_load_explicit(&watching, memory_order_acquire))
         return 0;
-    /* Two threads may both come here; the depth then counts double, which nobody minds. A lock
-       would be one that a child might inherit taken. */
+    /* If two threads come here at once, each fork counts as two, which does no harm. A lock could
+       be held at the moment of a fork. */
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         return -ENOMEM;
     atomic_store_explicit(&watching, true, memory_order_release);

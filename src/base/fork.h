@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h - tells a child process from its parent, at the price of a load. */
+/* fork.h - tells whether the process has forked since a moment, for the cost of a load. */
 #ifndef HTW_SRC_BASE_FORK_H
 #define HTW_SRC_BASE_FORK_H
 
 #include <stdatomic.h>
 
-/* How many forks lie between this process and the one that first called htw__fork_watch(). Hidden:
-   in a shared library, too, it is loaded without a table of addresses. */
+/* The forks between this process and the one that first called htw__fork_watch(). Hidden, so that a
+   shared library too loads it without a table of addresses. */
 extern _Atomic unsigned htw__fork_depth __attribute__((visibility("hidden")));
 
-/* From now on forks are counted. 0 or -ENOMEM. Any thread. */
+/* Starts to count forks. 0 or -ENOMEM. Any thread. */
 int htw__fork_watch(void);
 
 static inline unsigned htw__fork_count(void) {

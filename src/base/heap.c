@@ -10,7 +10,7 @@ static void place(struct htw__heap *heap, uint32_t index, struct htw__heap_entry
     heap->indices[entry.id] = index;
 }
 
-/* Fills the hole at `index` with `entry`, or with ancestors that come after it. */
+/* Puts `entry` at `index`, or above, and moves the ancestors that come after it down. */
 static void sift_up(struct htw__heap *heap, uint32_t index, struct htw__heap_entry entry) {
     while (index > 0) {
         uint32_t parent = (index - 1) / 2;
@@ -65,9 +65,9 @@ void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
 }
 
 /*
- * The hole left by the top sinks to the bottom along the lesser children, and the last
- * entry rises from there. It came from the bottom, so it rarely rises far: this takes one
- * comparison a level, where sinking the last entry from the top would take two.
+ * The hole at the top sinks to the bottom along the lesser children, and the last entry rises from
+ * there, rarely far, since it came from the bottom. That is one comparison a level; sinking the
+ * last entry from the top would take two.
  */
 void htw__heap_pop(struct htw__heap *heap) {
     heap->indices[heap->entries[0].id] = HTW__HEAP_ABSENT;
@@ -75,8 +75,8 @@ void htw__heap_pop(struct htw__heap *heap) {
     uint32_t hole = 0;
     uint32_t child;
     while ((child = 2 * hole + 1) < count) {
-        /* entries[count] is the last entry, still in place: reading it is harmless. No
-           branches here, since nobody can predict which child is the lesser. */
+        /* entries[count] is the last entry, which may be read. No branch: the processor could not
+           predict which child is the lesser. */
         const struct htw__heap_entry *left = &heap->entries[child];
         const struct htw__heap_entry *right = left + 1;
         child += (right->key < left->key) | ((right->key == left->key) & (right->id > left->id));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c - histograms of durations. */
+/* histogram.c - percentiles, sums and merging of histograms. */
 #include "histogram.h"
 
 #include <string.h>
@@ -30,7 +30,8 @@ uint64_t htw__histogram_sum(const struct htw__histogram *histogram) {
     return htw__counter_read(&histogram->sum);
 }
 
-/* Not by the count: a reader may see that of the first value, and its minimum not yet. */
+/* Compares with max, not count: a reader may see the count of the first value before its minimum.
+   */
 uint64_t htw__histogram_min(const struct htw__histogram *histogram) {
     uint64_t min = htw__counter_read(&histogram->min);
     return min <= htw__counter_read(&histogram->max) ? min : 0;
@@ -40,7 +41,7 @@ uint64_t htw__histogram_max(const struct htw__histogram *histogram) {
     return htw__counter_read(&histogram->max);
 }
 
-/* Not the count, which need not agree with the buckets that a reader sees. */
+/* A reader may see another count than the buckets add up to. */
 static uint64_t count_in_buckets(const struct htw__histogram *histogram) {
     uint64_t count = 0;
     for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
@@ -48,26 +49,26 @@ static uint64_t count_in_buckets(const struct htw__histogram *histogram) {
     return count;
 }
 
-/* An extreme value, if it lies in its bucket; otherwise a reader was not told of it yet, or was
- * told of a later one, and takes the bucket's own end. */
+/* The least or greatest value, if it lies in `bucket`. Otherwise the reader sees an older or newer
+   one, and uses the end of the bucket. */
 static uint64_t extreme(uint64_t value, const struct htw__histogram_bucket *bucket, uint64_t end) {
     return bucket->low <= value && value <= bucket->high ? value : end;
 }
 
 uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent) {
-    /* Rounded up, since half a value below is no value; 0 percent is the first value. */
+    /* Rounded up; 0 percent is the first value. */
     double exact = percent / 100.0 * (double)count_in_buckets(histogram);
     uint64_t rank = (uint64_t)exact;
     if ((double)rank < exact || rank == 0)
         rank++;
 
-    /* Cells only grow, so that the rank is reached, whatever is recorded meanwhile. */
+    /* Buckets only grow, so the rank is reached, whatever is recorded meanwhile. */
     size_t cursor = 0;
     uint64_t passed = 0;
     struct htw__histogram_bucket bucket = { 0 };
     while (passed < rank && htw__histogram_next(histogram, &cursor, &bucket))
         passed += bucket.count;
-    /* In the last bucket, the values do not exceed the maximum. */
+    /* The values of the last bucket do not exceed the maximum. */
     return extreme(htw__histogram_max(histogram), &bucket, bucket.high);
 }
 

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* All of the hash is compiled in, so that nobody needs xxHash to link or to run. */
+/* Compiled in, so that xxHash is needed neither to link nor to run. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* How many buckets one insert splits, or one remove merges, at the most. With 2 a table that
- * could not grow catches up, and one that is emptied has shrunk when it is empty. */
+/* The most buckets that one insert splits or one remove merges. With 2, a table that could not grow
+   catches up, and an emptied table has shrunk when it is empty. */
 #define STEPS 2
 
 uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed) {
@@ -22,7 +22,7 @@ static unsigned top_bit_of(size_t number) {
     return 63u - (unsigned)__builtin_clzll(number);
 }
 
-/* The buckets before a segment are as many as it has itself, but for the first. */
+/* Its first bucket. Except for segment 0 this is also how many buckets it has. */
 static size_t segment_start(unsigned segment) {
     return segment == 0 ? 0 : HTW__KEY_TABLE_FIRST_BUCKETS << (segment - 1);
 }
@@ -37,17 +37,15 @@ static unsigned segment_of(size_t bucket) {
 }
 
 static struct htw__key_node **head_of(const struct htw__key_table *table, size_t bucket) {
-    if (bucket < HTW__KEY_TABLE_FIRST_BUCKETS) /* without a detour by another cache line */
+    if (bucket < HTW__KEY_TABLE_FIRST_BUCKETS) /* saves a cache line */
         return (struct htw__key_node **)&table->first[bucket];
     unsigned segment = segment_of(bucket);
     return &table->segments[segment][bucket - segment_start(segment)];
 }
 
-/*
- * The bucket of a hash. With N buckets, 2^k the greatest power of two up to N, those below
- * N - 2^k and those from 2^k have been split in this round, and are told apart by k + 1 bits
- * of the hash; the others by k.
- */
+/* The bucket of a hash. With N buckets, and 2^k the greatest power of two up to N, the buckets
+   below N - 2^k have been split: these and their siblings, from 2^k on, use k + 1 bits of the hash;
+   the others use k. */
 static size_t bucket_of(const struct htw__key_table *table, uint64_t hash) {
     size_t power = (size_t)1 << top_bit_of(table->buckets);
     size_t bucket = (size_t)hash & (2 * power - 1);
@@ -78,11 +76,11 @@ static uint64_t load64(const char *bytes) {
     return number;
 }
 
-/* What memcmp does for the sizes that most keys have, where calling it is most of its cost. */
+/* Compares keys of common sizes without the cost of a call of memcmp(). */
 static bool are_equal(const char *a, const char *b, size_t size) {
     if (size >= 8 && size <= 16)
         return load64(a) == load64(b) && load64(a + size - 8) == load64(b + size - 8);
-    /* memcmp must not be given NULL, not even for no bytes. */
+    /* memcmp() must not get NULL, not even for no bytes. */
     return size == 0 || memcmp(a, b, size) == 0;
 }
 
@@ -98,7 +96,7 @@ struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, ui
     return node;
 }
 
-/* Whether bucket `table->buckets` has, or now got, a segment to stand in. */
+/* Whether bucket `table->buckets` has a segment, or could get one. */
 static bool provide_segment(struct htw__key_table *table) {
     unsigned segment = segment_of(table->buckets);
     if (segment >= HTW__KEY_TABLE_SEGMENTS)
@@ -108,7 +106,7 @@ static bool provide_segment(struct htw__key_table *table) {
     return table->segments[segment] != NULL;
 }
 
-/* Adds a bucket, and shares the nodes of its sibling out between the two. */
+/* Adds a bucket, and divides the nodes of its sibling between the two. */
 static bool split(struct htw__key_table *table) {
     if (!provide_segment(table))
         return false;
@@ -127,7 +125,7 @@ static bool split(struct htw__key_table *table) {
     return true;
 }
 
-/* Takes the last bucket away; its nodes go to its sibling. */
+/* Removes the last bucket; its nodes go to its sibling. */
 static void merge(struct htw__key_table *table) {
     size_t bucket = table->buckets - 1;
     size_t power = (size_t)1 << top_bit_of(bucket);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - intrusive doubly linked lists of struct htw__link, in two shapes that
- * share one unlink:
+ * list.h - intrusive doubly linked lists of struct htw__link, in two shapes that share one unlink:
  *
- *   chain  its head is a lone pointer (8 bytes); last in, first out. It ends at a
- *          link of the owner's that belongs to no list, `nil`, whose `_back` takes
- *          writes that nobody reads. Chains of one owner share it.
- *   ring   its head is a link (16 bytes), which is also its end; both ends are open.
+ *   chain  The head is a pointer (8 bytes); last in, first out. The end is `nil`, a link that is in
+ *          no list and that the chains of one owner share. Unlinking writes its `_back`; no code
+ *          reads it.
+ *   ring   The head is a link (16 bytes), and is also the end; both ends are open.
  *
- * `_back` is the address of the pointer that leads to the link, be it a head or the
- * `_next` of another link. Unlinking is two stores, with no branch and without knowing
- * the list.
+ * `_back` is the address of the pointer that leads to the link: a head, or the `_next` of another
+ * link. So unlinking is two stores, with no branch and without knowing the list.
  */
 #ifndef HTW_SRC_BASE_LIST_H
 #define HTW_SRC_BASE_LIST_H
@@ -19,13 +17,13 @@
 
 #include <stdbool.h>
 
-/* Leaves the pointers of `link` as they are: whoever unlinks knows that it is out. */
+/* Does not clear the pointers of `link`. */
 static inline void htw__link_unlink(struct htw__link *link) {
     *link->_back = link->_next;
     link->_next->_back = link->_back;
 }
 
-/* Puts `link` where `*place` leads; `place` is the head of a chain, or any `_next`. */
+/* Inserts `link` where `*place` leads. `place` is the head of a chain, or any `_next`. */
 static inline void htw__link_insert(struct htw__link **place, struct htw__link *link) {
     link->_next = *place;
     link->_back = place;
@@ -55,7 +53,7 @@ static inline struct htw__link *htw__ring_last(const struct htw__link *ring) {
     return (struct htw__link *)(void *)((char *)ring->_back - offsetof(struct htw__link, _next));
 }
 
-/* Takes the first, or the last, link out; NULL when the ring is empty. */
+/* Removes the first, or the last, link. NULL: the ring is empty. */
 static inline struct htw__link *htw__ring_pop_front(struct htw__link *ring) {
     struct htw__link *first = ring->_next;
     if (first == ring)
@@ -72,7 +70,7 @@ static inline struct htw__link *htw__ring_pop_back(struct htw__link *ring) {
     return last;
 }
 
-/* Moves all of `from` behind the last of `to`; `from` is empty afterwards. */
+/* Moves all of `from` behind the last of `to`. */
 static inline void htw__ring_splice_back(struct htw__link *to, struct htw__link *from) {
     if (htw__ring_is_empty(from))
         return;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* lock.c - what a thread does that finds a lock taken: it spins, then yields, then sleeps. */
+/* lock.c - waits for a spin lock: spins, then yields, then sleeps. */
 #include "lock.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
-/* How often a waiter looks, some 10 us in all, before it yields; how often it yields before
-   it sleeps (a holder of lower priority on the same processor runs only then); and for how long. */
+/* How often a waiter tries before it yields, some 10 us in all; how often it yields before it
+   sleeps (a holder of lower priority on the same CPU runs only then); and for how long it sleeps.
+   */
 #define SPINS 200u
 #define YIELDS 8u
 #define SLEEP_MIN_NS 20000L
 #define SLEEP_MAX_NS 1000000L
 
-static void pause_processor(void) {
+static void pause_cpu(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -21,21 +22,21 @@ static void pause_processor(void) {
 #endif
 }
 
-static bool try_take(struct htw__lock *lock) {
+static bool try_lock(struct htw__lock *lock) {
     return atomic_load_explicit(&lock->locked, memory_order_relaxed) == 0 &&
            atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) == 0;
 }
 
 static bool spin(struct htw__lock *lock) {
     for (unsigned i = 0; i < SPINS; i++) {
-        if (try_take(lock))
+        if (try_lock(lock))
             return true;
-        pause_processor();
+        pause_cpu();
     }
     return false;
 }
 
-/* The waiter may hold other locks: if it is cancelled, then not here. */
+/* nanosleep() is a cancellation point, but a waiter may hold other locks. */
 static void sleep_uncancelled(const struct timespec *duration) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);

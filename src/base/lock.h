@@ -2,10 +2,9 @@
 /*
  * lock.h - a spin lock for critical sections of a few dozen steps.
  *
- * Taken by one exchange and given back by a plain store, it costs half of what a mutex does
- * where nobody else wants it, which is the rule. Because the holder may lose its processor, who
- * waits soon yields its own, and then sleeps in growing steps: nobody has to wake it, so that the
- * holder need not know of it.
+ * Locking is one exchange and unlocking a plain store: half the cost of a mutex while no other
+ * thread wants the lock. The holder may lose its CPU, so a waiter soon yields its own, and then
+ * sleeps in growing steps. The holder wakes no waiter, so it need not know of any.
  */
 #ifndef HTW_SRC_BASE_LOCK_H
 #define HTW_SRC_BASE_LOCK_H
@@ -33,7 +32,7 @@ static inline void htw__lock_fini(struct htw__lock *lock) {
     (void)lock;
 }
 
-/* Waits until the lock is free, and takes it. */
+/* The rest of htw__lock_acquire(), for a lock that was not free. */
 void htw__lock_wait(struct htw__lock *lock);
 
 static inline void htw__lock_acquire(struct htw__lock *lock) {

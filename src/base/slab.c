@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slab.c - records of 64 bytes in pages, which can be read safely when stale. */
+/* slab.c - the pages and the directory of a slab. */
 #include "slab.h"
 
 #include "annotate.h"
@@ -16,7 +16,7 @@ static size_t segment_pages(unsigned segment) {
     return (size_t)1 << (HTW__SLAB_FIRST_BITS + segment);
 }
 
-/* Of one block: the views, and then the pages. */
+/* A segment is one block: its views, then its pages. */
 static size_t segment_bytes(unsigned segment) {
     return segment_pages(segment) * (sizeof(struct htw__slab_view) + sizeof(struct htw__slab_page));
 }
@@ -36,7 +36,7 @@ static void set_fresh(const struct htw__slab *slab, struct htw__slab_page *page,
     atomic_store_explicit(&view_of(slab, page)->fresh, fresh, memory_order_release);
 }
 
-/* After its cells that are fresh have been told, and not before. */
+/* After set_fresh(): htw__slab_find() reads them in the other order. */
 static void set_cells(const struct htw__slab *slab, struct htw__slab_page *page,
                       struct htw__cell *cells) {
     page->cells = cells;
@@ -65,7 +65,7 @@ static void unlink_page(struct htw__slab *slab, uint32_t *list, struct htw__slab
         *list = page->next;
 }
 
-/* Whether it has a cell to give, and so is in one of the two lists. */
+/* Whether it has a free cell, and so is in the list `partial` or `empty`. */
 static bool has_room(const struct htw__slab_page *page) {
     return page->free != HTW__SLAB_NONE || page->fresh < HTW__SLAB_PAGE_CELLS;
 }
@@ -73,7 +73,7 @@ static bool has_room(const struct htw__slab_page *page) {
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
                     uint32_t index_bits, uint32_t generation_bits) {
     *slab = (struct htw__slab) {
-        /* The very last index of 32 bits is HTW__SLAB_NONE. */
+        /* The last index of 32 bits is HTW__SLAB_NONE. */
         .page_limit = (1u << (index_bits - HTW__SLAB_PAGE_BITS)) - (index_bits == 32),
         .generation_max = UINT32_MAX >> (32u - generation_bits),
         .partial = HTW__SLAB_NONE,
@@ -170,16 +170,16 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     struct htw__cell *cells = page->cells;
     slab->present_count--;
     set_cells(slab, page, NULL);
-    /* `highest` is that of a free cell: nobody has had it yet. */
+    /* `highest` is the generation of a free cell: no handle has it yet. */
     page->floor = page->highest;
-    if (!page->retired) { /* otherwise it stays away for ever */
+    if (!page->retired) { /* a retired entry is never used again */
         page->next = slab->absent;
         slab->absent = page->number;
     }
     return cells;
 }
 
-static struct htw__cell *take_from(const struct htw__slab *slab, struct htw__slab_page *page) {
+static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw__slab_page *page) {
     page->used++;
     if (page->free != HTW__SLAB_NONE) {
         struct htw__cell *cell = &page->cells[page->free];
@@ -198,7 +198,7 @@ static struct htw__cell *take_from(const struct htw__slab *slab, struct htw__sla
     return cell;
 }
 
-/* After each change to the list of pages with room. */
+/* After each change of the list `partial`. */
 static void set_current(struct htw__slab *slab) {
     slab->current = slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
 }
@@ -213,7 +213,7 @@ struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_
     }
     if (page == NULL)
         return NULL;
-    struct htw__cell *cell = take_from(slab, page);
+    struct htw__cell *cell = allocate_from(slab, page);
     if (!has_room(page))
         unlink_page(slab, &slab->partial, page);
     set_current(slab);
@@ -221,8 +221,8 @@ struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_
     return cell;
 }
 
-/* Puts a page, one of whose cells was freed, where it belongs now. */
-static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
+/* Puts a page into its list again after one of its cells was freed. */
+static void relist(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
     if (had_room)
         unlink_page(slab, &slab->partial, page);
     if (page->used == 0 && has_room(page)) {
@@ -231,7 +231,7 @@ static void refile(struct htw__slab *slab, struct htw__slab_page *page, bool had
     } else if (page->used == 0) {
         push(slab, &slab->spent, page);
     } else if (has_room(page)) {
-        /* To the front: the next cell taken is the one that is in the cache. */
+        /* To the front: its freed cell is in the cache, and is used next. */
         push(slab, &slab->partial, page);
     }
     set_current(slab);
@@ -244,12 +244,12 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     HTW_ASSERT(page->used > 0);
     if (htw__status_generation(status) < slab->generation_max) {
         htw__slab_rename(page, cell, status);
-    } else { /* retired: no list leads to it */
+    } else { /* retired: in no list */
         page->used--;
         page->retired = true;
         atomic_store_explicit(&cell->status, status & ~HTW__STATUS_STATE, memory_order_relaxed);
     }
-    refile(slab, page, had_room);
+    relist(slab, page, had_room);
 }
 
 uint64_t htw__slab_bytes(const struct htw__slab *slab) {

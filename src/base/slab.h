@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab.h - cells of 64 bytes that are known by number and generation.
+ * slab.h - cells of 64 bytes, each with an index and a generation.
  *
- * A cell is named by its index and its generation. Freeing it raises the generation, so that an
- * old name never fits again; a cell whose generations are used up is retired. Cells stand in
- * pages of 4096; a page without a used cell can be given back, and its entry in the directory
- * then keeps where its generations have to go on, should it come to life again.
+ * Index and generation name a cell. Freeing it raises the generation, so that an old name never
+ * fits again; a cell whose generations are used up is retired. Cells are in pages of 4096. A page
+ * with no cell in use can be released; its entry in the directory keeps the generation from which
+ * its cells go on when it gets memory again.
  *
- * The directory consists of segments that double in size and never move. So htw__slab_find()
- * needs no lock; but what it returns may be taken away with its page unless the caller
- * prevents that (scheduler/state.h tells how). All else is done under the owner's lock,
- * but for the two functions that allocate and release pages, so that this is done outside it.
+ * The directory consists of segments that double in size and never move, so htw__slab_find() needs
+ * no lock. But the page of the cell that it returns may be released, unless the caller prevents
+ * that (scheduler/state.h says how). All other functions are called under the owner's lock, except
+ * the two that allocate and release the memory of pages, which need none.
  */
 #ifndef HTW_SRC_BASE_SLAB_H
 #define HTW_SRC_BASE_SLAB_H
@@ -29,11 +29,8 @@
 
 #define HTW__SLAB_NONE UINT32_MAX /* no cell; no page */
 
-/*
- * `status` is, from the top: the generation (32 bits), the page (20), and the state (12), which
- * is the owner's business, except that 0 is free. `content` is the owner's while it is
- * in use.
- */
+/* `status` is, from the top: the generation (32 bits), the page (20), and the state (12), which the
+   owner defines, except that 0 is free. The owner uses `content` while the cell is in use. */
 struct htw__cell {
     uint64_t content[7];
     _Atomic uint64_t status;
@@ -42,59 +39,57 @@ struct htw__cell {
 #define HTW__STATUS_STATE_BITS 12u
 #define HTW__STATUS_STATE ((UINT64_C(1) << HTW__STATUS_STATE_BITS) - 1)
 
-/* What of a page is looked at without the lock: on cache lines that rarely change. */
+/* What is read of a page without the lock: on cache lines that rarely change. */
 struct htw__slab_view {
-    struct htw__cell *_Atomic cells; /* NULL: given back, or never there */
-    _Atomic uint32_t fresh;          /* cells from here on were never used in this life */
+    struct htw__cell *_Atomic cells; /* NULL: released, or never there */
+    _Atomic uint32_t fresh;          /* cells from here on were never used in this memory */
 };
 
 struct htw__slab_page {
-    struct htw__cell *cells; /* as in the view, and so is `fresh` */
+    struct htw__cell *cells; /* as in the view, like `fresh` */
     uint32_t fresh;
     uint32_t used;    /* cells in use */
-    uint32_t free;    /* the free cell that is used next; its content[0] leads on */
+    uint32_t free;    /* the free cell that is used next; its content[0] is the one after */
     uint32_t floor;   /* the generation with which fresh cells begin */
-    uint32_t highest; /* the highest generation of any cell freed in this life */
+    uint32_t highest; /* the highest generation of any cell freed in this memory */
     uint32_t number;
-    uint32_t next, previous; /* in the list that it is in; only `next` where it is absent */
-    bool retired;            /* a cell of it is, and so is the entry when the page goes */
+    uint32_t next, previous; /* in its list; in `absent` only `next` is used */
+    bool retired; /* one of its cells is; then so is the entry when the page is released */
 };
 
 struct htw__slab {
     alignas(64) struct htw__slab_view *_Atomic views[HTW__SLAB_SEGMENTS];
     alignas(64) struct htw__slab_page *current; /* the first of `partial`; NULL: there is none */
     struct htw__slab_page *pages[HTW__SLAB_SEGMENTS];
-    uint32_t page_count;     /* entries of the directory that were ever used */
-    uint32_t page_limit;     /* how many there may be */
-    uint32_t generation_max; /* the last that a handle can hold */
-    uint32_t partial;        /* pages with cells in use and free ones; the last freed into first */
+    uint32_t page_count;     /* entries of the directory in use or absent */
+    uint32_t page_limit;     /* the most there may be */
+    uint32_t generation_max; /* the last that fits into a handle */
+    uint32_t partial;        /* pages with used and free cells; the last freed into is first */
     uint32_t empty;          /* pages with no cell in use */
-    uint32_t spent;          /* pages all of whose cells are retired */
-    uint32_t absent;         /* entries whose page was given back */
+    uint32_t spent;          /* pages with all cells retired */
+    uint32_t absent;         /* entries whose page was released */
     uint32_t empty_count;
     uint32_t present_count; /* pages that hold memory */
     struct htw_allocator allocator;
 };
 
-/* `index_bits` (12 to 32) limits how many cells there may be; `generation_bits` (16 to 32). */
+/* At most 2^`index_bits` cells (12 to 32), and 2^`generation_bits` generations (16 to 32). */
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
                     uint32_t index_bits, uint32_t generation_bits);
 
-/* Releases everything, in use or not. */
+/* Releases all memory, in use or not. */
 void htw__slab_fini(struct htw__slab *slab);
 
-/* Memory for a page: without the lock. NULL: there is none. */
+/* Memory for a page, NULL: there is none; and its release. Without the lock. */
 struct htw__cell *htw__slab_allocate_page(const struct htw__slab *slab);
 void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cells);
 
-/*
- * Puts a page to use: under the lock, with memory from htw__slab_allocate_page(). -ENOMEM when
- * the directory could not grow, or all indices are taken; then the memory is still the caller's.
- */
+/* Puts memory from htw__slab_allocate_page() to use. 0, or -ENOMEM: the directory could not grow,
+   or all indices are in use; the memory still belongs to the caller. */
 int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells);
 
-/* Takes a page without used cells out, for htw__slab_release_page(), and keeps `spare` of
-   them; NULL if there are no more. */
+/* Removes a page without used cells, for htw__slab_release_page(), as long as there are more than
+   `spare` of them; NULL: there are not. A page with all cells retired is not counted. */
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare);
 
 /* Memory that the slab holds. */
@@ -120,13 +115,13 @@ static inline struct htw__slab_place htw__slab_place_of(uint32_t number) {
     return (struct htw__slab_place) { bit - HTW__SLAB_FIRST_BITS, shifted - (1u << bit) };
 }
 
-/* The entry of a page that was there once. */
+/* The entry of a page that has been used. */
 static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab, uint32_t number) {
     struct htw__slab_place place = htw__slab_place_of(number);
     return &slab->pages[place.segment][place.offset];
 }
 
-/* The number of a cell that is in use. */
+/* The index of a cell that is in use. */
 static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struct htw__cell *cell) {
     uint32_t number = htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed));
     struct htw__slab_place place = htw__slab_place_of(number);
@@ -137,12 +132,12 @@ static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struc
     return number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - first);
 }
 
-/* The parts of the two functions below that are not common. */
+/* The rare cases of the two functions below. */
 struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_index);
 void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell);
 
-/* A free cell, whose state is 0 until the owner sets it, and its index; NULL: add a page. Its
-   content is as its last owner left it, but for content[0]; at first it is zero. */
+/* A free cell and its index; NULL: add a page. Its state is 0 until the owner sets it. Its content
+   is zero at first, and later what its last owner left there, except content[0]. */
 static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint32_t *ret_index) {
     struct htw__slab_page *page = slab->current;
     if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
@@ -152,7 +147,7 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     uint32_t next = (uint32_t)cell->content[0];
     if (__builtin_expect(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS, false))
         return htw__slab_allocate_slow(slab, ret_index);
-    /* Whoever freed it may have been another processor: have it here by the next call. */
+    /* Another CPU may have freed it: fetch it for the next call. */
     __builtin_prefetch(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)], 1);
     page->free = next;
     page->used++;
@@ -160,7 +155,7 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     return cell;
 }
 
-/* Puts a cell of a page on the page's list of free ones, under a new name. */
+/* Puts a cell on the list of free cells of its page, with the next generation. */
 static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cell *cell,
                                     uint64_t status) {
     uint32_t generation = htw__status_generation(status) + 1;
@@ -174,7 +169,7 @@ static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cel
                           memory_order_relaxed);
 }
 
-/* Takes a cell back. */
+/* Frees a cell. */
 static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = slab->current;
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
@@ -187,7 +182,7 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
         htw__slab_rename(page, cell, status);
 }
 
-/* The cell of an index, whoever has it now; NULL where there is none. */
+/* The cell of an index, whatever its generation; NULL: there is none. */
 static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uint32_t index) {
     uint32_t slot = index & (HTW__SLAB_PAGE_CELLS - 1);
     struct htw__slab_place place = htw__slab_place_of(index >> HTW__SLAB_PAGE_BITS);
@@ -197,7 +192,7 @@ static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uin
         return NULL;
     const struct htw__slab_view *view = &views[place.offset];
     struct htw__cell *cells = atomic_load_explicit(&view->cells, memory_order_acquire);
-    /* A cell that is not initialised may hold anything. */
+    /* A cell that was never used is not initialized. */
     if (cells == NULL || slot >= atomic_load_explicit(&view->fresh, memory_order_acquire))
         return NULL;
     return &cells[slot];
