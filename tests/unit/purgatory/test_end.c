@@ -7,29 +7,16 @@
 
 /* ---- one request */
 
-static void purgatory_request_completed_by_hand_is_not_asked(void **state) {
+static void purgatory_request_ended_by_hand_is_not_asked(void **state) {
     struct purgatory_case *test = *state;
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, MS, "k", "l");
-    purgatory_case_forget_log(test);
-    assert_true(complete(a));
-    assert_log(test, "aC a=");
-    assert_waiting(test, 0, 0, 0, 0);
-    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-    assert_log_after(test, MS, "");
-}
-
-static void purgatory_request_cancelled_ends_so(void **state) {
-    struct purgatory_case *test = *state;
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->ready = false;
-    watch(a, MS, "k", "l", "m");
-    a->ready = true;
-    purgatory_case_forget_log(test);
-    assert_true(cancel(a));
-    assert_log(test, "aX a=");
-    assert_waiting(test, 0, 0, 0, 0);
-    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+    for (unsigned way = 0; way < 2; way++) {
+        struct waiter *a = watch_each(test, "A", MS, "k", "l", "m");
+        assert_true(way == 0 ? complete(a) : cancel(a));
+        assert_log(test, way == 0 ? "aC a=" : "aX a=");
+        assert_waiting(test, 0, 0, 0, 0);
+        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
+        assert_log_after(test, MS, "");
+    }
 }
 
 static void purgatory_null_request_is_not_ended(void **state) {
@@ -304,8 +291,7 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_request_completed_by_hand_is_not_asked),
-        PURGATORY_CASE(purgatory_request_cancelled_ends_so),
+        PURGATORY_CASE(purgatory_request_ended_by_hand_is_not_asked),
         PURGATORY_CASE(purgatory_null_request_is_not_ended),
         PURGATORY_CASE(purgatory_event_before_the_timeout_wins),
         PURGATORY_CASE(purgatory_cancel_key_ends_all_in_order_of_arrival),

@@ -143,21 +143,9 @@ static void begin(struct purgatory_case *test, const struct htw_scheduler_option
     purgatory_case_begin(test, scheduler, &options);
 }
 
-/* Once for each of the logs, which end with NULL. */
-static void try_each(void (*prepare)(struct purgatory_case *test),
-                     int64_t (*call)(struct purgatory_case *test), int64_t result_in_child,
-                     const char *const *logs) {
-    for (; *logs != NULL; logs++) {
-        struct purgatory_case test;
-        begin(&test, NULL);
-        prepare(&test);
-        call_and_fork(&test, call, *logs, result_in_child);
-        purgatory_case_end(&test);
-    }
-    check_at = cancel_at = NULL;
-}
-
 #define LOGS(...) ((const char *const[]) { __VA_ARGS__, NULL })
+
+/* ---- the calls */
 
 static void prepare_nothing(struct purgatory_case *test) {
     (void)test;
@@ -170,13 +158,30 @@ static void prepare_key(struct purgatory_case *test) {
     test->waiters[1].ready = test->waiters[2].ready = true;
 }
 
+static void prepare_keys(struct purgatory_case *test) {
+    prepare_key(test);
+    watch(waiter(test, 'e'), HTW_SECOND, "l");
+}
+
 static void prepare_threshold(struct purgatory_case *test) {
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     for (char name = 'f'; name <= 'g'; name++)
         assert_int_equal(waiter_await(waiter(test, name), (uint64_t)name, name * MS), HTW_WATCHED);
 }
 
-/* ---- submissions */
+static void prepare_later(struct purgatory_case *test) {
+    watch(waiter(test, 'a'), HTW_NEVER_NS, "k");
+    watch(waiter(test, 'b'), HTW_NEVER_NS, "l");
+    test->waiters[0].ready = true;
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_int_equal(check_key_later(test, "l"), 0);
+}
+
+static void prepare_close(struct purgatory_case *test) {
+    watch(waiter(test, 'a'), HTW_SECOND, "k");
+    watch(waiter(test, 'b'), HTW_SECOND, "k");
+    prepare_threshold(test);
+}
 
 static int64_t call_submit(struct purgatory_case *test) {
     return submit(waiter(test, 'a'), HTW_SECOND, "k", "l", "m", "n");
@@ -194,34 +199,9 @@ static int64_t call_submit_soon_ready(struct purgatory_case *test) {
     return submit(a, HTW_SECOND, "k");
 }
 
-static void child_comes_out_of_a_submission(void **state) {
-    (void)state;
-    try_each(prepare_nothing, call_submit, -EOWNERDEAD, LOGS("a?", "a? a?"));
-    try_each(prepare_nothing, call_submit_ready, -EOWNERDEAD, LOGS("a?", "a? aC", "a? aC a="));
-    try_each(prepare_nothing, call_submit_soon_ready, -EOWNERDEAD,
-             LOGS("a? a?", "a? a? aC", "a? a? aC a="));
-}
-
-/* A hook has marked its own request, which is asked or ended at the end of the submission. */
-static void child_comes_out_of_a_submission_that_was_marked(void **state) {
-    (void)state;
-    check_at = "a? a?";
-    key_to_check = "k";
-    try_each(prepare_nothing, call_submit, -EOWNERDEAD, LOGS("a? a? a?"));
-    cancel_at = "a? a?";
-    try_each(prepare_nothing, call_submit, -EOWNERDEAD, LOGS("a? a? aX", "a? a? aX a="));
-}
-
 static int64_t call_await(struct purgatory_case *test) {
     return waiter_await(waiter(test, 'a'), 0, HTW_SECOND);
 }
-
-static void child_comes_out_of_a_wait_for_what_is_reached(void **state) {
-    (void)state;
-    try_each(prepare_threshold, call_await, -EOWNERDEAD, LOGS("aC", "aC a="));
-}
-
-/* ---- events */
 
 static int64_t call_check(struct purgatory_case *test) {
     return check_key(test, "k");
@@ -231,52 +211,118 @@ static int64_t call_check_for_one(struct purgatory_case *test) {
     return check_key_at_most(test, "k", 1);
 }
 
-static void child_comes_out_of_a_check(void **state) {
-    (void)state;
-    try_each(prepare_key, call_check, -EOWNERDEAD,
-             LOGS("a?", "a? b?", "a? b? bC", "a? b? bC b=", "a? b? bC b= c? cC c= d?"));
-    try_each(prepare_key, call_check_for_one, -EOWNERDEAD,
-             LOGS("a?", "a? b?", "a? b? bC", "a? b? bC b="));
-}
-
-static void child_comes_out_of_a_check_that_would_go_round_again(void **state) {
-    (void)state;
-    check_at = "a?";
-    key_to_check = "k";
-    try_each(prepare_key, call_check, -EOWNERDEAD,
-             LOGS("a? b? bC", "a? b? bC b= c? cC c= d?", "a? b? bC b= c? cC c= d? a?",
-                  "a? b? bC b= c? cC c= d? a? d?"));
-}
-
-static void prepare_keys(struct purgatory_case *test) {
-    prepare_key(test);
-    watch(waiter(test, 'e'), HTW_SECOND, "l");
-}
-
-static void child_comes_out_of_a_check_inside_a_check(void **state) {
-    (void)state;
-    check_at = "a?";
-    key_to_check = "l";
-    try_each(prepare_keys, call_check, -EOWNERDEAD, LOGS("a? e?"));
-}
-
-static void prepare_later(struct purgatory_case *test) {
-    watch(waiter(test, 'a'), HTW_NEVER_NS, "k");
-    watch(waiter(test, 'b'), HTW_NEVER_NS, "l");
-    test->waiters[0].ready = true;
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(check_key_later(test, "l"), 0);
-}
-
 static int64_t call_advance(struct purgatory_case *test) {
     return htw_scheduler_advance(test->scheduler, 2 * HTW_SECOND);
 }
 
-static void child_comes_out_of_a_check_for_later(void **state) {
-    (void)state;
-    try_each(prepare_later, call_advance, -EOWNERDEAD,
-             LOGS("a?", "a? aC", "a? aC a=", "a? aC a= b?"));
+static int64_t call_threshold_advance(struct purgatory_case *test) {
+    return htw_threshold_advance(test->threshold, 1000);
 }
+
+static int64_t call_complete(struct purgatory_case *test) {
+    return complete(&test->waiters['b' - 'a']);
+}
+
+static int64_t call_cancel(struct purgatory_case *test) {
+    return cancel(&test->waiters['f' - 'a']);
+}
+
+static int64_t call_cancel_key(struct purgatory_case *test) {
+    return cancel_key(test, "k");
+}
+
+static int64_t call_end_all(struct purgatory_case *test) {
+    return htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, waiter_visit, test);
+}
+
+static int64_t call_threshold_destroy(struct purgatory_case *test) {
+    int result = htw_threshold_destroy(test->threshold);
+    if (result == 0)
+        test->threshold = NULL;
+    return result;
+}
+
+static int64_t call_close(struct purgatory_case *test) {
+    return htw_purgatory_close(test->purgatory, waiter_visit, test);
+}
+
+/* A call, the events that come before, and the places at which one of its hooks forks: what the log
+   says by then. */
+struct call {
+    void (*prepare)(struct purgatory_case *test);
+    int64_t (*make)(struct purgatory_case *test);
+    int64_t result_in_child;
+    const char *check_at, *key, *cancel_at;
+    const char *logs[8];
+};
+
+static const struct call calls[] = {
+    { prepare_nothing, call_submit, -EOWNERDEAD, .logs = { "a?", "a? a?" } },
+    { prepare_nothing, call_submit_ready, -EOWNERDEAD, .logs = { "a?", "a? aC", "a? aC a=" } },
+    { prepare_nothing, call_submit_soon_ready, -EOWNERDEAD,
+      .logs = { "a? a?", "a? a? aC", "a? a? aC a=" } },
+    /* A hook has marked its own request, which is asked or ended at the end of the submission. */
+    { prepare_nothing, call_submit, -EOWNERDEAD, "a? a?", "k", NULL, { "a? a? a?" } },
+    { prepare_nothing,
+      call_submit,
+      -EOWNERDEAD,
+      NULL,
+      NULL,
+      "a? a?",
+      { "a? a? aX", "a? a? aX a=" } },
+    { prepare_threshold, call_await, -EOWNERDEAD, .logs = { "aC", "aC a=" } },
+    { prepare_key, call_check, -EOWNERDEAD,
+      .logs = { "a?", "a? b?", "a? b? bC", "a? b? bC b=", "a? b? bC b= c? cC c= d?" } },
+    { prepare_key, call_check_for_one, -EOWNERDEAD,
+      .logs = { "a?", "a? b?", "a? b? bC", "a? b? bC b=" } },
+    /* A check that would go round again. */
+    { prepare_key,
+      call_check,
+      -EOWNERDEAD,
+      "a?",
+      "k",
+      NULL,
+      { "a? b? bC", "a? b? bC b= c? cC c= d?", "a? b? bC b= c? cC c= d? a?",
+        "a? b? bC b= c? cC c= d? a? d?" } },
+    /* A check inside a check. */
+    { prepare_keys, call_check, -EOWNERDEAD, "a?", "l", NULL, { "a? e?" } },
+    { prepare_later, call_advance, -EOWNERDEAD,
+      .logs = { "a?", "a? aC", "a? aC a=", "a? aC a= b?" } },
+    { prepare_threshold, call_threshold_advance, -EOWNERDEAD,
+      .logs = { "fC", "fC f=", "fC f= gC", "fC f= gC g=" } },
+    { prepare_key, call_advance, -EOWNERDEAD,
+      .logs = { "aE", "aE a=", "aE a= bE b= cE c= dE", "aE a= bE b= cE c= dE d=" } },
+    { prepare_threshold, call_advance, -EOWNERDEAD, .logs = { "fE", "fE f=", "fE f= gE g=" } },
+    { prepare_key, call_complete, true, .logs = { "bC", "bC b=" } },
+    { prepare_threshold, call_cancel, true, .logs = { "fX", "fX f=" } },
+    { prepare_key, call_cancel_key, -EOWNERDEAD,
+      .logs = { "a!", "a! aX", "a! aX a=", "a! aX a= b! bX b= c! cX c= d! dX d=" } },
+    { prepare_threshold, call_end_all, -EOWNERDEAD,
+      .logs = { "f!", "f! fX", "f! fX f=", "f! fX f= g! gX g=" } },
+    { prepare_threshold, call_threshold_destroy, -EOWNERDEAD,
+      .logs = { "fS", "fS f=", "fS f= gS g=" } },
+    { prepare_close, call_close, -EOWNERDEAD,
+      .logs = { "a!", "a! aS", "a! aS a=", "a! aS a= b! bS b=", "a! aS a= b! bS b= f!",
+                "a! aS a= b! bS b= f! fS f=", "a! aS a= b! bS b= f! fS f= g! gS g=" } },
+};
+
+static void purgatory_child_that_returns_comes_out_of_any_call(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        for (const char *const *log = calls[i].logs; *log != NULL; log++) {
+            struct purgatory_case test;
+            begin(&test, NULL);
+            check_at = calls[i].check_at;
+            key_to_check = calls[i].key;
+            cancel_at = calls[i].cancel_at;
+            calls[i].prepare(&test);
+            call_and_fork(&test, calls[i].make, *log, calls[i].result_in_child);
+            purgatory_case_end(&test);
+        }
+    check_at = cancel_at = NULL;
+}
+
+/* ---- calls that need more */
 
 static struct purgatory_case *executed;
 
@@ -291,7 +337,7 @@ static void drop_and_run(void *context, struct htw_task *const *tasks, size_t co
         htw_task_run(tasks[i]);
 }
 
-static void child_comes_out_of_an_executor_that_drops_a_task(void **state) {
+static void purgatory_child_that_returns_comes_out_of_an_executor(void **state) {
     (void)state;
     struct htw_executor executor = { drop_and_run, NULL };
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
@@ -307,94 +353,11 @@ static void child_comes_out_of_an_executor_that_drops_a_task(void **state) {
     }
 }
 
-static int64_t call_threshold_advance(struct purgatory_case *test) {
-    return htw_threshold_advance(test->threshold, 1000);
-}
-
-static void child_comes_out_of_an_advance_of_a_threshold(void **state) {
-    (void)state;
-    try_each(prepare_threshold, call_threshold_advance, -EOWNERDEAD,
-             LOGS("fC", "fC f=", "fC f= gC", "fC f= gC g="));
-}
-
-/* ---- ends */
-
-static void child_comes_out_of_an_expiry(void **state) {
-    (void)state;
-    try_each(prepare_key, call_advance, -EOWNERDEAD,
-             LOGS("aE", "aE a=", "aE a= bE b= cE c= dE", "aE a= bE b= cE c= dE d="));
-    try_each(prepare_threshold, call_advance, -EOWNERDEAD, LOGS("fE", "fE f=", "fE f= gE g="));
-}
-
-static int64_t call_complete(struct purgatory_case *test) {
-    return complete(&test->waiters['b' - 'a']);
-}
-
-static int64_t call_cancel(struct purgatory_case *test) {
-    return cancel(&test->waiters['f' - 'a']);
-}
-
-static void child_comes_out_of_the_end_of_one_request(void **state) {
-    (void)state;
-    try_each(prepare_key, call_complete, true, LOGS("bC", "bC b="));
-    try_each(prepare_threshold, call_cancel, true, LOGS("fX", "fX f="));
-}
-
-static int64_t call_cancel_key(struct purgatory_case *test) {
-    return cancel_key(test, "k");
-}
-
-static void child_comes_out_of_a_cancelled_key(void **state) {
-    (void)state;
-    try_each(prepare_key, call_cancel_key, -EOWNERDEAD,
-             LOGS("a!", "a! aX", "a! aX a=", "a! aX a= b! bX b= c! cX c= d! dX d="));
-}
-
-static int64_t call_end_all(struct purgatory_case *test) {
-    return htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, waiter_visit, test);
-}
-
-static void child_comes_out_of_the_end_of_all_on_a_threshold(void **state) {
-    (void)state;
-    try_each(prepare_threshold, call_end_all, -EOWNERDEAD,
-             LOGS("f!", "f! fX", "f! fX f=", "f! fX f= g! gX g="));
-}
-
-static int64_t call_threshold_destroy(struct purgatory_case *test) {
-    int result = htw_threshold_destroy(test->threshold);
-    if (result == 0)
-        test->threshold = NULL;
-    return result;
-}
-
-static void child_comes_out_of_the_destruction_of_a_threshold(void **state) {
-    (void)state;
-    try_each(prepare_threshold, call_threshold_destroy, -EOWNERDEAD,
-             LOGS("fS", "fS f=", "fS f= gS g="));
-}
-
-static void prepare_close(struct purgatory_case *test) {
-    watch(waiter(test, 'a'), HTW_SECOND, "k");
-    watch(waiter(test, 'b'), HTW_SECOND, "k");
-    prepare_threshold(test);
-}
-
-static int64_t call_close(struct purgatory_case *test) {
-    return htw_purgatory_close(test->purgatory, waiter_visit, test);
-}
-
-static void child_comes_out_of_close(void **state) {
-    (void)state;
-    try_each(prepare_close, call_close, -EOWNERDEAD,
-             LOGS("a!", "a! aS", "a! aS a=", "a! aS a= b! bS b=", "a! aS a= b! bS b= f!",
-                  "a! aS a= b! bS b= f! fS f=", "a! aS a= b! bS b= f! fS f= g! gS g="));
-}
-
 static int64_t call_destroy(struct purgatory_case *test) {
     return htw_purgatory_destroy(test->purgatory);
 }
 
-static void child_comes_out_of_destroy(void **state) {
+static void purgatory_child_that_returns_comes_out_of_destroy(void **state) {
     (void)state;
     for (const char *const *log = LOGS("aS", "aS a="); *log != NULL; log++) {
         struct purgatory_case test;
@@ -411,22 +374,9 @@ static void child_comes_out_of_destroy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(child_comes_out_of_a_submission),
-        cmocka_unit_test(child_comes_out_of_a_submission_that_was_marked),
-        cmocka_unit_test(child_comes_out_of_a_wait_for_what_is_reached),
-        cmocka_unit_test(child_comes_out_of_a_check),
-        cmocka_unit_test(child_comes_out_of_a_check_that_would_go_round_again),
-        cmocka_unit_test(child_comes_out_of_a_check_inside_a_check),
-        cmocka_unit_test(child_comes_out_of_a_check_for_later),
-        cmocka_unit_test(child_comes_out_of_an_executor_that_drops_a_task),
-        cmocka_unit_test(child_comes_out_of_an_advance_of_a_threshold),
-        cmocka_unit_test(child_comes_out_of_an_expiry),
-        cmocka_unit_test(child_comes_out_of_the_end_of_one_request),
-        cmocka_unit_test(child_comes_out_of_a_cancelled_key),
-        cmocka_unit_test(child_comes_out_of_the_end_of_all_on_a_threshold),
-        cmocka_unit_test(child_comes_out_of_the_destruction_of_a_threshold),
-        cmocka_unit_test(child_comes_out_of_close),
-        cmocka_unit_test(child_comes_out_of_destroy),
+        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_any_call),
+        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_an_executor),
+        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
