@@ -34,8 +34,10 @@ static bool repeats(const struct htw__timeout_alarm *alarm) {
 
 static void release_alarm(void *arg);
 
+/* 0, or the error of the scheduler; -ESHUTDOWN also if the purgatory is being destroyed. */
 static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw__cpu *cpu = alarm->cpu;
+    struct htw_purgatory *purgatory = cpu->purgatory;
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = cpu->on_alarm;
     spec.arg = alarm;
@@ -43,10 +45,13 @@ static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     spec.when_ns = at_ns;
     spec.period_ns = repeats(alarm) ? HTW_NEVER_NS : 0;
     spec.repeat = HTW_REPEAT_AFTER;
-    spec.group = cpu->purgatory->callbacks;
+    spec.group = purgatory->callbacks;
     spec.release = release_alarm;
-    int error = htw_schedule_spec(cpu->purgatory->scheduler, &spec, &alarm->handle, NULL);
-    cpu->created += error == 0;
+    if (!htw__outstanding_add(&purgatory->outstanding))
+        return -ESHUTDOWN;
+    int error = htw_schedule_spec(purgatory->scheduler, &spec, &alarm->handle, NULL);
+    if (error != 0)
+        htw__outstanding_remove(&purgatory->outstanding);
     return error;
 }
 
@@ -105,7 +110,7 @@ static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
     struct htw__timeout_alarm *alarm;
     int result = HTW_GONE;
     while (result == HTW_GONE) {
-        int error = cpu->is_stopped ? -ESHUTDOWN : create_missing(cpu);
+        int error = create_missing(cpu);
         if (error != 0)
             return error;
         alarm = find_alarm(cpu);
@@ -152,13 +157,14 @@ void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm) {
 static void release_alarm(void *arg) {
     struct htw__timeout_alarm *alarm = arg;
     struct htw__cpu *cpu = alarm->cpu;
+    struct htw_purgatory *purgatory = cpu->purgatory;
     htw__lock_acquire(&cpu->lock);
-    cpu->released++;
     if (repeats(alarm) && cpu->drops < DROPS_MAX)
         cpu->drops++;
     cpu->alarm_tick = HTW_NEVER_TICK;
     (void)htw__alarms_set(cpu);
     htw__lock_release(&cpu->lock);
+    htw__outstanding_remove(&purgatory->outstanding);
 }
 
 void htw__alarms_clock_was_set(struct htw__cpu *cpu) {
@@ -166,17 +172,4 @@ void htw__alarms_clock_was_set(struct htw__cpu *cpu) {
     if (cpu->alarm_tick != HTW_NEVER_TICK)
         (void)set_alarm(cpu, cpu->alarm_tick);
     htw__lock_release(&cpu->lock);
-}
-
-void htw__alarms_stop(struct htw__cpu *cpu) {
-    htw__lock_acquire(&cpu->lock);
-    cpu->is_stopped = true;
-    htw__lock_release(&cpu->lock);
-}
-
-bool htw__alarms_are_gone(struct htw__cpu *cpu) {
-    htw__lock_acquire(&cpu->lock);
-    bool gone = cpu->created == cpu->released;
-    htw__lock_release(&cpu->lock);
-    return gone;
 }

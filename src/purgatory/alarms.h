@@ -18,10 +18,4 @@ void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm);
 /* The wall clock was set, and the scheduler's timers follow it: sets the alarm again. */
 void htw__alarms_clock_was_set(struct htw__cpu *cpu);
 
-/* From now on no alarm is set. Those that are set belong to the group of callbacks. */
-void htw__alarms_stop(struct htw__cpu *cpu);
-
-/* Whether the release hooks of all alarms have been called. */
-bool htw__alarms_are_gone(struct htw__cpu *cpu);
-
 #endif /* HTW_SRC_PURGATORY_ALARMS_H */

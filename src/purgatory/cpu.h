@@ -32,12 +32,10 @@ struct htw__timeout_alarm {
 
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
-    bool is_stopped;                                /* no alarm may be set any more */
     uint8_t current_alarm;                          /* the alarm that was set last */
     uint8_t drops;       /* alarms that an executor has dropped since one has rung */
     uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
     struct htw_wheel *wheel;
-    uint64_t created, released; /* alarms that were, and those whose release hook was called */
     struct htw_purgatory *purgatory;
     htw_callback *on_alarm;
     struct htw__waits waits;

@@ -100,16 +100,18 @@ static void run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct htw__purgatory_shard *shard = arg;
     htw__lock_acquire(&shard->lock);
-    shard->runs_started++;
+    shard->runs_due--;
+    shard->runs_begun++;
     shard->runs_dropped = 0;
     struct htw__deferred *queue = drain(shard);
     htw__lock_release(&shard->lock);
     make_all(shard, queue);
 }
 
-/* Whether a callback will take what is queued. Under the lock. */
+/* Whether a callback will take what is queued. (`runs_due` is -1 for a moment if a callback begins
+   before the call that has scheduled it returns.) Under the lock. */
 static bool is_due(const struct htw__purgatory_shard *shard) {
-    return (int32_t)(shard->runs_scheduled - shard->runs_started) > 0;
+    return shard->runs_due > 0;
 }
 
 static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
@@ -121,24 +123,29 @@ static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
 
 static void release_run(void *arg);
 
+/* Schedules a callback. 0, or the error of the scheduler; -ESHUTDOWN also if the purgatory is being
+   destroyed. */
 static int schedule_run(struct htw__purgatory_shard *shard) {
+    struct htw_purgatory *purgatory = shard->purgatory;
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = shard;
-    spec.group = shard->purgatory->callbacks;
+    spec.group = purgatory->callbacks;
     spec.release = release_run;
+    if (!htw__outstanding_add(&purgatory->outstanding))
+        return -ESHUTDOWN;
     htw__lock_acquire(&shard->lock);
-    shard->runs_tried++;
     spec.when_ns = retry_delay_ns(shard);
     htw__lock_release(&shard->lock);
-    int error = htw_schedule_spec(shard->purgatory->scheduler, &spec, NULL, NULL);
+    int error = htw_schedule_spec(purgatory->scheduler, &spec, NULL, NULL);
+    if (error != 0) {
+        htw__outstanding_remove(&purgatory->outstanding);
+        return error;
+    }
     htw__lock_acquire(&shard->lock);
-    if (error == 0)
-        shard->runs_scheduled++;
-    else
-        shard->runs_tried--;
+    shard->runs_due++;
     htw__lock_release(&shard->lock);
-    return error;
+    return 0;
 }
 
 /* Drops the checks in the queue. Under the lock. */
@@ -151,7 +158,7 @@ static void drop_all(struct htw__purgatory_shard *shard) {
 }
 
 /* Schedules another callback for the checks in the queue. If the scheduler refuses it, this thread
-   makes the checks; if it was stopped, they are dropped. */
+   makes the checks; if it was stopped, or the purgatory is being destroyed, they are dropped. */
 static void reschedule_run(struct htw__purgatory_shard *shard) {
     int error = schedule_run(shard);
     if (error == 0)
@@ -167,24 +174,29 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
     make_all(shard, queue);
 }
 
-/* The release hook of the callback. If the callback has not run, because an executor has dropped it
-   or the scheduler was stopped, the queue needs another one. */
+/*
+ * The release hook of the callback. If the callback has not run, because an executor has dropped it
+ * or it was cancelled, the queue needs another one.
+ *
+ * The hook cannot tell whether its own callback has run. If another callback is running, that one
+ * counts as released here, and the dropped one is noticed when the other hook is called.
+ */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
+    struct htw_purgatory *purgatory = shard->purgatory;
     htw__lock_acquire(&shard->lock);
-    if ((int32_t)(++shard->runs_released - shard->runs_started) > 0) {
-        shard->runs_started = shard->runs_released;
+    if (shard->runs_begun > 0) {
+        shard->runs_begun--;
+    } else {
+        shard->runs_due--;
         shard->runs_dropped++;
     }
     bool is_stranded = shard->deferred != NULL && !is_due(shard);
     htw__lock_release(&shard->lock);
     if (is_stranded)
         reschedule_run(shard);
-    if (htw__purgatory_is_child(shard->purgatory))
-        return;
-    htw__lock_acquire(&shard->lock);
-    shard->runs_over++; /* when the lock is released, the shard may be gone */
-    htw__lock_release(&shard->lock);
+    if (!htw__purgatory_is_child(purgatory))
+        htw__outstanding_remove(&purgatory->outstanding);
 }
 
 /* Adds a check of a key to the queue. Under the lock. */
@@ -259,17 +271,4 @@ int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, 
             return error;
     }
     return result;
-}
-
-void htw__deferred_drop_all(struct htw__purgatory_shard *shard) {
-    htw__lock_acquire(&shard->lock);
-    drop_all(shard);
-    htw__lock_release(&shard->lock);
-}
-
-bool htw__deferred_is_over(struct htw__purgatory_shard *shard) {
-    htw__lock_acquire(&shard->lock);
-    bool over = shard->runs_tried == shard->runs_over;
-    htw__lock_release(&shard->lock);
-    return over;
 }

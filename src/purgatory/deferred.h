@@ -13,10 +13,4 @@
  */
 bool htw__deferred_hand_over(struct htw_request *request);
 
-/* Drops the checks that are queued, for destroy. */
-void htw__deferred_drop_all(struct htw__purgatory_shard *shard);
-
-/* Whether the release hooks of all callbacks have returned. */
-bool htw__deferred_is_over(struct htw__purgatory_shard *shard);
-
 #endif /* HTW_SRC_PURGATORY_DEFERRED_H */

@@ -76,5 +76,5 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
     purgatory->on_complete(purgatory->context, request, reason);
     release(purgatory, request);
     if (threshold != NULL && !htw__purgatory_is_child(purgatory))
-        htw__waiting_released(threshold);
+        htw__outstanding_remove(&threshold->outstanding);
 }

@@ -3,21 +3,14 @@
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "alarms.h"
-#include "deferred.h"
 #include "end.h"
 #include "expire.h"
 #include "owner.h"
 #include "threshold.h"
 #include "walk.h"
 
-#include <time.h>
-
 #define SHARDS_DEFAULT 2048u
 #define CPUS_MAX 1024u
-
-/* How long destroy sleeps before it looks again: at first, and at most. */
-#define NAP_MIN_NS 20000L
-#define NAP_MAX_NS 5000000L
 
 static bool are_valid(const struct htw_purgatory_options *options) {
     return options != NULL && options->struct_size == sizeof(*options) &&
@@ -50,6 +43,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->seed = htw__random_seed(purgatory);
     HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
+    htw__outstanding_init(&purgatory->outstanding);
     htw__ring_init(&purgatory->thresholds);
     htw__ring_init(&purgatory->closed_thresholds);
 }
@@ -82,7 +76,7 @@ static int init_cpus(struct htw_purgatory *purgatory) {
     return error;
 }
 
-/* Also of what has been made but in part. */
+/* The purgatory may be created in part only. */
 static void release_all(struct htw_purgatory *purgatory) {
     struct htw_allocator allocator = purgatory->allocator;
     htw_group_destroy(purgatory->callbacks);
@@ -155,35 +149,6 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
     return htw__purgatory_answer(purgatory, closed);
 }
 
-/* Not by the group's count, which a timer has left when its release hook is called. */
-static bool is_quiet(struct htw_purgatory *purgatory) {
-    bool quiet = true;
-    for (uint32_t i = 0; i < purgatory->cpu_count && quiet; i++)
-        quiet = htw__alarms_are_gone(&purgatory->cpus[i]);
-    for (uint32_t i = 0; i < purgatory->shard_count && quiet; i++)
-        quiet = htw__deferred_is_over(&purgatory->shards[i]);
-    return quiet;
-}
-
-/* Until no callback of the purgatory's runs or will. A hook that still runs may be about to
-   schedule one, which perhaps no thread is going to run: they are cancelled until none is left. */
-static void stop_callbacks(struct htw_purgatory *purgatory) {
-    struct timespec nap = { 0, NAP_MIN_NS };
-    htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
-    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__alarms_stop(&purgatory->cpus[i]);
-    for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        htw__deferred_drop_all(&purgatory->shards[i]);
-    for (;;) {
-        htw_group_cancel(purgatory->callbacks, NULL, NULL);
-        if (is_quiet(purgatory))
-            return;
-        nanosleep(&nap, NULL);
-        if (nap.tv_nsec < NAP_MAX_NS)
-            nap.tv_nsec *= 2;
-    }
-}
-
 int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return 0;
@@ -196,7 +161,9 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return -EBUSY;
     if (htw_purgatory_close(purgatory, NULL, NULL) < 0)
         return -EOWNERDEAD; /* a hook has forked, and this is the child */
-    stop_callbacks(purgatory);
+    htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
+    htw__outstanding_close(&purgatory->outstanding);
+    htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);
     release_all(purgatory);
     return 0;
 }

@@ -31,12 +31,9 @@ struct htw__purgatory_shard {
     /* Checks that wait for a callback of the scheduler, the oldest first: see deferred.c. */
     struct htw__deferred *deferred;
     struct htw__deferred **deferred_end;
-    uint32_t runs_scheduled; /* of the callback that makes them, */
-    uint32_t runs_started;   /* which is due while these are less, */
-    uint32_t runs_released;  /* those whose release hook was called, */
-    uint32_t runs_over;      /* and has done all; none is left when these are as many as */
-    uint32_t runs_tried;     /* those that were, or are just being, scheduled */
-    uint32_t runs_dropped;   /* in a row, by an executor */
+    int32_t runs_due;      /* callbacks scheduled that have neither begun nor been dropped */
+    uint32_t runs_begun;   /* callbacks begun of which the release hook has not been called */
+    uint32_t runs_dropped; /* callbacks in a row that an executor has dropped */
     struct htw_purgatory *purgatory;
 };
 

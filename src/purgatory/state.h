@@ -41,6 +41,7 @@
 #include "../base/list.h"
 #include "../base/lock.h"
 #include "../scheduler/steady.h"
+#include "outstanding.h"
 
 #include <htw/purgatory.h>
 
@@ -63,6 +64,7 @@ struct htw_purgatory {
     _Atomic bool closed;
     uint64_t seed;
     struct htw_group *callbacks; /* all timers of the scheduler that the purgatory creates */
+    struct htw__outstanding outstanding; /* these, until their release hooks have returned */
     struct htw__clock_watch clock_watch;
     struct htw_allocator allocator;
     struct htw__lock lock;              /* guards the members below */

@@ -8,11 +8,6 @@
 #include "submit.h"
 #include "waiting.h"
 
-#include <time.h>
-
-/* How long destroy sleeps before it looks again whether hooks have returned. */
-#define NAP_NS 50000L
-
 static struct htw_threshold *threshold_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_threshold, link);
 }
@@ -48,6 +43,7 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
     *threshold = (struct htw_threshold) { .purgatory = purgatory, .value = initial };
     threshold->waiting.seed = purgatory->seed;
     htw__lock_init(&threshold->lock, HTW__RANK_THRESHOLD);
+    htw__outstanding_init(&threshold->outstanding);
     int error = enlist(purgatory, threshold);
     if (error != 0) {
         release_threshold(threshold);
@@ -180,19 +176,6 @@ int64_t htw__thresholds_close(struct htw__frame *frame) {
     return closed + marked;
 }
 
-/* Other threads may still be in hooks of requests that have expired or were busy. */
-static void wait_until_unused(struct htw_threshold *threshold) {
-    const struct timespec nap = { 0, NAP_NS };
-    for (;;) {
-        htw__lock_acquire(&threshold->lock);
-        bool over = threshold->used == 0;
-        htw__lock_release(&threshold->lock);
-        if (over)
-            return;
-        nanosleep(&nap, NULL);
-    }
-}
-
 int htw_threshold_destroy(struct htw_threshold *threshold) {
     if (threshold == NULL)
         return 0;
@@ -214,7 +197,8 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     htw__lock_acquire(&purgatory->lock);
     htw__link_unlink(&threshold->link);
     htw__lock_release(&purgatory->lock);
-    wait_until_unused(threshold);
+    /* Other threads may be in hooks of requests that have expired or were busy. */
+    htw__outstanding_wait(&threshold->outstanding, NULL);
     release_threshold(threshold);
     return 0;
 }

@@ -20,7 +20,7 @@ int htw__waiting_link(struct htw_threshold *threshold, struct htw_request *reque
     *ret_reached = value <= threshold->value;
     if (!closed && !*ret_reached) {
         htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._waiting, value);
-        threshold->used++;
+        (void)htw__outstanding_add(&threshold->outstanding); /* it is never closed */
     }
     htw__lock_release(&threshold->lock);
     return closed ? -ESHUTDOWN : 0;
@@ -34,14 +34,9 @@ void htw__waiting_unlink(struct htw_request *request, int reason) {
     htw__lock_release(&shard->lock);
     htw__lock_acquire(&threshold->lock);
     htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._waiting);
-    threshold->used -= reason == HTW__NO_REASON;
     htw__lock_release(&threshold->lock);
-}
-
-void htw__waiting_released(struct htw_threshold *threshold) {
-    htw__lock_acquire(&threshold->lock);
-    threshold->used--; /* when the lock is released, the threshold may be gone */
-    htw__lock_release(&threshold->lock);
+    if (reason == HTW__NO_REASON)
+        htw__outstanding_remove(&threshold->outstanding);
 }
 
 /* As htw__waiting_next(), for at most BUDGET requests. NULL: `*ret_more`, or the sweep is over.

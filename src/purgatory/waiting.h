@@ -10,7 +10,7 @@ struct htw_threshold {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `purgatory` */
     bool closed;
     uint64_t value;
-    uint64_t used; /* requests in the tree, or taken out of it and not released yet */
+    struct htw__outstanding outstanding; /* requests in the tree, or taken out and not released */
     struct htw__value_tree waiting;
     struct htw_purgatory *purgatory;
     struct htw__purgatory_shard *shard; /* in which its requests are counted */
@@ -33,9 +33,6 @@ int htw__waiting_link(struct htw_threshold *threshold, struct htw_request *reque
 
 /* Removes a request, and counts that: an enum htw_reason or HTW__NO_REASON. The owner only. */
 void htw__waiting_unlink(struct htw_request *request, int reason);
-
-/* The last hook of a request has returned. The threshold may be gone afterwards. */
-void htw__waiting_released(struct htw_threshold *threshold);
 
 /* Owns the next request of a sweep, and takes it out of the tree. Busy ones are marked and taken
    out too, since their owners end them. NULL: the sweep is over, or this is a child that a hook has

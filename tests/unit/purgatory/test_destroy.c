@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_destroy - htw_purgatory_destroy() while a hook runs in a thread of the scheduler.
- * The hook stops in the allocator, in the middle of a htw_purgatory_check_later(), until destroy
- * sleeps (the test has nanosleep() for that); afterwards no thread runs callbacks any more.
+ * test_destroy - htw_purgatory_destroy() and htw_threshold_destroy() while a callback of the
+ * scheduler is in progress in another thread.
+ *
+ * That thread stops, in a hook or where it schedules a timer, until destroy sleeps (the test replaces
+ * nanosleep() and htw_schedule_spec()). Afterwards no thread runs callbacks any more.
  */
 #include <htw/purgatory.h>
 
@@ -20,35 +22,45 @@
 /* So many naps of destroy are many more than it needs. */
 #define NAPS_MAX 1000u
 
+/* Where a thread stops when it schedules a timer. */
+enum stop { NOWHERE, BEFORE, AFTER };
+
 static struct scene {
     struct htw_scheduler *scheduler;
     struct htw_purgatory *purgatory;
+    struct htw_threshold *threshold;
     struct htw_request first, second;
     sem_t inside, go, over;
+    enum stop stops; /* of the thread that runs callbacks */
     unsigned naps;
-    bool hung; /* destroy waited for a callback that no thread was going to run */
+    bool hung;    /* destroy waited for a callback that no thread was going to run */
+    bool cancels; /* the thread in destroy is cancelled while it sleeps */
     int result;
     unsigned released;
 } scene;
 
-/* The thread that runs callbacks, and its next allocation is the one to stop in. */
-static _Thread_local bool stops_here;
+/* Of this thread, the next time. */
+static _Thread_local enum stop stops;
 
-static void *allocate(void *context, size_t size, size_t alignment) {
-    (void)context;
-    if (stops_here) {
-        stops_here = false;
-        sem_post(&scene.inside);
-        sem_wait(&scene.go);
-    }
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+static void stop(void) {
+    sem_post(&scene.inside);
+    sem_wait(&scene.go);
 }
 
-static void give_back(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)size;
-    (void)alignment;
-    free(memory);
+int __real_htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                             htw_handle *ret_handle, struct htw_unexpired *ret_replaced);
+int __wrap_htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                             htw_handle *ret_handle, struct htw_unexpired *ret_replaced);
+int __wrap_htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
+                             htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
+    enum stop here = stops;
+    stops = NOWHERE;
+    if (here == BEFORE)
+        stop();
+    int error = __real_htw_schedule_spec(scheduler, spec, ret_handle, ret_replaced);
+    if (here == AFTER)
+        stop();
+    return error;
 }
 
 /* Only destroy sleeps in this program. */
@@ -56,6 +68,10 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *request, struct timespec *rest) {
     (void)request;
     (void)rest;
+    if (scene.cancels) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
     if (scene.naps++ == 0) {
         sem_post(&scene.go);
         sem_wait(&scene.over);
@@ -75,8 +91,10 @@ static bool is_never_ready(void *context, struct htw_request *request) {
 
 static void check_second_later(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
-    if (request == &scene.first && reason == HTW_REASON_EXPIRED) {
-        stops_here = true;
+    if (scene.threshold != NULL) {
+        stop();
+    } else if (request == &scene.first && reason == HTW_REASON_EXPIRED) {
+        stops = scene.stops;
         scene.result = htw_purgatory_check_later(scene.purgatory, "k", 1);
     }
 }
@@ -97,16 +115,34 @@ static void *run_one_callback(void *arg) {
     return NULL;
 }
 
-static void begin(void) {
-    scene = (struct scene) { .result = -1 };
+/* Drops each callback; the release hook stops when it schedules another one. */
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        stops = scene.stops;
+        htw_task_drop(tasks[i], NULL);
+    }
+}
+
+static void *drop_one_callback(void *arg) {
+    (void)arg;
+    if (htw_scheduler_process(scene.scheduler, 1, NULL) < 0)
+        abort();
+    sem_post(&scene.over);
+    return NULL;
+}
+
+static void begin(enum stop where, bool drops) {
+    scene = (struct scene) { .result = -1, .stops = where };
     sem_init(&scene.inside, 0, 0);
     sem_init(&scene.go, 0, 0);
     sem_init(&scene.over, 0, 0);
-    struct htw_allocator allocator = { allocate, give_back, NULL };
     struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;
     timed.embedded = true;
     timed.shards = 1;
-    timed.allocator = &allocator;
+    struct htw_executor executor = { execute, NULL };
+    if (drops)
+        timed.executor = &executor;
     assert_int_equal(htw_scheduler_create(&scene.scheduler, &timed), 0);
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.try_complete = is_never_ready;
@@ -115,24 +151,15 @@ static void begin(void) {
     assert_int_equal(htw_purgatory_create(&scene.purgatory, scene.scheduler, &options), 0);
 }
 
-static void purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns(void **state) {
-    (void)state;
-    begin();
+static void watch(struct htw_request *request, int64_t timeout_ns) {
     struct htw_key key = { "k", 1 };
     assert_int_equal(
-        htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.first, &key, 1, 0),
+        htw_purgatory_try_complete_else_watch(scene.purgatory, request, &key, 1, timeout_ns),
         HTW_WATCHED);
-    assert_int_equal(htw_purgatory_try_complete_else_watch(scene.purgatory, &scene.second, &key, 1,
-                                                           HTW_NEVER_NS),
-                     HTW_WATCHED);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
-    sem_wait(&scene.inside);
-    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void end(void) {
     assert_false(scene.hung);
-    assert_int_equal(scene.result, 0); /* by then no request waited on the key */
-    assert_int_equal(scene.released, 2);
     assert_int_equal(htw_pending(scene.scheduler), 0);
     assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
     sem_destroy(&scene.inside);
@@ -140,9 +167,93 @@ static void purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns(void
     sem_destroy(&scene.over);
 }
 
+static void *destroy(void *result) {
+    *(int *)result = htw_purgatory_destroy(scene.purgatory);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* A callback of an alarm stops in its hook, in the middle of htw_purgatory_check_later(). */
+static void destroy_while_a_hook_schedules(enum stop where, bool cancels) {
+    begin(where, false);
+    watch(&scene.first, 0);
+    watch(&scene.second, HTW_NEVER_NS);
+    pthread_t callback, destroyer;
+    void *ended_by;
+    int result = -1;
+    assert_int_equal(pthread_create(&callback, NULL, run_one_callback, NULL), 0);
+    sem_wait(&scene.inside);
+    scene.cancels = cancels;
+    assert_int_equal(pthread_create(&destroyer, NULL, destroy, &result), 0);
+    assert_int_equal(pthread_join(destroyer, &ended_by), 0);
+    if (result != 0)
+        sem_post(&scene.go);
+    assert_int_equal(pthread_join(callback, NULL), 0);
+    assert_int_equal(result, 0);
+    assert_true((ended_by == PTHREAD_CANCELED) == cancels);
+    assert_int_equal(scene.result, 0); /* by then no request waited on the key */
+    assert_int_equal(scene.released, 2);
+    end();
+}
+
+static void purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns(void **state) {
+    (void)state;
+    destroy_while_a_hook_schedules(BEFORE, false);
+    destroy_while_a_hook_schedules(AFTER, false);
+}
+
+static void purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first(void **state) {
+    (void)state;
+    destroy_while_a_hook_schedules(BEFORE, true);
+}
+
+/* The release hook of a deferred check that an executor drops stops where it schedules another. */
+static void destroy_while_an_executor_drops(enum stop where) {
+    begin(where, true);
+    watch(&scene.second, HTW_NEVER_NS);
+    assert_int_equal(htw_purgatory_check_later(scene.purgatory, "k", 1), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, drop_one_callback, NULL), 0);
+    sem_wait(&scene.inside);
+    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
+    assert_int_equal(scene.naps, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(scene.released, 1);
+    end();
+}
+
+static void purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook(void **state) {
+    (void)state;
+    destroy_while_an_executor_drops(BEFORE);
+    destroy_while_an_executor_drops(AFTER);
+}
+
+/* A request has expired, and the callback of the alarm is in its hook. */
+static void threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it(void **state) {
+    (void)state;
+    begin(NOWHERE, false);
+    struct htw_threshold *threshold;
+    assert_int_equal(htw_threshold_create(scene.purgatory, 0, &threshold), 0);
+    scene.threshold = threshold;
+    assert_int_equal(htw_threshold_await(threshold, &scene.first, 1, 0), HTW_WATCHED);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
+    sem_wait(&scene.inside);
+    assert_int_equal(scene.released, 0);
+    assert_int_equal(htw_threshold_destroy(threshold), 0);
+    assert_int_equal(scene.released, 1);
+    assert_int_equal(scene.naps, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
+    end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns),
+        cmocka_unit_test(purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first),
+        cmocka_unit_test(purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook),
+        cmocka_unit_test(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* outstanding.c - counts what still refers to an object, and waits for the last of it. */
+#include "outstanding.h"
+
+#include "../base/assert.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#define CLOSED UINT64_C(1)
+#define ONE UINT64_C(2)
+
+/* How long the wait sleeps before it looks again: at first, and at most. */
+#define NAP_MIN_NS 20000L
+#define NAP_MAX_NS 5000000L
+
+bool htw__outstanding_add(struct htw__outstanding *outstanding) {
+    uint64_t before = atomic_fetch_add_explicit(&outstanding->state, ONE, memory_order_relaxed);
+    if ((before & CLOSED) == 0)
+        return true;
+    htw__outstanding_remove(outstanding);
+    return false;
+}
+
+/* The release makes what this thread has done visible to the thread that waits. */
+void htw__outstanding_remove(struct htw__outstanding *outstanding) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(outstanding);
+    uint64_t before = atomic_fetch_sub_explicit(&outstanding->state, ONE, memory_order_release);
+    HTW_ASSERT(before >= ONE);
+    (void)before;
+}
+
+void htw__outstanding_close(struct htw__outstanding *outstanding) {
+    atomic_fetch_or_explicit(&outstanding->state, CLOSED, memory_order_relaxed);
+}
+
+static bool is_none(const struct htw__outstanding *outstanding) {
+    bool none = atomic_load_explicit(&outstanding->state, memory_order_acquire) < ONE;
+    if (none)
+        HTW__ANNOTATE_HAPPENS_AFTER(outstanding);
+    return none;
+}
+
+void htw__outstanding_wait(struct htw__outstanding *outstanding, struct htw_group *group) {
+    struct timespec nap = { 0, NAP_MIN_NS };
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    for (;;) {
+        if (group != NULL)
+            htw_group_cancel(group, NULL, NULL);
+        if (is_none(outstanding))
+            break;
+        nanosleep(&nap, NULL);
+        if (nap.tv_nsec < NAP_MAX_NS)
+            nap.tv_nsec *= 2;
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* test_outstanding - what still refers to an object is counted, and the wait ends with the last. */
+#include "../../../src/purgatory/outstanding.h"
+#include "../unit.h"
+
+#include <string.h>
+
+#include <pthread.h>
+#include <time.h>
+
+static struct {
+    struct htw__outstanding outstanding;
+    struct htw_scheduler *scheduler;
+    struct htw_group *group;
+    unsigned naps, removed_at; /* the nap in which the last reference is removed */
+    long longest_ns;
+    bool schedules, cancels; /* in the first nap: a timer, or the thread that naps */
+} scene;
+
+static unsigned released;
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+}
+
+static void remove_one(void *arg) {
+    released++;
+    htw__outstanding_remove(arg);
+}
+
+static void schedule_one(void) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = &scene.outstanding;
+    spec.when_ns = HTW_SECOND;
+    spec.group = scene.group;
+    spec.release = remove_one;
+    assert_int_equal(htw_schedule_spec(scene.scheduler, &spec, NULL, NULL), 0);
+}
+
+/* Only the wait sleeps in this program. */
+int __wrap_nanosleep(const struct timespec *request, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *request, struct timespec *rest) {
+    (void)rest;
+    scene.naps++;
+    if (request->tv_nsec > scene.longest_ns)
+        scene.longest_ns = request->tv_nsec;
+    if (scene.cancels) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+    if (scene.schedules && scene.naps == 1)
+        schedule_one();
+    if (scene.naps == scene.removed_at)
+        htw__outstanding_remove(&scene.outstanding);
+    return 0;
+}
+
+static void begin(unsigned removed_at) {
+    released = 0;
+    memset(&scene, 0, sizeof(scene));
+    scene.removed_at = removed_at;
+    htw__outstanding_init(&scene.outstanding);
+}
+
+static void outstanding_without_references_is_not_waited_for(void **state) {
+    (void)state;
+    begin(0);
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    assert_true(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_remove(&scene.outstanding);
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    assert_int_equal(scene.naps, 0);
+}
+
+static void outstanding_closed_counts_no_more_and_waits_for_the_rest(void **state) {
+    (void)state;
+    begin(1);
+    assert_true(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_close(&scene.outstanding);
+    for (unsigned i = 0; i < 3; i++)
+        assert_false(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    assert_int_equal(scene.naps, 1);
+    assert_false(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    assert_int_equal(scene.naps, 1);
+}
+
+static void outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit(void **state) {
+    (void)state;
+    begin(100);
+    assert_true(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    assert_int_equal(scene.naps, 100);
+    assert_in_range(scene.longest_ns, HTW_MILLISECOND, 10 * HTW_MILLISECOND);
+}
+
+/* A thread was counted before the close, stopped, and schedules its timer while destroy waits. */
+static void outstanding_timer_scheduled_during_the_wait_is_cancelled(void **state) {
+    (void)state;
+    begin(0);
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.shards = 1;
+    assert_int_equal(htw_scheduler_create(&scene.scheduler, &options), 0);
+    assert_int_equal(htw_group_create(scene.scheduler, &scene.group), 0);
+    scene.schedules = true;
+    assert_true(htw__outstanding_add(&scene.outstanding));
+    htw__outstanding_close(&scene.outstanding);
+    htw__outstanding_wait(&scene.outstanding, scene.group);
+    assert_int_equal(scene.naps, 1);
+    assert_int_equal(released, 1);
+    htw_group_destroy(scene.group);
+    assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
+}
+
+static void *wait_and_be_cancelled(void *waited) {
+    htw__outstanding_wait(&scene.outstanding, NULL);
+    *(bool *)waited = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void outstanding_waited_for_by_a_cancelled_thread_is_gone_first(void **state) {
+    (void)state;
+    begin(3);
+    scene.cancels = true;
+    assert_true(htw__outstanding_add(&scene.outstanding));
+    bool waited = false;
+    pthread_t thread;
+    void *result;
+    assert_int_equal(pthread_create(&thread, NULL, wait_and_be_cancelled, &waited), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_true(waited);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_int_equal(scene.naps, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outstanding_without_references_is_not_waited_for),
+        cmocka_unit_test(outstanding_closed_counts_no_more_and_waits_for_the_rest),
+        cmocka_unit_test(outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit),
+        cmocka_unit_test(outstanding_timer_scheduled_during_the_wait_is_cancelled),
+        cmocka_unit_test(outstanding_waited_for_by_a_cancelled_thread_is_gone_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
