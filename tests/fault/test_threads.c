@@ -108,6 +108,19 @@ static void wait_for(_Atomic int *value, int least) {
         sched_yield();
 }
 
+/* Creates no scheduler, and leaves no memory, file or thread behind. */
+static void assert_refused(const struct htw_scheduler_options *options,
+                           const struct failing_allocator *memory, int error) {
+    struct htw_scheduler *scheduler = NULL;
+    unsigned files = entries_of("/proc/self/fd");
+    assert_int_equal(htw_scheduler_create(&scheduler, options), error);
+    assert_null(scheduler);
+    assert_null(memory->error);
+    assert_int_equal(memory->live_blocks, 0);
+    assert_int_equal(entries_of("/proc/self/fd"), files);
+    assert_no_thread_is_left();
+}
+
 static void create_that_lacks_a_thread_answers_enomem(void **state) {
     (void)state;
     struct failing_allocator memory;
@@ -115,16 +128,9 @@ static void create_that_lacks_a_thread_answers_enomem(void **state) {
     struct htw_scheduler_options options = options_of(2, 3);
     options.start_threads = true;
     options.allocator = &memory.allocator;
-    unsigned files = entries_of("/proc/self/fd");
     for (int left = 0; left < 5; left++) {
-        struct htw_scheduler *scheduler = NULL;
         atomic_store(&threads_left, left);
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), -ENOMEM);
-        assert_null(scheduler);
-        assert_null(memory.error);
-        assert_int_equal(memory.live_blocks, 0);
-        assert_int_equal(entries_of("/proc/self/fd"), files);
-        assert_no_thread_is_left();
+        assert_refused(&options, &memory, -ENOMEM);
     }
     struct htw_scheduler *scheduler;
     atomic_store(&threads_left, 5);
@@ -238,22 +244,15 @@ static void create_that_lacks_a_timer_answers_why(void **state) {
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
     struct failing_allocator memory;
     failing_allocator_init(&memory);
-    unsigned files = entries_of("/proc/self/fd");
     for (int i = 0; i < 3; i++)
         for (int left = 0; left < 3; left++) {
-            struct htw_scheduler *scheduler = NULL;
             struct htw_scheduler_options options = options_of(3, 1);
             options.allocator = &memory.allocator;
             options.start_threads = left == 1;
             timer_error = errors[i];
             atomic_store(&timers_left, left);
-            assert_int_equal(htw_scheduler_create(&scheduler, &options), -errors[i]);
-            assert_null(scheduler);
-            assert_null(memory.error);
-            assert_int_equal(memory.live_blocks, 0);
-            assert_int_equal(entries_of("/proc/self/fd"), files);
+            assert_refused(&options, &memory, -errors[i]);
         }
-    assert_no_thread_is_left();
     failing_allocator_fini(&memory);
 }
 

@@ -191,6 +191,18 @@ static inline const struct result *result_of(const struct run *run) {
     return shared;
 }
 
+/* The result of a run, with this status and these texts; NULL: any. */
+static inline const struct result *assert_run(const struct run *run, int status, const char *out,
+                                              const char *err) {
+    const struct result *result = result_of(run);
+    assert_int_equal(result->status, status);
+    if (out != NULL)
+        assert_string_equal(result->out, out);
+    if (err != NULL)
+        assert_string_equal(result->err, err);
+    return result;
+}
+
 static char standard_input[] = "-";
 static char *const only_standard_input[] = { standard_input };
 
@@ -216,6 +228,9 @@ static inline void assert_sleeps(const struct result *result, int count, const i
 #define SLEEPS(result, ...)                                                     \
     assert_sleeps(result, (int)(sizeof((const int64_t[]) { __VA_ARGS__ }) / 8), \
                   (const int64_t[]) { __VA_ARGS__ })
+
+/* What happens in the sleeps of a run, one after the other; the last one ENDS. */
+#define EVENTS(...) ((const struct event[]) { __VA_ARGS__, { .kind = ENDS } })
 
 #define MS HTW__NS_PER_MS
 

@@ -4,31 +4,22 @@
 
 static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
     (void)state;
-    static const struct event events[] = { { .kind = PASSES },
-                                           { .kind = PASSES },
-                                           { .kind = PASSES },
-                                           { .kind = FAILS, .number = ENOMEM } };
     struct run run = run_with("10ms a\n20ms b\n");
-    run.events = events;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_FAILED);
-    assert_string_equal(result->out, "a\n");
-    assert_string_equal(result->err, "htw delay: cannot wait: Cannot allocate memory\n"
-                                     "htw delay: 1 not released\n");
+    run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES },
+                        { .kind = FAILS, .number = ENOMEM });
+    assert_run(&run, HTW__EXIT_FAILED, "a\n",
+               "htw delay: cannot wait: Cannot allocate memory\n"
+               "htw delay: 1 not released\n");
 }
 
 static void delay_run_stopped_writes_what_is_due(void **state) {
     (void)state;
-    static const struct event events[] = {
-        { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM, .more_ns = 10 * MS }
-    };
     struct run run = run_with("0 a\n10ms b\n20ms c\n");
-    run.events = events;
+    run.events =
+        EVENTS({ .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM, .more_ns = 10 * MS });
     run.is_open = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
-    assert_string_equal(result->err, "htw delay: stopped by a signal after -:3: 1 not released\n");
-    assert_string_equal(result->out, "a\nb\n");
+    assert_run(&run, HTW__EXIT_SIGNAL + SIGTERM, "a\nb\n",
+               "htw delay: stopped by a signal after -:3: 1 not released\n");
 }
 
 static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
@@ -36,9 +27,7 @@ static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.is_open = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGPIPE);
-    assert_string_equal(result->err, "");
+    assert_run(&run, HTW__EXIT_SIGNAL + SIGPIPE, NULL, "");
 }
 
 static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored(void **state) {
@@ -46,24 +35,19 @@ static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.ignores_sigpipe = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_FAILED);
-    assert_string_equal(result->err, "htw delay: standard output: Broken pipe\n"
-                                     "htw delay: stopped after -:0: 1 not released\n");
+    assert_run(&run, HTW__EXIT_FAILED, NULL,
+               "htw delay: standard output: Broken pipe\n"
+               "htw delay: stopped after -:0: 1 not released\n");
 }
 
 static void delay_run_to_a_full_disk_tells_and_fails(void **state) {
     (void)state;
-    static const struct event events[] = { { .kind = PASSES },
-                                           { .kind = PASSES },
-                                           { .kind = ENDS } };
     struct run run = run_with("10ms a\n20ms b\n");
     run.is_full = true;
-    run.events = events;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_FAILED);
-    assert_string_equal(result->err, "htw delay: standard output: No space left on device\n"
-                                     "htw delay: 2 not released\n");
+    run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES });
+    assert_run(&run, HTW__EXIT_FAILED, NULL,
+               "htw delay: standard output: No space left on device\n"
+               "htw delay: 2 not released\n");
 }
 
 /* A name that no other run of the tests has. */
@@ -117,11 +101,9 @@ static void delay_run_stopped_saves_what_is_left(void **state) {
 /* The input had ended: then it is not told how far it was read. */
 static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state) {
     (void)state;
-    static const struct event events[] = { { .kind = PASSES },
-                                           { .kind = PASSES },
-                                           { .kind = SIGNAL, .number = SIGTERM } };
     struct run run = run_with("1s a\n");
-    run.events = events;
+    run.events =
+        EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM });
     run.options.stats = true;
     const struct result *result = result_of(&run);
     assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
@@ -135,9 +117,8 @@ static void delay_run_that_cannot_save_does_not_start(void **state) {
     (void)state;
     struct run run = run_with("1s a\n");
     run.options.unreleased_path = "/nowhere/at all";
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_FAILED);
-    assert_string_equal(result->err, "htw delay: /nowhere/at all: No such file or directory\n");
+    const struct result *result = assert_run(
+        &run, HTW__EXIT_FAILED, NULL, "htw delay: /nowhere/at all: No such file or directory\n");
     assert_int_equal(result->sleeps, 0);
 }
 

@@ -96,14 +96,29 @@ static void finish(void) {
         htw__message_destroy(message);
 }
 
+/* What the tests write to: each has its own. */
+static int file;
+static int ends[2]; /* of a pipe */
+
 static int new_file(void) {
     int fd = memfd_create("output", MFD_CLOEXEC);
     assert_true(fd >= 0);
     return fd;
 }
 
-static void new_pipe(int ends[2]) {
-    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+static int set_up(void **state) {
+    (void)state;
+    file = new_file();
+    return pipe2(ends, O_NONBLOCK | O_CLOEXEC);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    finish();
+    close(file);
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
 }
 
 static void push(const char *bytes, size_t size, htw__nanos due_ns) {
@@ -135,17 +150,14 @@ static void output_knows_what_it_writes_to(void **state) {
         bool is_regular;
         bool is_pipe;
     } wanted[] = { { true, false }, { false, true }, { false, false } };
-    int ends[2];
-    new_pipe(ends);
-    const int fds[] = { new_file(), ends[1], open("/dev/null", O_WRONLY) };
+    const int fds[] = { file, ends[1], open("/dev/null", O_WRONLY | O_CLOEXEC) };
     for (size_t i = 0; i < 3; i++) {
         start(fds[i], false);
         assert_int_equal(output.fd, fds[i]);
         assert_int_equal(output.is_regular, wanted[i].is_regular);
         assert_int_equal(output.is_pipe, wanted[i].is_pipe);
-        close(fds[i]);
     }
-    close(ends[0]);
+    close(fds[2]);
 }
 
 /* A named FIFO may get another reader. */
@@ -185,7 +197,6 @@ static void output_to_a_terminal_has_a_descriptor_of_its_own(void **state) {
 
 static void output_writes_many_messages_with_one_call(void **state) {
     (void)state;
-    int file = new_file();
     start(file, false);
     push_text("a");
     push_text("");
@@ -204,12 +215,10 @@ static void output_writes_many_messages_with_one_call(void **state) {
     push_text("d");
     assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(file), "a\n\nbc\nd\n");
-    close(file);
 }
 
 static void output_queue_counts_what_it_holds(void **state) {
     (void)state;
-    int file = new_file();
     start(file, false);
     assert_null(htw__output_pop(&output));
     push("x", 1, 3);
@@ -225,15 +234,12 @@ static void output_queue_counts_what_it_holds(void **state) {
     assert_int_equal(output.bytes, 0);
     push("z", 1, 5); /* after the last one was taken */
     assert_true(output.head->due_ns == 5);
-    finish();
-    close(file);
 }
 
 /* 256 messages or 256 KiB. */
 static void output_to_a_file_has_large_batches(void **state) {
     (void)state;
     static char large[100 * 1024];
-    int file = new_file();
     start(file, false);
     for (int i = 0; i < 2 * HTW__OUTPUT_BATCH + 1; i++)
         push_text("x");
@@ -249,13 +255,11 @@ static void output_to_a_file_has_large_batches(void **state) {
     assert_int_equal(write_sizes[0], 2 * (sizeof(large) + 1));
     assert_int_equal(write_sizes[1], 2 * (sizeof(large) + 1));
     assert_int_equal(report.released, 5);
-    close(file);
 }
 
 /* Others get their turn after 64 writes. */
 static void output_that_is_much_is_written_in_part(void **state) {
     (void)state;
-    int file = new_file();
     start(file, false);
     for (int i = 0; i < 65 * HTW__OUTPUT_BATCH; i++)
         push_text("x");
@@ -263,16 +267,12 @@ static void output_that_is_much_is_written_in_part(void **state) {
     assert_int_equal(writes, 64);
     assert_false(output.is_blocked);
     assert_int_equal(output.count, HTW__OUTPUT_BATCH);
-    finish();
-    close(file);
 }
 
 /* Whole messages up to PIPE_BUF bytes, which poll has promised room for. */
 static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
     (void)state;
     static char bytes[2 * PIPE_BUF];
-    int ends[2];
-    new_pipe(ends);
     start(ends[1], false);
     push(bytes, PIPE_BUF - 3, 0); /* with its end 2 less than all */
     push_text("a");
@@ -287,16 +287,12 @@ static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
         assert_int_equal(write_sizes[i], wanted[i]);
     assert_int_equal(report.released, 6);
     assert_int_equal(htw__output_partial(&output), 0);
-    close(ends[0]);
-    close(ends[1]);
 }
 
 /* The prefix takes its share of them. */
 static void output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf(void **state) {
     (void)state;
     static char bytes[2 * PIPE_BUF];
-    int ends[2];
-    new_pipe(ends);
     start(ends[1], true);
     push(bytes, sizeof(bytes) - 1, 0);
     assert_int_equal(htw__output_write(&output), 0);
@@ -304,15 +300,11 @@ static void output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf(void *
     assert_int_equal(write_sizes[0], PIPE_BUF);
     assert_int_equal(write_sizes[1], PIPE_BUF);
     assert_in_range(write_sizes[2], 1, HTW__OUTPUT_PREFIX_SIZE);
-    close(ends[0]);
-    close(ends[1]);
 }
 
 static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
     (void)state;
     static char bytes[PIPE_BUF];
-    int ends[2];
-    new_pipe(ends);
     while (write(ends[1], bytes, sizeof(bytes)) > 0)
         continue;
     start(ends[1], false);
@@ -326,8 +318,6 @@ static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
     assert_int_equal(htw__output_write(&output), 0);
     assert_false(output.is_blocked);
     assert_string_equal(content_of(ends[0]), "x\n");
-    close(ends[0]);
-    close(ends[1]);
 }
 
 static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
@@ -336,8 +326,6 @@ static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
         int write;
         int poll;
     } errors[] = { { EINTR, 0 }, { EAGAIN, 0 }, { 0, EINTR } };
-    int ends[2];
-    new_pipe(ends);
     for (size_t i = 0; i < 3; i++) {
         start(ends[1], false);
         push_text("x");
@@ -348,14 +336,10 @@ static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
         assert_int_equal(output.count, 1);
         finish();
     }
-    close(ends[0]);
-    close(ends[1]);
 }
 
 static void output_that_fails_tells_why_and_stays(void **state) {
     (void)state;
-    int ends[2];
-    new_pipe(ends);
     start(ends[1], false);
     push_text("x");
     write_error = ENOSPC;
@@ -366,14 +350,11 @@ static void output_that_fails_tells_why_and_stays(void **state) {
     poll_error = ENOMEM; /* the write tells what is wrong, if anything is */
     assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(ends[0]), "x\n");
-    close(ends[0]);
-    close(ends[1]);
 }
 
 /* `PLANNED REAL LATENESS`: real is when the write began. */
 static void output_with_timestamps_has_a_prefix(void **state) {
     (void)state;
-    int file = new_file();
     start(file, true);
     push("on time", 7, 1500000000);
     push("late", 4, 0);
@@ -385,7 +366,6 @@ static void output_with_timestamps_has_a_prefix(void **state) {
         "1970-01-01T00:00:01.500000Z 1970-01-01T00:00:01.500000Z +0.000000 on time\n"
         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.500000Z +1.500000 late\n"
         "1970-01-01T00:00:02.750001Z 1970-01-01T00:00:01.500000Z -1.250001 early\n");
-    close(file);
 }
 
 /* However a write is cut, the bytes are those of an uncut one. */
@@ -396,8 +376,8 @@ static void output_that_is_cut_anywhere_goes_on_there(void **state) {
     char wanted[512];
     snprintf(wanted, sizeof(wanted), "%sab\n%scd\n%sef\n", prefix, prefix, prefix);
     for (size_t most = 1; most <= strlen(wanted); most++) {
-        int file = new_file();
-        start(file, true);
+        int fresh = new_file();
+        start(fresh, true);
         push_text("ab");
         push_text("cd");
         push_text("ef");
@@ -407,17 +387,16 @@ static void output_that_is_cut_anywhere_goes_on_there(void **state) {
             writes = 0;
             assert_int_equal(htw__output_write(&output), 0);
         }
-        assert_string_equal(content_of(file), wanted);
+        assert_string_equal(content_of(fresh), wanted);
         assert_int_equal(report.released, 3);
         assert_int_equal(htw__output_partial(&output), 0);
-        close(file);
+        close(fresh);
     }
 }
 
 /* A prefix of which a part is written keeps its time; that of the next message has a later one. */
 static void output_prefix_that_is_cut_keeps_its_time(void **state) {
     (void)state;
-    int file = new_file();
     start(file, true);
     push_text("ab");
     push_text("cd");
@@ -429,13 +408,11 @@ static void output_prefix_that_is_cut_keeps_its_time(void **state) {
                         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 ab\n"
                         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 cd\n"
                         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.000000Z +1.000000 ef\n");
-    close(file);
 }
 
 /* A message has waited until the write that ended it has returned. */
 static void output_tells_the_report_how_late_it_was(void **state) {
     (void)state;
-    int file = new_file();
     start(file, false);
     now_ns = 100;
     write_ns = 7;
@@ -446,27 +423,27 @@ static void output_tells_the_report_how_late_it_was(void **state) {
     assert_int_equal(report.early, 1);
     assert_true(htw__histogram_min(&report.lateness_ns) == 6);
     assert_true(htw__histogram_max(&report.lateness_ns) == 17);
-    close(file);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(output_knows_what_it_writes_to),
-        cmocka_unit_test(output_to_a_named_fifo_is_no_pipe),
-        cmocka_unit_test(output_to_a_terminal_has_a_descriptor_of_its_own),
-        cmocka_unit_test(output_writes_many_messages_with_one_call),
-        cmocka_unit_test(output_queue_counts_what_it_holds),
-        cmocka_unit_test(output_to_a_file_has_large_batches),
-        cmocka_unit_test(output_that_is_much_is_written_in_part),
-        cmocka_unit_test(output_to_a_pipe_writes_whole_messages_of_pipe_buf),
-        cmocka_unit_test(output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf),
-        cmocka_unit_test(output_to_a_full_pipe_is_blocked_without_a_write),
-        cmocka_unit_test(output_that_is_interrupted_is_blocked_and_stays),
-        cmocka_unit_test(output_that_fails_tells_why_and_stays),
-        cmocka_unit_test(output_with_timestamps_has_a_prefix),
-        cmocka_unit_test(output_that_is_cut_anywhere_goes_on_there),
-        cmocka_unit_test(output_prefix_that_is_cut_keeps_its_time),
-        cmocka_unit_test(output_tells_the_report_how_late_it_was),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(output_knows_what_it_writes_to),
+        TEST(output_to_a_named_fifo_is_no_pipe),
+        TEST(output_to_a_terminal_has_a_descriptor_of_its_own),
+        TEST(output_writes_many_messages_with_one_call),
+        TEST(output_queue_counts_what_it_holds),
+        TEST(output_to_a_file_has_large_batches),
+        TEST(output_that_is_much_is_written_in_part),
+        TEST(output_to_a_pipe_writes_whole_messages_of_pipe_buf),
+        TEST(output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf),
+        TEST(output_to_a_full_pipe_is_blocked_without_a_write),
+        TEST(output_that_is_interrupted_is_blocked_and_stays),
+        TEST(output_that_fails_tells_why_and_stays),
+        TEST(output_with_timestamps_has_a_prefix),
+        TEST(output_that_is_cut_anywhere_goes_on_there),
+        TEST(output_prefix_that_is_cut_keeps_its_time),
+        TEST(output_tells_the_report_how_late_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

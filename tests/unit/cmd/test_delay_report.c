@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 static struct htw__report report; /* too large for the stack */
+static struct htw_wheel *wheel;
 static long resident_kib;
 
 int __wrap_getrusage(int who, struct rusage *usage);
@@ -19,8 +20,20 @@ int __wrap_getrusage(int who, struct rusage *usage) {
     return 0;
 }
 
+static int set_up(void **state) {
+    (void)state;
+    htw__report_init(&report);
+    return htw_wheel_create(&wheel, NULL);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    htw_wheel_destroy(wheel);
+    return 0;
+}
+
 /* The report as it is now, to be freed. */
-static char *printed_now(struct htw_wheel *wheel) {
+static char *printed_now(void) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -32,25 +45,20 @@ static char *printed_now(struct htw_wheel *wheel) {
 
 /* The report on messages that were late by each of these; to be freed. */
 static char *printed(const htw__nanos *late_ns, size_t count) {
-    struct htw_wheel *wheel;
-    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     htw__report_init(&report);
     for (size_t i = 0; i < count; i++)
         htw__report_released(&report, 1, 1000, 1000 + late_ns[i], 1000 + late_ns[i]);
-    char *text = printed_now(wheel);
-    htw_wheel_destroy(wheel);
-    return text;
+    return printed_now();
 }
 
 /* The report's last line, which depends on the wheel. */
-static void assert_report(struct htw_wheel *wheel, const char *wanted, const char *messages,
-                          const char *resident) {
+static void assert_report(const char *wanted, const char *messages, const char *resident) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     char memory[128];
     htw_wheel_get_stats(wheel, &stats);
     snprintf(memory, sizeof(memory), "memory: wheel %.1f KiB, messages %s, resident %s\n",
              (double)stats.memory_bytes / 1024, messages, resident);
-    char *text = printed_now(wheel);
+    char *text = printed_now();
     char *last = strstr(text, "memory:");
     assert_non_null(last);
     assert_string_equal(last, memory);
@@ -61,23 +69,16 @@ static void assert_report(struct htw_wheel *wheel, const char *wanted, const cha
 
 static void delay_report_of_nothing_has_no_picture(void **state) {
     (void)state;
-    struct htw_wheel *wheel;
-    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
-    htw__report_init(&report);
     resident_kib = 1024;
-    assert_report(wheel,
-                  "read 0, bad 0, released 0, unreleased 0\n"
+    assert_report("read 0, bad 0, released 0, unreleased 0\n"
                   "early 0\n"
                   "wake-ups 0 (empty 0), clock advances 0, demotions 0\n"
                   "peak pending 0\n",
                   "0.0 KiB", "1.0 MiB");
-    htw_wheel_destroy(wheel);
 }
 
 static void delay_report_tells_each_number_by_its_name(void **state) {
     (void)state;
-    struct htw_wheel *wheel;
-    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     struct htw_timer timer;
     htw_timer_init(&timer);
     assert_int_equal(htw_wheel_schedule(wheel, &timer, 1000), 0);
@@ -86,7 +87,6 @@ static void delay_report_tells_each_number_by_its_name(void **state) {
     htw_wheel_get_stats(wheel, &stats);
     assert_true(stats.advances > 0 && stats.advances < 1000 && stats.demoted < 1000);
     assert_int_not_equal(stats.advances, stats.demoted);
-    htw__report_init(&report);
     report.read = 1234567;
     report.bad = 999;
     report.unreleased = 1000;
@@ -109,8 +109,7 @@ static void delay_report_tells_each_number_by_its_name(void **state) {
              "wake-ups 100,000 (empty 12), clock advances %llu, demotions %llu\n"
              "peak pending 5\n",
              (unsigned long long)stats.advances, (unsigned long long)stats.demoted);
-    assert_report(wheel, wanted, "1.5 MiB", "1023.0 KiB");
-    htw_wheel_destroy(wheel);
+    assert_report(wanted, "1.5 MiB", "1023.0 KiB");
 }
 
 /* The last row takes a few stragglers; a bar is rounded up, so that each that counts is seen. */
@@ -189,13 +188,14 @@ static void delay_report_takes_no_step_too_fine_for_its_labels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delay_report_of_nothing_has_no_picture),
-        cmocka_unit_test(delay_report_tells_each_number_by_its_name),
-        cmocka_unit_test(delay_report_puts_stragglers_into_one_row),
-        cmocka_unit_test(delay_report_takes_the_finest_round_step_of_nine_rows),
-        cmocka_unit_test(delay_report_of_a_lateness_beyond_measure_takes_the_greatest),
-        cmocka_unit_test(delay_report_begins_its_picture_at_a_round_step),
-        cmocka_unit_test(delay_report_takes_no_step_too_fine_for_its_labels),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(delay_report_of_nothing_has_no_picture),
+        TEST(delay_report_tells_each_number_by_its_name),
+        TEST(delay_report_puts_stragglers_into_one_row),
+        TEST(delay_report_takes_the_finest_round_step_of_nine_rows),
+        TEST(delay_report_of_a_lateness_beyond_measure_takes_the_greatest),
+        TEST(delay_report_begins_its_picture_at_a_round_step),
+        TEST(delay_report_takes_no_step_too_fine_for_its_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

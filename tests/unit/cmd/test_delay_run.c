@@ -7,9 +7,7 @@ static void delay_run_sleeps_until_each_deadline(void **state) {
     (void)state;
     struct run run = run_with("30ms c\n10ms a\n20ms b\n10ms d\n");
     run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\nd\nb\nc\n");
+    const struct result *result = assert_run(&run, 0, "a\nd\nb\nc\n", NULL);
     SLEEPS(result, -1, 10 * MS, 10 * MS, 10 * MS, 10 * MS);
     assert_non_null(strstr(result->err, "read 4, bad 0, released 4, unreleased 0\n"
                                         "early 0, lateness min 0 ns, p50 0 ns, p99 0 ns, max 0 ns\n"
@@ -21,10 +19,7 @@ static void delay_run_sleeps_until_each_deadline(void **state) {
 static void delay_run_of_no_input_does_not_sleep_again(void **state) {
     (void)state;
     struct run run = run_with("");
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "");
-    assert_string_equal(result->err, "");
+    const struct result *result = assert_run(&run, 0, "", "");
     SLEEPS(result, -1);
 }
 
@@ -45,9 +40,7 @@ static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
     run.is_open = true;
     run.events = events;
     run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "b\na\n");
+    const struct result *result = assert_run(&run, 0, "b\na\n", NULL);
     SLEEPS(result, -1, 10 * MS, 5 * MS, 5 * MS, 5 * MS, 3 * MS - 1, 3 * MS - 1);
     assert_non_null(
         strstr(result->err, "early 0, lateness min 0 ns, p50 0 ns, p99 1 ns, max 1 ns\n"));
@@ -64,9 +57,7 @@ static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **sta
         struct run run = run_with("10ms a\n25ms b\n70ms c\n");
         run.read_ns = read_ns;
         run.options.stats = true;
-        const struct result *result = result_of(&run);
-        assert_int_equal(result->status, 0);
-        assert_string_equal(result->out, "a\nb\nc\n");
+        const struct result *result = assert_run(&run, 0, "a\nb\nc\n", NULL);
         snprintf(wanted, sizeof(wanted), "\nwake-ups %d (empty 0), ", result->wakes);
         assert_non_null(strstr(result->err, wanted));
         looks += result->looks;
@@ -76,15 +67,10 @@ static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **sta
 
 static void delay_run_that_wakes_early_has_woken_for_nothing(void **state) {
     (void)state;
-    static const struct event events[] = {
-        { .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES, .more_ns = -1 }, { .kind = ENDS }
-    };
     struct run run = run_with("10ms a\n");
-    run.events = events;
+    run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES, .more_ns = -1 });
     run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\n");
+    const struct result *result = assert_run(&run, 0, "a\n", NULL);
     SLEEPS(result, -1, 10 * MS, 10 * MS, 1);
     assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 1), "));
 }
@@ -94,9 +80,7 @@ static void delay_run_simulated_never_sleeps(void **state) {
     struct run run = run_with("30d c\n10ms a\n");
     run.options.simulate = true;
     run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\nc\n");
+    const struct result *result = assert_run(&run, 0, "a\nc\n", NULL);
     assert_non_null(strstr(result->err, "\nwake-ups 0 (empty 0), "));
     for (int i = 0; i < result->sleeps; i++)
         assert_true(result->sleep_ns[i] <= 0);
@@ -118,9 +102,7 @@ static void delay_run_of_centuries_sleeps_in_pieces(void **state) {
         struct run run = run_with(cases[i].input);
         run.is_open = true;
         run.events = events;
-        const struct result *result = result_of(&run);
-        assert_int_equal(result->status, HTW__EXIT_SIGNAL + SIGTERM);
-        assert_string_equal(result->out, "");
+        const struct result *result = assert_run(&run, HTW__EXIT_SIGNAL + SIGTERM, "", NULL);
         SLEEPS(result, -1, cases[i].sleep_s * HTW__NS_PER_S);
         assert_string_equal(result->err,
                             "htw delay: stopped by a signal after -:1: 1 not released\n");
@@ -132,13 +114,12 @@ static void delay_run_shows_progress_ten_times_a_second(void **state) {
     struct run run = run_with("250ms a\n");
     run.options.progress = true;
     run.has_terminal = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\n");
-    assert_string_equal(result->err, "\rread 0  pending 0  released 0  next due in -\033[K"
-                                     "\rread 1  pending 1  released 0  next due in 150 ms\033[K"
-                                     "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K"
-                                     "\r\033[K");
+    const struct result *result =
+        assert_run(&run, 0, "a\n",
+                   "\rread 0  pending 0  released 0  next due in -\033[K"
+                   "\rread 1  pending 1  released 0  next due in 150 ms\033[K"
+                   "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K"
+                   "\r\033[K");
     run.options.progress = false;
     result = result_of(&run);
     assert_string_equal(result->err, "");
@@ -156,25 +137,18 @@ static void delay_run_counts_no_wake_up_for_progress(void **state) {
     run.options.progress = true;
     run.options.stats = true;
     run.has_terminal = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "b\na\n");
+    const struct result *result = assert_run(&run, 0, "b\na\n", NULL);
     assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 0), "));
 }
 
 /* The progress line makes room for the picture. */
 static void delay_run_asked_for_a_dump_draws_the_wheel_once(void **state) {
     (void)state;
-    static const struct event events[] = { { .kind = PASSES },
-                                           { .kind = SIGNAL, .number = SIGUSR1 },
-                                           { .kind = ENDS } };
     struct run run = run_with("50ms a\n");
-    run.events = events;
+    run.events = EVENTS({ .kind = PASSES }, { .kind = SIGNAL, .number = SIGUSR1 });
     run.has_terminal = true;
     run.options.progress = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\n");
+    const struct result *result = assert_run(&run, 0, "a\n", NULL);
     const char shown[] = "\rread 0  pending 0  released 0  next due in -\033[K\r\033[K";
     assert_memory_equal(result->err, shown, sizeof(shown) - 1);
     const char *picture = result->err + sizeof(shown) - 1;
@@ -188,12 +162,10 @@ static void delay_run_asked_for_a_dump_draws_the_wheel_once(void **state) {
 static void delay_run_with_bad_lines_tells_and_fails(void **state) {
     (void)state;
     struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, HTW__EXIT_FAILED);
-    assert_string_equal(result->out, "a\n");
-    assert_string_equal(result->err, "htw delay: -:1: number expected: x\n"
-                                     "htw delay: -:3: empty line\n"
-                                     "htw delay: -:4: number expected: ?\?~\n");
+    const struct result *result = assert_run(&run, HTW__EXIT_FAILED, "a\n",
+                                             "htw delay: -:1: number expected: x\n"
+                                             "htw delay: -:3: empty line\n"
+                                             "htw delay: -:4: number expected: ?\?~\n");
     run.options.strict = true;
     result = result_of(&run);
     assert_int_equal(result->status, HTW__EXIT_FAILED);
@@ -206,26 +178,18 @@ static void delay_run_with_a_limit_reads_no_further(void **state) {
     struct run run = run_with("10ms a\n10ms b\n10ms c\n");
     run.options.max_pending = 2;
     run.options.stats = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\nb\nc\n");
+    const struct result *result = assert_run(&run, 0, "a\nb\nc\n", NULL);
     assert_non_null(strstr(result->err, "\npeak pending 2\n"));
 }
 
 static void delay_run_from_start_counts_from_there(void **state) {
     (void)state;
-    static const struct event events[] = { { .kind = PASSES },
-                                           { .kind = PASSES },
-                                           { READS, 0, "15ms b\n", 1 * MS },
-                                           { .kind = INPUT_ENDS },
-                                           { .kind = ENDS } };
     struct run run = run_with("10ms a\n50ms c\n");
     run.is_open = true;
-    run.events = events;
+    run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { READS, 0, "15ms b\n", 1 * MS },
+                        { .kind = INPUT_ENDS });
     run.options.from_start = true;
-    const struct result *result = result_of(&run);
-    assert_int_equal(result->status, 0);
-    assert_string_equal(result->out, "a\nb\nc\n");
+    const struct result *result = assert_run(&run, 0, "a\nb\nc\n", NULL);
     SLEEPS(result, -1, 10 * MS, 40 * MS, 4 * MS, 4 * MS, 35 * MS);
 }
 

@@ -136,16 +136,12 @@ static void delay_output_popped_begins_the_next_message_from_its_start(void **st
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(delay_with_all_due_at_once_collects_in_slices, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(delay_with_all_in_one_far_bucket_collects_in_slices, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(delay_that_sorts_first_did_not_wake_for_nothing, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(delay_with_many_lines_at_once_takes_them_in_slices, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(delay_output_popped_begins_the_next_message_from_its_start,
-                                        set_up, tear_down),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(delay_with_all_due_at_once_collects_in_slices),
+        TEST(delay_with_all_in_one_far_bucket_collects_in_slices),
+        TEST(delay_that_sorts_first_did_not_wake_for_nothing),
+        TEST(delay_with_many_lines_at_once_takes_them_in_slices),
+        TEST(delay_output_popped_begins_the_next_message_from_its_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,19 @@ static void put(const char *text) {
     assert_int_equal(htw__safe_file_put(&file, text, strlen(text)), 0);
 }
 
+static void save_new(const char *path) {
+    assert_int_equal(htw__safe_file_open(&file, path), 0);
+    put("new");
+    assert_int_equal(htw__safe_file_commit(&file), 0);
+    htw__safe_file_close(&file);
+}
+
+static void assert_not_opened(const char *path, int error) {
+    assert_int_equal(htw__safe_file_open(&file, path), error);
+    assert_null(file.temporary);
+    htw__safe_file_close(&file);
+}
+
 static void safe_file_appears_when_it_is_whole(void **state) {
     (void)state;
     fill(target, "old", 0644);
@@ -197,16 +210,12 @@ static void safe_file_through_a_link_replaces_what_it_leads_to(void **state) {
     snprintf(link, sizeof(link), "%s/link", folder);
     fill(target, "old", 0644);
     assert_int_equal(symlink("target", link), 0);
-    assert_int_equal(htw__safe_file_open(&file, link), 0);
-    put("new");
-    assert_int_equal(htw__safe_file_commit(&file), 0);
-    htw__safe_file_close(&file);
+    save_new(link);
     assert_content(target, "new");
     assert_true(readlink(link, text, sizeof(text) - 1) > 0);
     assert_string_equal(text, "target");
     unlink(target);
-    assert_int_equal(htw__safe_file_open(&file, link), -ENOENT); /* it leads nowhere */
-    htw__safe_file_close(&file);
+    assert_not_opened(link, -ENOENT); /* it leads nowhere */
     assert_int_equal(htw__safe_file_probe(link, STDOUT_FILENO), -ENOENT);
 }
 
@@ -220,30 +229,24 @@ static void safe_file_takes_a_name_that_is_free(void **state) {
         assert_int_equal(mode_of(path), 0644);
         htw__safe_file_close(&file);
     }
-    assert_int_equal(htw__safe_file_open(&file, target), -EEXIST);
-    assert_null(file.temporary);
-    htw__safe_file_close(&file);
+    assert_not_opened(target, -EEXIST);
 }
 
 static void safe_file_where_none_can_be_made_fails_at_once(void **state) {
     (void)state;
     char path[128];
     snprintf(path, sizeof(path), "%s/none/file", folder);
-    assert_int_equal(htw__safe_file_open(&file, path), -ENOENT);
-    assert_null(file.temporary);
-    htw__safe_file_close(&file);
+    assert_not_opened(path, -ENOENT);
     fill(target, "", 0644);
     snprintf(path, sizeof(path), "%s/file", target);
-    assert_int_equal(htw__safe_file_open(&file, path), -ENOTDIR);
-    htw__safe_file_close(&file);
+    assert_not_opened(path, -ENOTDIR);
 }
 
 static void safe_file_to_a_fifo_is_written_directly(void **state) {
     (void)state;
     char text[16] = "";
     assert_int_equal(mkfifo(target, 0600), 0);
-    assert_int_equal(htw__safe_file_open(&file, target), -ENXIO); /* it has no reader */
-    htw__safe_file_close(&file);
+    assert_not_opened(target, -ENXIO); /* it has no reader */
     int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(htw__safe_file_open(&file, target), 0);
     assert_null(file.temporary);
