@@ -44,6 +44,38 @@ void fixture_assert_round(struct fixture *self, uint64_t now, const size_t *numb
 void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t deadline,
                                 const char *file, int line);
 
+/**
+ * Begins a test on a wheel with `count` timers:
+ *
+ *     WHEEL_TEST(name, size, start, strict, count) { body }
+ *
+ * The body gets `f`, the fixture; the wheel is closed after it.
+ */
+#define WHEEL_TEST(name, size, start, strict_fifo, count)        \
+    static void name##_on(struct fixture *f);                    \
+    static void name(void **state) {                             \
+        struct fixture fixture;                                  \
+        (void)state;                                             \
+        fixture_open(&fixture, size, start, strict_fifo, count); \
+        name##_on(&fixture);                                     \
+        fixture_close(&fixture);                                 \
+    }                                                            \
+    static void name##_on(struct fixture *f)
+
+/** The same test on two wheels, the second with strict FIFO (`strict`). */
+#define WHEEL_TEST_BOTH_ORDERS(name, size, start, count)             \
+    static void name##_on(struct fixture *f, bool strict);           \
+    static void name(void **state) {                                 \
+        (void)state;                                                 \
+        for (int strict = 0; strict < 2; strict++) {                 \
+            struct fixture fixture;                                  \
+            fixture_open(&fixture, size, start, strict != 0, count); \
+            name##_on(&fixture, strict != 0);                        \
+            fixture_close(&fixture);                                 \
+        }                                                            \
+    }                                                                \
+    static void name##_on(struct fixture *f, __attribute__((unused)) bool strict)
+
 #define arm(self, number, deadline) \
     assert_int_equal(htw_wheel_schedule((self)->wheel, &(self)->timers[number], deadline), 0)
 

@@ -34,12 +34,8 @@ static void wheel_size_of_every_power_of_two_in_range_is_accepted(void **state) 
     }
 }
 
-static void wheel_size_zero_means_the_default(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 0, 0, false, 0);
-    assert_int_equal(fixture_stats(&f).size, HTW_WHEEL_SIZE_DEFAULT);
-    fixture_close(&f);
+WHEEL_TEST(wheel_size_zero_means_the_default, 0, 0, false, 0) {
+    assert_int_equal(fixture_stats(f).size, HTW_WHEEL_SIZE_DEFAULT);
 }
 
 static void wheel_start_at_never_is_refused(void **state) {
@@ -113,57 +109,45 @@ static void wheel_null_wheel_is_refused_or_empty(void **state) {
     assert_false(htw_timer_is_pending(&timer));
 }
 
-static void wheel_null_timer_is_refused(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 0);
-    assert_int_equal(htw_wheel_schedule(f.wheel, NULL, 1), -EINVAL);
-    assert_int_equal(htw_wheel_schedule_within(f.wheel, NULL, 1, 2), -EINVAL);
-    assert_false(htw_wheel_cancel(f.wheel, NULL));
+WHEEL_TEST(wheel_null_timer_is_refused, 8, 0, false, 0) {
+    assert_int_equal(htw_wheel_schedule(f->wheel, NULL, 1), -EINVAL);
+    assert_int_equal(htw_wheel_schedule_within(f->wheel, NULL, 1, 2), -EINVAL);
+    assert_false(htw_wheel_cancel(f->wheel, NULL));
     assert_false(htw_timer_is_pending(NULL));
     assert_int_equal(htw_timer_deadline(NULL), HTW_NEVER_TICK);
     htw_timer_init(NULL);
-    assert_int_equal(htw_wheel_count(f.wheel), 0);
-    assert_int_equal(fixture_stats(&f).scheduled, 0);
-    fixture_close(&f);
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
+    assert_int_equal(fixture_stats(f).scheduled, 0);
 }
 
-static void wheel_batch_without_room_or_places_is_refused(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
+WHEEL_TEST(wheel_batch_without_room_or_places_is_refused, 8, 0, false, 1) {
     struct htw_timer *timers[1] = { NULL };
     size_t count = 7;
-    arm(&f, 0, 5);
-    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, timers, 0, 0, &count), -EINVAL);
-    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, NULL, 1, 0, &count), -EINVAL);
-    assert_int_equal(htw_wheel_poll_batch(f.wheel, 9, timers, 1, 0, NULL), -EINVAL);
+    arm(f, 0, 5);
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 9, timers, 0, 0, &count), -EINVAL);
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 9, NULL, 1, 0, &count), -EINVAL);
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 9, timers, 1, 0, NULL), -EINVAL);
     assert_int_equal(count, 7);
     assert_null(timers[0]);
-    assert_int_equal(htw_wheel_now(f.wheel), 0);
+    assert_int_equal(htw_wheel_now(f->wheel), 0);
     /* No round was begun: what is armed now for the past comes with the next poll. */
-    arm(&f, 0, 0);
-    assert_round(&f, 0, 0);
-    fixture_close(&f);
+    arm(f, 0, 0);
+    assert_round(f, 0, 0);
 }
 
-static void wheel_range_that_ends_before_it_begins_is_refused(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 2);
-    arm(&f, 1, 50);
+WHEEL_TEST(wheel_range_that_ends_before_it_begins_is_refused, 8, 0, false, 2) {
+    arm(f, 1, 50);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], 11, 10), -EINVAL);
-        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER_TICK, 10),
+        assert_int_equal(htw_wheel_schedule_within(f->wheel, &f->timers[i], 11, 10), -EINVAL);
+        assert_int_equal(htw_wheel_schedule_within(f->wheel, &f->timers[i], HTW_NEVER_TICK, 10),
                          -EINVAL);
         assert_int_equal(
-            htw_wheel_schedule_within(f.wheel, &f.timers[i], HTW_NEVER_TICK, HTW_NEVER_TICK - 1),
+            htw_wheel_schedule_within(f->wheel, &f->timers[i], HTW_NEVER_TICK, HTW_NEVER_TICK - 1),
             -EINVAL);
     }
-    assert_false(htw_timer_is_pending(&f.timers[0]));
-    assert_int_equal(fixture_stats(&f).moved, 0);
-    assert_comes_alone(&f, 1, 50);
-    fixture_close(&f);
+    assert_false(htw_timer_is_pending(&f->timers[0]));
+    assert_int_equal(fixture_stats(f).moved, 0);
+    assert_comes_alone(f, 1, 50);
 }
 
 static void wheel_timer_of_another_wheel_is_refused(void **state) {
@@ -204,13 +188,9 @@ static void wheel_timer_may_go_to_another_wheel_when_it_is_not_pending(void **st
     fixture_close(&f);
 }
 
-static void wheel_for_each_without_a_visitor_visits_nothing(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    arm(&f, 0, 5);
-    assert_int_equal(htw_wheel_for_each(f.wheel, NULL, NULL), 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_for_each_without_a_visitor_visits_nothing, 8, 0, false, 1) {
+    arm(f, 0, 5);
+    assert_int_equal(htw_wheel_for_each(f->wheel, NULL, NULL), 0);
 }
 
 static void wheel_stats_of_unknown_size_are_left_alone(void **state) {

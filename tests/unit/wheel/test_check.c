@@ -149,15 +149,11 @@ static void wheel_check_finds_a_key_outside_its_bucket_or_window(void **state) {
     fixture_close(&f);
 }
 
-static void wheel_check_lets_a_key_be_reached_inside_a_round(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 2);
-    arm(&f, 0, 101);
-    arm(&f, 1, 101);
-    assert_non_null(htw_wheel_poll(f.wheel, 101));
-    assert_sound(&f); /* the other waits under the key 101, at the clock 101 */
-    fixture_close(&f);
+WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
+    arm(f, 0, 101);
+    arm(f, 1, 101);
+    assert_non_null(htw_wheel_poll(f->wheel, 101));
+    assert_sound(f); /* the other waits under the key 101, at the clock 101 */
 }
 
 static void wheel_check_finds_a_deadline_that_its_ring_must_not_hold(void **state) {
@@ -169,17 +165,13 @@ static void wheel_check_finds_a_deadline_that_its_ring_must_not_hold(void **stat
     fixture_close(&f);
 }
 
-static void wheel_check_finds_late_timers_outside_a_round(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 2);
-    arm(&f, 0, 100);
-    assert_non_null(htw_wheel_poll(f.wheel, 100));
-    arm(&f, 1, 100); /* inside the round: in `late` */
-    assert_sound(&f);
-    assert_breaks(&f, 7, f.wheel->in_round, false);
-    assert_breaks(&f, 7, f.timers[1]._deadline, 101);
-    fixture_close(&f);
+WHEEL_TEST(wheel_check_finds_late_timers_outside_a_round, 8, 100, false, 2) {
+    arm(f, 0, 100);
+    assert_non_null(htw_wheel_poll(f->wheel, 100));
+    arm(f, 1, 100); /* inside the round: in `late` */
+    assert_sound(f);
+    assert_breaks(f, 7, f->wheel->in_round, false);
+    assert_breaks(f, 7, f->timers[1]._deadline, 101);
 }
 
 static void wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock(void **state) {

@@ -88,86 +88,70 @@ static void wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanw
     demote_while_cancelling(true);
 }
 
-static void wheel_timers_of_a_bucket_being_demoted_can_be_moved(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 100);
-        for (size_t i = 0; i < 100; i++) /* one bucket of level 3: [512, 1024) */
-            arm(&f, i, 512 + i * 5);
-        struct htw_timer *timers[1];
-        size_t count = 0;
-        size_t came = 0;
-        for (size_t i = 99; i >= 70; i--) {
-            assert_int_equal(htw_wheel_poll_batch(f.wheel, 512, timers, 1, 1, &count), HTW_MORE);
-            came += count;
-            arm(&f, i, i % 2 == 0 ? 3000 + i : 513 + i);
-            assert_sound(&f);
-        }
-        while (htw_wheel_poll_batch(f.wheel, 512, timers, 1, 2, &count) == HTW_MORE)
-            came += count;
+WHEEL_TEST_BOTH_ORDERS(wheel_timers_of_a_bucket_being_demoted_can_be_moved, 8, 0, 100) {
+    for (size_t i = 0; i < 100; i++) /* one bucket of level 3: [512, 1024) */
+        arm(f, i, 512 + i * 5);
+    struct htw_timer *timers[1];
+    size_t count = 0;
+    size_t came = 0;
+    for (size_t i = 99; i >= 70; i--) {
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, 512, timers, 1, 1, &count), HTW_MORE);
         came += count;
-        assert_int_equal(came, 1);
-        uint64_t last = 512;
-        struct htw_timer *timer;
-        while ((timer = htw_wheel_poll(f.wheel, 5000)) != NULL) {
-            size_t i = fixture_number(&f, timer);
-            assert_true(htw_timer_deadline(timer) >= last);
-            last = htw_timer_deadline(timer);
-            assert_int_equal(last, i < 70 ? 512 + i * 5 : i % 2 == 0 ? 3000 + i : 513 + i);
-            came++;
-        }
-        assert_int_equal(came, 100);
-        fixture_close(&f);
+        arm(f, i, i % 2 == 0 ? 3000 + i : 513 + i);
+        assert_sound(f);
     }
+    while (htw_wheel_poll_batch(f->wheel, 512, timers, 1, 2, &count) == HTW_MORE)
+        came += count;
+    came += count;
+    assert_int_equal(came, 1);
+    uint64_t last = 512;
+    struct htw_timer *timer;
+    while ((timer = htw_wheel_poll(f->wheel, 5000)) != NULL) {
+        size_t i = fixture_number(f, timer);
+        assert_true(htw_timer_deadline(timer) >= last);
+        last = htw_timer_deadline(timer);
+        assert_int_equal(last, i < 70 ? 512 + i * 5 : i % 2 == 0 ? 3000 + i : 513 + i);
+        came++;
+    }
+    assert_int_equal(came, 100);
 }
 
-static void wheel_bucket_emptied_while_it_is_demoted_is_let_go(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 101);
-        for (size_t i = 0; i < 100; i++)
-            arm(&f, i, 512 + i);
-        struct htw_timer *timers[1];
-        size_t count = 0;
-        for (int i = 0; i < 10; i++)
-            assert_int_equal(htw_wheel_poll_batch(f.wheel, 512, timers, 1, 2, &count), HTW_MORE);
-        for (size_t i = 0; i < 100; i++)
-            htw_wheel_cancel(f.wheel, &f.timers[i]);
-        assert_sound(&f);
-        assert_int_equal(htw_wheel_count(f.wheel), 0);
-        arm(&f, 100, 520);
-        assert_quiet_round(&f, 519);
-        assert_round(&f, 520, 100);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_bucket_emptied_while_it_is_demoted_is_let_go, 8, 0, 101) {
+    for (size_t i = 0; i < 100; i++)
+        arm(f, i, 512 + i);
+    struct htw_timer *timers[1];
+    size_t count = 0;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, 512, timers, 1, 2, &count), HTW_MORE);
+    for (size_t i = 0; i < 100; i++)
+        htw_wheel_cancel(f->wheel, &f->timers[i]);
+    assert_sound(f);
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
+    arm(f, 100, 520);
+    assert_quiet_round(f, 519);
+    assert_round(f, 520, 100);
 }
 
 /* Buckets of ten levels come up at the same tick. When they have been emptied between two
    slices, each is a step of the budget. */
-static void wheel_buckets_emptied_between_slices_are_discarded_within_the_budget(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 2, 0, false, 11);
+WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget, 2, 0, false, 11) {
     for (size_t i = 0; i < 10; i++) { /* ever nearer, so ever lower */
-        assert_quiet_round(&f, 1024 - (UINT64_C(1024) >> i));
-        arm(&f, i, 1023);
+        assert_quiet_round(f, 1024 - (UINT64_C(1024) >> i));
+        arm(f, i, 1023);
     }
-    arm(&f, 10, 1024);
+    arm(f, 10, 1024);
     struct htw_timer *timer;
     size_t count;
-    assert_int_equal(htw_wheel_poll_batch(f.wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
     assert_int_equal(count, 1);
     for (size_t i = 0; i < 10; i++)
-        htw_wheel_cancel(f.wheel, &f.timers[i]);
-    for (uint32_t queued = fixture_stats(&f).queued_buckets; queued > 1; queued--) {
-        assert_int_equal(htw_wheel_poll_batch(f.wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+        htw_wheel_cancel(f->wheel, &f->timers[i]);
+    for (uint32_t queued = fixture_stats(f).queued_buckets; queued > 1; queued--) {
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
         assert_int_equal(count, 0);
-        assert_int_equal(fixture_stats(&f).queued_buckets, queued - 1);
+        assert_int_equal(fixture_stats(f).queued_buckets, queued - 1);
     }
-    assert_round(&f, 2000, 10);
-    fixture_close(&f);
+    assert_round(f, 2000, 10);
 }
 
 /* Whether the bucket is walked or taken from one by one, and whatever is cancelled between. */
@@ -200,17 +184,11 @@ static void wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches(void **
     }
 }
 
-static void wheel_demoted_timers_go_to_the_lowest_level_that_fits(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 3);
-        for (size_t i = 0; i < 3; i++) /* one bucket of level 3 */
-            arm(&f, i, 512 + i);
-        assert_round(&f, 514, 0, 1, 2);
-        assert_int_equal(fixture_stats(&f).demoted, 2); /* one level down, 2 would go twice */
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_demoted_timers_go_to_the_lowest_level_that_fits, 8, 0, 3) {
+    for (size_t i = 0; i < 3; i++) /* one bucket of level 3 */
+        arm(f, i, 512 + i);
+    assert_round(f, 514, 0, 1, 2);
+    assert_int_equal(fixture_stats(f).demoted, 2); /* one level down, 2 would go twice */
 }
 
 int main(void) {

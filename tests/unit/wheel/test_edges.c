@@ -136,51 +136,37 @@ static void wheel_positions_of_a_large_wheel_work_at_the_edges(void **state) {
     }
 }
 
-static void wheel_clock_that_lags_more_than_a_turn_loses_nothing(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 6);
-        /* It is tick 1000, but nobody has told the wheel, whose turn is 8. */
-        arm(&f, 0, 1001);
-        arm(&f, 1, 5);
-        arm(&f, 2, 1008);
-        arm(&f, 3, 13);
-        arm(&f, 4, 1016);
-        arm(&f, 5, 1009);
-        assert_round(&f, 1000, 1, 3);
-        assert_quiet_round(&f, 1000);
-        assert_round(&f, 1008, 0, 2);
-        assert_round(&f, 1016, 5, 4);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_clock_that_lags_more_than_a_turn_loses_nothing, 8, 0, 6) {
+    /* It is tick 1000, but nobody has told the wheel, whose turn is 8. */
+    arm(f, 0, 1001);
+    arm(f, 1, 5);
+    arm(f, 2, 1008);
+    arm(f, 3, 13);
+    arm(f, 4, 1016);
+    arm(f, 5, 1009);
+    assert_round(f, 1000, 1, 3);
+    assert_quiet_round(f, 1000);
+    assert_round(f, 1008, 0, 2);
+    assert_round(f, 1016, 5, 4);
 }
 
-static void wheel_poll_far_beyond_everything_hands_out_all_in_order(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 10, false, 5);
-    arm(&f, 0, UINT64_C(1) << 63);
-    arm(&f, 1, 11);
-    arm(&f, 2, 70000);
-    arm(&f, 3, HTW_NEVER_TICK - 1);
-    arm(&f, 4, 100);
-    assert_round(&f, HTW_NEVER_TICK, 1, 4, 2, 0, 3);
-    assert_int_equal(htw_wheel_now(f.wheel), HTW_NEVER_TICK - 1);
-    fixture_close(&f);
+WHEEL_TEST(wheel_poll_far_beyond_everything_hands_out_all_in_order, 8, 10, false, 5) {
+    arm(f, 0, UINT64_C(1) << 63);
+    arm(f, 1, 11);
+    arm(f, 2, 70000);
+    arm(f, 3, HTW_NEVER_TICK - 1);
+    arm(f, 4, 100);
+    assert_round(f, HTW_NEVER_TICK, 1, 4, 2, 0, 3);
+    assert_int_equal(htw_wheel_now(f->wheel), HTW_NEVER_TICK - 1);
 }
 
-static void wheel_at_the_last_tick_knows_only_now_and_never(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, HTW_NEVER_TICK - 1, false, 3);
-    arm(&f, 0, HTW_NEVER_TICK);
-    arm(&f, 1, HTW_NEVER_TICK - 1);
-    arm(&f, 2, 3);
-    assert_round(&f, HTW_NEVER_TICK, 1, 2);
-    assert_quiet_round(&f, HTW_NEVER_TICK);
-    assert_true(htw_timer_is_pending(&f.timers[0]));
-    fixture_close(&f);
+WHEEL_TEST(wheel_at_the_last_tick_knows_only_now_and_never, 8, HTW_NEVER_TICK - 1, false, 3) {
+    arm(f, 0, HTW_NEVER_TICK);
+    arm(f, 1, HTW_NEVER_TICK - 1);
+    arm(f, 2, 3);
+    assert_round(f, HTW_NEVER_TICK, 1, 2);
+    assert_quiet_round(f, HTW_NEVER_TICK);
+    assert_true(htw_timer_is_pending(&f->timers[0]));
 }
 
 static void wheel_last_ticks_of_the_range_come_one_by_one(void **state) {
@@ -210,25 +196,19 @@ static void wheel_deadline_at_the_clock_comes_with_the_next_poll(void **state) {
     }
 }
 
-static void wheel_bucket_that_the_clock_has_entered_keeps_its_timers(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 5);
-        arm(&f, 0, 17); /* these share the bucket [16, 24) of level 1 */
-        arm(&f, 1, 22);
-        assert_round(&f, 17, 0);
-        arm(&f, 2, 23);
-        arm(&f, 3, 81); /* the same slot in the next turn */
-        arm(&f, 4, 18);
-        assert_sound(&f);
-        assert_round(&f, 18, 4);
-        assert_quiet_round(&f, 21);
-        assert_round(&f, 22, 1);
-        assert_round(&f, 80, 2);
-        assert_round(&f, 81, 3);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_bucket_that_the_clock_has_entered_keeps_its_timers, 8, 0, 5) {
+    arm(f, 0, 17); /* these share the bucket [16, 24) of level 1 */
+    arm(f, 1, 22);
+    assert_round(f, 17, 0);
+    arm(f, 2, 23);
+    arm(f, 3, 81); /* the same slot in the next turn */
+    arm(f, 4, 18);
+    assert_sound(f);
+    assert_round(f, 18, 4);
+    assert_quiet_round(f, 21);
+    assert_round(f, 22, 1);
+    assert_round(f, 80, 2);
+    assert_round(f, 81, 3);
 }
 
 static void wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock(void **state) {
@@ -253,33 +233,23 @@ static void wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock(void *
     }
 }
 
-static void wheel_never_is_pending_but_never_comes(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 2);
-        arm(&f, 0, HTW_NEVER_TICK);
-        arm(&f, 1, HTW_NEVER_TICK);
-        assert_int_equal(htw_wheel_count(f.wheel), 2);
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
-        assert_int_equal(htw_timer_deadline(&f.timers[0]), HTW_NEVER_TICK);
-        assert_quiet_round(&f, HTW_NEVER_TICK);
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-        assert_false(htw_timer_is_pending(&f.timers[0]));
-        assert_true(htw_timer_is_pending(&f.timers[1]));
-        assert_int_equal(htw_wheel_count(f.wheel), 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_never_is_pending_but_never_comes, 8, 0, 2) {
+    arm(f, 0, HTW_NEVER_TICK);
+    arm(f, 1, HTW_NEVER_TICK);
+    assert_int_equal(htw_wheel_count(f->wheel), 2);
+    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
+    assert_int_equal(htw_timer_deadline(&f->timers[0]), HTW_NEVER_TICK);
+    assert_quiet_round(f, HTW_NEVER_TICK);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    assert_false(htw_timer_is_pending(&f->timers[0]));
+    assert_true(htw_timer_is_pending(&f->timers[1]));
+    assert_int_equal(htw_wheel_count(f->wheel), 1);
 }
 
-static void wheel_never_needs_no_memory(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    size_t calls = f.memory.calls;
-    arm(&f, 0, HTW_NEVER_TICK);
-    assert_int_equal(f.memory.calls, calls);
-    fixture_close(&f);
+WHEEL_TEST(wheel_never_needs_no_memory, 8, 0, false, 1) {
+    size_t calls = f->memory.calls;
+    arm(f, 0, HTW_NEVER_TICK);
+    assert_int_equal(f->memory.calls, calls);
 }
 
 int main(void) {

@@ -96,21 +96,17 @@ static bool count_down(struct htw_timer *timer, void *arg) {
     return --*(size_t *)arg > 0;
 }
 
-static void wheel_for_each_stops_at_any_place_when_the_visitor_says_so(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 7);
-    arm(&f, 0, 50);
-    arm(&f, 1, 60);
-    assert_non_null(htw_wheel_poll(f.wheel, 100)); /* a round is on: the next goes to `late` */
+WHEEL_TEST(wheel_for_each_stops_at_any_place_when_the_visitor_says_so, 8, 100, false, 7) {
+    arm(f, 0, 50);
+    arm(f, 1, 60);
+    assert_non_null(htw_wheel_poll(f->wheel, 100)); /* a round is on: the next goes to `late` */
     static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER_TICK };
     for (size_t i = 0; i < 5; i++)
-        arm(&f, 2 + i, armed[i]);
+        arm(f, 2 + i, armed[i]);
     for (size_t wanted = 1; wanted <= 6; wanted++) {
         size_t left = wanted;
-        assert_int_equal(htw_wheel_for_each(f.wheel, count_down, &left), wanted);
+        assert_int_equal(htw_wheel_for_each(f->wheel, count_down, &left), wanted);
     }
-    fixture_close(&f);
 }
 
 /* --- dump --------------------------------------------------------------------------------- */
@@ -127,37 +123,27 @@ static char *dump(const struct fixture *f) {
     return text;
 }
 
-static void wheel_dump_shows_the_clock_and_the_keys(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 123456, strict != 0, 5);
-        arm(&f, 0, 123457);
-        arm(&f, 1, 123999);
-        arm(&f, 2, 98765432100);
-        arm(&f, 3, HTW_NEVER_TICK);
-        arm(&f, 4, 5);
-        char *text = dump(&f);
-        assert_non_null(strstr(text, "123456"));
-        assert_non_null(strstr(text, "123457"));
-        assert_non_null(strstr(text, "123999"));
-        assert_non_null(strstr(text, "98765432100"));
-        assert_true(text[strlen(text) - 1] == '\n');
-        free(text);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_dump_shows_the_clock_and_the_keys, 8, 123456, 5) {
+    arm(f, 0, 123457);
+    arm(f, 1, 123999);
+    arm(f, 2, 98765432100);
+    arm(f, 3, HTW_NEVER_TICK);
+    arm(f, 4, 5);
+    char *text = dump(f);
+    assert_non_null(strstr(text, "123456"));
+    assert_non_null(strstr(text, "123457"));
+    assert_non_null(strstr(text, "123999"));
+    assert_non_null(strstr(text, "98765432100"));
+    assert_true(text[strlen(text) - 1] == '\n');
+    free(text);
 }
 
-static void wheel_dump_of_an_empty_wheel_shows_no_key(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 123456, false, 1);
-    arm(&f, 0, 123999);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-    char *text = dump(&f);
+WHEEL_TEST(wheel_dump_of_an_empty_wheel_shows_no_key, 8, 123456, false, 1) {
+    arm(f, 0, 123999);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    char *text = dump(f);
     assert_non_null(strstr(text, "123456"));
     free(text);
-    fixture_close(&f);
 }
 
 /* Of a wheel with `count` timers in one bucket: the drawing of that level begins with `strip`. */
@@ -182,45 +168,33 @@ static void wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers(void **s
     assert_drawn(1000, "|.c..|");
 }
 
-static void wheel_dump_of_a_large_wheel_draws_groups_of_buckets(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 256, 0, false, 3);
-    arm(&f, 0, 4);
-    arm(&f, 1, 7); /* the group of 4 */
-    arm(&f, 2, 8);
-    char *text = dump(&f);
+WHEEL_TEST(wheel_dump_of_a_large_wheel_draws_groups_of_buckets, 256, 0, false, 3) {
+    arm(f, 0, 4);
+    arm(f, 1, 7); /* the group of 4 */
+    arm(f, 2, 8);
+    char *text = dump(f);
     assert_non_null(strstr(text, "a group of buckets"));
     assert_non_null(strstr(text, "|.21."));
     free(text);
-    fixture_close(&f);
 }
 
-static void wheel_dump_lists_the_first_eight_buckets_of_the_queue(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 16, 100, false, 9);
+WHEEL_TEST(wheel_dump_lists_the_first_eight_buckets_of_the_queue, 16, 100, false, 9) {
     for (size_t i = 0; i < 9; i++)
-        arm(&f, i, 101 + i);
-    char *text = dump(&f);
+        arm(f, i, 101 + i);
+    char *text = dump(f);
     assert_non_null(strstr(text, "9 buckets, the first of them:"));
     assert_non_null(strstr(text, "tick 108:"));
     assert_null(strstr(text, "tick 109:"));
     free(text);
-    fixture_close(&f);
 }
 
-static void wheel_dump_says_that_a_round_is_on(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 2);
-    arm(&f, 0, 101);
-    arm(&f, 1, 101);
-    assert_non_null(htw_wheel_poll(f.wheel, 101));
-    char *text = dump(&f);
+WHEEL_TEST(wheel_dump_says_that_a_round_is_on, 8, 100, false, 2) {
+    arm(f, 0, 101);
+    arm(f, 1, 101);
+    assert_non_null(htw_wheel_poll(f->wheel, 101));
+    char *text = dump(f);
     assert_non_null(strstr(text, "clock 101 (in a round)"));
     free(text);
-    fixture_close(&f);
 }
 
 /* Field by field: the bytes of padding between them are not defined. */
@@ -239,44 +213,32 @@ static void assert_same_stats(const struct htw_wheel_stats *a, const struct htw_
     assert_int_equal(a->memory_bytes, b->memory_bytes);
 }
 
-static void wheel_dump_changes_nothing(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 3);
-    arm(&f, 0, 101);
-    arm(&f, 1, 5000);
-    arm(&f, 2, 7);
-    struct htw_wheel_stats before = fixture_stats(&f);
-    free(dump(&f));
-    struct htw_wheel_stats after = fixture_stats(&f);
+WHEEL_TEST(wheel_dump_changes_nothing, 8, 100, false, 3) {
+    arm(f, 0, 101);
+    arm(f, 1, 5000);
+    arm(f, 2, 7);
+    struct htw_wheel_stats before = fixture_stats(f);
+    free(dump(f));
+    struct htw_wheel_stats after = fixture_stats(f);
     assert_same_stats(&before, &after);
-    assert_round(&f, 5000, 2, 0, 1);
-    fixture_close(&f);
+    assert_round(f, 5000, 2, 0, 1);
 }
 
-static void wheel_dump_to_a_full_device_reports_it(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 1);
-    arm(&f, 0, 101);
+WHEEL_TEST(wheel_dump_to_a_full_device_reports_it, 8, 100, false, 1) {
+    arm(f, 0, 101);
     FILE *stream = fopen("/dev/full", "w");
     assert_non_null(stream);
-    assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
+    assert_int_equal(htw_wheel_dump(f->wheel, stream), -EIO);
     fclose(stream);
     stream = fopen("/dev/full", "w");
     assert_non_null(stream);
     setvbuf(stream, NULL, _IONBF, 0); /* each write fails at once; nothing is left to flush */
-    assert_int_equal(htw_wheel_dump(f.wheel, stream), -EIO);
+    assert_int_equal(htw_wheel_dump(f->wheel, stream), -EIO);
     fclose(stream);
-    fixture_close(&f);
 }
 
-static void wheel_dump_without_a_stream_is_refused(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 0);
-    assert_int_equal(htw_wheel_dump(f.wheel, NULL), -EINVAL);
-    fixture_close(&f);
+WHEEL_TEST(wheel_dump_without_a_stream_is_refused, 8, 100, false, 0) {
+    assert_int_equal(htw_wheel_dump(f->wheel, NULL), -EINVAL);
 }
 
 int main(void) {

@@ -8,55 +8,37 @@
 
 static const uint64_t day = 86400000;
 
-static void wheel_stats_agree_with_the_allocator(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 256, 0, false, 1);
+WHEEL_TEST(wheel_stats_agree_with_the_allocator, 256, 0, false, 1) {
     for (unsigned bit = 0; bit < 64; bit++) {
-        arm(&f, 0, UINT64_C(1) << bit);
-        assert_int_equal(fixture_stats(&f).memory_bytes, f.memory.live_bytes);
+        arm(f, 0, UINT64_C(1) << bit);
+        assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
     }
-    assert_int_equal(fixture_stats(&f).levels, 8);
-    fixture_close(&f);
+    assert_int_equal(fixture_stats(f).levels, 8);
 }
 
-static void wheel_with_a_horizon_of_a_day_holds_at_most_160_kib(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 0, 1767225600000, strict != 0, 1);
-        assert_int_equal(htw_wheel_reserve(f.wheel, day), 0);
-        arm(&f, 0, htw_wheel_now(f.wheel) + day);
-        assert_in_range(f.memory.live_bytes, 1, 160 * 1024);
-        assert_int_equal(fixture_stats(&f).memory_bytes, f.memory.live_bytes);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib, 0, 1767225600000, 1) {
+    assert_int_equal(htw_wheel_reserve(f->wheel, day), 0);
+    arm(f, 0, htw_wheel_now(f->wheel) + day);
+    assert_in_range(f->memory.live_bytes, 1, 160 * 1024);
+    assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
 }
 
-static void wheel_fresh_has_the_lowest_level_only(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 0, 0, false, 0);
-    assert_int_equal(fixture_stats(&f).levels, 1);
-    assert_in_range(f.memory.live_bytes, 1, 24 * 1024);
-    fixture_close(&f);
+WHEEL_TEST(wheel_fresh_has_the_lowest_level_only, 0, 0, false, 0) {
+    assert_int_equal(fixture_stats(f).levels, 1);
+    assert_in_range(f->memory.live_bytes, 1, 24 * 1024);
 }
 
-static void wheel_creates_levels_when_a_deadline_needs_them(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    arm(&f, 0, 7);
-    assert_int_equal(fixture_stats(&f).levels, 1);
-    arm(&f, 0, 8);
-    assert_int_equal(fixture_stats(&f).levels, 2);
-    arm(&f, 0, 511);
-    assert_int_equal(fixture_stats(&f).levels, 3);
-    size_t calls = f.memory.calls;
+WHEEL_TEST(wheel_creates_levels_when_a_deadline_needs_them, 8, 0, false, 1) {
+    arm(f, 0, 7);
+    assert_int_equal(fixture_stats(f).levels, 1);
+    arm(f, 0, 8);
+    assert_int_equal(fixture_stats(f).levels, 2);
+    arm(f, 0, 511);
+    assert_int_equal(fixture_stats(f).levels, 3);
+    size_t calls = f->memory.calls;
     for (uint64_t deadline = 0; deadline < 512; deadline++)
-        arm(&f, 0, deadline);
-    assert_int_equal(f.memory.calls, calls);
-    fixture_close(&f);
+        arm(f, 0, deadline);
+    assert_int_equal(f->memory.calls, calls);
 }
 
 static void wheel_reserved_horizon_needs_no_memory_whatever_the_clock(void **state) {
@@ -104,17 +86,13 @@ static void wheel_reserved_for_never_has_every_level(void **state) {
     }
 }
 
-static void wheel_reserve_of_less_changes_nothing(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 0);
-    assert_int_equal(htw_wheel_reserve(f.wheel, 100000), 0);
-    size_t calls = f.memory.calls;
-    assert_int_equal(htw_wheel_reserve(f.wheel, 100000), 0);
-    assert_int_equal(htw_wheel_reserve(f.wheel, 10), 0);
-    assert_int_equal(htw_wheel_reserve(f.wheel, 0), 0);
-    assert_int_equal(f.memory.calls, calls);
-    fixture_close(&f);
+WHEEL_TEST(wheel_reserve_of_less_changes_nothing, 8, 0, false, 0) {
+    assert_int_equal(htw_wheel_reserve(f->wheel, 100000), 0);
+    size_t calls = f->memory.calls;
+    assert_int_equal(htw_wheel_reserve(f->wheel, 100000), 0);
+    assert_int_equal(htw_wheel_reserve(f->wheel, 10), 0);
+    assert_int_equal(htw_wheel_reserve(f->wheel, 0), 0);
+    assert_int_equal(f->memory.calls, calls);
 }
 
 /* --- failures ----------------------------------------------------------------------------- */
@@ -228,18 +206,14 @@ static void wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was(void
     }
 }
 
-static void wheel_move_later_creates_the_levels_that_the_poll_will_need(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 2);
-    arm(&f, 0, 5);
-    arm(&f, 1, 5);
-    arm(&f, 0, UINT64_C(1) << 50);
-    failing_allocator_fail(&f.memory, 1, true);
-    assert_round(&f, 5, 1);
-    assert_comes_alone(&f, 0, UINT64_C(1) << 50);
-    assert_int_equal(f.memory.refusals, 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_move_later_creates_the_levels_that_the_poll_will_need, 8, 0, false, 2) {
+    arm(f, 0, 5);
+    arm(f, 1, 5);
+    arm(f, 0, UINT64_C(1) << 50);
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_round(f, 5, 1);
+    assert_comes_alone(f, 0, UINT64_C(1) << 50);
+    assert_int_equal(f->memory.refusals, 0);
 }
 
 static void wheel_reserve_that_lacks_memory_can_be_tried_again(void **state) {
@@ -269,30 +243,22 @@ static void wheel_reserve_that_lacks_memory_can_be_tried_again(void **state) {
     assert_in_range(refused, 2, 100);
 }
 
-static void wheel_reserve_keeps_the_levels_that_could_be_created(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 0);
-    failing_allocator_fail(&f.memory, 5, true);
-    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), -ENOMEM);
-    assert_in_range(fixture_stats(&f).levels, 2, 21);
-    assert_int_equal(fixture_stats(&f).memory_bytes, f.memory.live_bytes);
-    fixture_close(&f);
+WHEEL_TEST(wheel_reserve_keeps_the_levels_that_could_be_created, 8, 0, false, 0) {
+    failing_allocator_fail(&f->memory, 5, true);
+    assert_int_equal(htw_wheel_reserve(f->wheel, HTW_NEVER_TICK), -ENOMEM);
+    assert_in_range(fixture_stats(f).levels, 2, 21);
+    assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
 }
 
-static void wheel_without_memory_takes_what_needs_none(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 4);
-    failing_allocator_fail(&f.memory, 1, true);
-    arm(&f, 0, 3);
-    arm(&f, 1, 101);
-    arm(&f, 2, HTW_NEVER_TICK);
-    assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[3], 100000), -ENOMEM);
-    assert_false(htw_timer_is_pending(&f.timers[3]));
-    assert_round(&f, 101, 0, 1);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[2]));
-    fixture_close(&f);
+WHEEL_TEST(wheel_without_memory_takes_what_needs_none, 8, 100, false, 4) {
+    failing_allocator_fail(&f->memory, 1, true);
+    arm(f, 0, 3);
+    arm(f, 1, 101);
+    arm(f, 2, HTW_NEVER_TICK);
+    assert_int_equal(htw_wheel_schedule(f->wheel, &f->timers[3], 100000), -ENOMEM);
+    assert_false(htw_timer_is_pending(&f->timers[3]));
+    assert_round(f, 101, 0, 1);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[2]));
 }
 
 int main(void) {

@@ -51,19 +51,13 @@ static void wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn(void
     }
 }
 
-static void wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 2);
-        arm(&f, 0, 22); /* [16, 24) of level 1 */
-        arm(&f, 1, 20);
-        arm(&f, 0, 17);
-        assert_int_equal(htw_wheel_next(f.wheel), 17);
-        assert_round(&f, 17, 0);
-        assert_round(&f, 20, 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded, 8, 0, 2) {
+    arm(f, 0, 22); /* [16, 24) of level 1 */
+    arm(f, 1, 20);
+    arm(f, 0, 17);
+    assert_int_equal(htw_wheel_next(f->wheel), 17);
+    assert_round(f, 17, 0);
+    assert_round(f, 20, 1);
 }
 
 static void wheel_moved_again_and_again_demotes_rightly(void **state) {
@@ -130,18 +124,14 @@ static void wheel_move_from_never_comes(void **state) {
     }
 }
 
-static void wheel_move_is_counted_as_a_move(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
+WHEEL_TEST(wheel_move_is_counted_as_a_move, 8, 0, false, 1) {
     static const uint64_t deadlines[] = { 5, 9, 7, 7, 0, HTW_NEVER_TICK, 3 };
     for (size_t i = 0; i < 7; i++)
-        arm(&f, 0, deadlines[i]);
-    assert_int_equal(fixture_stats(&f).scheduled, 1);
-    assert_int_equal(fixture_stats(&f).moved, 6);
-    assert_int_equal(htw_wheel_count(f.wheel), 1);
-    assert_comes_alone(&f, 0, 3);
-    fixture_close(&f);
+        arm(f, 0, deadlines[i]);
+    assert_int_equal(fixture_stats(f).scheduled, 1);
+    assert_int_equal(fixture_stats(f).moved, 6);
+    assert_int_equal(htw_wheel_count(f->wheel), 1);
+    assert_comes_alone(f, 0, 3);
 }
 
 static void wheel_moved_timer_can_be_cancelled(void **state) {
@@ -159,37 +149,25 @@ static void wheel_moved_timer_can_be_cancelled(void **state) {
     }
 }
 
-static void wheel_move_inside_the_round_takes_what_is_not_handed_out_yet(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 3);
-        arm(&f, 0, 20);
-        arm(&f, 1, 21);
-        arm(&f, 2, 22);
-        assert_ptr_equal(htw_wheel_poll(f.wheel, 30), &f.timers[0]);
-        arm(&f, 1, 25); /* later, but in this round */
-        arm(&f, 2, 31); /* out of this round */
-        assert_round(&f, 30, 1);
-        assert_round(&f, 31, 2);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_move_inside_the_round_takes_what_is_not_handed_out_yet, 8, 0, 3) {
+    arm(f, 0, 20);
+    arm(f, 1, 21);
+    arm(f, 2, 22);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 30), &f->timers[0]);
+    arm(f, 1, 25); /* later, but in this round */
+    arm(f, 2, 31); /* out of this round */
+    assert_round(f, 30, 1);
+    assert_round(f, 31, 2);
 }
 
-static void wheel_move_inside_the_round_to_the_past_waits_for_the_next(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 3);
-        arm(&f, 0, 20);
-        arm(&f, 1, 25);
-        arm(&f, 2, 26);
-        assert_ptr_equal(htw_wheel_poll(f.wheel, 30), &f.timers[0]);
-        arm(&f, 1, 20);
-        assert_round(&f, 30, 2);
-        assert_round(&f, 30, 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_move_inside_the_round_to_the_past_waits_for_the_next, 8, 0, 3) {
+    arm(f, 0, 20);
+    arm(f, 1, 25);
+    arm(f, 2, 26);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 30), &f->timers[0]);
+    arm(f, 1, 20);
+    assert_round(f, 30, 2);
+    assert_round(f, 30, 1);
 }
 
 int main(void) {

@@ -6,36 +6,26 @@
 
 static const uint64_t trillion = UINT64_C(1000000000000);
 
-static void wheel_next_is_the_earliest_deadline(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 5);
-        static const uint64_t deadlines[] = { 5000, 300, 301, 299, 7 };
-        static const uint64_t nexts[] = { 5000, 300, 300, 299, 7 };
-        for (size_t i = 0; i < 5; i++) {
-            arm(&f, i, deadlines[i]);
-            assert_int_equal(htw_wheel_next(f.wheel), nexts[i]);
-        }
-        fixture_close(&f);
+WHEEL_TEST_BOTH_ORDERS(wheel_next_is_the_earliest_deadline, 8, 0, 5) {
+    static const uint64_t deadlines[] = { 5000, 300, 301, 299, 7 };
+    static const uint64_t nexts[] = { 5000, 300, 300, 299, 7 };
+    for (size_t i = 0; i < 5; i++) {
+        arm(f, i, deadlines[i]);
+        assert_int_equal(htw_wheel_next(f->wheel), nexts[i]);
     }
 }
 
-static void wheel_next_is_the_clock_while_timers_are_due(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 3);
-    arm(&f, 0, 20);
-    arm(&f, 1, 20);
-    arm(&f, 2, 40);
-    assert_non_null(htw_wheel_poll(f.wheel, 30));
-    assert_int_equal(htw_wheel_next(f.wheel), 20);
-    assert_non_null(htw_wheel_poll(f.wheel, 30));
-    assert_null(htw_wheel_poll(f.wheel, 30));
-    assert_int_equal(htw_wheel_next(f.wheel), 40);
-    arm(&f, 0, 30);
-    assert_int_equal(htw_wheel_next(f.wheel), 30);
-    fixture_close(&f);
+WHEEL_TEST(wheel_next_is_the_clock_while_timers_are_due, 8, 0, false, 3) {
+    arm(f, 0, 20);
+    arm(f, 1, 20);
+    arm(f, 2, 40);
+    assert_non_null(htw_wheel_poll(f->wheel, 30));
+    assert_int_equal(htw_wheel_next(f->wheel), 20);
+    assert_non_null(htw_wheel_poll(f->wheel, 30));
+    assert_null(htw_wheel_poll(f->wheel, 30));
+    assert_int_equal(htw_wheel_next(f->wheel), 40);
+    arm(f, 0, 30);
+    assert_int_equal(htw_wheel_next(f->wheel), 30);
 }
 
 static void wheel_emptied_bucket_causes_no_wake_up(void **state) {
@@ -62,52 +52,37 @@ static void wheel_emptied_bucket_causes_no_wake_up(void **state) {
     }
 }
 
-static void wheel_emptied_bucket_costs_a_poll_no_advance(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 100);
+WHEEL_TEST(wheel_emptied_bucket_costs_a_poll_no_advance, 8, 0, false, 100) {
     for (size_t i = 0; i < 100; i++)
-        arm(&f, i, i < 99 ? 7 * i + 1 : 5000);
+        arm(f, i, i < 99 ? 7 * i + 1 : 5000);
     for (size_t i = 0; i < 99; i++)
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
-    assert_round(&f, 10000, 99); /* without a next that could have cleared the way */
-    assert_int_equal(fixture_stats(&f).advances, 1);
-    assert_int_equal(fixture_stats(&f).queued_buckets, 0);
-    fixture_close(&f);
+        assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
+    assert_round(f, 10000, 99); /* without a next that could have cleared the way */
+    assert_int_equal(fixture_stats(f).advances, 1);
+    assert_int_equal(fixture_stats(f).queued_buckets, 0);
 }
 
-static void wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 2);
-        arm(&f, 0, 17); /* [16, 24) of level 1 */
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-        arm(&f, 1, 22);
-        assert_in_range(htw_wheel_next(f.wheel), 17, 22);
-        assert_quiet_round(&f, 21);
-        assert_int_equal(htw_wheel_next(f.wheel), 22);
-        assert_round(&f, 22, 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick, 8, 0, 2) {
+    arm(f, 0, 17); /* [16, 24) of level 1 */
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    arm(f, 1, 22);
+    assert_in_range(htw_wheel_next(f->wheel), 17, 22);
+    assert_quiet_round(f, 21);
+    assert_int_equal(htw_wheel_next(f->wheel), 22);
+    assert_round(f, 22, 1);
 }
 
-static void wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 3);
-        arm(&f, 0, 601); /* one bucket of level 3 */
-        arm(&f, 1, 800);
-        arm(&f, 2, 801);
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-        uint64_t next = htw_wheel_next(f.wheel);
-        assert_true(next == 601 || next == 800);
-        assert_quiet_round(&f, 601);
-        assert_int_equal(htw_wheel_next(f.wheel), 800);
-        assert_round(&f, 801, 1, 2);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll, 8,
+                       0, 3) {
+    arm(f, 0, 601); /* one bucket of level 3 */
+    arm(f, 1, 800);
+    arm(f, 2, 801);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    uint64_t next = htw_wheel_next(f->wheel);
+    assert_true(next == 601 || next == 800);
+    assert_quiet_round(f, 601);
+    assert_int_equal(htw_wheel_next(f->wheel), 800);
+    assert_round(f, 801, 1, 2);
 }
 
 static void wheel_next_after_a_round_is_later_than_now(void **state) {
@@ -164,15 +139,11 @@ static void wheel_lone_far_timer_costs_one_advance(void **state) {
     }
 }
 
-static void wheel_timers_far_apart_cost_one_advance_each(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 256, 0, false, 8);
+WHEEL_TEST(wheel_timers_far_apart_cost_one_advance_each, 256, 0, false, 8) {
     for (size_t i = 0; i < 8; i++)
-        arm(&f, i, trillion * (i + 1));
-    assert_round(&f, 9 * trillion, 0, 1, 2, 3, 4, 5, 6, 7);
-    assert_int_equal(fixture_stats(&f).advances, 8);
-    fixture_close(&f);
+        arm(f, i, trillion * (i + 1));
+    assert_round(f, 9 * trillion, 0, 1, 2, 3, 4, 5, 6, 7);
+    assert_int_equal(fixture_stats(f).advances, 8);
 }
 
 static void wheel_timer_is_demoted_at_most_once_a_level(void **state) {

@@ -31,17 +31,13 @@ static void wheel_timers_come_by_deadline(void **state) {
     }
 }
 
-static void wheel_strict_tick_comes_in_order_of_arming(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, true, 5);
-    arm(&f, 3, 7);
-    arm(&f, 1, 7);
-    arm(&f, 4, 7);
-    arm(&f, 0, 7);
-    arm(&f, 2, 6);
-    assert_round(&f, 7, 2, 3, 1, 4, 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_strict_tick_comes_in_order_of_arming, 8, 0, true, 5) {
+    arm(f, 3, 7);
+    arm(f, 1, 7);
+    arm(f, 4, 7);
+    arm(f, 0, 7);
+    arm(f, 2, 6);
+    assert_round(f, 7, 2, 3, 1, 4, 0);
 }
 
 static void wheel_strict_order_survives_demotion_to_a_tick_armed_from_near(void **state) {
@@ -97,13 +93,10 @@ static void wheel_strict_order_survives_every_pattern_of_arming(void **state) {
     }
 }
 
-static void wheel_strict_order_survives_a_budget_with_arms_in_between(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, true, 41);
-    arm(&f, 0, 576);
+WHEEL_TEST(wheel_strict_order_survives_a_budget_with_arms_in_between, 8, 0, true, 41) {
+    arm(f, 0, 576);
     for (size_t i = 1; i < 21; i++) /* the same bucket of level 3 as timer 0 */
-        arm(&f, i, 600);
+        arm(f, i, 600);
     struct htw_timer *timers[64];
     size_t numbers[41];
     size_t total = 0;
@@ -111,48 +104,39 @@ static void wheel_strict_order_survives_a_budget_with_arms_in_between(void **sta
     size_t count;
     int progress;
     do {
-        progress = htw_wheel_poll_batch(f.wheel, 590, timers, 64, 1, &count);
+        progress = htw_wheel_poll_batch(f->wheel, 590, timers, 64, 1, &count);
         if (armed < 41)
-            arm(&f, armed++, 600);
+            arm(f, armed++, 600);
         assert_in_range(count, 0, 1);
         if (count == 1)
-            numbers[total++] = fixture_number(&f, timers[0]);
-        assert_sound(&f);
+            numbers[total++] = fixture_number(f, timers[0]);
+        assert_sound(f);
     } while (progress == HTW_MORE);
     assert_int_equal(total, 1);
     while (armed < 41)
-        arm(&f, armed++, 600);
-    assert_quiet_round(&f, 599);
+        arm(f, armed++, 600);
+    assert_quiet_round(f, 599);
     for (size_t i = 1; i < 41; i++)
-        assert_ptr_equal(htw_wheel_poll(f.wheel, 600), &f.timers[i]);
+        assert_ptr_equal(htw_wheel_poll(f->wheel, 600), &f->timers[i]);
     assert_int_equal(numbers[0], 0);
-    fixture_close(&f);
 }
 
-static void wheel_strict_move_counts_as_a_new_arming(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, true, 4);
+WHEEL_TEST(wheel_strict_move_counts_as_a_new_arming, 8, 0, true, 4) {
     for (size_t i = 0; i < 4; i++)
-        arm(&f, i, 100);
-    arm(&f, 1, 100);
-    arm(&f, 2, 50);
-    arm(&f, 2, 100);
-    arm(&f, 0, 120);
-    arm(&f, 0, 100);
-    assert_round(&f, 100, 3, 1, 2, 0);
-    fixture_close(&f);
+        arm(f, i, 100);
+    arm(f, 1, 100);
+    arm(f, 2, 50);
+    arm(f, 2, 100);
+    arm(f, 0, 120);
+    arm(f, 0, 100);
+    assert_round(f, 100, 3, 1, 2, 0);
 }
 
-static void wheel_strict_move_to_the_present_counts_as_a_new_arming(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 10, true, 3);
+WHEEL_TEST(wheel_strict_move_to_the_present_counts_as_a_new_arming, 8, 10, true, 3) {
     for (size_t i = 0; i < 3; i++)
-        arm(&f, i, 10);
-    arm(&f, 0, 3);
-    assert_round(&f, 10, 1, 2, 0);
-    fixture_close(&f);
+        arm(f, i, 10);
+    arm(f, 0, 3);
+    assert_round(f, 10, 1, 2, 0);
 }
 
 /* Arms alike and polls up to `end` in steps of `step`; notes the order. */

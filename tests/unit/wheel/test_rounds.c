@@ -6,183 +6,127 @@
 
 #include <string.h>
 
-static void wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 1);
-        arm(&f, 0, 5);
-        for (int round = 0; round < 10; round++) {
-            assert_ptr_equal(htw_wheel_poll(f.wheel, 5), &f.timers[0]);
-            arm(&f, 0, 5);
-            assert_int_equal(htw_wheel_next(f.wheel), htw_wheel_now(f.wheel));
-            assert_null(htw_wheel_poll(f.wheel, 5));
-            assert_int_equal(htw_wheel_next(f.wheel), 5);
-        }
-        assert_int_equal(htw_wheel_now(f.wheel), 5);
-        fixture_close(&f);
+WHEEL_TEST_BOTH_ORDERS(wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round, 8, 0, 1) {
+    arm(f, 0, 5);
+    for (int round = 0; round < 10; round++) {
+        assert_ptr_equal(htw_wheel_poll(f->wheel, 5), &f->timers[0]);
+        arm(f, 0, 5);
+        assert_int_equal(htw_wheel_next(f->wheel), htw_wheel_now(f->wheel));
+        assert_null(htw_wheel_poll(f->wheel, 5));
+        assert_int_equal(htw_wheel_next(f->wheel), 5);
     }
+    assert_int_equal(htw_wheel_now(f->wheel), 5);
 }
 
-static void wheel_armed_inside_a_round_for_a_tick_to_come_comes_in_this_round(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 3);
-    arm(&f, 0, 5);
-    arm(&f, 1, 9);
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 20), &f.timers[0]);
-    assert_int_equal(htw_wheel_now(f.wheel), 5);
-    arm(&f, 2, 6);
-    assert_round(&f, 20, 2, 1);
-    fixture_close(&f);
+WHEEL_TEST(wheel_armed_inside_a_round_for_a_tick_to_come_comes_in_this_round, 8, 0, false, 3) {
+    arm(f, 0, 5);
+    arm(f, 1, 9);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 20), &f->timers[0]);
+    assert_int_equal(htw_wheel_now(f->wheel), 5);
+    arm(f, 2, 6);
+    assert_round(f, 20, 2, 1);
 }
 
-static void wheel_loop_that_rearms_one_tick_on_ends_at_now(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    arm(&f, 0, 1);
+WHEEL_TEST(wheel_loop_that_rearms_one_tick_on_ends_at_now, 8, 0, false, 1) {
+    arm(f, 0, 1);
     uint64_t handed_out = 0;
-    while (htw_wheel_poll(f.wheel, 1000) != NULL) {
+    while (htw_wheel_poll(f->wheel, 1000) != NULL) {
         assert_true(++handed_out <= 1000);
-        arm(&f, 0, htw_wheel_now(f.wheel) + 1);
+        arm(f, 0, htw_wheel_now(f->wheel) + 1);
     }
     assert_int_equal(handed_out, 1000);
-    assert_int_equal(htw_wheel_next(f.wheel), 1001);
-    fixture_close(&f);
+    assert_int_equal(htw_wheel_next(f->wheel), 1001);
 }
 
-static void wheel_round_ends_with_the_poll_that_gives_null(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 2);
-    arm(&f, 0, 3);
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 7), &f.timers[0]);
-    assert_int_equal(htw_wheel_now(f.wheel), 3); /* nothing else is due, but nobody said so */
-    assert_null(htw_wheel_poll(f.wheel, 7));
-    assert_int_equal(htw_wheel_now(f.wheel), 7);
-    arm(&f, 1, 7); /* outside any round */
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 7), &f.timers[1]);
-    fixture_close(&f);
+WHEEL_TEST(wheel_round_ends_with_the_poll_that_gives_null, 8, 0, false, 2) {
+    arm(f, 0, 3);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 7), &f->timers[0]);
+    assert_int_equal(htw_wheel_now(f->wheel), 3); /* nothing else is due, but nobody said so */
+    assert_null(htw_wheel_poll(f->wheel, 7));
+    assert_int_equal(htw_wheel_now(f->wheel), 7);
+    arm(f, 1, 7); /* outside any round */
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 7), &f->timers[1]);
 }
 
-static void wheel_past_deadlines_come_in_order_of_arming(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 100, strict != 0, 5);
-        arm(&f, 0, 100);
-        arm(&f, 1, 3);
-        arm(&f, 2, 101);
-        arm(&f, 3, 99);
-        arm(&f, 4, 0);
-        assert_round(&f, 101, 0, 1, 3, 4, 2);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_past_deadlines_come_in_order_of_arming, 8, 100, 5) {
+    arm(f, 0, 100);
+    arm(f, 1, 3);
+    arm(f, 2, 101);
+    arm(f, 3, 99);
+    arm(f, 4, 0);
+    assert_round(f, 101, 0, 1, 3, 4, 2);
 }
 
-static void wheel_past_deadlines_come_after_those_left_by_the_last_round(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 4);
-    arm(&f, 0, 101);
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 101), &f.timers[0]);
-    arm(&f, 1, 90);
-    arm(&f, 2, 80);
-    assert_null(htw_wheel_poll(f.wheel, 101));
-    arm(&f, 3, 70);
-    assert_round(&f, 101, 1, 2, 3);
-    fixture_close(&f);
+WHEEL_TEST(wheel_past_deadlines_come_after_those_left_by_the_last_round, 8, 100, false, 4) {
+    arm(f, 0, 101);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 101), &f->timers[0]);
+    arm(f, 1, 90);
+    arm(f, 2, 80);
+    assert_null(htw_wheel_poll(f->wheel, 101));
+    arm(f, 3, 70);
+    assert_round(f, 101, 1, 2, 3);
 }
 
-static void wheel_past_deadline_comes_before_later_ticks(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 3);
-    arm(&f, 0, 102);
-    arm(&f, 1, 103);
-    arm(&f, 2, 50);
-    assert_round(&f, 200, 2, 0, 1);
-    fixture_close(&f);
+WHEEL_TEST(wheel_past_deadline_comes_before_later_ticks, 8, 100, false, 3) {
+    arm(f, 0, 102);
+    arm(f, 1, 103);
+    arm(f, 2, 50);
+    assert_round(f, 200, 2, 0, 1);
 }
 
-static void wheel_round_can_be_continued_with_a_larger_now(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 5);
+WHEEL_TEST(wheel_round_can_be_continued_with_a_larger_now, 8, 0, false, 5) {
     for (size_t i = 0; i < 4; i++)
-        arm(&f, i, 10 * (i + 1));
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 25), &f.timers[0]);
-    arm(&f, 4, 2); /* the round is still the same: this waits for the next */
-    assert_round(&f, 45, 1, 2, 3);
-    assert_round(&f, 45, 4);
-    fixture_close(&f);
+        arm(f, i, 10 * (i + 1));
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 25), &f->timers[0]);
+    arm(f, 4, 2); /* the round is still the same: this waits for the next */
+    assert_round(f, 45, 1, 2, 3);
+    assert_round(f, 45, 4);
 }
 
-static void wheel_round_can_be_continued_with_a_smaller_now(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 4);
+WHEEL_TEST(wheel_round_can_be_continued_with_a_smaller_now, 8, 0, false, 4) {
     for (size_t i = 0; i < 4; i++)
-        arm(&f, i, 10 * (i + 1));
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 45), &f.timers[0]);
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 45), &f.timers[1]);
-    assert_null(htw_wheel_poll(f.wheel, 5));
-    assert_int_equal(htw_wheel_now(f.wheel), 20);
-    assert_int_equal(htw_wheel_next(f.wheel), 30);
-    assert_round(&f, 39, 2);
-    assert_round(&f, 40, 3);
-    fixture_close(&f);
+        arm(f, i, 10 * (i + 1));
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 45), &f->timers[0]);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 45), &f->timers[1]);
+    assert_null(htw_wheel_poll(f->wheel, 5));
+    assert_int_equal(htw_wheel_now(f->wheel), 20);
+    assert_int_equal(htw_wheel_next(f->wheel), 30);
+    assert_round(f, 39, 2);
+    assert_round(f, 40, 3);
 }
 
-static void wheel_now_before_the_clock_is_taken_as_the_clock(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 100, false, 2);
-    arm(&f, 0, 100);
-    arm(&f, 1, 101);
-    assert_round(&f, 3, 0);
-    assert_int_equal(htw_wheel_now(f.wheel), 100);
-    assert_round(&f, 101, 1);
-    fixture_close(&f);
+WHEEL_TEST(wheel_now_before_the_clock_is_taken_as_the_clock, 8, 100, false, 2) {
+    arm(f, 0, 100);
+    arm(f, 1, 101);
+    assert_round(f, 3, 0);
+    assert_int_equal(htw_wheel_now(f->wheel), 100);
+    assert_round(f, 101, 1);
 }
 
-static void wheel_due_timer_that_is_cancelled_does_not_come(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 40);
-        for (size_t i = 0; i < 40; i++)
-            arm(&f, i, i % 2 == 0 ? 5 : 0);
-        struct htw_timer *timer;
-        size_t came = 0;
-        while ((timer = htw_wheel_poll(f.wheel, 5)) != NULL) {
-            came++;
-            size_t victim = fixture_number(&f, timer) ^ 2u; /* of the same tick */
-            assert_true(htw_wheel_cancel(f.wheel, &f.timers[victim]));
-            assert_sound(&f);
-        }
-        assert_int_equal(came, 20);
-        assert_int_equal(htw_wheel_count(f.wheel), 0);
-        fixture_close(&f);
+WHEEL_TEST_BOTH_ORDERS(wheel_due_timer_that_is_cancelled_does_not_come, 8, 0, 40) {
+    for (size_t i = 0; i < 40; i++)
+        arm(f, i, i % 2 == 0 ? 5 : 0);
+    struct htw_timer *timer;
+    size_t came = 0;
+    while ((timer = htw_wheel_poll(f->wheel, 5)) != NULL) {
+        came++;
+        size_t victim = fixture_number(f, timer) ^ 2u; /* of the same tick */
+        assert_true(htw_wheel_cancel(f->wheel, &f->timers[victim]));
+        assert_sound(f);
     }
+    assert_int_equal(came, 20);
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
 }
 
-static void wheel_due_timer_that_is_moved_later_comes_later(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 3);
-        arm(&f, 0, 0);
-        arm(&f, 1, 0);
-        arm(&f, 2, 0);
-        arm(&f, 1, 12);
-        assert_ptr_equal(htw_wheel_poll(f.wheel, 3), &f.timers[0]);
-        arm(&f, 2, 11);
-        assert_quiet_round(&f, 10);
-        assert_round(&f, 12, 2, 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_due_timer_that_is_moved_later_comes_later, 8, 0, 3) {
+    arm(f, 0, 0);
+    arm(f, 1, 0);
+    arm(f, 2, 0);
+    arm(f, 1, 12);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 3), &f->timers[0]);
+    arm(f, 2, 11);
+    assert_quiet_round(f, 10);
+    assert_round(f, 12, 2, 1);
 }
 
 /* --- batches ------------------------------------------------------------------------------ */
@@ -273,19 +217,13 @@ static void wheel_budget_covers_emptied_buckets_ahead(void **state) {
     }
 }
 
-static void wheel_budget_of_one_lets_no_later_timer_pass(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 50);
-        for (size_t i = 0; i < 50; i++) /* one bucket of level 2, the earliest last */
-            arm(&f, i, 113 - i);
-        size_t numbers[50];
-        assert_int_equal(poll_all(&f, 200, 1, 1, numbers), 50);
-        for (size_t i = 0; i < 50; i++)
-            assert_int_equal(numbers[i], 49 - i);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_budget_of_one_lets_no_later_timer_pass, 8, 0, 50) {
+    for (size_t i = 0; i < 50; i++) /* one bucket of level 2, the earliest last */
+        arm(f, i, 113 - i);
+    size_t numbers[50];
+    assert_int_equal(poll_all(f, 200, 1, 1, numbers), 50);
+    for (size_t i = 0; i < 50; i++)
+        assert_int_equal(numbers[i], 49 - i);
 }
 
 static void wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next(void **state) {
@@ -316,17 +254,13 @@ static void wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next(voi
     }
 }
 
-static void wheel_batch_of_nothing_is_done_and_moves_the_clock(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    arm(&f, 0, 1000);
+WHEEL_TEST(wheel_batch_of_nothing_is_done_and_moves_the_clock, 8, 0, false, 1) {
+    arm(f, 0, 1000);
     struct htw_timer *timers[1] = { NULL };
     size_t count = 7;
-    assert_int_equal(htw_wheel_poll_batch(f.wheel, 999, timers, 1, 1, &count), HTW_DONE);
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 999, timers, 1, 1, &count), HTW_DONE);
     assert_int_equal(count, 0);
-    assert_int_equal(htw_wheel_now(f.wheel), 999);
-    fixture_close(&f);
+    assert_int_equal(htw_wheel_now(f->wheel), 999);
 }
 
 int main(void) {

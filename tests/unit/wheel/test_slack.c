@@ -19,25 +19,18 @@ static unsigned trailing_zeros(uint64_t tick) {
     return zeros;
 }
 
-static void wheel_slack_chooses_the_roundest_tick_of_every_small_range(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
+WHEEL_TEST(wheel_slack_chooses_the_roundest_tick_of_every_small_range, 8, 0, false, 1) {
     for (uint64_t earliest = 0; earliest < 140; earliest++) {
         uint64_t best = earliest;
         for (uint64_t latest = earliest; latest < 300; latest++) {
             if (trailing_zeros(latest) > trailing_zeros(best))
                 best = latest;
-            assert_int_equal(chosen(&f, earliest, latest), best);
+            assert_int_equal(chosen(f, earliest, latest), best);
         }
     }
-    fixture_close(&f);
 }
 
-static void wheel_slack_chooses_the_roundest_tick_of_large_ranges(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 256, 0, false, 1);
+WHEEL_TEST(wheel_slack_chooses_the_roundest_tick_of_large_ranges, 256, 0, false, 1) {
     struct random_source source = { 1 };
     for (int i = 0; i < 20000; i++) {
         uint64_t earliest = random_magnitude(&source);
@@ -46,20 +39,15 @@ static void wheel_slack_chooses_the_roundest_tick_of_large_ranges(void **state) 
             latest = HTW_NEVER_TICK - 1;
         if (earliest > latest)
             earliest = latest;
-        assert_int_equal(chosen(&f, earliest, latest), oracle_slack(earliest, latest));
+        assert_int_equal(chosen(f, earliest, latest), oracle_slack(earliest, latest));
     }
-    fixture_close(&f);
 }
 
-static void wheel_slack_over_the_whole_range_takes_the_highest_bit(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    assert_int_equal(chosen(&f, 1, HTW_NEVER_TICK - 1), UINT64_C(1) << 63);
-    assert_int_equal(chosen(&f, 1, (UINT64_C(1) << 63) - 1), UINT64_C(1) << 62);
-    assert_int_equal(chosen(&f, (UINT64_C(1) << 63) + 1, HTW_NEVER_TICK - 1),
+WHEEL_TEST(wheel_slack_over_the_whole_range_takes_the_highest_bit, 8, 0, false, 1) {
+    assert_int_equal(chosen(f, 1, HTW_NEVER_TICK - 1), UINT64_C(1) << 63);
+    assert_int_equal(chosen(f, 1, (UINT64_C(1) << 63) - 1), UINT64_C(1) << 62);
+    assert_int_equal(chosen(f, (UINT64_C(1) << 63) + 1, HTW_NEVER_TICK - 1),
                      (UINT64_C(1) << 63) + (UINT64_C(1) << 62));
-    fixture_close(&f);
 }
 
 static void wheel_slack_up_to_never_is_finite(void **state) {
@@ -76,24 +64,16 @@ static void wheel_slack_up_to_never_is_finite(void **state) {
     fixture_close(&f);
 }
 
-static void wheel_slack_from_never_is_never(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    assert_true(chosen(&f, HTW_NEVER_TICK, HTW_NEVER_TICK) == HTW_NEVER_TICK);
-    assert_quiet_round(&f, HTW_NEVER_TICK);
-    assert_int_equal(htw_wheel_count(f.wheel), 1);
-    fixture_close(&f);
+WHEEL_TEST(wheel_slack_from_never_is_never, 8, 0, false, 1) {
+    assert_true(chosen(f, HTW_NEVER_TICK, HTW_NEVER_TICK) == HTW_NEVER_TICK);
+    assert_quiet_round(f, HTW_NEVER_TICK);
+    assert_int_equal(htw_wheel_count(f->wheel), 1);
 }
 
-static void wheel_slack_in_the_past_is_due_at_once(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 1000, false, 1);
-    assert_int_equal(chosen(&f, 500, 600), 512);
-    assert_int_equal(htw_wheel_next(f.wheel), 1000);
-    assert_round(&f, 1000, 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_slack_in_the_past_is_due_at_once, 8, 1000, false, 1) {
+    assert_int_equal(chosen(f, 500, 600), 512);
+    assert_int_equal(htw_wheel_next(f->wheel), 1000);
+    assert_round(f, 1000, 0);
 }
 
 static void wheel_slack_timer_comes_at_the_tick_chosen(void **state) {
@@ -133,47 +113,33 @@ static void wheel_slack_lets_timers_fall_due_together_without_demotion(void **st
     fixture_close(&f);
 }
 
-static void wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 7);
-    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
+WHEEL_TEST(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted, 8, 0, false, 7) {
+    assert_int_equal(htw_wheel_reserve(f->wheel, HTW_NEVER_TICK), 0);
     for (size_t i = 0; i < 7; i++) { /* each at the start of a bucket of level 2 */
         uint64_t tick = 64 * (i + 1);
         assert_int_equal(
-            htw_wheel_schedule_within(f.wheel, &f.timers[i], tick - i % 2, tick + i / 2), 0);
-        assert_int_equal(htw_timer_deadline(&f.timers[i]), tick);
+            htw_wheel_schedule_within(f->wheel, &f->timers[i], tick - i % 2, tick + i / 2), 0);
+        assert_int_equal(htw_timer_deadline(&f->timers[i]), tick);
     }
-    assert_round(&f, 1000, 0, 1, 2, 3, 4, 5, 6);
-    assert_int_equal(fixture_stats(&f).demoted, 0);
-    fixture_close(&f);
+    assert_round(f, 1000, 0, 1, 2, 3, 4, 5, 6);
+    assert_int_equal(fixture_stats(f).demoted, 0);
 }
 
-static void wheel_slack_moves_a_pending_timer(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, strict != 0, 1);
-        arm(&f, 0, 70);
-        assert_int_equal(chosen(&f, 130, 200), 192);
-        assert_int_equal(fixture_stats(&f).moved, 1);
-        assert_int_equal(chosen(&f, 65, 80), 80);
-        assert_quiet_round(&f, 79);
-        assert_round(&f, 80, 0);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_slack_moves_a_pending_timer, 8, 0, 1) {
+    arm(f, 0, 70);
+    assert_int_equal(chosen(f, 130, 200), 192);
+    assert_int_equal(fixture_stats(f).moved, 1);
+    assert_int_equal(chosen(f, 65, 80), 80);
+    assert_quiet_round(f, 79);
+    assert_round(f, 80, 0);
 }
 
-static void wheel_slack_keeps_the_order_among_other_timers(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, true, 4);
-    arm(&f, 1, 512);
-    assert_int_equal(chosen(&f, 400, 600), 512);
-    arm(&f, 2, 512);
-    arm(&f, 3, 511);
-    assert_round(&f, 512, 3, 1, 0, 2);
-    fixture_close(&f);
+WHEEL_TEST(wheel_slack_keeps_the_order_among_other_timers, 8, 0, true, 4) {
+    arm(f, 1, 512);
+    assert_int_equal(chosen(f, 400, 600), 512);
+    arm(f, 2, 512);
+    arm(f, 3, 511);
+    assert_round(f, 512, 3, 1, 0, 2);
 }
 
 int main(void) {

@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void wheel_fresh_is_empty(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 77, false, 0);
-    assert_int_equal(htw_wheel_now(f.wheel), 77);
-    assert_int_equal(htw_wheel_count(f.wheel), 0);
-    assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
-    assert_null(htw_wheel_drain(f.wheel));
-    assert_quiet_round(&f, 100);
-    fixture_close(&f);
+WHEEL_TEST(wheel_fresh_is_empty, 8, 77, false, 0) {
+    assert_int_equal(htw_wheel_now(f->wheel), 77);
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
+    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
+    assert_null(htw_wheel_drain(f->wheel));
+    assert_quiet_round(f, 100);
 }
 
 static void wheel_without_options_has_the_defaults(void **state) {
@@ -45,69 +41,49 @@ static void wheel_initialised_timer_equals_zeroed_one(void **state) {
     assert_false(htw_timer_is_pending(&initialised));
 }
 
-static void wheel_armed_timer_is_pending_until_handed_out(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    assert_false(htw_timer_is_pending(&f.timers[0]));
-    arm(&f, 0, 3);
-    assert_true(htw_timer_is_pending(&f.timers[0]));
-    assert_int_equal(htw_wheel_count(f.wheel), 1);
-    assert_quiet_round(&f, 2);
-    assert_true(htw_timer_is_pending(&f.timers[0]));
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 3), &f.timers[0]);
-    assert_false(htw_timer_is_pending(&f.timers[0]));
-    assert_int_equal(htw_wheel_count(f.wheel), 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_armed_timer_is_pending_until_handed_out, 8, 0, false, 1) {
+    assert_false(htw_timer_is_pending(&f->timers[0]));
+    arm(f, 0, 3);
+    assert_true(htw_timer_is_pending(&f->timers[0]));
+    assert_int_equal(htw_wheel_count(f->wheel), 1);
+    assert_quiet_round(f, 2);
+    assert_true(htw_timer_is_pending(&f->timers[0]));
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 3), &f->timers[0]);
+    assert_false(htw_timer_is_pending(&f->timers[0]));
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
 }
 
-static void wheel_deadline_stays_readable_after_the_timer_came(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 2);
-    arm(&f, 0, 300);
-    arm(&f, 1, 400);
-    assert_round(&f, 300, 0);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[1]));
-    assert_int_equal(htw_timer_deadline(&f.timers[0]), 300);
-    assert_int_equal(htw_timer_deadline(&f.timers[1]), 400);
-    fixture_close(&f);
+WHEEL_TEST(wheel_deadline_stays_readable_after_the_timer_came, 8, 0, false, 2) {
+    arm(f, 0, 300);
+    arm(f, 1, 400);
+    assert_round(f, 300, 0);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[1]));
+    assert_int_equal(htw_timer_deadline(&f->timers[0]), 300);
+    assert_int_equal(htw_timer_deadline(&f->timers[1]), 400);
 }
 
-static void wheel_handed_out_timer_can_be_armed_again(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 4, 0, false, 1);
+WHEEL_TEST(wheel_handed_out_timer_can_be_armed_again, 4, 0, false, 1) {
     for (uint64_t deadline = 5; deadline < 500; deadline += 5) {
-        arm(&f, 0, deadline);
-        assert_comes_alone(&f, 0, deadline);
+        arm(f, 0, deadline);
+        assert_comes_alone(f, 0, deadline);
     }
-    fixture_close(&f);
 }
 
-static void wheel_cancel_is_true_once(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
-    arm(&f, 0, 20);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-    assert_false(htw_timer_is_pending(&f.timers[0]));
-    assert_int_equal(htw_wheel_count(f.wheel), 0);
-    assert_false(htw_wheel_cancel(f.wheel, &f.timers[0]));
-    assert_quiet_round(&f, 1000);
-    fixture_close(&f);
+WHEEL_TEST(wheel_cancel_is_true_once, 8, 0, false, 1) {
+    arm(f, 0, 20);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    assert_false(htw_timer_is_pending(&f->timers[0]));
+    assert_int_equal(htw_wheel_count(f->wheel), 0);
+    assert_false(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    assert_quiet_round(f, 1000);
 }
 
-static void wheel_cancel_of_what_is_not_pending_is_false(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 2);
-    assert_false(htw_wheel_cancel(f.wheel, &f.timers[0]));
-    arm(&f, 1, 2);
-    assert_round(&f, 2, 1);
-    assert_false(htw_wheel_cancel(f.wheel, &f.timers[1]));
-    assert_int_equal(fixture_stats(&f).cancelled, 0);
-    fixture_close(&f);
+WHEEL_TEST(wheel_cancel_of_what_is_not_pending_is_false, 8, 0, false, 2) {
+    assert_false(htw_wheel_cancel(f->wheel, &f->timers[0]));
+    arm(f, 1, 2);
+    assert_round(f, 2, 1);
+    assert_false(htw_wheel_cancel(f->wheel, &f->timers[1]));
+    assert_int_equal(fixture_stats(f).cancelled, 0);
 }
 
 static void wheel_cancel_leaves_the_neighbours(void **state) {
@@ -131,27 +107,23 @@ static void wheel_cancel_leaves_the_neighbours(void **state) {
     }
 }
 
-static void wheel_stats_add_up(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 10);
+WHEEL_TEST(wheel_stats_add_up, 8, 0, false, 10) {
     for (size_t i = 0; i < 10; i++)
-        arm(&f, i, 10 * i + 1);
-    arm(&f, 9, 500);
-    arm(&f, 8, HTW_NEVER_TICK);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[5]));
-    assert_round(&f, 25, 0, 1, 2);
-    assert_non_null(htw_wheel_drain(f.wheel));
-    struct htw_wheel_stats stats = fixture_stats(&f);
+        arm(f, i, 10 * i + 1);
+    arm(f, 9, 500);
+    arm(f, 8, HTW_NEVER_TICK);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[5]));
+    assert_round(f, 25, 0, 1, 2);
+    assert_non_null(htw_wheel_drain(f->wheel));
+    struct htw_wheel_stats stats = fixture_stats(f);
     assert_int_equal(stats.scheduled, 10);
     assert_int_equal(stats.moved, 2);
     assert_int_equal(stats.cancelled, 1);
     assert_int_equal(stats.expired, 3);
     assert_int_equal(stats.drained, 1);
     assert_int_equal(stats.pending, 5);
-    assert_int_equal(stats.pending, htw_wheel_count(f.wheel));
+    assert_int_equal(stats.pending, htw_wheel_count(f->wheel));
     assert_int_equal(stats.size, 8);
-    fixture_close(&f);
 }
 
 /* --- for_each, drain, destroy ------------------------------------------------------------- */
@@ -191,31 +163,21 @@ static void arm_everywhere(struct fixture *f) {
         arm(f, i, deadlines[i]);
 }
 
-static void wheel_for_each_visits_each_timer_once(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 1000, strict != 0, 16);
-        arm_everywhere(&f);
-        struct census census = { .fixture = &f };
-        assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), 16);
-        for (size_t i = 0; i < 16; i++)
-            assert_int_equal(census.seen[i], 1);
-        fixture_close(&f);
-    }
+WHEEL_TEST_BOTH_ORDERS(wheel_for_each_visits_each_timer_once, 8, 1000, 16) {
+    arm_everywhere(f);
+    struct census census = { .fixture = f };
+    assert_int_equal(htw_wheel_for_each(f->wheel, count_visit, &census), 16);
+    for (size_t i = 0; i < 16; i++)
+        assert_int_equal(census.seen[i], 1);
 }
 
-static void wheel_for_each_sees_what_was_armed_inside_a_round(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 1000, false, 2);
-    arm(&f, 0, 1000);
-    assert_ptr_equal(htw_wheel_poll(f.wheel, 1000), &f.timers[0]);
-    arm(&f, 1, 7);
-    struct census census = { .fixture = &f };
-    assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), 1);
+WHEEL_TEST(wheel_for_each_sees_what_was_armed_inside_a_round, 8, 1000, false, 2) {
+    arm(f, 0, 1000);
+    assert_ptr_equal(htw_wheel_poll(f->wheel, 1000), &f->timers[0]);
+    arm(f, 1, 7);
+    struct census census = { .fixture = f };
+    assert_int_equal(htw_wheel_for_each(f->wheel, count_visit, &census), 1);
     assert_int_equal(census.seen[1], 1);
-    fixture_close(&f);
 }
 
 static void wheel_for_each_stops_when_told(void **state) {
@@ -231,43 +193,33 @@ static void wheel_for_each_stops_when_told(void **state) {
     }
 }
 
-static void wheel_drain_takes_all_and_leaves_the_clock(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        fixture_open(&f, 8, 1000, strict != 0, 16);
-        arm_everywhere(&f);
-        size_t seen[16] = { 0 };
-        for (size_t left = 16; left > 0; left--) {
-            assert_int_equal(htw_wheel_count(f.wheel), left);
-            struct htw_timer *timer = htw_wheel_drain(f.wheel);
-            assert_non_null(timer);
-            assert_false(htw_timer_is_pending(timer));
-            seen[fixture_number(&f, timer)]++;
-            assert_sound(&f);
-        }
-        for (size_t i = 0; i < 16; i++)
-            assert_int_equal(seen[i], 1);
-        assert_null(htw_wheel_drain(f.wheel));
-        assert_int_equal(htw_wheel_now(f.wheel), 1000);
-        assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
-        assert_int_equal(fixture_stats(&f).drained, 16);
-        fixture_close(&f);
+WHEEL_TEST_BOTH_ORDERS(wheel_drain_takes_all_and_leaves_the_clock, 8, 1000, 16) {
+    arm_everywhere(f);
+    size_t seen[16] = { 0 };
+    for (size_t left = 16; left > 0; left--) {
+        assert_int_equal(htw_wheel_count(f->wheel), left);
+        struct htw_timer *timer = htw_wheel_drain(f->wheel);
+        assert_non_null(timer);
+        assert_false(htw_timer_is_pending(timer));
+        seen[fixture_number(f, timer)]++;
+        assert_sound(f);
     }
+    for (size_t i = 0; i < 16; i++)
+        assert_int_equal(seen[i], 1);
+    assert_null(htw_wheel_drain(f->wheel));
+    assert_int_equal(htw_wheel_now(f->wheel), 1000);
+    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
+    assert_int_equal(fixture_stats(f).drained, 16);
 }
 
-static void wheel_drained_goes_on_working(void **state) {
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, 8, 1000, false, 16);
-    arm_everywhere(&f);
-    while (htw_wheel_drain(f.wheel) != NULL)
+WHEEL_TEST(wheel_drained_goes_on_working, 8, 1000, false, 16) {
+    arm_everywhere(f);
+    while (htw_wheel_drain(f->wheel) != NULL)
         continue;
-    arm(&f, 3, 1001);
-    assert_comes_alone(&f, 3, 1001);
-    arm(&f, 4, 5000000);
-    assert_comes_alone(&f, 4, 5000000);
-    fixture_close(&f);
+    arm(f, 3, 1001);
+    assert_comes_alone(f, 3, 1001);
+    arm(f, 4, 5000000);
+    assert_comes_alone(f, 4, 5000000);
 }
 
 static void wheel_destroyed_leaves_timers_that_another_wheel_can_use(void **state) {
