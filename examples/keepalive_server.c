@@ -69,8 +69,8 @@ static void serve_request(struct connection *connection) {
     char request[64];
     ssize_t size = recv(connection->socket, request, sizeof(request), 0);
     if (size <= 0) { /* the client has gone */
-        htw_cancel(server->scheduler, connection->idle);
-        close_connection(connection);
+        if (htw_cancel(server->scheduler, connection->idle) == HTW_CANCELLED)
+            close_connection(connection);
         return;
     }
     connection->last_ns = htw_scheduler_now(server->scheduler);

@@ -16,7 +16,9 @@ int main(void) {
     struct request requests[1000] = { { 0 } };
     for (int i = 0; i < 1000; i++) {
         requests[i].id = i;
-        htw_wheel_schedule(wheel, &requests[i].timeout, 30000 + (uint64_t)i); /* in ticks */
+        if (htw_wheel_schedule(wheel, &requests[i].timeout, 30000 + (uint64_t)i) !=
+            0) /* in ticks */
+            return 1;
     }
     for (int i = 0; i < 1000; i++) /* all are answered, but for every 250th */
         if (i % 250 != 0)

@@ -83,8 +83,8 @@ HTW_API size_t htw_backoff_size(void);
  *
  * Owns nothing, before and after. Cost: O(1).
  */
-HTW_API int htw_backoff_init(struct htw_backoff *backoff,
-                             const struct htw_backoff_options *options);
+HTW_API HTW_WARN_UNUSED int htw_backoff_init(struct htw_backoff *backoff,
+                                             const struct htw_backoff_options *options);
 
 /**
  * The delay before the next attempt.
@@ -96,7 +96,7 @@ HTW_API int htw_backoff_init(struct htw_backoff *backoff,
  * to more than the cap; a cap that is reached is exact.
  * Cost: O(1).
  */
-HTW_API int64_t htw_backoff_next(struct htw_backoff *backoff);
+HTW_API HTW_WARN_UNUSED int64_t htw_backoff_next(struct htw_backoff *backoff);
 
 /**
  * Starts again from the initial delay, after a success. The random numbers go on, so that a

@@ -17,8 +17,11 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define HTW_API __attribute__((visibility("default")))
+/* Of functions whose result, if ignored, loses something: a timer, an argument, an object. */
+#define HTW_WARN_UNUSED __attribute__((warn_unused_result))
 #else
 #define HTW_API
+#define HTW_WARN_UNUSED
 #endif
 
 #ifdef __cplusplus

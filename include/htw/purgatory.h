@@ -218,9 +218,9 @@ HTW_API void htw_purgatory_options_init(struct htw_purgatory_options *options);
  * @param options       how. Not kept.
  * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN; -EOWNERDEAD for a scheduler of another process.
  */
-HTW_API int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
-                                 struct htw_scheduler *scheduler,
-                                 const struct htw_purgatory_options *options);
+HTW_API HTW_WARN_UNUSED int htw_purgatory_create(struct htw_purgatory **ret_purgatory,
+                                                 struct htw_scheduler *scheduler,
+                                                 const struct htw_purgatory_options *options);
 
 /**
  * Ends all requests with HTW_REASON_CLOSED, and lets no other in: from now on they are answered
@@ -278,10 +278,11 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * allocates nothing itself. A key on which no other request waits takes 64 bytes, out of blocks of
  * 4 KiB, or 48 bytes and its own length if it is longer than 16 bytes.
  */
-HTW_API int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
-                                                  struct htw_request *request,
-                                                  const struct htw_key *keys, size_t key_count,
-                                                  int64_t timeout_ns);
+HTW_API HTW_WARN_UNUSED int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
+                                                                  struct htw_request *request,
+                                                                  const struct htw_key *keys,
+                                                                  size_t key_count,
+                                                                  int64_t timeout_ns);
 
 /**
  * Ends a request with HTW_REASON_COMPLETED, without asking `try_complete`. The caller sees to it
@@ -370,8 +371,8 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): then nothing will be checked;
  *         -EOWNERDEAD.
  */
-HTW_API int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key,
-                                      size_t key_size);
+HTW_API HTW_WARN_UNUSED int htw_purgatory_check_later(struct htw_purgatory *purgatory,
+                                                      const void *key, size_t key_size);
 
 /**
  * Ends all requests that wait on a key with HTW_REASON_CANCELLED, in order of arrival.
@@ -418,8 +419,8 @@ HTW_API int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const v
  *
  * Memory: 128 bytes. Requests that wait need none.
  */
-HTW_API int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
-                                 struct htw_threshold **ret_threshold);
+HTW_API HTW_WARN_UNUSED int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
+                                                 struct htw_threshold **ret_threshold);
 
 /**
  * Ends all requests that wait on it with HTW_REASON_CLOSED, and frees it; NULL is allowed.
@@ -442,8 +443,9 @@ HTW_API int htw_threshold_destroy(struct htw_threshold *threshold);
  *
  * Cost: O(log requests on the threshold).
  */
-HTW_API int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
-                                uint64_t value, int64_t timeout_ns);
+HTW_API HTW_WARN_UNUSED int htw_threshold_await(struct htw_threshold *threshold,
+                                                struct htw_request *request, uint64_t value,
+                                                int64_t timeout_ns);
 
 /**
  * Raises the value, and completes all requests that wait for it or for less, in order of

@@ -246,8 +246,8 @@ HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
  * The threads block all signals. Memory: some 15 KiB a shard, 60 KiB for each thread that may
  * run callbacks, and 64 bytes a timer in blocks of 256 KiB.
  */
-HTW_API int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
-                                 const struct htw_scheduler_options *options);
+HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
+                                                 const struct htw_scheduler_options *options);
 
 /**
  * Stops a scheduler: no callback starts any more; every timer that will not run is given back.
@@ -295,15 +295,16 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
  * Cost: O(1); reads the clock, and takes the lock of this CPU's shard. The expirer
  * is told only when nothing earlier is pending in the shard.
  */
-HTW_API int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
-                         void *arg, htw_handle *ret_handle);
+HTW_API HTW_WARN_UNUSED int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
+                                         htw_callback *callback, void *arg, htw_handle *ret_handle);
 
 /**
  * As htw_schedule(), at an instant of the scheduler's clock. Reads the clock only where the
  * instant may be over: when nothing is pending that is due two ticks earlier.
  */
-HTW_API int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
-                            htw_callback *callback, void *arg, htw_handle *ret_handle);
+HTW_API HTW_WARN_UNUSED int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
+                                            htw_callback *callback, void *arg,
+                                            htw_handle *ret_handle);
 
 /**
  * As htw_schedule(), at any time in a range: timers whose ranges overlap tend to be run
@@ -313,9 +314,10 @@ HTW_API int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns
  * @param latest_ns   the greatest, at least `earliest_ns`. Where no tick lies between, the
  *                    one after `earliest_ns` is taken; or now, if that is 0 or less.
  */
-HTW_API int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns,
-                                int64_t latest_ns, htw_callback *callback, void *arg,
-                                htw_handle *ret_handle);
+HTW_API HTW_WARN_UNUSED int htw_schedule_within(struct htw_scheduler *scheduler,
+                                                int64_t earliest_ns, int64_t latest_ns,
+                                                htw_callback *callback, void *arg,
+                                                htw_handle *ret_handle);
 
 /** How a timer repeats. It never overlaps with itself: the next run starts after this one. */
 enum htw_repeat {
@@ -337,9 +339,10 @@ enum htw_repeat {
  * @return as htw_schedule(). HTW_REPEAT_SKIP after a run that ends at time t: the next
  *         planned instant after t.
  */
-HTW_API int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns, int64_t period_ns,
-                               enum htw_repeat repeat, htw_callback *callback, void *arg,
-                               htw_handle *ret_handle);
+HTW_API HTW_WARN_UNUSED int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns,
+                                               int64_t period_ns, enum htw_repeat repeat,
+                                               htw_callback *callback, void *arg,
+                                               htw_handle *ret_handle);
 
 /** A timer with all that it may have. Start from HTW_SPEC_INIT. */
 struct htw_spec {
@@ -396,8 +399,9 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  * Cost: allocates a second record (some 130 bytes and the key) when it repeats, has a key,
  * a group, or a release hook. Keyed and grouped timers live in the shard of their key or group.
  */
-HTW_API int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                              htw_handle *ret_handle, struct htw_unexpired *ret_replaced);
+HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
+                                              const struct htw_spec *spec, htw_handle *ret_handle,
+                                              struct htw_unexpired *ret_replaced);
 
 /* ------------------------------------------------------------------ handles */
 
@@ -410,7 +414,7 @@ HTW_API int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_
  * Of one cancel and one expiry exactly one wins. Cost: O(1). A timer of another CPU's shard
  * is claimed without its lock.
  */
-HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
+HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
  * Cancels a timer, and if its callback runs, waits until it (and the release hook) has returned.
@@ -424,7 +428,7 @@ HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
  * cancelled while it waits has cancelled the timer, and no longer waits. No other function of this
  * header is one.
  */
-HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
+HTW_API HTW_WARN_UNUSED int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
  * Cancels the timer that is pending or repeats under a key.
@@ -434,8 +438,8 @@ HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
  *                (otherwise NULL); may be NULL.
  * @return as htw_cancel(); -EINVAL when `key` is NULL.
  */
-HTW_API int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group,
-                           const void *key, size_t key_size, void **ret_arg);
+HTW_API HTW_WARN_UNUSED int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group,
+                                           const void *key, size_t key_size, void **ret_arg);
 
 /** The timer that is pending or repeats under a key; 0 if there is none. */
 HTW_API htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
@@ -493,7 +497,8 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
  *
  * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN. The caller destroys it, before the scheduler.
  */
-HTW_API int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
+HTW_API HTW_WARN_UNUSED int htw_group_create(struct htw_scheduler *scheduler,
+                                             struct htw_group **ret_group);
 
 /**
  * Destroys the group; NULL is allowed. Its timers go on without a group. They keep their
@@ -604,7 +609,7 @@ HTW_API void htw_task_run(struct htw_task *task);
  * @return HTW_CANCELLED: this call has ended the timer; HTW_GONE: it was cancelled before; -EINVAL:
  *         `task` is NULL; -EOWNERDEAD.
  */
-HTW_API int htw_task_drop(struct htw_task *task, void **ret_arg);
+HTW_API HTW_WARN_UNUSED int htw_task_drop(struct htw_task *task, void **ret_arg);
 
 /* ------------------------------------------------------------------ statistics */
 

@@ -131,7 +131,8 @@ HTW_API size_t htw_timer_size(void);
  *
  * Creates the lowest level only (some 14 KiB at the default size).
  */
-HTW_API int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
+HTW_API HTW_WARN_UNUSED int htw_wheel_create(struct htw_wheel **ret_wheel,
+                                             const struct htw_wheel_options *options);
 
 /**
  * Destroys a wheel; NULL is allowed. Every timer that is pending is written to, so its
@@ -177,7 +178,8 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  * and until then htw_wheel_next() may tell of that time.
  * As Kafka's TimingWheel.add; differs: see src/wheel/wheel.c.
  */
-HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
+HTW_API HTW_WARN_UNUSED int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
+                                               uint64_t deadline);
 
 /**
  * Arms or moves a timer that may expire at any tick of a range.
@@ -196,8 +198,9 @@ HTW_API int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
  *
  * htw_timer_deadline() tells the choice.
  */
-HTW_API int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer,
-                                      uint64_t earliest, uint64_t latest);
+HTW_API HTW_WARN_UNUSED int htw_wheel_schedule_within(struct htw_wheel *wheel,
+                                                      struct htw_timer *timer, uint64_t earliest,
+                                                      uint64_t latest);
 
 /**
  * Cancels a timer.
@@ -222,7 +225,7 @@ HTW_API bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
  * whole bucket before it finds a timer. Where that is too long, see
  * htw_wheel_poll_batch().
  */
-HTW_API struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now);
+HTW_API HTW_WARN_UNUSED struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now);
 
 /** What htw_wheel_poll_batch() returns when it does not fail. */
 enum htw_wheel_progress {
@@ -288,7 +291,7 @@ HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
  * @return 0, also when they exist already; -EINVAL for NULL; -ENOMEM: the levels that
  *         could be created stay, all else is as before.
  */
-HTW_API int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
+HTW_API HTW_WARN_UNUSED int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
 
 /**
  * Takes any pending timer out, whatever its deadline: to stop, or to move all timers
@@ -300,7 +303,7 @@ HTW_API int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
  *
  * Does not touch the clock. Cost: O(1) amortised.
  */
-HTW_API struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel);
+HTW_API HTW_WARN_UNUSED struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel);
 
 /** Visits one timer; returns false to stop. */
 typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
@@ -325,7 +328,7 @@ HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *vi
  *
  * Cost: O(pending + buckets). For tests and for the hunt.
  */
-HTW_API int htw_wheel_check(const struct htw_wheel *wheel);
+HTW_API HTW_WARN_UNUSED int htw_wheel_check(const struct htw_wheel *wheel);
 
 /**
  * Writes a picture of the wheel: the clock, a strip a level that shows how full its buckets

@@ -56,6 +56,13 @@ int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
     return error;
 }
 
+/* The wheel has had a timer for that deadline: no level is lacking, and this cannot fail. */
+static void schedule_surely(struct htw__cpu *cpu, struct htw_timer *timer, uint64_t deadline) {
+    int error = htw_wheel_schedule(cpu->wheel, timer, deadline);
+    HTW_ASSERT(error == 0);
+    (void)error;
+}
+
 int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *request,
                       int64_t timeout_ns) {
     uint16_t number = __atomic_load_n(&request->_cpu, __ATOMIC_RELAXED);
@@ -68,8 +75,8 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
     if (htw_timer_is_pending(&request->_timeout)) {
         uint64_t before = htw_timer_deadline(&request->_timeout);
         error = schedule(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
-        if (error != 0) /* the wheel has a place for that deadline: this cannot fail */
-            (void)htw_wheel_schedule(cpu->wheel, &request->_timeout, before);
+        if (error != 0)
+            schedule_surely(cpu, &request->_timeout, before);
     }
     htw__lock_release(&cpu->lock);
     return error;
@@ -93,7 +100,7 @@ struct htw_request *htw__timeout_next_due(struct htw__cpu *cpu, bool *ret_more) 
     htw_wheel_poll_batch(cpu->wheel, now, &timer, 1, BUDGET, &count);
     /* If a manual clock was set back without memory for a new wheel, the wheel is ahead of it. */
     if (timer != NULL && htw_timer_deadline(timer) > now) {
-        (void)htw_wheel_schedule(cpu->wheel, timer, htw_timer_deadline(timer));
+        schedule_surely(cpu, timer, htw_timer_deadline(timer));
         timer = NULL;
     }
     *ret_more = htw_wheel_next(cpu->wheel) <= now;

@@ -83,3 +83,53 @@ done
 compile c "$work/macros"
 compile c++ "$work/macros"
 echo 'ok macros'
+
+# The compiler warns where a result is ignored that must not be.
+cat >"$work/ignored" <<'PROGRAM'
+#include <htw/htw.h>
+
+void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
+            htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
+            struct htw_request *request, struct htw_threshold *threshold);
+void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
+            htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
+            struct htw_request *request, struct htw_threshold *threshold)
+{
+    htw_backoff_init(NULL, NULL);
+    htw_backoff_next(NULL);
+    htw_wheel_create(&wheel, NULL);
+    htw_wheel_schedule(wheel, timer, 1);
+    htw_wheel_schedule_within(wheel, timer, 1, 2);
+    htw_wheel_poll(wheel, 1);
+    htw_wheel_reserve(wheel, 1);
+    htw_wheel_drain(wheel);
+    htw_wheel_check(wheel);
+    htw_scheduler_create(&scheduler, NULL);
+    htw_schedule(scheduler, 1, callback, NULL, NULL);
+    htw_schedule_at(scheduler, 1, callback, NULL, NULL);
+    htw_schedule_within(scheduler, 1, 2, callback, NULL, NULL);
+    htw_schedule_every(scheduler, 1, 1, HTW_REPEAT_SKIP, callback, NULL, NULL);
+    htw_schedule_spec(scheduler, NULL, NULL, NULL);
+    htw_cancel(scheduler, 1);
+    htw_cancel_wait(scheduler, 1);
+    htw_cancel_key(scheduler, group, "", 0, NULL);
+    htw_group_create(scheduler, &group);
+    htw_task_drop(NULL, NULL);
+    htw_purgatory_create(&purgatory, scheduler, NULL);
+    htw_purgatory_try_complete_else_watch(purgatory, request, NULL, 0, 1);
+    htw_purgatory_check_later(purgatory, "", 0);
+    htw_threshold_create(purgatory, 0, &threshold);
+    htw_threshold_await(threshold, request, 1, 1);
+}
+PROGRAM
+calls=$(grep -c '^    htw_' "$work/ignored")
+marked=$(cat "$include"/htw/*.h | grep -c '^HTW_API HTW_WARN_UNUSED')
+[ "$calls" = "$marked" ] || { echo "$marked functions are marked, $calls are tested"; exit 1; }
+for compiler in gcc clang; do
+    command -v "$compiler" >"$work/found" || continue
+    "$compiler" -x c -std=c11 -I "$include" -c -o "$work/object" "$work/ignored" 2>"$work/warnings" ||
+        { cat "$work/warnings"; exit 1; }
+    warned=$(grep -c 'warning: ignoring return value' "$work/warnings")
+    [ "$warned" = "$calls" ] || { cat "$work/warnings"; echo "$warned of $calls"; exit 1; }
+done
+echo 'ok ignored results'

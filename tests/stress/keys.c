@@ -19,7 +19,8 @@ static void expired(void *arg, const struct htw_expiration *expiration) {
     if (!(stress_item_tag(arg) & STRESS_HOOKED))
         stress_item_release(arg);
     /* The key is free again, so that the next one may have it from here on. */
-    htw_cancel(expiration->scheduler, expiration->handle);
+    int outcome = htw_cancel(expiration->scheduler, expiration->handle);
+    CHECK(outcome == HTW_RUNNING || outcome == HTW_GONE);
 }
 
 static struct htw_spec some_spec(struct scene *scene, struct random_source *random,

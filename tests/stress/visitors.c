@@ -48,7 +48,7 @@ static void arm_all(void) {
 
 static void cancel_all(void) {
     for (unsigned i = 0; i < TIMERS; i++)
-        htw_cancel(scene.scheduler, atomic_load(&scene.handles[i]));
+        CHECK(htw_cancel(scene.scheduler, atomic_load(&scene.handles[i])) >= 0);
 }
 
 static void own(void) {

@@ -415,7 +415,7 @@ static void try_way(const struct way *way, unsigned workers, bool embedded, bool
     await_idle();
     way->arm();
     stress_await(&scene.runs, way->runs > 0 ? way->runs : scene.blockers + 1);
-    htw_cancel_wait(scene.scheduler, scene.probes[0].handle); /* it may repeat */
+    CHECK(htw_cancel_wait(scene.scheduler, scene.probes[0].handle) >= 0); /* it may repeat */
     check_wakeups(way->name, began_ns);
     htw_group_destroy(scene.group);
     atomic_store(&scene.over, true);

@@ -332,7 +332,8 @@ static void drop_and_run(void *context, struct htw_task *const *tasks, size_t co
     if (is_at(executed, fork_at))
         fork_once(executed);
     failing_allocator_fail(&executed->scheduler_memory, 1, true);
-    htw_task_drop(tasks[0], NULL);
+    int outcome = htw_task_drop(tasks[0], NULL);
+    (void)outcome;
     for (size_t i = 1; i < count; i++)
         htw_task_run(tasks[i]);
 }

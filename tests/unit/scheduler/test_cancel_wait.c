@@ -269,7 +269,7 @@ static void run_inner(void *arg, const struct htw_expiration *expiration) {
 static void run_outer(void *arg, const struct htw_expiration *expiration) {
     struct nested *nested = arg;
     nested->outer_handle = expiration->handle;
-    htw_schedule(nested->inner, 0, run_inner, nested, NULL);
+    nested->runs += 10 * htw_schedule(nested->inner, 0, run_inner, nested, NULL);
     nested->runs += 10 * htw_scheduler_advance(nested->inner, 0);
 }
 

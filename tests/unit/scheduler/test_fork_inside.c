@@ -175,12 +175,12 @@ static void end_with_the_thread(uint32_t workers, enum htw_clock clock) {
     if (clock == HTW_CLOCK_MANUAL)
         advance(&f, 0);
     for (unsigned i = 0; i < TIMERS; i++)
-        htw_cancel_wait(f.scheduler, f.probes[i].handle);
+        assert_true(htw_cancel_wait(f.scheduler, f.probes[i].handle) >= 0);
     /* In real time all may have been cancelled before they ran. */
     while (clock != HTW_CLOCK_MANUAL && scheduler_stats(&f).runs == 0) {
         arm(&f, 0, 0);
         sched_yield();
-        htw_cancel_wait(f.scheduler, f.probes[0].handle);
+        assert_true(htw_cancel_wait(f.scheduler, f.probes[0].handle) >= 0);
     }
     assert_false(in_child);
     assert_int_equal(how_child_ended(), -SIGKILL);
@@ -240,7 +240,7 @@ static void child_of_an_executor_ends_with_the_expirer(void **state) {
     arm(&f, 0, 0);
     while (htw_is_pending(f.scheduler, f.probes[0].handle))
         sched_yield();
-    htw_cancel_wait(f.scheduler, f.probes[0].handle);
+    assert_true(htw_cancel_wait(f.scheduler, f.probes[0].handle) >= 0);
     assert_false(in_child);
     assert_int_equal(how_child_ended(), -SIGKILL);
     scheduler_close(&f);

@@ -267,7 +267,8 @@ static void visit_and_schedule(void *context, const struct htw_unexpired *unexpi
     struct probe *late = &late_comers[late_comer_count++];
     *late = scheduler_case_probe(context, 'l');
     struct htw_spec spec = grouped(late, DELAY_NS);
-    htw_schedule_spec(late->test->scheduler, &spec, &late->handle, NULL);
+    if (htw_schedule_spec(late->test->scheduler, &spec, &late->handle, NULL) != 0)
+        late->handle = 0;
 }
 
 static void group_cancelled_ends_though_its_visitor_schedules_more(void **state) {

@@ -213,10 +213,11 @@ static void prometheus_after_some_life_agrees_with_the_stats(void **state) {
         probe_schedule(&probes[i], (i + 1) * DELAY_NS);
     }
     for (unsigned i = 0; i < 500; i += 5)
-        htw_cancel(test->scheduler, probes[i].handle);
+        assert_int_equal(htw_cancel(test->scheduler, probes[i].handle), HTW_CANCELLED);
     htw_reschedule(test->scheduler, probes[1].handle, HTW_SECOND);
-    htw_schedule_every(test->scheduler, 0, DELAY_NS, HTW_REPEAT_SKIP, case_probe_run, &probes[0],
-                       NULL);
+    assert_int_equal(htw_schedule_every(test->scheduler, 0, DELAY_NS, HTW_REPEAT_SKIP,
+                                        case_probe_run, &probes[0], NULL),
+                     0);
     scheduler_case_advance(test, 33 * DELAY_NS);
     htw_scheduler_set_time(test->scheduler, CASE_START_NS + 333 * DELAY_NS);
     assert_agrees(test->scheduler);

@@ -234,7 +234,7 @@ static void unwind_out_of_a_task_ends_it(void **state) {
 static void cancelled_in_cancel_wait(void *arg) {
     struct probe *awaited = arg;
     pthread_cancel(pthread_self());
-    htw_cancel_wait(awaited->fixture->scheduler, awaited->handle);
+    awaited->result = htw_cancel_wait(awaited->fixture->scheduler, awaited->handle);
 }
 
 static void wait_for_first(struct probe *self) {
