@@ -29,7 +29,7 @@ for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]
 
 documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md", root / "examples/README.md",
              *(root / "examples/broker").rglob("*.md"),
-             *(root / "docs").glob("*.md")]
+             *(root / "docs").glob("*.md"), *(root / "benchmarks").rglob("*.md")]
 for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
         if not (document.parent / target).exists():
