@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blpop.c - htw-bench-blpop: thousands of clients blocked in BLPOP, against any server of the
- * Redis protocol on this machine. Prints a line of JSON for each metric.
+ * blpop.c - htw-bench-blpop: thousands of clients blocked in BLPOP on a server of the Redis
+ * protocol on this machine. Prints a line of JSON for each metric.
  */
 #include "load.h"
 
@@ -15,7 +15,7 @@
 #define SPARE_FILES 16
 #define UNSET UINT32_MAX
 
-enum { WORKLOAD = 1, PORT, SERVER, CLIENTS, KEYS, PUSHES, SETTLE_S, TIMEOUT_MS, HELP };
+enum { WORKLOAD = 1, PORT, SERVER, CLIENTS, KEYS, PUSHES, IDLE_S, TIMEOUT_MS, HELP };
 
 static const struct option known[] = {
     { "workload", required_argument, NULL, WORKLOAD },
@@ -24,7 +24,7 @@ static const struct option known[] = {
     { "clients", required_argument, NULL, CLIENTS },
     { "keys", required_argument, NULL, KEYS },
     { "pushes", required_argument, NULL, PUSHES },
-    { "settle-s", required_argument, NULL, SETTLE_S },
+    { "idle-s", required_argument, NULL, IDLE_S },
     { "timeout-ms", required_argument, NULL, TIMEOUT_MS },
     { "help", no_argument, NULL, HELP },
     { NULL, 0, NULL, 0 },
@@ -39,7 +39,7 @@ static const char usage[] =
     "  --clients  how many are blocked (10000)\n"
     "  --keys     on how many keys (as many)\n"
     "  --pushes   of wake (20000)\n"
-    "  --settle-s of memory: how long they stay blocked (15)\n"
+    "  --idle-s   of memory: how long they stay blocked (15)\n"
     "  --timeout-ms LOW-HIGH\n"
     "             timeouts spread over this range (1000-3000); of the others: HIGH, 0 for\n"
     "             ever (600000)\n";
@@ -71,7 +71,7 @@ static void set_timeout(struct load *load, const char *text) {
     if (*end == '-')
         load->high_ms = number(end + 1, load->low_ms, 86400000);
     else if (*end != '\0')
-        wrong("no range of milliseconds", text);
+        wrong("not a range of milliseconds", text);
 }
 
 static void set(struct load *load, int option) {
@@ -94,8 +94,8 @@ static void set(struct load *load, int option) {
     case PUSHES:
         load->pushes = number(optarg, 1, 90000000);
         break;
-    case SETTLE_S:
-        load->settle_s = number(optarg, 0, 86400);
+    case IDLE_S:
+        load->idle_s = number(optarg, 0, 86400);
         break;
     case TIMEOUT_MS:
         set_timeout(load, optarg);
@@ -103,7 +103,7 @@ static void set(struct load *load, int option) {
     case HELP:
         fputs(usage, stdout);
         exit(0);
-    default: /* getopt has said what is wrong */
+    default: /* getopt has printed the error */
         exit(2);
     }
 }
@@ -138,29 +138,29 @@ static const struct workload *workload_named(const char *name) {
 static const struct workload *complete(struct load *load) {
     const struct workload *workload = workload_named(load->workload);
     if (load->port == 0)
-        wrong("--port is needed", "--help tells");
+        wrong("a port is needed", "--port");
     if (load->keys == 0)
         load->keys = load->count;
     if (load->keys < 2 || load->keys > load->count)
-        wrong("needs at least two keys, and a client for each", "--keys");
+        wrong("at least two keys are needed, and a client for each", "--keys");
     if (load->low_ms == UNSET) {
         load->low_ms = workload->low_ms;
         load->high_ms = workload->high_ms;
     }
     if (workload->run == timeouts_run && load->low_ms == 0)
-        wrong("a timeout of 0 never comes", "--timeout-ms");
+        wrong("a timeout of 0 never expires", "--timeout-ms");
     return workload;
 }
 
 int main(int argc, char **argv) {
     struct load load = {
-        .workload = "", .count = 10000, .pushes = 20000, .settle_s = 15, .low_ms = UNSET
+        .workload = "", .count = 10000, .pushes = 20000, .idle_s = 15, .low_ms = UNSET
     };
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
         set(&load, option);
     if (optind != argc)
-        wrong("what is this", argv[optind]);
+        wrong("not an option", argv[optind]);
     const struct workload *workload = complete(&load);
     allow_files(load.count);
     workload->run(&load);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* crowd.c - connections that block in BLPOP. */
 #include "crowd.h"
 
 #include <arpa/inet.h>
@@ -14,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CLIENTS_AN_ADDRESS 20000 /* the kernel gives out some 28 000 ports for each */
-#define WAVE 64                  /* less than any server's backlog */
+#define CLIENTS_PER_ADDRESS 20000 /* the kernel has some 28 000 ports for each address */
+#define WAVE 64                   /* below the backlog of the servers */
 #define BLOCKED_WITHIN_S 20
 
 #define ITEM_REPLY "*2\r\n$12\r\nkey:%08u\r\n$8\r\n%08u\r\n"
@@ -26,11 +27,11 @@ static void send_all(int fd, const char *text, size_t length) {
     ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
     if (sent < 0)
         load_fail("cannot send: %s", strerror(errno));
-    if ((size_t)sent != length) /* a hundred bytes into an empty buffer */
+    if ((size_t)sent != length) /* cannot happen: a hundred bytes fit into an empty buffer */
         load_fail("cannot send more than %zd bytes of %zu", sent, length);
 }
 
-/* From a blocking connection: what has come, with a 0 behind it. */
+/* Reads from a blocking connection, and appends a 0. */
 static size_t receive(int fd, char *buffer, size_t size) {
     ssize_t length = recv(fd, buffer, size - 1, 0);
     if (length <= 0)
@@ -73,7 +74,7 @@ static void add_to_epoll(struct crowd *crowd, struct client *client) {
         load_fail("cannot watch a connection: %s", strerror(errno));
 }
 
-/* In waves: the server has taken in one before the next knocks. */
+/* Connects in waves, so that the backlog of the server does not overflow. */
 void crowd_connect(struct crowd *crowd, const struct load *load) {
     *crowd = (struct crowd) { .load = load };
     crowd->clients = calloc(load->count, sizeof(*crowd->clients));
@@ -84,7 +85,7 @@ void crowd_connect(struct crowd *crowd, const struct load *load) {
     unsigned greeted = 0;
     for (unsigned i = 0; i < load->count; i++) {
         struct client *client = &crowd->clients[i];
-        client->fd = connect_from(INADDR_LOOPBACK + i / CLIENTS_AN_ADDRESS, load->port);
+        client->fd = connect_from(INADDR_LOOPBACK + i / CLIENTS_PER_ADDRESS, load->port);
         client->key = i % load->keys;
         send_all(client->fd, "PING\r\n", 6);
         while (i - greeted == WAVE - 1 || (i == load->count - 1 && greeted <= i))
@@ -114,7 +115,7 @@ void crowd_block(struct client *client, unsigned timeout_ms) {
     send_all(client->fd, command, (size_t)length);
 }
 
-/* The number behind `name` in what INFO says. */
+/* Returns the number of a field of INFO. */
 static unsigned long info(struct crowd *crowd, const char *name) {
     send_all(crowd->control, "INFO\r\n", 6);
     static char text[65536];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* load.c - the clock, errors and output of htw-bench-blpop. */
 #include "load.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - what a server takes for each blocked client, as soon as they are blocked and when
- * they have been so for a while: servers give back buffers of clients that are silent.
+ * memory.c - the memory of a server for each blocked client: at once, and after a while, when
+ * servers have freed the buffers of silent clients.
  */
 #include "crowd.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Proportional share of pages. */
+/* The proportional set size. */
 static double server_bytes(const struct load *load) {
     char path[64], line[256];
     snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)load->server);
@@ -34,7 +34,7 @@ static void report_bytes(const struct load *load, const char *metric, double bef
 
 void memory_run(const struct load *load) {
     if (load->server == 0)
-        load_fail("whose memory? --server is needed");
+        load_fail("--server is needed: the process whose memory is measured");
     double idle = server_bytes(load);
     struct crowd crowd;
     crowd_connect(&crowd, load);
@@ -43,8 +43,8 @@ void memory_run(const struct load *load) {
         crowd_block(&crowd.clients[i], load->high_ms);
     crowd_await_blocked(&crowd);
     report_bytes(load, "bytes_per_blocked_client", idle);
-    nanosleep(&(struct timespec) { .tv_sec = load->settle_s }, NULL);
-    report_bytes(load, "bytes_per_settled_client", idle);
+    nanosleep(&(struct timespec) { .tv_sec = load->idle_s }, NULL);
+    report_bytes(load, "bytes_per_idle_client", idle);
     load_report(load, "idle_bytes", idle);
     crowd_disconnect(&crowd);
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints what run.py has measured as tables in Markdown, and holds it against the targets.
+"""Prints the results of run.py as tables in Markdown, and compares them with the targets.
 
 usage: report.py RESULTS.json
 
-Figures are medians over the rounds, and so are ratios: of those of each round, in which both servers
-had their turn one after the other.
+Figures are medians over the rounds. A ratio is the median of the ratios of the rounds, in each of which
+both servers run one after the other.
 """
 
 import json
@@ -17,22 +17,21 @@ WORKLOADS = ["requests", "wake", "timeouts", "memory"]
 ABOUT = {
     "requests": "redis-benchmark with 50 connections; P requests at a time on each",
     "wake": "from the write of an LPUSH until the blocked client has read its item",
-    "timeouts": "BLPOP with 1 to 3 s: how late the client has read that nothing came",
-    "memory": "what the server has grown by, for each client",
+    "timeouts": "BLPOP with 1 to 3 s: how late the client has read the nil",
+    "memory": "growth of the server for each client",
 }
-# Of each workload: metric, head of its column, what its values are divided by, whether to
-# give the ratio.
+# Of each workload: metric, head of its column, divisor of its values, whether to print the ratio.
 COLUMNS = {
     "requests": [("requests_per_s", "requests/s", 1, True),
                  ("cpu_us_per_request", "CPU us/request", 1, True),
                  ("busy_percent", "its core busy, %", 1, False)],
     "wake": [("wake_p50_us", "p50, us", 1, True), ("wake_p99_us", "p99, us", 1, True),
-             ("wake_p99.9_us", "p99.9, us", 1, False), ("wake_max_us", "most, us", 1, False)],
+             ("wake_p99.9_us", "p99.9, us", 1, False), ("wake_max_us", "max, us", 1, False)],
     "timeouts": [("late_p50_us", "p50, ms", 1e3, True), ("late_p99_us", "p99, ms", 1e3, True),
-                 ("late_max_us", "most, ms", 1e3, False), ("early", "early", 1, False)],
+                 ("late_max_us", "max, ms", 1e3, False), ("early", "early", 1, False)],
     "memory": [("bytes_per_connected_client", "connected, bytes", 1, False),
                ("bytes_per_blocked_client", "just blocked, bytes", 1, True),
-               ("bytes_per_settled_client", "blocked for a while, bytes", 1, True),
+               ("bytes_per_idle_client", "blocked for a while, bytes", 1, True),
                ("idle_bytes", "without clients, KiB", 1024, False)],
 }
 SERVERS = ["redis", "broker"]
@@ -60,7 +59,7 @@ class Figures:
             self.values.setdefault(key, []).append(line["value"])
 
     def cases(self, workload):
-        """In the order in which they were measured first."""
+        """In the order in which they were measured."""
         return list(dict.fromkeys(key[1] for key in self.values if key[0] == workload))
 
     def median(self, workload, case, metric, server):
@@ -68,7 +67,7 @@ class Figures:
         return statistics.median(values) if values else None
 
     def ratio(self, workload, case, metric):
-        """The broker's over redis-server's."""
+        """The broker's figure divided by redis-server's."""
         redis, broker = (self.values.get((workload, case, metric, server), [])
                          for server in SERVERS)
         if not redis or len(redis) != len(broker) or not all(redis):
@@ -94,7 +93,7 @@ def workload_table(figures, workload):
 
 
 def targets(figures):
-    """Workload, what, relation, aim, reached."""
+    """Yields workload, figure, relation, target, result."""
     for case in figures.cases("requests"):
         yield ("requests", f"{case}, requests/s over redis-server's", ">=", 0.7,
                figures.ratio("requests", case, "requests_per_s"))
@@ -110,15 +109,15 @@ def targets(figures):
 
 def target_table(figures):
     rows = []
-    for workload, what, relation, aim, reached in targets(figures):
+    for workload, what, relation, target, reached in targets(figures):
         if reached is None:
             verdict = "not measured"
-        elif reached >= aim if relation == ">=" else reached <= aim:
+        elif reached >= target if relation == ">=" else reached <= target:
             verdict = "yes"
         else:
             verdict = "**no**"
-        rows.append([workload, what, f"{relation} {aim:.3g}", number(reached), verdict])
-    return table(["workload", "figure", "aim", "here", "reached"], rows)
+        rows.append([workload, what, f"{relation} {target:.3g}", number(reached), verdict])
+    return table(["workload", "figure", "target", "here", "reached"], rows)
 
 
 def print_all(document):
@@ -130,7 +129,7 @@ def print_all(document):
     for workload in WORKLOADS:
         if figures.cases(workload):
             print(f"\n## {workload}: {ABOUT[workload]}\n\n{workload_table(figures, workload)}")
-    print(f"\n## To reach\n\n{target_table(figures)}")
+    print(f"\n## Targets\n\n{target_table(figures)}")
 
 
 def main():

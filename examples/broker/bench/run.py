@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures the broker beside redis-server: requests a second, and thousands of blocked clients.
+"""Measures the broker beside redis-server: requests/s, and thousands of blocked clients.
 
 usage: run.py PROGRAM BROKER RESULTS.json [--quick] [--rounds N] [--workload NAME,...]
               [--clients N] [--threads N] [--realtime] [--redis PROGRAM]
 
-PROGRAM is htw-bench-blpop. The servers take turns, and who begins changes from round to round.
-A server has one core and its clients another, where there are two. What is missing is said, and the
-rest is measured.
+PROGRAM is htw-bench-blpop. The servers take turns, and the first one changes from round to round. If
+there are two cores, the servers have one and the clients the other. If a program is missing, a note says
+so, and the rest is measured.
 """
 
 import argparse
@@ -26,29 +26,29 @@ import sys
 import report
 from servers import ServerError, start_broker, start_redis
 
-CLIENTS_A_KEY = 20  # where they share keys
-SPARE_FILES = 200  # of a server and of htw-bench-blpop
+CLIENTS_PER_KEY = 20  # where clients share keys
+SPARE_FILES = 200  # descriptors of a server and of htw-bench-blpop besides clients
 CONNECTIONS = 50  # of redis-benchmark
 PIPELINES = [1, 16]
-# In this order: LPOP takes what LPUSH has left.
+# In this order: LPOP pops what LPUSH has pushed.
 COMMANDS = ["SET", "GET", "LPUSH", "LPOP", "RPUSH"]
 TIMEOUT_S = 120
 LOAD_MAX = 0.5
 
 
 class Length:
-    """How long everything takes."""
+    """How much is measured."""
 
     def __init__(self, quick, rounds):
         self.rounds = rounds or (1 if quick else 3)
         self.throughput_s = 0.4 if quick else 3
         self.pushes = 4000 if quick else 20000
         self.timeout_rounds = 1 if quick else min(self.rounds, 2)
-        self.settle_s = 1 if quick else 15
+        self.idle_s = 1 if quick else 15
 
 
 class Failure(Exception):
-    """A measurement has gone wrong; the others go on."""
+    """A measurement has failed; the others continue."""
 
 
 class Bench:
@@ -108,7 +108,7 @@ class Bench:
     # ------------------------------------------------------------ redis-benchmark
 
     def requests(self, server, command, pipeline, count):
-        """Requests a second, and CPU seconds of the server."""
+        """Returns requests/s, and the CPU seconds of the server."""
         before = server.cpu_s()
         done = self.call(["redis-benchmark", "-p", str(server.port), "-c", str(CONNECTIONS),
                           "-P", str(pipeline), "-n", str(count), "-t", command.lower(), "--csv"])
@@ -135,7 +135,7 @@ class Bench:
         rate, used = self.requests(server, command, pipeline, count)
         has = int(server.command("LLEN", "mylist"))
         grown = {"LPUSH": count, "RPUSH": count, "LPOP": -count}.get(command, 0)
-        # redis-benchmark may send what its pipelines hold more than it was asked for.
+        # redis-benchmark sends whole pipelines, so it may send more than asked.
         if not 0 <= abs(has - had - grown) <= CONNECTIONS * pipeline:
             raise Failure(f"a list of {had} has {has} after {count} {command}")
         case = f"{command} P={pipeline}"
@@ -144,13 +144,13 @@ class Bench:
         self.add("requests", server.name, case, "busy_percent", used / (count / rate) * 100)
 
     def count_for(self, servers, pipeline):
-        """As many for all: what lasts long enough with the fastest."""
+        """The same count for all servers: what takes the fastest long enough."""
         rates = [self.requests(server, "SET", pipeline, 20000 * pipeline)[0] for server in servers]
         return int(max(rates) * self.length.throughput_s)
 
     def run_requests(self):
         if shutil.which("redis-benchmark") is None:
-            self.say("there is no redis-benchmark: no requests/s")
+            self.say("redis-benchmark is missing: no requests/s")
             return
         with contextlib.ExitStack() as stack:
             servers = {name: stack.enter_context(self.server(name)) for name in self.starters}
@@ -170,7 +170,7 @@ class Bench:
     # ------------------------------------------------------------ blocked clients
 
     def blocked(self, server, workload, keys, *more):
-        """Lets htw-bench-blpop run, and notes its figures."""
+        """Runs htw-bench-blpop, and records its figures."""
         case = f"{self.clients} clients on {keys} keys"
         self.say(f"{workload} {case} {server.name}")
         lines = self.call([self.options.program, "--workload", workload, "--port",
@@ -182,7 +182,7 @@ class Bench:
 
     def run_wake(self):
         for turn in range(self.length.rounds):
-            for keys in (self.clients, max(self.clients // CLIENTS_A_KEY, 2)):
+            for keys in (self.clients, max(self.clients // CLIENTS_PER_KEY, 2)):
                 for name in self.order(turn):
                     with self.attempt(f"wake {name}"), self.server(name) as server:
                         self.blocked(server, "wake", keys, "--pushes", str(self.length.pushes))
@@ -196,10 +196,10 @@ class Bench:
     def measure_memory(self, name):
         with self.attempt(f"memory {name}"), self.server(name) as server:
             self.blocked(server, "memory", self.clients, "--server", str(server.pid),
-                         "--settle-s", str(self.length.settle_s))
+                         "--idle-s", str(self.length.idle_s))
 
     def run_memory(self):
-        """At once: most of it is waiting, and nobody looks at a clock."""
+        """All servers at once: most of it is waiting, and no time is measured."""
         with concurrent.futures.ThreadPoolExecutor() as pool:
             list(pool.map(self.measure_memory, self.starters))
 
@@ -210,7 +210,7 @@ class Bench:
 
 
 def allowed_files():
-    """Raises this process's limit, which servers inherit, to what is allowed."""
+    """Raises the limit on open files, which servers inherit, as far as allowed, and returns it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard if hard != resource.RLIM_INFINITY else 1 << 30
@@ -238,12 +238,12 @@ def machine(bench):
 
 
 def notes(bench):
-    """What is to be known about this run besides its figures."""
+    """Notes about this run besides its figures."""
     if bench.clients < bench.options.clients:
         yield (f"Only {bench.clients} clients were blocked: this process may have no more files "
                "open (ulimit -Hn).")
     if bench.server_cpu == bench.client_cpu:
-        yield "Servers and clients shared one core: it is their sum that was measured."
+        yield "Servers and clients shared one core: the figures are those of both together."
     if "redis" not in bench.starters:
         yield "redis-server is missing (on Debian: redis-server): there is nothing to compare with."
     if "broker" not in bench.starters:
@@ -251,7 +251,7 @@ def notes(bench):
     if bench.options.realtime:
         yield "Servers and clients ran with real-time priority (SCHED_FIFO)."
     elif os.getloadavg()[0] > LOAD_MAX:
-        yield "This machine was not quiet in the minute before: measure again when it is."
+        yield "This machine was not quiet in the minute before: measure again on a quiet one."
 
 
 def parse(arguments):
@@ -262,16 +262,16 @@ def parse(arguments):
     parser.add_argument("results", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="one short round: half a minute")
     parser.add_argument("--rounds", type=int, default=0, metavar="N",
-                        help="how often all is done (3; timeouts at most 2, memory 1)")
+                        help="rounds (3; timeouts at most 2, memory 1)")
     parser.add_argument("--workload", default="", metavar="NAME,...",
                         help=f"only these: {', '.join(report.WORKLOADS)}")
     parser.add_argument("--clients", type=int, default=10000, metavar="N",
                         help="how many are blocked (10000)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of the broker (1)")
     parser.add_argument("--realtime", action="store_true", help=(
-        "servers and clients go before everything else (for root, on a machine that is not quiet)"))
+        "servers and clients run before everything else (as root, on a machine that is not quiet)"))
     parser.add_argument("--redis", default=shutil.which("redis-server"), metavar="PROGRAM",
-                        help="another than the redis-server that is installed; '' for none")
+                        help="instead of the installed redis-server; '' for none")
     options = parser.parse_args(arguments)
     if set(filter(None, options.workload.split(","))) - set(report.WORKLOADS):
         parser.error(f"no such workload in: {options.workload}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts the servers that are measured, each on a loopback port of its own, and stops them."""
+"""Starts and stops the servers, each on its own loopback port."""
 
 import collections
 import os
@@ -12,16 +12,16 @@ import threading
 
 START_S = 20
 STOP_S = 20
-REPLY_S = 120  # deleting millions of items takes a while
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+REPLY_S = 120  # for the deletion of millions of items
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class ServerError(Exception):
-    """A server did not start, or did not answer as it should."""
+    """A server did not start, or gave an unexpected answer."""
 
 
 class Server:
-    """A process that speaks the Redis protocol. Output after its first words is thrown away."""
+    """A server process. Its output after the ready line is discarded."""
 
     def __init__(self, name, command, ready):
         self.name = name
@@ -40,7 +40,7 @@ class Server:
         self.connection = None
 
     def await_line(self, ready):
-        # Ends the wait for a server that says nothing: then its output ends, too.
+        # Kills a server that prints nothing, which ends its output.
         alarm = threading.Timer(START_S, self.process.kill)
         alarm.start()
         said = []
@@ -59,7 +59,7 @@ class Server:
         return self
 
     def command(self, *words):
-        """The reply's line; enough for replies that have only one."""
+        """Sends a command, and returns its reply, which must have one line."""
         text = f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
         self.connection.sendall(text.encode())
         reply = self.replies.readline().decode().strip()
@@ -68,13 +68,13 @@ class Server:
         return reply[1:]
 
     def cpu_s(self):
-        """User and system time of all of its threads, in steps of a hundredth."""
+        """User and system time of all its threads, with a resolution of 10 ms."""
         text = pathlib.Path(f"/proc/{self.pid}/stat").read_text()
-        fields = text.rsplit(")", 1)[1].split()  # from the third on
-        return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND
+        fields = text.rsplit(")", 1)[1].split()  # from the third field on
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
     def stop(self):
-        """Returns whether it ended as it was told to."""
+        """Stops the server, and returns whether its exit status is 0."""
         if self.process.poll() is None:
             self.process.terminate()
         try:
@@ -93,7 +93,7 @@ def free_port():
 
 
 def start_redis(program, prefix, max_clients):
-    """Anew, where somebody else has taken the port meanwhile."""
+    """Tries again with another port if another process has taken the free one meanwhile."""
     for attempt in range(5):
         port = free_port()
         command = [*prefix, program, "--bind", "127.0.0.1", "--port", str(port), "--save", "",

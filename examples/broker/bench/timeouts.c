@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeouts.c - how late clients learn that their BLPOP has timed out.
+ * timeouts.c - how late clients receive the nil of a BLPOP that times out.
  *
- * They block in a thin stream, not in one burst: what a server takes to read a burst would look
- * like lateness. A time-out counts from just before BLPOP is written, so that one below zero is
- * early beyond doubt.
+ * The clients block in a thin stream: the time in which a server reads a burst would count as
+ * lateness. A timeout is measured from just before BLPOP is written. So a negative lateness is
+ * certainly early.
  */
 #include "crowd.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define BLOCKED_A_MS 10
+#define BLOCKED_PER_MS 10
 #define LOST_AFTER_MS 10000
 #define EVENTS 256
 
@@ -22,14 +22,14 @@ struct progress {
     unsigned answered;
     unsigned early;
     int64_t start_ns;
-    int64_t last_ns; /* when something happened */
+    int64_t last_ns; /* of the last event */
     int64_t *late_ns;
     unsigned short random[3]; /* of nrand48() */
 };
 
 static void block_some(struct crowd *crowd, struct progress *progress) {
     const struct load *load = crowd->load;
-    int64_t wanted = (load_now_ns() - progress->start_ns) / 1000000 * BLOCKED_A_MS + 1;
+    int64_t wanted = (load_now_ns() - progress->start_ns) / 1000000 * BLOCKED_PER_MS + 1;
     for (; progress->blocked < load->count && progress->blocked < wanted; progress->blocked++) {
         unsigned more_ms = (unsigned)nrand48(progress->random) % (load->high_ms - load->low_ms + 1);
         crowd_block(&crowd->clients[progress->blocked], load->low_ms + more_ms);
@@ -40,7 +40,7 @@ static void block_some(struct crowd *crowd, struct progress *progress) {
 static void note_answer(struct progress *progress, struct client *client) {
     enum outcome outcome = crowd_read(client);
     if (outcome == OUTCOME_ITEM)
-        load_fail("a client has got an item, and nobody has pushed any: %s", client->reply);
+        load_fail("a client has an item, and none was pushed: %s", client->reply);
     if (outcome == OUTCOME_PART)
         return;
     progress->last_ns = load_now_ns();
@@ -65,7 +65,7 @@ void timeouts_run(const struct load *load) {
         for (int i = 0; i < count; i++)
             note_answer(&progress, events[i].data.ptr);
         if (load_now_ns() - progress.last_ns > (load->high_ms + LOST_AFTER_MS) * INT64_C(1000000))
-            load_fail("%u of %u time-outs have not come", load->count - progress.answered,
+            load_fail("%u of %u timeouts have not come", load->count - progress.answered,
                       load->count);
     }
     crowd_disconnect(&crowd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.c - how long a blocked client waits for its item once that has been pushed, among
- * thousands that stay blocked.
+ * wake.c - the time from a push until a blocked client has its item, among thousands that stay
+ * blocked.
  *
- * One push at a time: the next is written when the client that has been served has sent its next
- * BLPOP. It goes to another key, so that it cannot overtake that.
+ * One push at a time: the next one is written when the served client has sent its next BLPOP. It
+ * goes to another key, so that it cannot overtake that BLPOP.
  */
 #include "crowd.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define UNCOUNTED 500 /* pushes in the beginning */
+#define WARM_UP_PUSHES 500 /* not measured */
 #define LOST_AFTER_MS 10000
 
-/* Returns when the item has arrived; the client that got it. */
+/* Waits for the item, and returns the client that has it. */
 static struct client *await_item(struct crowd *crowd) {
     struct epoll_event event;
     for (;;) {
@@ -50,13 +50,13 @@ static void measure(struct crowd *crowd, int64_t *waits_ns) {
     const struct load *load = crowd->load;
     unsigned short random[3] = { 1 };
     unsigned key = 0;
-    for (unsigned i = 0; i < UNCOUNTED + load->pushes; i++) {
-        /* 1 to keys-1 further on: any but the last one */
+    for (unsigned i = 0; i < WARM_UP_PUSHES + load->pushes; i++) {
+        /* any key except the last one */
         key += 1 + (unsigned)nrand48(random) % (load->keys - 1);
         key %= load->keys;
         int64_t wait_ns = push_once(crowd, key, i);
-        if (i >= UNCOUNTED)
-            waits_ns[i - UNCOUNTED] = wait_ns;
+        if (i >= WARM_UP_PUSHES)
+            waits_ns[i - WARM_UP_PUSHES] = wait_ns;
     }
 }
 

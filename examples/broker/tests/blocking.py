@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands that block, in pairs of redis-cli: one waits, another brings what it waits for."""
+"""Commands that block: one redis-cli is blocked, another one pushes its item."""
 import time
 
 from clients import Wire, blocked, cli, command
@@ -7,7 +7,7 @@ from harness import compared, equal, own, wait_for
 
 
 def pair(server, commands, script):
-    """Lets clients wait for `commands`, runs `script`, and gives all answers."""
+    """Blocks a client with each of `commands`, runs `script`, and returns all answers."""
     waiting = blocked(server, *commands)
     answers = cli(server, script)
     return [waiter.answer() for waiter in waiting] + answers
@@ -54,7 +54,7 @@ def moves_take_and_put_at_the_sides_named(server):
 
 @compared
 def an_item_passes_through_a_chain_of_moves(server):
-    """Each move wakes the next; the last of the chain takes the item."""
+    """Each move wakes the next one. The last client of the chain gets the item."""
     commands = [f"BLMOVE s{i} s{i + 1} LEFT RIGHT 0" for i in range(6)] + ["BLPOP s6 0"]
     script = "RPUSH s0 item\n" + "\n".join(f"LLEN s{i}" for i in range(7))
     answers = pair(server, commands, script)
@@ -65,7 +65,7 @@ def an_item_passes_through_a_chain_of_moves(server):
 
 @compared
 def what_a_move_brings_is_for_who_came_first(server):
-    """Though somebody who came later is served in the same step, and waits there, too."""
+    """Even if a client that came later is served in the same step and waits there, too."""
     return pair(server, ["BLMOVE a b LEFT LEFT 0", "BLPOP b 0", "BLPOP b a 0"],
                 "RPUSH a 1 2\nLRANGE a 0 -1\nLRANGE b 0 -1")
 
@@ -74,7 +74,7 @@ def what_a_move_brings_is_for_who_came_first(server):
 def keys_are_looked_at_in_the_order_given(server):
     answers = cli(server, "RPUSH low 1 2 3\nRPUSH high 4\nBLPOP high low 0\nBLPOP high low 0\n"
                   "BRPOP high low 0\nBRPOP nosuch low 0\nEXISTS high low")
-    # A waiting client is served by the first push to any of its keys, whatever their order.
+    # The first push to any of its keys serves a blocked client, whatever their order.
     with Wire(server) as wire:
         waiter, = blocked(server, "BLPOP high low 0")
         wire.send_bytes(b"RPUSH low 1\r\nRPUSH high 2\r\n")
@@ -85,8 +85,8 @@ def keys_are_looked_at_in_the_order_given(server):
 
 @compared
 def other_types_do_not_serve(server):
-    """A string at the key serves nobody; a move to a string fails when its item comes, and leaves
-    the item to the next."""
+    """A string serves no client. A move to a string fails when its item arrives, and the next client
+    gets the item."""
     answers = pair(server, ["BLPOP a 0"], "SET a string\nDEL a\nRPUSH a item\nEXISTS a")
     answers += pair(server, ["BLMOVE a s LEFT LEFT 0"], "SET s string\nRPUSH a item\n"
                     "LRANGE a 0 -1\nDEL a s")
@@ -109,7 +109,7 @@ def a_client_that_goes_leaves_what_it_waited_for(server):
 
 @compared
 def a_client_that_has_sent_much_before_it_goes_swallows_nothing(server):
-    """The end of the connection lies behind more than the kernel keeps for a reader."""
+    """The end of the connection comes behind more input than the kernel buffers."""
     with Wire(server) as gone, Wire(server) as other:
         gone.send("BLPOP", "a", 0)
         server.wait_until_blocked(1)
@@ -122,7 +122,7 @@ def a_client_that_has_sent_much_before_it_goes_swallows_nothing(server):
 
 @own()
 def an_item_that_its_client_has_not_taken_goes_back(server):
-    """The client dies when a part of the reply is on its way: then the next one gets the item."""
+    """The client dies when part of the reply is sent: then the next client gets the item."""
     item = bytes(range(256)) * 60000
     for number in range(3):
         with Wire(server) as other, Wire(server) as following:
@@ -132,7 +132,7 @@ def an_item_that_its_client_has_not_taken_goes_back(server):
             equal(other.ask("RPUSH", "a", item), 1)
             assert gone.socket.recv(1000).startswith(b"*2\r\n$1\r\na\r\n$15360000\r\n")
             equal(other.ask("LLEN", "a"), 0)
-            if number == 0:  # somebody waits already
+            if number == 0:  # another client is blocked already
                 following.send("BRPOP", "a", 0)
                 server.wait_until_blocked(1)
             gone.close()
@@ -158,7 +158,7 @@ def an_item_that_a_client_has_taken_is_its_own(server):
 
 @compared
 def a_wait_that_is_over_is_answered_with_nil(server):
-    """Fractions count, 0 is for ever, and nobody is answered early."""
+    """Fractions count, 0 means for ever, and no answer is early."""
     answers = []
     with Wire(server) as wire:
         for arguments in ("BLPOP a 0.05", "BRPOP a b c 0.111", "BLMOVE a b LEFT RIGHT 0.2",

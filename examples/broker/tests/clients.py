@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the tests talk to a server: by bytes, and by redis-cli."""
+"""The clients of the tests: raw connections, and redis-cli."""
 import select
 import socket
 import subprocess
@@ -8,7 +8,7 @@ from harness import PATIENCE, equal
 
 
 class Wire:
-    """A connection that shows the bytes."""
+    """A raw connection."""
 
     def __init__(self, server, receive_buffer=None):
         self.socket = socket.socket()
@@ -54,7 +54,7 @@ class Wire:
         return line
 
     def reply(self):
-        """The next reply: bytes for a string, with its mark for a status or an error; int; list;
+        """The next reply: bytes for a string, with the first byte for a status or an error; int; list;
         None."""
         line = self._line()
         kind, rest = line[:1], line[1:]
@@ -91,7 +91,7 @@ class Wire:
             return self.buffer
 
     def send_pipeline(self, commands):
-        """Sends all at once; the replies."""
+        """Sends all commands at once, and returns the replies."""
         self.send_bytes(b"".join(command(*arguments) for arguments in commands))
         return [self.reply() for _ in commands]
 

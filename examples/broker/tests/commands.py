@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each command through redis-cli: the same answers as redis-server gives, errors included."""
+"""Each command through redis-cli: the same answers as from redis-server, errors included."""
 import re
 
 from clients import Wire, cli
@@ -409,7 +409,7 @@ def two_clients_have_different_ids(server):
 
 @own()
 def what_clients_ask_at_their_start_is_answered(server):
-    """redis-cli, redis-benchmark and libraries ask these for hints, and go on with any answer."""
+    """redis-cli, redis-benchmark and libraries send these, and continue after any answer."""
     [(_, count)] = cli(server, "COMMAND COUNT")
     assert int(re.fullmatch(r"\(integer\) (\d+)\n", count)[1]) >= 28, count
     for asked, answer in cli(server, "COMMAND\nCOMMAND DOCS\nCONFIG GET save\nCLIENT LIST"):

@@ -17,12 +17,12 @@ KEYS = 500
 
 
 class Client:
-    """A connection of python3-redis, and what is asked on it."""
+    """A connection of python3-redis."""
 
     def __init__(self, server):
         self.connection = redis.Connection(host="127.0.0.1", port=server.port)
         self.connection.connect()
-        self.socket = self.connection._sock  # to wait for many at once, which the library does not
+        self.socket = self.connection._sock  # for select(), which the library does not offer
         self.asked = None
         self.sent = None
 
@@ -35,19 +35,19 @@ class Client:
         return self.connection.read_response()
 
     def ask_many(self, commands):
-        """Sends all at once; the answers."""
+        """Sends all commands at once, and returns the answers."""
         self.connection.send_packed_command(self.connection.pack_commands(commands))
         return [self.answer() for _ in commands]
 
     def vanish(self, reset):
-        """Closes, orderly or as if the machine had crashed."""
+        """Closes the connection, orderly or by a reset."""
         if reset:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
 
 class Crowd:
-    """Many clients, of which any may be answered at any time."""
+    """Many clients. Each may get an answer at any time."""
 
     def __init__(self, server, count):
         self.clients = [Client(server) for _ in range(count)]
@@ -72,13 +72,13 @@ class Crowd:
         client.vanish(reset)
 
     def ready(self, timeout=PATIENCE):
-        """Clients that have an answer, each with the time at which it was there."""
+        """The clients that have an answer, each with the time when it arrived."""
         events = self.poll.poll(timeout)
         now = time.monotonic()
         return [(self.of_file[file], now) for file, _ in events]
 
     def answers(self, count):
-        """The next answers: triples of a client, what it was told, and when."""
+        """The next answers: triples of client, answer and time."""
         got = []
         while len(got) < count:
             ready = self.ready()
@@ -93,7 +93,7 @@ def key_name(number):
 
 
 def left(server, keys):
-    """What lies in the lists."""
+    """The items in the lists."""
     return [item for answer in
             Client(server).ask_many([("LRANGE", key, 0, -1) for key in keys]) for item in answer]
 
@@ -102,7 +102,7 @@ def left(server, keys):
 def first_come_is_first_served_on_each_of_500_keys(server):
     with Crowd(server, CLIENTS) as crowd:
         turn = {}
-        for start in range(0, CLIENTS, KEYS):  # who comes first is certain only after INFO
+        for start in range(0, CLIENTS, KEYS):  # INFO makes sure of the order in which they block
             for number, client in enumerate(crowd.clients[start:start + KEYS]):
                 client.ask("BLPOP", key_name(number), 0)
                 turn[client] = b"%d" % (start // KEYS)
@@ -140,7 +140,7 @@ def one_push_of_2000_items_serves_2000_clients_in_order(server):
 
 @compared
 def clients_that_vanish_swallow_nothing(server):
-    """Half of the clients vanish while they wait; all items reach the others."""
+    """Half of the clients vanish while they are blocked. All items reach the others."""
     with Crowd(server, CLIENTS) as crowd:
         for number, client in enumerate(crowd.clients):
             client.ask("BLPOP", key_name(number % KEYS), b"all", 0)
@@ -155,7 +155,7 @@ def clients_that_vanish_swallow_nothing(server):
         for client, (key, _), _ in crowd.answers(CLIENTS // 2):
             equal(key, client.asked[1], "key of an item")
         equal(left(server, waiting), [], "items left")
-        # Pushed when a client in front has gone, but the server may not have noticed yet.
+        # Pushed when the first client has vanished, which the server may not have noticed yet.
         swallowed = 0
         for client in list(crowd.clients[:200]):
             client.ask("BLPOP", "last", 0)
@@ -170,7 +170,7 @@ def clients_that_vanish_swallow_nothing(server):
 
 
 class Storm:
-    """Clients that block on several keys, time out, vanish and come again while items come in."""
+    """Clients block on several keys, time out, vanish and come back, while items are pushed."""
 
     def __init__(self, server, crowd, rng):
         self.server, self.crowd, self.rng = server, crowd, rng
@@ -188,7 +188,7 @@ class Storm:
 
     def take(self, client):
         answer = client.answer()
-        if isinstance(answer, list):  # what was moved is still there, or received later
+        if isinstance(answer, list):  # a moved item is still in a list, or is received later
             self.received.append(answer[1])
 
     def push(self, pusher):
@@ -212,7 +212,7 @@ class Storm:
                 self.gone += 1
 
     def calm(self):
-        """Takes what comes until only those wait who wait for ever and for nothing."""
+        """Reads answers until only clients without a timeout and without items are blocked."""
         waiting = set(self.crowd.clients)
 
         def all_answered():
@@ -221,15 +221,15 @@ class Storm:
                 waiting.remove(client)
             return (all(client.asked[-1] == 0 for client in waiting) and
                     self.server.info("blocked_clients") == str(len(waiting)))
-        wait_for(all_answered, "that only clients without a time-out wait")
+        wait_for(all_answered, "only clients without a timeout are blocked")
 
     def check(self):
-        """Every item was received once or is still there, but for those that were on their way to
-        a client that vanished."""
+        """Every item was received once or is still in a list, except those that were sent to a client
+        that vanished."""
         everywhere = self.received + left(self.server, map(key_name, range(KEYS)))
         twice = [item for item, count in collections.Counter(everywhere).items() if count > 1]
         equal(twice, [], "items received twice")
-        equal(set(everywhere) - set(self.pushed), set(), "items that nobody has pushed")
+        equal(set(everywhere) - set(self.pushed), set(), "items that no client has pushed")
         lost = len(self.pushed) - len(everywhere)
         assert lost <= self.gone, f"{lost} items lost, but only {self.gone} clients have vanished"
         note(self.server, f"{len(self.pushed)} items pushed, {len(self.received)} received, {lost} "
@@ -248,7 +248,7 @@ def a_storm_loses_and_doubles_nothing(server):
 
 @compared
 def items_pass_through_chains_of_moves(server):
-    """200 chains of nine moves and a client at the end of each, blocked from end to start."""
+    """200 chains of nine moves with a client at the end, blocked from the end to the start."""
     chains, length = CLIENTS // 10, 10
     with Crowd(server, CLIENTS) as crowd:
         ends = set()
@@ -272,7 +272,7 @@ def items_pass_through_chains_of_moves(server):
 
 @compared
 def time_outs_come_neither_early_nor_late(server):
-    """2000 clients whose times end evenly over a second."""
+    """2000 clients whose timeouts are spread over a second."""
     rng = random.Random(3)
     timeouts = [round(0.4 + i / CLIENTS, 4) for i in range(CLIENTS)]
     rng.shuffle(timeouts)
@@ -289,5 +289,5 @@ def time_outs_come_neither_early_nor_late(server):
         for client, answer, now in answers:
             equal(answer, None, "answer when the time is over")
             late.append((now - client.sent - client.asked[-1]) * 1000)
-        check_late(server, "time-outs", late)
+        check_late(server, "timeouts", late)
     return []

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What ./dev demo broker shows; fails where it goes otherwise. usage: demo.sh BROKER
+# The demo of ./dev demo broker; fails if an answer is not as expected. usage: demo.sh BROKER
 # shellcheck disable=SC2317 # some functions are called through others
 set -eu
 broker=$1
@@ -14,7 +14,7 @@ end() {
 trap end EXIT
 trap 'exit 1' HUP INT TERM
 
-# until_so COMMAND...: waits until it succeeds, ten seconds at most.
+# until_so COMMAND...: repeats it until it succeeds, for ten seconds at most.
 until_so() {
     tries=0
     until "$@"; do
@@ -28,11 +28,11 @@ is_ready() {
     grep -q '^ready on ' "$folder/broker"
 }
 
-is_blocked() { # COUNT: so many clients are
+is_blocked() { # COUNT: whether so many clients are blocked
     redis-cli -p "$port" INFO clients | grep -q "^blocked_clients:$1"
 }
 
-# ends_with FILE TEXT: fails unless the last line of an answer does.
+# ends_with FILE TEXT: fails unless the last line of an answer ends with the text.
 ends_with() {
     case $(tail -n 1 "$folder/$1") in
     *"$2") ;;
@@ -43,7 +43,7 @@ ends_with() {
     esac
 }
 
-# shows TEXT WORD...: runs redis-cli with these words, and shows them and the answer.
+# shows TEXT WORD...: runs redis-cli, and shows the command and the answer, which ends with the text.
 shows() {
     wanted=$1
     shift
@@ -52,7 +52,7 @@ shows() {
     ends_with shown "$wanted"
 }
 
-# waits NAME WORD...: the same in the background, for somebody of that name.
+# waits NAME WORD...: runs redis-cli in the background, as the client of that name.
 waits() {
     name=$1
     shift
@@ -61,19 +61,19 @@ waits() {
     eval "pid_of_$name=\$!"
 }
 
-# answer NAME TEXT: waits for the answer, and shows it.
+# answer NAME TEXT: waits for the answer of that client, and shows it.
 answer() {
     eval "wait \"\$pid_of_$1\""
     sed "s/^/the $1: /" "$folder/$1"
     ends_with "$1" "$2"
 }
 
-: >"$folder/broker" # so that is_ready may look at it
+: >"$folder/broker" # is_ready reads it
 "$broker" --port 0 >"$folder/broker" &
 pid=$!
 until_so is_ready
 port=$(sed 's/^ready on .*://' "$folder/broker")
-echo "The broker is $(cat "$folder/broker"). A worker waits for a job, until one comes in:"
+echo "The broker is $(cat "$folder/broker"). A worker is blocked until a job is pushed:"
 echo
 waits worker BLPOP jobs 10
 until_so is_blocked 1
@@ -81,19 +81,19 @@ shows '(integer) 1' RPUSH jobs report
 answer worker '"report"'
 
 echo
-echo 'Who waits for half a second in vain is told so:'
+echo 'If no job arrives within half a second, the answer is nil:'
 echo
 shows '(nil)' BLPOP jobs 0.5
 
 echo
-echo 'A job that is pushed for later reaches whoever waits when its second is over:'
+echo 'A delayed job reaches a blocked worker when its second is over:'
 echo
 shows OK LPUSHIN jobs 1000 tea
 waits worker BLPOP urgent jobs 10
 answer worker '"tea"'
 
 echo
-echo 'What the purgatory tells while three wait, two of them with a time-out, one on two keys:'
+echo 'The statistics of the purgatory with three blocked clients, two with a timeout, one on two keys:'
 echo
 waits first BLPOP urgent jobs 60
 waits second BRPOP jobs 60
@@ -102,7 +102,7 @@ until_so is_blocked 3
 shows '' INFO purgatory
 
 echo
-echo 'SIGTERM: each of them is answered, and the broker ends with 0:'
+echo 'SIGTERM: each blocked client gets nil, and the broker ends with status 0:'
 echo
 echo "\$ kill $pid"
 kill "$pid"
@@ -112,5 +112,5 @@ done
 status=0
 wait "$pid" || status=$?
 pid=
-echo "the broker ended with $status"
+echo "the broker ended with status $status"
 exit "$status"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Where the broker may answer otherwise than redis-server, and why. All else must be the same."""
+"""The answers of the broker that may differ from those of redis-server, and why."""
 import re
 from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """Expressions, each of which must match the whole."""
+    """Regular expressions, each of which must match the whole text."""
     test: str
     asked: str
     redis: str
@@ -32,7 +32,7 @@ INTENDED = [
                "in redis-server the sum overflows"),
     Difference("malformed_requests_are_refused_as_by_redis", r"b'.*PINGxx.*",
                r"b'\+PONG.*\+PONG.*'", r"b'-ERR Protocol error: no end of line after a bulk string.*",
-               "redis-server passes over any two bytes behind a bulk string"),
+               "redis-server skips any two bytes after a bulk string"),
     Difference("malformed_requests_are_refused_as_by_redis", r"b'\*1\\r\\n\\r\\n.*",
                r".*expected '\$', got ' '.*", r".*expected '\$', got '\?'.*",
                "a byte that cannot be printed is shown as a question mark"),
@@ -45,8 +45,8 @@ def matches(difference, test, asked, redis, broker):
 
 
 def explain(test, expected, answers):
-    """Lines on what differs. Fails on what is not intended, and where a difference that is named
-    here does not occur any more."""
+    """Returns a line for each difference. Fails if one is not listed here, or a listed one no longer
+    occurs."""
     used = set()
     lines, faults = [], []
     for (asked, redis), (also_asked, broker) in zip(expected, answers, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keys that expire, and values that are delivered later: exactly when they should."""
+"""Keys that expire, and values that are pushed later: never early, and not late."""
 import random
 import time
 
@@ -11,7 +11,7 @@ KEYS = 500
 
 @compared
 def keys_go_in_time_without_being_touched(server):
-    """Watched with DBSIZE, which touches none of them."""
+    """Observed with DBSIZE, which does not look at the keys."""
     rng = random.Random(4)
     with Wire(server) as wire:
         sent = time.monotonic()
@@ -38,8 +38,8 @@ def keys_go_in_time_without_being_touched(server):
 
 @compared
 def an_expired_key_is_never_seen(server):
-    """Also where its timer is late: the server is stopped over the deadline, and then finds the
-    commands before it can run timers."""
+    """Even if its timer is late: the server is stopped during the deadline, and then receives the
+    command before it can run timers."""
     answers = []
     with Wire(server) as wire, Wire(server) as list_wire:
         for asked in [("GET", "k"), ("PTTL", "k"), ("TTL", "k"), ("EXISTS", "k"), ("TYPE", "k"),
@@ -64,7 +64,7 @@ def an_expired_key_is_never_seen(server):
 
 @own()
 def a_command_that_takes_long_lets_no_dead_key_be_seen(server):
-    """All in one pipeline, without a chance for timers in between."""
+    """All in one pipeline, so that no timer can run in between."""
     with Wire(server) as wire:
         wire.send_pipeline([("RPUSH", "large", *["x"] * 10000)] * 40)
         sent = [("SET", "k", "v", "PX", 1), ("DEL", "large"), ("GET", "k"), ("PTTL", "k"),
@@ -73,7 +73,7 @@ def a_command_that_takes_long_lets_no_dead_key_be_seen(server):
 
 
 def until(wire, key, seconds):
-    """Asks for a key until it has gone, for at most so long; how long that took."""
+    """Asks for a key until it is gone, and returns how long that took."""
     began = time.monotonic()
     while time.monotonic() < began + seconds:
         if wire.ask("EXISTS", key) == 0:
@@ -131,7 +131,7 @@ def a_list_that_expires_serves_nobody(server):
 
 @own()
 def a_delayed_value_is_delivered_in_time(server):
-    """To whoever waits: 500 by each of the two clocks, in order of their times."""
+    """To blocked clients: 500 by each of the two clocks, in order of their deadlines."""
     rng = random.Random(5)
     with Wire(server) as wire, Wire(server) as waiter:
         for name in ("LPUSHIN", "LPUSHAT"):

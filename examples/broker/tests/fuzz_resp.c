@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_resp - what the broker's parser promises, on any bytes; aborts where it does not hold.
+ * fuzz_resp.c - checks the promises of the broker's parser on any bytes; aborts if one is broken.
  *
- * The first byte says what limit there is on a request, the second into what pieces the rest is
- * cut, the third how the rest is to be read: as what a client has sent, as numbers of pieces of
- * the language of which that is made, or as the arguments of a request that is written as it
- * should be.
+ * The first byte sets the limit of a request, the second the size of the pieces that the rest
+ * arrives in, the third the meaning of the rest: the bytes that a client sends, indices of
+ * fragments of the protocol, or the arguments of a valid request.
  *
- * The parser always sees a copy of just the size that it is told, so that AddressSanitizer sees
- * each byte read beyond it.
+ * The parser always gets a copy of exactly the size that it is told, so that AddressSanitizer
+ * detects each read beyond it.
  */
 #include "../../../tests/fuzz/fuzz.h"
 
@@ -27,7 +26,7 @@ struct stream {
     size_t max_request;
 };
 
-/* A request, with a copy of the bytes that its arguments lie in. */
+/* A parsed request, and the copy of the bytes that it refers to. */
 struct parsed {
     char *copy;
     struct resp_request request;
@@ -56,7 +55,7 @@ static void check_request(const struct parsed *parsed, size_t size) {
     }
 }
 
-/* Parses what is between `at` and `end`. */
+/* Parses the bytes from `at` to `end`. */
 static struct parsed parse(const struct stream *stream, size_t at, size_t end) {
     struct parsed parsed = { .copy = malloc(end - at) };
     check(parsed.copy != NULL || at == end, "no memory");
@@ -86,7 +85,7 @@ static void parsed_fini(struct parsed *parsed) {
     free(parsed->copy);
 }
 
-/* As parse(), but the bytes come in pieces, and the parser is asked when it has what it wanted. */
+/* As parse(), but the bytes arrive in pieces, and the parser runs when it has what it needs. */
 static struct parsed parse_in_pieces(const struct stream *stream, size_t at, size_t piece) {
     size_t end = at;
     for (;;) {
@@ -96,14 +95,14 @@ static struct parsed parse_in_pieces(const struct stream *stream, size_t at, siz
         size_t needed = parsed.request.needed;
         while (end - at < needed && end < stream->size)
             end += stream->size - end < piece ? stream->size - end : piece;
-        if (end - at < needed) /* the rest of the stream is too little: nothing may be in it */
+        if (end - at < needed) /* the stream ends before */
             return parsed;
         parsed_fini(&parsed);
     }
 }
 
-/* Where the pieces end before as many bytes are there as a valid request would take, a fault may
-   not have been seen yet. */
+/* If the pieces end before the size of a valid request, the parser may not have seen an error yet.
+   */
 static void compare(const struct parsed *whole, const struct parsed *pieces) {
     if (pieces->result == RESP_MORE && whole->result == RESP_INVALID)
         return;
@@ -124,7 +123,7 @@ static void compare(const struct parsed *whole, const struct parsed *pieces) {
     }
 }
 
-/* All requests of a stream, each as a whole and in pieces. */
+/* Parses all requests of a stream, each as a whole and in pieces. */
 static void run_stream(const struct stream *stream, size_t piece) {
     size_t at = 0;
     bool goes_on = true;
@@ -139,8 +138,8 @@ static void run_stream(const struct stream *stream, size_t piece) {
     }
 }
 
-/* Takes arguments out of the bytes (a byte for the length of each), and writes them as a request;
-   what the parser makes of that must be the same arguments. */
+/* Makes arguments of the bytes (one byte for the length of each), and writes them as a request. The
+   parser must return the same arguments. */
 static void run_round_trip(const uint8_t *data, size_t size, size_t piece) {
     static char encoded[ENCODED_MAX];
     struct resp_argument arguments[ARGUMENTS_MAX];
@@ -170,7 +169,7 @@ static void run_round_trip(const uint8_t *data, size_t size, size_t piece) {
                          arguments[i].size) == 0,
               "a valid request has other arguments");
     parsed_fini(&parsed);
-    if (end > 0) { /* and without its last byte it is none */
+    if (end > 0) { /* without its last byte it is incomplete */
         stream.size--;
         parsed = parse(&stream, 0, stream.size);
         check(parsed.result == RESP_MORE && parsed.request.needed == end,
@@ -179,7 +178,7 @@ static void run_round_trip(const uint8_t *data, size_t size, size_t piece) {
     }
 }
 
-/* Writes what the bytes spell: pieces of requests, so that random bytes come to something. */
+/* Writes the fragments that the bytes stand for, so that random bytes become likely requests. */
 static size_t spell(char *text, size_t size, const uint8_t *data, size_t count) {
     static const char *const pieces[] = {
         "*",      "$",      "\r\n",   "\n",     "0",      "1",  "2",   "3",      "-",

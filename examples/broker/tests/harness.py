@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the broker share: how they are marked, and what they check with.
+"""How tests of the broker are marked, and the checks that they share.
 
 A test is a function that takes a server. Those marked `compared` run on redis-server first, which
-shows that the test itself is right, and then on the broker; what they return, a list of pairs
-(what was asked, what was answered), must be the same but for what `differences.py` names. Those
-marked `own` are about what only the broker has, and run on it alone.
+shows that the test itself is right, and then on the broker. Both must return the same list of pairs
+(request, answer), except for the differences in `differences.py`. Those marked `own` test what only the
+broker has, and run on it alone.
 """
 import time
 import types
 from typing import Callable, NamedTuple
 
-PATIENCE = 60  # seconds that only a hanging server needs
-LATE_MS = 10  # what a quiet machine keeps; see check_late()
-FILES = 9000  # descriptors that a crowd of clients and a server need together, and more
+PATIENCE = 60  # seconds; only a server that hangs takes longer
+LATE_MS = 10  # on a quiet machine; see check_late()
+FILES = 9000  # more descriptors than a crowd of clients and a server need
 
 
 class Test(NamedTuple):
@@ -52,7 +52,7 @@ def own(*options):
     return add
 
 
-notes = []  # what a test found that is worth telling
+notes = []  # lines that are printed below the test
 
 
 def note(server, text):
@@ -83,8 +83,8 @@ def percentiles(values):
 
 
 def check_late(server, what, late):
-    """`late`: milliseconds. None may be negative; and on a quiet machine, for which --strict is,
-    all must be within LATE_MS. Others are shared: there half of them within five times as much."""
+    """`late`: milliseconds, none of which may be negative. With --strict, for a quiet machine, all must
+    be within LATE_MS; otherwise half of them within five times as much."""
     late = sorted(late)
     note(server, f"{what} late by {percentiles(late)}")
     if not server.is_broker:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random histories of commands: what the broker answers, redis-server answers, too."""
+"""Random histories of commands: the broker and redis-server give the same answers."""
 import random
 import select
 
@@ -8,11 +8,11 @@ from harness import compared, settings, wait_for
 
 KEYS = ["a", "b", "c", "d"]
 WAITERS = 6
-LIVES = [100, 1000]  # seconds that keys may live
+LIVES = [100, 1000]  # seconds until keys expire
 
 
 def random_command(rng):
-    """One that is answered at once."""
+    """A command that never blocks."""
     key, other = rng.choice(KEYS), rng.choice(KEYS)
     value = rng.choice(["", "v", "12", "x" * rng.randrange(300)])
     number = rng.choice([-3, -1, 0, 1, 2, 5])
@@ -43,8 +43,8 @@ def random_command(rng):
 
 
 def told(asked, answer):
-    """A pair for the comparison. A TTL counts down while a history runs, so that two servers tell
-    the same only when both are equally fast: the nearest of LIVES stands for it."""
+    """A pair for the comparison. A TTL counts down during a history, so two servers answer alike
+    only if both are equally fast: it is replaced by the nearest of LIVES."""
     if asked[0] == "TTL" and answer > 0:
         answer = min(LIVES, key=lambda life: abs(life - answer))
     return str(asked), answer
@@ -67,7 +67,7 @@ def random_commands_are_answered_as_by_redis(server):
 
 
 class History:
-    """A client that gives commands, and others that may come to wait because of theirs."""
+    """One client that never blocks, and others that may block."""
 
     def __init__(self, server, rng):
         self.server, self.rng = server, rng
@@ -77,13 +77,13 @@ class History:
         self.waiting = []
         self.told = []
 
-    def settle(self, asked):
-        """Waits until everybody has been answered or is blocked, and notes who was told what."""
+    def wait_until_quiet(self, asked):
+        """Waits until each client has its answer or is blocked, and records the answers."""
         def answered():
             return select.select(self.waiting, [], [], 0)[0] if self.waiting else []
         wait_for(lambda: len(self.waiting) - len(answered()) ==
                  int(self.server.info("blocked_clients")), f"that all is quiet after {asked}")
-        for wire in answered():  # those of one step in the order in which they came to wait
+        for wire in answered():  # those of one step in the order in which they blocked
             self.told.append((f"{asked}: client {self.names[wire]}", wire.reply()))
             self.waiting.remove(wire)
             self.idle.append(wire)
@@ -99,7 +99,7 @@ class History:
         else:
             asked = random_command(self.rng)
             self.told.append(told(asked, self.driver.ask(*asked)))
-        self.settle(asked)
+        self.wait_until_quiet(asked)
 
     def close(self):
         for wire in [self.driver, *self.names]:
@@ -108,7 +108,7 @@ class History:
 
 @compared
 def random_waits_are_answered_as_by_redis(server):
-    """Several clients block on several keys; who is served, and with what, is the same."""
+    """Several clients block on several keys. The same clients get the same items."""
     history = History(server, random.Random(7))
     for _ in range(1200 // settings.slowness):
         history.step()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is too much is refused with a clear word, and others do not feel it."""
+"""What exceeds a limit is refused with an error, and other clients are not disturbed."""
 import subprocess
 import threading
 import time
@@ -17,7 +17,7 @@ def is_served(server):
 
 @own("--max-clients", "50")
 def a_client_too_many_is_told_so(server):
-    first = Wire(server)  # asks on the connection that it keeps, so that no other is just leaving
+    first = Wire(server)  # stays open: a connection that is just closing would count
     wait_for(lambda: b"connected_clients:1\r" in first.ask("INFO", "clients"), "only one client")
     clients = [first] + [Wire(server) for _ in range(49)]
     for client in clients:
@@ -58,7 +58,7 @@ def a_request_that_is_too_large_is_refused(server):
                 assert text.startswith(b"-ERR Protocol error: "), (request, text)
                 equal(text.count(b"\r\n"), 1, "lines of the error")
             equal(other.ask("PING"), b"+PONG")
-        # What is just small enough is not refused, nor are many small ones at once.
+        # A request at the limit is not refused, nor are many small ones at once.
         value = b"v" * (65536 - len(command("SET", "k", b"")) - 4)
         equal(len(command("SET", "k", value)), 65536, "size of a request")
         equal(other.ask("SET", "k", value), b"+OK")
@@ -94,7 +94,7 @@ def writes_beyond_the_memory_limit_are_refused(server):
         equal(wire.ask("DEL", *[f"key-{i}" for i in range(10)]), 10)
         equal(wire.ask("RPUSH", "queue", "item"), 1)
         equal(waiter.reply(), [b"queue", b"item"])
-        # What is to be delivered counts from the beginning.
+        # Delayed values count from the start.
         equal(wire.ask("FLUSHALL"), b"+OK")
         answers = [wire.ask("LPUSHIN", "l", 60000, value) for _ in range(200)]
         assert 80 <= answers.index(refused) <= 106, answers.index(refused)
@@ -103,15 +103,15 @@ def writes_beyond_the_memory_limit_are_refused(server):
 
 @own("--max-memory", "8m")
 def unfinished_requests_are_limited_altogether(server):
-    """40 clients, each within its limits: those that would need more than all may have are closed,
-    and the others go on."""
+    """40 clients, each within its own limits: some are closed to keep the limit of all, and the others
+    continue."""
     is_served(server)
     wires = [Wire(server) for _ in range(40)]
     for wire in wires:
         try:
             wire.send_bytes(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n" + b"v" * 500000)
         except ConnectionError:
-            pass  # it is one of those
+            pass  # this one was closed
     wait_for(lambda: int(server.info("connected_clients")) < 40, "that some are closed")
     wait_for(lambda: int(server.info("mem_clients_normal")) <= 8 << 20, "that enough are closed")
     is_served(server)
@@ -125,7 +125,7 @@ def unfinished_requests_are_limited_altogether(server):
         wire.close()
     assert 3 <= finished < 40, f"{finished} requests were finished"
     wait_for(lambda: server.info("connected_clients") == "1", "that all have gone")
-    equal(server.info("mem_clients_normal"), "0", "bytes that are kept for nobody")
+    equal(server.info("mem_clients_normal"), "0", "memory of clients without clients")
 
 
 @own("--max-memory", "1m")
@@ -151,9 +151,9 @@ MANY = 100000
 
 @own()
 def memory_is_counted_as_it_is_used(server):
-    """What INFO tells grows as the process does, within a quarter; many small values, where what
-    surrounds a value matters most. Each kind with a server of its own: memory that others have
-    given back would serve the next."""
+    """used_memory grows as the process does, within a quarter; with many small values, where the
+    overhead matters most. Each kind has its own server: otherwise it would use freed memory of the
+    one before."""
     def resident(fresh):
         with open(f"/proc/{fresh.process.pid}/smaps_rollup", encoding="ascii") as maps:
             return next(int(line.split()[1]) << 10 for line in maps if line.startswith("Pss_Anon"))
@@ -171,14 +171,14 @@ def memory_is_counted_as_it_is_used(server):
             counted = int(fresh.info("used_memory")) - before[1]
             note(server, f"{what}: {counted / MANY:.0f} bytes each are counted, {grown / MANY:.0f} "
                  "are used")
-            if settings.slowness == 1:  # a sanitizer's allocator has its own ways
+            if settings.slowness == 1:  # the allocator of a sanitizer uses more
                 assert 0.75 * grown <= counted <= 1.25 * grown, f"{what}: {counted} for {grown}"
             fresh.finish()
 
 
 @own("--max-memory", "16m")
 def the_client_that_takes_most_is_closed(server):
-    """Not the one that comes last."""
+    """And not the one that came last."""
     def begin(wire, size):
         wire.send_bytes(b"*2\r\n$4\r\nECHO\r\n$%d\r\n" % (2 * size) + b"v" * size)
         return size
@@ -208,7 +208,7 @@ def the_client_that_takes_most_is_closed(server):
 
 @own("--max-memory", "16m")
 def keys_and_names_of_clients_are_counted(server):
-    """Keys are kept twice: by the client's request and by the purgatory."""
+    """Keys are stored twice: in the request and by the purgatory."""
     before = int(server.info("mem_clients_normal"))
     with Wire(server) as named:
         equal(named.ask("CLIENT", "SETNAME", "n" * 1024), b"+OK")
@@ -277,7 +277,7 @@ def two_brokers_on_one_port_are_refused_unless_asked(server):
 
 
 class Pinger(threading.Thread):
-    """Asks again and again, each time on the same connection; what each answer took."""
+    """Sends requests on one connection, and measures how long each answer takes."""
 
     def __init__(self, server):
         super().__init__()
@@ -291,7 +291,7 @@ class Pinger(threading.Thread):
                 began = time.monotonic()
                 equal(self.wire.ask("GET", "check"), b"value")
                 self.took.append((time.monotonic() - began) * 1000)
-        except Exception as fault:  # told by whoever joins
+        except Exception as fault:  # raised again by finish()
             self.fault = fault
         self.wire.close()
 
@@ -303,7 +303,7 @@ class Pinger(threading.Thread):
 
 
 def flood(server, value_size, seconds):
-    """Clients that ask for large values and never read; the wires."""
+    """Starts clients that request large values and never read, and returns their connections."""
     with Wire(server) as wire:
         wire.ask("SET", "large", b"v" * value_size)
     wires = [Wire(server, receive_buffer=4096) for _ in range(10)]
@@ -338,7 +338,7 @@ def clients_that_never_read_are_held_back_and_stall_nobody(server):
     is_served(server)
     wait_for(lambda: server.info("connected_clients") == "11", "that none of them is closed")
     assert int(server.info("total_commands_processed")) < executed + 10, "commands go on"
-    for wire in wires:  # it goes on when they read
+    for wire in wires:  # it executes their requests when they read
         wire.socket.setblocking(True)
         for _ in range(30):
             equal(len(wire.reply()), 100000)
@@ -348,7 +348,7 @@ def clients_that_never_read_are_held_back_and_stall_nobody(server):
 
 @own("--max-output", "64k")
 def a_reply_is_never_too_long(server):
-    value = b"v" * 8000000  # the kernel does not take all of it at once
+    value = b"v" * 8000000  # more than the kernel accepts at once
     items = [b"%04d" % i * 4000 for i in range(1000)]
     with Wire(server) as wire, Wire(server) as waiter:
         equal(wire.ask("SET", "k", value), b"+OK")
@@ -380,7 +380,7 @@ def a_client_that_reads_late_gets_all(server):
 
 @own()
 def clients_that_send_slowly_stall_nobody(server):
-    """Each leaves its request unfinished; the others are served as if it were not there."""
+    """Each sends an incomplete request. Other clients are served as before."""
     is_served(server)
     slow = [Wire(server) for _ in range(200)]
     for i, wire in enumerate(slow):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""redis-benchmark, in its short forms: it must finish, and nothing may have gone wrong."""
+"""Short runs of redis-benchmark: each must end without an error."""
 import re
 import subprocess
 import time
@@ -11,7 +11,7 @@ REQUESTS = 3000 // settings.slowness
 
 
 def benchmark(server, *arguments, clients=50, pipeline=1):
-    """Runs it; pairs of the name of a test and its requests per second."""
+    """Runs it, and returns pairs of the name of a test and its requests per second."""
     done = subprocess.run(
         ["redis-benchmark", "-p", str(server.port), "-n", str(REQUESTS), "-c", str(clients), "-P",
          str(pipeline), "-q", *arguments],
@@ -38,7 +38,7 @@ def redis_benchmark_finishes_with_each_command(server):
                 rates += benchmark(server, "-t", name, pipeline=pipeline)
                 sizes.append(wire.ask("LLEN", "mylist"))
             tell(server, f"pipelines of {pipeline}", rates)
-            # It sends whole pipelines, and so may send somewhat more than it was told.
+            # It sends whole pipelines, so it may send somewhat more than asked.
             extra = 50 * pipeline
             assert REQUESTS <= sizes[0] <= REQUESTS + extra, sizes
             assert REQUESTS <= sizes[1] - sizes[0] <= REQUESTS + extra, sizes
@@ -49,7 +49,7 @@ def redis_benchmark_finishes_with_each_command(server):
 
 @compared
 def redis_benchmark_finishes_with_several_at_once(server):
-    """Three of them, each with commands of its own, on keys that they share."""
+    """Three at once, with different commands on shared keys."""
     mixed = [("-t", "set,get,lpush,lpop,rpush,rpop,lrange_100", "-r", "100", "-d", "200"),
              ("-r", "50", "RPUSH", "queue:__rand_int__", "item"),
              ("-r", "50", "BLPOP", "queue:__rand_int__", "other:__rand_int__", "0.001")]
@@ -66,8 +66,8 @@ def redis_benchmark_finishes_with_several_at_once(server):
 
 @compared
 def time_outs_come_while_others_keep_it_busy(server):
-    """Clients that write keys which expire, in long pipelines: as much work for the timers as for
-    the sockets. Where timers have to wait for sockets, they fall behind by seconds."""
+    """Clients write keys that expire, in long pipelines: as much work for timers as for sockets. If
+    timers waited for sockets, they would be late by seconds."""
     with subprocess.Popen(["redis-benchmark", "-p", str(server.port), "-q", "-P", "256", "-c", "50",
                            "-n", "100000000", "-r", "100000000", "SET", "key:__rand_int__", "v",
                            "PX", "300"], stdout=subprocess.DEVNULL) as busy:
@@ -83,7 +83,7 @@ def time_outs_come_while_others_keep_it_busy(server):
         finally:
             busy.kill()
     late.sort()
-    note(server, f"time-outs late by {percentiles(late)}")
+    note(server, f"timeouts late by {percentiles(late)}")
     if server.is_broker:
         limit = 20 if settings.strict else 1500 * settings.slowness
         assert late[len(late) // 2] < limit, f"half of them are late by {late[len(late) // 2]} ms"
@@ -92,7 +92,7 @@ def time_outs_come_while_others_keep_it_busy(server):
 
 @own()
 def the_purgatory_is_empty_after_a_load(server):
-    """What INFO tells of it goes up while clients wait, and back to nothing."""
+    """Its fields in INFO rise while clients are blocked, and return to zero."""
     fields = ("pending", "delayed", "watched", "keys")
 
     def told():

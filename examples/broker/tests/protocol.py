@@ -6,16 +6,16 @@ import time
 from clients import Wire, command
 from harness import compared, equal, own, settings
 
-END = b"$9\r\n--end--\r\n\r\n"  # a reply that ends what is looked at
-LONG = 1 << 20  # bytes; far longer than a line of a request may be
+END = b"$9\r\n--end--\r\n\r\n"  # the reply that marks the end
+LONG = 1 << 20  # bytes; far above the limit of a line of a request
 
 
 def answers(server, data, pieces=None):
-    """What is answered to these bytes, and whether the connection stays open."""
+    """The answer to these bytes, and whether the connection stays open."""
     with Wire(server) as wire:
         try:
-            # In one piece if possible: where bytes come that the server does not read before it
-            # closes, the kernel throws away what it has said last.
+            # In one piece if possible: if unread bytes arrive before the server closes, the kernel
+            # discards the end of its answer.
             *first, last = pieces or [data]
             for piece in [*first, last + command("ECHO", "--end--\r\n")]:
                 wire.send_bytes(piece)
@@ -25,7 +25,7 @@ def answers(server, data, pieces=None):
 
 
 def refusal(server, start, filler):
-    """What is said to a line that does not end."""
+    """The answer to a line without an end."""
     with Wire(server) as wire:
         wire.send_bytes(start)
         sent = 0
@@ -113,7 +113,7 @@ def lines_without_end_are_refused_as_by_redis(server):
 
 @compared
 def requests_of_a_web_page_close_the_connection(server):
-    """A page in a browser may send a POST to any port; what stands in it must not be executed."""
+    """A web page can send a POST to any port. Commands in its text must not be executed."""
     body = b"Content-Length: 20\r\n\r\nSET owned by-a-page\r\n"
     seen = [(sent, answers(server, sent)) for sent in
             [b"POST / HTTP/1.1\r\n" + body, b"post / HTTP/1.1\r\n" + body,
@@ -171,7 +171,7 @@ def requests_in_pieces_are_answered_as_in_one(server):
 
 @compared
 def a_large_value_comes_back_whole(server):
-    """Larger than any buffer of a socket, so that reading and writing take several steps."""
+    """Larger than the buffers of a socket, so that reads and writes take several steps."""
     size = 4_000_000 // settings.slowness
     value = bytes(i * 31 % 251 for i in range(251)) * (size // 251)
     with Wire(server) as wire:
@@ -189,8 +189,7 @@ def a_large_value_comes_back_whole(server):
 
 @compared
 def what_follows_a_blocking_command_waits_for_it(server):
-    """A client that is blocked gets no answer to what it has sent after the blocking command, and
-    all of them, in order, when that one has been answered."""
+    """Commands behind a blocking command are answered after it, in order."""
     with Wire(server) as waiter, Wire(server) as other:
         waiter.send_bytes(command("PING") + command("BLPOP", "a", 0) + command("GET", "k") +
                           command("BLPOP", "b", "c", 0) + b"ECHO inline\r\n" +
@@ -222,7 +221,7 @@ PIECES = [b"*", b"$", b"\r\n", b"\n", b"0", b"1", b"2", b"-", b"9999999", b" ", 
 
 @own()
 def random_bytes_hurt_nobody(server):
-    """Clients that send anything, and leave at any time; whoever behaves is served."""
+    """Clients that send random bytes and close at any time do not disturb others."""
     rng = random.Random(8)
     with Wire(server) as other:
         wires = []
@@ -249,7 +248,7 @@ def random_bytes_hurt_nobody(server):
 
 @own()
 def each_client_has_its_own_errors(server):
-    """One client's faults end its own connection and no other."""
+    """An error of one client closes its own connection and no other."""
     with Wire(server) as other:
         for request in (b"*x\r\n", b"ECHO \"open\r\n", b"*1\r\n$-7\r\n"):
             with Wire(server) as wire:

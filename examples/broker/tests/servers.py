@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts the broker and the real redis-server, and stops them."""
+"""Starts and stops the broker and redis-server."""
 import re
 import signal
 import socket
@@ -18,7 +18,7 @@ def free_port():
 
 
 class Server:
-    """A server that runs, on a port of the loopback."""
+    """A running server on a loopback port."""
 
     def __init__(self, name, arguments):
         self.name = name
@@ -71,7 +71,7 @@ class Server:
         wait_for(lambda: self.info("blocked_clients") == str(count), f"{count} clients blocked")
 
     def pause(self, seconds, act):
-        """Stops the process for so long, and does something meanwhile."""
+        """Stops the process for some seconds, and calls `act` meanwhile."""
         self.process.send_signal(signal.SIGSTOP)
         try:
             act()
@@ -80,7 +80,7 @@ class Server:
             self.process.send_signal(signal.SIGCONT)
 
     def stop(self, number=signal.SIGTERM):
-        """Sends a signal, and waits until the server has ended well; how long that took."""
+        """Sends a signal, waits for exit status 0, and returns how long that took."""
         assert self.process.poll() is None, f"{self.name} has ended by itself: {self.said()}"
         began = time.monotonic()
         self.process.send_signal(number)
@@ -96,7 +96,7 @@ class Server:
         return took
 
     def finish(self):
-        """Sees to it that the server has ended, and that the broker has done so well."""
+        """Stops the server; the broker must end with status 0."""
         if self.is_broker and not self.has_stopped:
             self.stop()
         self.kill()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""SIGTERM: everybody who waits is answered, and the program ends well."""
+"""SIGTERM: each blocked client gets a reply, and the program ends with status 0."""
 import signal
 
 from clients import Wire, command
 from crowd import CLIENTS, Crowd, KEYS, key_name
 from harness import PATIENCE, equal, note, own, settings, wait_for
 
-SECONDS = 5  # within which it must have ended; the drain takes at most two
+SECONDS = 5  # within which it must end; the last replies may take two
 
 
 def stop(server, number=signal.SIGTERM):
@@ -44,7 +44,7 @@ def what_is_to_be_done_later_does_not_hold_it_up(server):
         equal(wire.ask("LPUSHIN", "l", 3600000, "v"), b"+OK")
         equal(wire.ask("LPUSHAT", "l", 9000000000000, "v"), b"+OK")
         equal(wire.ask("SET", "k", "v", "EX", 3600), b"+OK")
-        wire.send_bytes(b"*2\r\n$3\r\nGET")  # a request that does not end
+        wire.send_bytes(b"*2\r\n$3\r\nGET")  # an incomplete request
         stop(server)
         equal(wire.until_closed(), b"")
 
@@ -60,14 +60,14 @@ def a_client_that_does_not_read_does_not_hold_it_up(server):
 
 @own()
 def replies_are_in_order_when_it_ends_under_load(server):
-    """Up to some request. The last may be cut off: where a client goes on sending, the kernel
-    throws away what it has not been sent yet when the server closes."""
+    """Replies up to some request. The last one may be cut off: if a client continues to send, the
+    kernel discards unsent bytes when the server closes."""
     count, padding = 300, b"." * 2000
     wires = [Wire(server) for _ in range(40)]
     for wire in wires:
         wire.socket.setblocking(False)
         asked = b"".join(command("ECHO", b"%d%b" % (i, padding)) for i in range(count))
-        wire.socket.send(asked)  # the last may be cut off: then it is no request
+        wire.socket.send(asked)  # the last request may be cut off
         wire.socket.settimeout(PATIENCE)
     took = stop(server)
     answered = cut_off = 0

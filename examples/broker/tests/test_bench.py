@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """End-to-end tests of `./dev bench broker`: test_bench.py HTW_BENCH_BLPOP [SERVER]
 
-htw-bench-blpop against a small server in here, which can be told to misbehave; then the whole
-benchmark in its shortest form with the real servers, as far as they are there: SERVER is the
-broker. Nothing depends on how fast that is.
+First htw-bench-blpop runs against a small server in this file, which can be told to misbehave. Then the
+whole benchmark runs in its shortest form with those of the real servers that are installed: SERVER is the
+broker. No test depends on speed.
 """
 import contextlib
 import io
@@ -30,13 +30,13 @@ METRICS = {
     "wake": {f"wake_{name}_us" for name in PERCENTILES},
     "timeouts": {f"late_{name}_us" for name in PERCENTILES} | {"early"},
     "memory": {"bytes_per_connected_client", "bytes_per_blocked_client",
-               "bytes_per_settled_client", "idle_bytes"},
+               "bytes_per_idle_client", "idle_bytes"},
 }
 SHORT = ["--clients", "200", "--keys", "40"]
 
 
 class FakeServer:
-    """As much of the protocol as htw-bench-blpop speaks. `fault` is what is wrong with it."""
+    """The part of the protocol that htw-bench-blpop uses. `fault` names what it does wrong."""
 
     def __init__(self, fault=""):
         self.fault = fault
@@ -46,8 +46,8 @@ class FakeServer:
         self.selector.register(self.listener, selectors.EVENT_READ)
         self.told, self.to_tell = socket.socketpair()
         self.selector.register(self.told, selectors.EVENT_READ)
-        self.waiting = {}  # key: clients, first come first
-        self.due = {}  # client: when its time is up
+        self.waiting = {}  # key: clients in order of arrival
+        self.due = {}  # client: its deadline
         self.thread = threading.Thread(target=self.serve)
 
     def __enter__(self):
@@ -92,7 +92,7 @@ class FakeServer:
             if request:
                 self.answer(client, request)
                 return
-        except ConnectionError:  # it has given up
+        except ConnectionError:  # the client has closed
             pass
         self.forget(client)
         self.selector.unregister(client)
@@ -146,7 +146,7 @@ def figures(run):
 def bench_each_workload_prints_its_metrics():
     for workload, more in (("wake", ["--pushes", "100"]), ("wake", ["--timeout-ms", "0"]),
                            ("timeouts", ["--timeout-ms", "50-150"]),
-                           ("memory", ["--settle-s", "0", "--server", str(os.getpid())])):
+                           ("memory", ["--idle-s", "0", "--server", str(os.getpid())])):
         with FakeServer() as server:
             found = figures(against(server, workload, *more))
         assert set(found) == METRICS[workload], (workload, found)
@@ -180,7 +180,7 @@ def bench_wrong_options_are_refused():
 
 
 def document(broker_wake_us):
-    """One case of each workload; redis-server's figures are all 100."""
+    """One case of each workload, in which all figures of redis-server are 100."""
     results = []
     for workload, metrics in report.COLUMNS.items():
         for metric in metrics:
@@ -190,7 +190,7 @@ def document(broker_wake_us):
                     value = broker_wake_us
                 results.append({"workload": workload, "server": server, "case": "a case",
                                 "metric": metric[0], "value": value})
-    return {"machine": {"CPUs": 2}, "notes": ["All of this is invented."], "results": results}
+    return {"machine": {"CPUs": 2}, "notes": ["These figures are invented."], "results": results}
 
 
 def printed(what):
@@ -200,11 +200,11 @@ def printed(what):
     return output.getvalue()
 
 
-def bench_report_holds_figures_against_the_aims():
+def bench_report_compares_figures_with_the_targets():
     good, bad = printed(document(90)), printed(document(110))
     assert "| wake | a case, p50 over redis-server's | <= 1 | 0.9 | yes |" in good, good
     assert "| wake | a case, p50 over redis-server's | <= 1 | 1.1 | **no** |" in bad, bad
-    assert "**All of this is invented.**" in good, good
+    assert "**These figures are invented.**" in good, good
     for workload in report.WORKLOADS:
         assert f"\n## {workload}: " in good, good
 
@@ -217,7 +217,7 @@ def bench_report_of_one_server_has_no_ratios():
 
 
 def bench_real_servers_run_through():
-    """With whichever of the two is there; run.py says what is missing."""
+    """With those of the two that are installed; run.py says what is missing."""
     broker = BROKER if pathlib.Path(BROKER or "none").exists() else ""
     if not broker and shutil.which("redis-server") is None:
         print("skipped: neither redis-server nor the broker is there")

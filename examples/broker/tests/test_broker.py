@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """End-to-end tests of the broker: test_broker.py BROKER [OPTION]... [GROUP|TEST]...
 
-  --threads N   let the broker have N threads for its clients
-  --alone       without redis-server: what the tests assert, but no comparison
-  --strict      for a quiet machine: times must be kept within 10 ms, always
-  --slowness N  with a sanitizer built in: do less, and allow N times as long
+  --threads N   run the broker with N threads
+  --alone       without redis-server: only what the tests assert, no comparison
+  --strict      for a quiet machine: no timer may be more than 10 ms late
+  --slowness N  for sanitizers: do less, and allow N times as long
 
-The clients are redis-cli, redis-benchmark and python3-redis; redis-server shows what is right.
+The clients are redis-cli, redis-benchmark and python3-redis. redis-server gives the expected answers.
 """
 import argparse
 import importlib.util
@@ -23,7 +23,7 @@ import differences  # noqa: E402
 from harness import FILES, notes, settings, tests  # noqa: E402
 from servers import broker, redis_server  # noqa: E402
 
-SKIPPED = 77  # what Meson takes for "skipped"
+SKIPPED = 77  # Meson's exit status for "skipped"
 GROUPS = ["commands", "protocol", "blocking", "histories", "expiry", "crowd", "load", "limits",
           "stopping"]
 
@@ -37,7 +37,7 @@ def missing():
 
 
 def raise_limit():
-    """Lets this process and its children have as many descriptors as the crowd needs."""
+    """Raises the limit on descriptors to what the crowd needs."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < FILES:
         return False
@@ -70,7 +70,7 @@ def run_on(server, function):
 
 
 def run(test):
-    """Runs a test with fresh servers; lines on how they differ."""
+    """Runs a test with fresh servers, and returns a line for each difference."""
     is_compared = test.is_compared and not settings.alone
     expected = run_on(redis_server(), test.function) if is_compared else None
     answers = run_on(broker(*test.options), test.function)
@@ -78,7 +78,7 @@ def run(test):
 
 
 def attempt(test):
-    """Whether the test passes."""
+    """Runs a test, prints its result, and returns whether it passes."""
     began = time.monotonic()
     differing = []
     try:
@@ -86,7 +86,7 @@ def attempt(test):
         failure = None
     except AssertionError as fault:
         failure = str(fault)
-    except Exception:  # a fault of the test is a failed test, not the end of all
+    except Exception:  # an error in the test fails only this test
         failure = traceback.format_exc()
     if failure is None:
         print(f"ok {test.name} ({time.monotonic() - began:.1f} s)")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - the broker's table of keys: right, and never slow for one key. */
+/* test_table.c - the broker's table of keys: correct, and no single operation is slow. */
 #include "../src/store.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@ static struct table table;
 static struct entry *entries[MANY];
 static bool is_in[MANY];
 
-/* Hashes of few bits, so that some keys share one. */
+/* Few bits of hash, so that some keys collide. */
 static uint32_t hash_of(uint32_t number) {
     return (uint32_t)(number * 2654435761u) & 0xfff0ffffu;
 }
@@ -46,7 +46,7 @@ static struct entry *find(uint32_t number) {
     return table_find(&table, hash_of(number), (const char *)&number, sizeof number);
 }
 
-/* Inserts a key, or removes it where it is there already. */
+/* Inserts a key, or removes it if it is in the table. */
 static void turn(uint32_t number) {
     if (is_in[number])
         table_remove(&table, entries[number]);
@@ -68,7 +68,7 @@ static void broker_table_finds_what_is_in_it(void **state) {
     (void)state;
     unsigned short random[3] = { 5 };
     for (int step = 0; step < STEPS; step++) {
-        /* Now many keys come, now many go. */
+        /* The table grows and shrinks in turn. */
         uint32_t number = (uint32_t)nrand48(random) % MANY;
         if (is_in[number] == (step / 40000 % 2 == 1) || nrand48(random) % 4 == 0)
             turn(number);
