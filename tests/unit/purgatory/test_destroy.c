@@ -120,7 +120,8 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
     (void)context;
     for (size_t i = 0; i < count; i++) {
         stops = scene.stops;
-        htw_task_drop(tasks[i], NULL);
+        int outcome = htw_task_drop(tasks[i], NULL);
+        (void)outcome;
     }
 }
 

@@ -49,9 +49,36 @@ static void scheduler_budget_that_one_shard_could_spend_reaches_all_shards(void 
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
+static void count_run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    ++*(unsigned *)arg;
+}
+
+static void scheduler_budget_that_is_exactly_used_up_answers_more(void **state) {
+    (void)state;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.shards = 1;
+    struct htw_scheduler *scheduler;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    for (unsigned budget = 1; budget <= 200; budget = budget * 2 + 1) {
+        unsigned runs = 0;
+        size_t served;
+        for (unsigned i = 0; i < budget; i++)
+            assert_int_equal(htw_schedule(scheduler, 0, count_run, &runs, NULL), 0);
+        assert_int_equal(htw_scheduler_process(scheduler, budget, &served), HTW_MORE);
+        assert_int_equal(served, budget);
+        assert_int_equal(runs, budget);
+        assert_int_equal(htw_scheduler_process(scheduler, budget, &served), HTW_DONE);
+        assert_int_equal(served, 0);
+    }
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scheduler_budget_that_one_shard_could_spend_reaches_all_shards),
+        cmocka_unit_test(scheduler_budget_that_is_exactly_used_up_answers_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,8 +223,47 @@ static void scheduler_embedded_has_no_threads(void **state) {
     scheduler_close(&f);
 }
 
+enum { STORED = 2000 };
+
+struct stored {
+    htw_handle handle;  /* not atomic: the library orders it */
+    _Atomic int result; /* 1: the callback read its handle; -1: something else */
+};
+
+static void compare_handle(void *arg, const struct htw_expiration *expiration) {
+    struct stored *stored = arg;
+    stored->result = stored->handle == expiration->handle ? 1 : -1;
+}
+
+static void scheduler_handle_is_stored_before_the_callback_runs(void **state) {
+    (void)state;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    static struct stored stored[STORED];
+    options.start_threads = true;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    for (unsigned i = 0; i < STORED; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = compare_handle;
+        spec.arg = &stored[i];
+        spec.key = &i;
+        spec.key_size = sizeof(i);
+        int error = i % 2 == 0
+                        ? htw_schedule(scheduler, 0, compare_handle, &stored[i], &stored[i].handle)
+                        : htw_schedule_spec(scheduler, &spec, &stored[i].handle, NULL);
+        assert_int_equal(error, 0);
+    }
+    for (unsigned i = 0; i < STORED; i++) {
+        while (stored[i].result == 0)
+            sched_yield();
+        assert_int_equal(stored[i].result, 1);
+    }
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_handle_is_stored_before_the_callback_runs),
         cmocka_unit_test(scheduler_threads_are_named_by_what_they_do),
         cmocka_unit_test(scheduler_threads_of_a_long_name_keep_their_number),
         cmocka_unit_test(scheduler_threads_block_all_signals),
