@@ -19,8 +19,9 @@ static bool are_valid(const struct htw_purgatory_options *options) {
            (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
 }
 
-static void clock_was_set(struct htw__clock_watch *watch) {
-    struct htw_purgatory *purgatory = HTW_CONTAINER_OF(watch, struct htw_purgatory, clock_watch);
+static void clock_was_set(struct htw__clock_listener *listener) {
+    struct htw_purgatory *purgatory =
+        HTW_CONTAINER_OF(listener, struct htw_purgatory, clock_listener);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
         htw__alarms_clock_was_set(&purgatory->cpus[i]);
 }
@@ -36,7 +37,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
         .cpu_count = htw__cpu_count(CPUS_MAX),
         .fork_count = htw__fork_count(),
-        .clock_watch = { .clock_was_set = clock_was_set },
+        .clock_listener = { .clock_was_set = clock_was_set },
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
@@ -116,7 +117,7 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         release_all(purgatory);
         return error;
     }
-    htw__clock_watch_add(scheduler, &purgatory->clock_watch);
+    htw__clock_listener_add(scheduler, &purgatory->clock_listener);
     *ret_purgatory = purgatory;
     return 0;
 }
@@ -161,7 +162,7 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return -EBUSY;
     if (htw_purgatory_close(purgatory, NULL, NULL) < 0)
         return -EOWNERDEAD; /* a hook has forked, and this is the child */
-    htw__clock_watch_remove(purgatory->scheduler, &purgatory->clock_watch);
+    htw__clock_listener_remove(purgatory->scheduler, &purgatory->clock_listener);
     htw__outstanding_close(&purgatory->outstanding);
     htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);
     release_all(purgatory);

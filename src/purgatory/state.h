@@ -65,7 +65,7 @@ struct htw_purgatory {
     uint64_t seed;
     struct htw_group *callbacks; /* all timers of the scheduler that the purgatory creates */
     struct htw__outstanding outstanding; /* these, until their release hooks have returned */
-    struct htw__clock_watch clock_watch;
+    struct htw__clock_listener clock_listener;
     struct htw_allocator allocator;
     struct htw__lock lock;              /* guards the members below */
     struct htw__link thresholds;        /* ring of the thresholds that accept requests */

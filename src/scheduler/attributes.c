@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.c - the second record, of timers with a period, a key, a group or a hook. */
+/* attributes.c - what few timers have: a period, a key, a group, a release hook. */
 #include "attributes.h"
-
-#include "group.h"
-#include "shard.h"
 
 #include <string.h>
 
@@ -27,6 +24,7 @@ struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
     attributes->key = (struct htw__key_node) { .hash = hash,
                                                .key = attributes->key_bytes,
                                                .size = (uint32_t)key_size };
+    attributes->member.attributes = attributes;
     return attributes;
 }
 
@@ -35,30 +33,7 @@ void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attrib
         htw__release(&scheduler->allocator, attributes, attributes->bytes);
 }
 
-static struct htw__key_table *table_of(struct htw__shard *shard,
-                                       const struct htw__attributes *attributes) {
-    return attributes->group == NULL ? &shard->keys : attributes->group->keys;
-}
-
-void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes) {
-    struct htw__key_table *table = table_of(shard, attributes);
-    size_t before = htw__key_table_memory(table);
-    htw__key_table_insert(table, &attributes->key);
-    if (attributes->group != NULL) /* the table of the shard is asked when it has to be known */
-        htw__counter_add(&shard->attributes_bytes, htw__key_table_memory(table) - before);
-    attributes->keyed = true;
-}
-
-void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes) {
-    if (!attributes->keyed)
-        return;
-    struct htw__key_table *table = table_of(shard, attributes);
-    size_t before = htw__key_table_memory(table);
-    htw__key_table_remove(table, &attributes->key);
-    if (attributes->group != NULL)
-        htw__counter_add(&shard->attributes_bytes, htw__key_table_memory(table) - before);
-    attributes->keyed = false;
-}
+/* ---- pause and resume */
 
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns) {
@@ -75,18 +50,80 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
     attributes->paused = false;
 }
 
-void htw__attributes_file(struct htw__shard *shard, struct htw__record *record,
-                          struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake) {
+void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
+                         struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake) {
     if (attributes == NULL || attributes->group == NULL || !attributes->group->paused) {
-        htw__shard_file_surely(shard, record, now_ns, ret_wake);
+        htw__shard_arm_always(shard, record, now_ns, ret_wake);
         return;
     }
     htw__attributes_pause(record, attributes, now_ns);
-    bool wake = false; /* it is not going to be due */
-    int error = htw__shard_file(shard, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
-    HTW_ASSERT(error == 0); /* no deadline needs no level */
+    bool wake = false; /* it never becomes due */
+    int error = htw__shard_arm(shard, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
+    HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
     (void)error;
 }
+
+/* ---- keys */
+
+int htw__timer_key_refusal(const struct htw_scheduler *scheduler, const struct htw_group *group,
+                           const void *key, size_t key_size) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (key == NULL || key_size > UINT32_MAX || (group != NULL && group->scheduler != scheduler))
+        return -EINVAL;
+    return 0;
+}
+
+struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
+                                  const struct htw_group *group, uint64_t hash) {
+    if (group != NULL)
+        return group->shard;
+    /* By the high bits: the table uses the low ones. */
+    return &scheduler->shards[(hash >> 32) % scheduler->shard_count];
+}
+
+struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
+                                  uint64_t hash, const void *key, size_t key_size) {
+    const struct htw__key_table *table = group == NULL ? &shard->keys : group->keys;
+    if (table == NULL)
+        return NULL;
+    struct htw__key_node *node = htw__key_table_find(table, hash, key, key_size);
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__attributes, key)->record;
+}
+
+static struct htw__key_table *table_of(struct htw__shard *shard,
+                                       const struct htw__attributes *attributes) {
+    return attributes->group == NULL ? &shard->keys : attributes->group->keys;
+}
+
+/* The memory of the shard's own table is added when statistics are read. */
+static void count_table(struct htw__shard *shard, const struct htw__attributes *attributes,
+                        size_t before) {
+    if (attributes->group != NULL)
+        htw__counter_add(&shard->attributes_bytes,
+                         htw__key_table_memory(attributes->group->keys) - before);
+}
+
+void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes) {
+    struct htw__key_table *table = table_of(shard, attributes);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_insert(table, &attributes->key);
+    count_table(shard, attributes, before);
+    attributes->keyed = true;
+}
+
+void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes) {
+    if (!attributes->keyed)
+        return;
+    struct htw__key_table *table = table_of(shard, attributes);
+    size_t before = htw__key_table_memory(table);
+    htw__key_table_remove(table, &attributes->key);
+    count_table(shard, attributes, before);
+    attributes->keyed = false;
+}
+
+/* ---- the end of a timer */
 
 void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record,
                             bool has_attributes, struct htw__ended *ret_ended) {
@@ -103,22 +140,24 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
     if (attributes == NULL)
         return;
     htw__attributes_remove_key(shard, attributes);
-    if (attributes->group != NULL)
-        htw__group_leave(attributes->group, attributes);
+    if (attributes->group != NULL) {
+        htw__group_remove(attributes->group, &attributes->member);
+        attributes->group = NULL;
+    }
     htw__counter_set(&shard->attributes_bytes,
                      htw__counter_read(&shard->attributes_bytes) - attributes->bytes);
 }
 
-/* Whoever ended the timer is still in a call of the library: a hook that stopped the scheduler
-   would take it away from under him. */
+/* In a frame: the thread that ended the timer is still in a call of the library, and a hook that
+   stopped the scheduler would destroy what that call uses. */
 static void call_hook(struct htw_scheduler *scheduler, const struct htw__attributes *attributes) {
-    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
-    htw__innermost_run = &run;
+    struct htw__run run = { .scheduler = scheduler };
+    htw__run_push(&run);
     attributes->release(attributes->arg);
-    htw__innermost_run = run.outer;
+    htw__run_pop(&run);
 }
 
-void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
+void htw__ended_release(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
     if (ended->attributes == NULL)
         return;
     if (ended->attributes->release != NULL)

@@ -1,53 +1,101 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.h - the second record, of timers that repeat, or have a key, a group or a hook; and
-   what remains to be done, without a lock, for a timer that has ended. */
+/* attributes.h - what few timers have: a period, a key, a group, a release hook. And the steps that
+   end a timer, with or without them. */
 #ifndef HTW_SRC_SCHEDULER_ATTRIBUTES_H
 #define HTW_SRC_SCHEDULER_ATTRIBUTES_H
 
-#include "state.h"
+#include "group.h"
+#include "shard.h"
 
-/* As the spec says; in no group and no table yet. NULL: no memory. */
+/* The second block of memory of a timer. Guarded by the lock of the shard. */
+struct htw__attributes {
+    void *arg;
+    htw_release_hook *release;
+    struct htw__record *record;
+    int64_t period_ns; /* 0: does not repeat */
+    uint64_t missed;   /* periods left out since the last run */
+    enum htw_repeat repeat;
+    bool paused; /* deadline_ns of the record is what remains; the record is PENDING and never due,
+                    or QUEUED */
+    bool keyed;  /* `key` is in a table */
+    struct htw_group *group;
+    struct htw__member member; /* of `group` */
+    struct htw__key_node key;
+    size_t bytes; /* of this block, with the key */
+    unsigned char key_bytes[];
+};
+
+/*
+ * Whether a timer with this specification needs attributes.
+ *
+ * A new member of struct htw_spec stops the compiler here. Decide whether it needs attributes. If it
+ * does, name it below and copy it in htw__attributes_create().
+ */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct htw_spec) == 104,
+               "struct htw_spec has changed: see htw__attributes_are_needed()");
+
+static inline bool htw__attributes_are_needed(const struct htw_spec *spec) {
+    return spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL;
+}
+
+/* `hash` is that of the key. The result is in no group and no table yet. NULL: no memory. */
 struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
                                                const struct htw_spec *spec, uint64_t hash);
 
+/* NULL is allowed. */
 void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attributes *attributes);
 
-/* Into the table, or out of it, if it has a key; under the lock of its shard. */
-void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes);
-void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes);
+/* ---- under the lock of the shard */
 
-/* Stops the time of a timer: its deadline becomes what remains. Under the lock of its shard. */
+/* Pauses a timer: deadline_ns becomes what remains. */
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns);
 
-/* Lets it go on, if it was stopped: the deadline is an instant again. `extra` may be NULL. */
+/* Resumes a timer, if it was paused: deadline_ns is an instant again. `attributes` may be NULL. */
 void htw__attributes_resume(struct htw__record *record, struct htw__attributes *attributes,
                             int64_t now_ns);
 
-/*
- * Files a record that is due at the instant deadline_ns, or if its group is paused, stops its time
- * there. Under the lock of the shard; cannot fail. `extra` may be NULL.
- */
-void htw__attributes_file(struct htw__shard *shard, struct htw__record *record,
-                          struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake);
+/* Arms a record for its deadline_ns, or pauses it there if its group is paused. Cannot fail.
+   `attributes` may be NULL. `ret_wake`: as htw__shard_arm_new(). */
+void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
+                         struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake);
 
-/* A timer that has ended without a run, or with its last. */
+/* ---- keys */
+
+/* What every public call with a key begins with: 0, -EINVAL or -EOWNERDEAD. */
+int htw__timer_key_refusal(const struct htw_scheduler *scheduler, const struct htw_group *group,
+                           const void *key, size_t key_size);
+
+/* The shard in which the timer of a key lives. */
+struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
+                                  const struct htw_group *group, uint64_t hash);
+
+/* The timer that has a key, in a group or without one; NULL: none. Under the lock of the shard. */
+struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
+                                  uint64_t hash, const void *key, size_t key_size);
+
+/* Under the lock of the shard. A timer without a key in a table is ignored by the second. */
+void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes);
+void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes);
+
+/* ---- the end of a timer, without a run or after its last run */
+
 struct htw__ended {
     struct htw_unexpired unexpired;
-    struct htw__attributes *attributes; /* in no list any more; NULL: it had none */
+    struct htw__attributes *attributes; /* in no group and no table; NULL: it had none */
 };
 
-/* Takes the second record, if any, out of group and table; under the lock of its shard. */
+/* Step 1, under the lock of the shard: takes the attributes, if any, out of group and table. */
 void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record,
                             bool has_attributes, struct htw__ended *ret_ended);
 
-/* The argument, if it is to be given back; NULL: it is its release hook's. Before it is settled. */
+/* Between the steps: the argument that the user gets back; NULL if the release hook gets it. */
 static inline void *htw__ended_arg(const struct htw__ended *ended) {
     bool has_hook = ended->attributes != NULL && ended->attributes->release != NULL;
     return has_hook ? NULL : ended->unexpired.arg;
 }
 
-/* Calls the release hook, if there is one, and frees the second record. No lock is held. */
-void htw__ended_settle(struct htw_scheduler *scheduler, const struct htw__ended *ended);
+/* Step 2, with no lock held: calls the release hook, if any, and frees the attributes. */
+void htw__ended_release(struct htw_scheduler *scheduler, const struct htw__ended *ended);
 
 #endif /* HTW_SRC_SCHEDULER_ATTRIBUTES_H */

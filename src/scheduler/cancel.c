@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cancel.c - cancels a timer by handle or key, from any thread. */
+/* cancel.c - cancels a timer by handle or key, from any thread; waits for its callback. */
 #include "cancel.h"
 
 #include "credit.h"
-#include "wake.h"
-#include "group.h"
-#include "shard.h"
 
-#include <errno.h>
-
-/* Lets this run be the last. Who runs it sees to the rest. */
+/* Makes this run the last one. The thread that runs the callback ends the timer. */
 static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__record *record,
                                        uint64_t status) {
     do {
@@ -18,7 +13,7 @@ static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__rec
     } while (!htw__status_change(record, &status, (status & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
     bool has_attributes = status & HTW__HAS_ATTRIBUTES;
     if ((status & HTW__REARM) && !(has_attributes && record->attributes->period_ns > 0))
-        htw__credit_give(shard); /* taken by the callback when it rescheduled itself */
+        htw__credit_release(shard); /* acquired by the callback when it rescheduled itself */
     if (has_attributes)
         htw__attributes_remove_key(shard, record->attributes);
     return HTW_RUNNING;
@@ -37,63 +32,66 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
-    htw__credit_give(shard);
-    if (state == HTW__PENDING) { /* a queued one is freed by whoever it was queued for */
-        htw__shard_unfile(shard, record);
+    htw__credit_release(shard);
+    if (state == HTW__PENDING) { /* a queued one is freed by the thread that has its batch */
+        htw__shard_disarm(shard, record);
         htw__shard_free_record(shard, record);
     }
     return HTW_CANCELLED;
 }
 
-/* Cleans up soon, if this is needed. Not under the lock. */
-static inline void tidy(struct htw__shard *shard, bool dirty) {
-    if (dirty)
-        htw__wake_for_cleanup(htw__expirer_of(shard));
+/* ---- by handle */
+
+/* Not under the lock. */
+static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup) {
+    if (needs_cleanup)
+        htw__wake_for_cleanup(shard->waker);
 }
 
-/* What nearly all cancels are: of a plain timer in the wheel. Under the lock. */
+/* The common case: a pending timer without attributes. False: it is another case. Under the lock. */
 static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
                                 uint64_t status) {
     if ((status & HTW__STATUS_STATE) != HTW__PENDING ||
         !htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         return false;
     htw__counter_add(&shard->cancelled, 1);
-    htw__credit_give(shard);
-    htw__shard_unfile(shard, record);
+    htw__credit_release(shard);
+    htw__shard_disarm(shard, record);
     htw__shard_free_record(shard, record);
     return true;
 }
 
-/* The rest, under the lock, which is given back. `record` may be NULL; `ret_arg`, too. */
-static __attribute__((noinline)) int cancel_rare(struct htw__shard *shard,
+/* All other cases. Under the lock, which this releases. `record` and `ret_arg` may be NULL. */
+static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
                                                  struct htw__record *record, void **ret_arg) {
     struct htw__ended ended;
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
-    bool dirty = htw__shard_is_dirty(shard);
+    bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
             *ret_arg = htw__ended_arg(&ended);
-        htw__ended_settle(shard->scheduler, &ended);
+        htw__ended_release(shard->scheduler, &ended);
     }
-    tidy(shard, dirty && !htw__is_child(shard->scheduler));
+    clean_up_soon_if(shard, needs_cleanup && !htw__is_child(shard->scheduler));
     return (int)outcome;
 }
 
-static inline int cancel_at_home(struct htw__shard *shard, htw_handle handle) {
+/* Under the lock of the timer's shard, which this releases. */
+static inline int cancel_under_lock(struct htw__shard *shard, htw_handle handle) {
     uint64_t status;
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     if (record == NULL || !cancel_plain(shard, record, status))
-        return cancel_rare(shard, record, NULL);
-    bool dirty = htw__shard_is_dirty(shard);
+        return cancel_slow(shard, record, NULL);
+    bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
-    tidy(shard, dirty);
+    clean_up_soon_if(shard, needs_cleanup);
     return HTW_CANCELLED;
 }
 
-/* Remembers a claim, and gives back the one some places before it: a hint for who will free
-   them, one after the other. Under the lock. */
+/* Remembers a claimed record. Returns one that was claimed some claims before: a hint for the
+   thread that frees them one after the other. Under the lock. */
 static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
     uint32_t *place = &here->recent[here->recent_next++ % HTW__STALE_AHEAD];
     uint32_t before = *place;
@@ -102,12 +100,12 @@ static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
 }
 
 /*
- * A plain timer of another shard, without that shard's lock. The lock of `here`, which the
- * caller holds and this gives back, keeps the record's page from vanishing (state.h). Whether
- * there is a result.
+ * Cancels a timer without attributes of another shard, `home`, without the lock of that shard. The
+ * caller holds the lock of `here`, which keeps the page of the record from being released (state.h);
+ * this releases it. False: the timer must be cancelled under the lock of `home`.
  */
-static bool cancel_afar(struct htw__shard *here, struct htw__shard *home, htw_handle handle,
-                        int *ret_outcome) {
+static bool claim(struct htw__shard *here, struct htw__shard *home, htw_handle handle,
+                  int *ret_outcome) {
     uint64_t status;
     uint32_t index = (uint32_t)handle & home->scheduler->index_mask;
     struct htw__record *record = htw__handle_record(home, handle, &status);
@@ -116,11 +114,11 @@ static bool cancel_afar(struct htw__shard *here, struct htw__shard *home, htw_ha
     uint32_t later = 0;
     if (claimed) {
         htw__counter_add(&here->cancelled, 1);
-        htw__credit_give(here);
+        htw__credit_release(here);
         later = swap_recent(here, index);
     }
     htw__lock_release(&here->lock);
-    if (claimed) /* nobody else frees it, but it has yet to be taken out of the wheel */
+    if (claimed) /* no other thread frees it: it is still in the wheel */
         htw__shard_push_stale(home, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
     return claimed || record == NULL;
@@ -136,63 +134,64 @@ int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
     struct htw__shard *here = htw__shard_here(scheduler);
     htw__lock_acquire(&here->lock);
     if (here == home)
-        return cancel_at_home(home, handle);
+        return cancel_under_lock(home, handle);
     int outcome;
-    if (cancel_afar(here, home, handle, &outcome))
+    if (claim(here, home, handle, &outcome))
         return outcome;
     htw__lock_acquire(&home->lock);
-    return cancel_at_home(home, handle);
+    return cancel_under_lock(home, handle);
 }
 
 /* ---- by key */
 
-struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
-                                  const struct htw_group *group, uint64_t hash) {
-    if (group != NULL)
-        return group->shard;
-    /* By the high bits: the table takes the low ones. */
-    return &scheduler->shards[(hash >> 32) % scheduler->shard_count];
-}
-
-struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
-                                  uint64_t hash, const void *key, size_t key_size) {
-    const struct htw__key_table *table = group == NULL ? &shard->keys : group->keys;
-    if (table == NULL)
-        return NULL;
-    struct htw__key_node *node = htw__key_table_find(table, hash, key, key_size);
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__attributes, key)->record;
-}
-
-static int refuse_key(const struct htw_scheduler *scheduler, const struct htw_group *group,
-                      const void *key, size_t key_size) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (key == NULL || key_size > UINT32_MAX || (group != NULL && group->scheduler != scheduler))
-        return -EINVAL;
-    return 0;
-}
-
 int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
                    size_t key_size, void **ret_arg) {
-    int refusal = refuse_key(scheduler, group, key, key_size);
+    int refusal = htw__timer_key_refusal(scheduler, group, key, key_size);
     if (refusal != 0)
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
     struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
     htw__lock_acquire(&shard->lock);
-    return cancel_rare(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg);
+    return cancel_slow(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg);
 }
 
-htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
-                        size_t key_size) {
-    if (refuse_key(scheduler, group, key, key_size) != 0)
-        return 0;
-    uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
-    struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
+/* ---- and wait */
+
+/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waits_notify(). Under the
+   mutex of `waits`, so that the notification cannot come before the wait. */
+static bool is_running(struct htw__shard *shard, htw_handle handle) {
+    uint64_t status;
     htw__lock_acquire(&shard->lock);
-    struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
-    htw_handle handle = record == NULL ? 0 : htw__handle_of(shard, record);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    bool running;
+    do
+        running = record != NULL && htw__status_state(status) == HTW__RUNNING;
+    while (running && !htw__status_change(record, &status, status | HTW__AWAITED));
     htw__lock_release(&shard->lock);
-    return handle;
+    return running;
+}
+
+/* Also called when the thread is cancelled while it waits. */
+static void end_wait(void *arg) {
+    struct htw__cancel_waits *waits = arg;
+    htw__cancel_waits_remove(waits);
+    htw__mutex_unlock(&waits->mutex);
+}
+
+int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
+    int outcome = htw_cancel(scheduler, handle);
+    if (outcome != HTW_RUNNING)
+        return outcome;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    struct htw__cancel_waits *waits = &scheduler->waits;
+    bool deadlock;
+    htw__mutex_lock(&waits->mutex);
+    pthread_cleanup_push(end_wait, waits);
+    deadlock = htw__cancel_waits_would_deadlock(waits, scheduler, handle);
+    if (!deadlock)
+        htw__cancel_waits_add(waits, scheduler, handle);
+    while (!deadlock && is_running(shard, handle))
+        htw__mutex_wait(&waits->mutex, &waits->ended);
+    pthread_cleanup_pop(1);
+    return deadlock ? -EDEADLK : outcome;
 }

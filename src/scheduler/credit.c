@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* credit.c - keeps `max_pending`: shards reserve credit in blocks. */
+/* credit.c - max_pending: shards hold credits in blocks. */
 #include "credit.h"
 
-/* What a shard takes at a time; it keeps up to twice as much. */
+/* What a shard takes at a time. It holds up to twice as much. */
 #define BLOCK 64u
 
 static uint64_t take_block(struct htw_scheduler *scheduler) {
@@ -16,8 +16,8 @@ static uint64_t take_block(struct htw_scheduler *scheduler) {
     return taken;
 }
 
-/* All that another shard has in reserve. */
-static uint64_t take_from_others(struct htw__shard *shard) {
+/* All credits of one other shard, the next one that has any. */
+static uint64_t take_from_another(struct htw__shard *shard) {
     struct htw_scheduler *scheduler = shard->scheduler;
     uint64_t taken = 0;
     for (uint32_t i = 1; i < scheduler->shard_count && taken == 0; i++) {
@@ -30,31 +30,31 @@ static uint64_t take_from_others(struct htw__shard *shard) {
     return taken;
 }
 
-bool htw__credit_fetch(struct htw__shard *shard) {
+bool htw__credit_acquire_slow(struct htw__shard *shard) {
     struct htw_scheduler *scheduler = shard->scheduler;
     shard->credit += take_block(scheduler);
     if (shard->credit == 0) {
         htw__lock_release(&shard->lock);
-        uint64_t taken = take_from_others(shard);
+        uint64_t taken = take_from_another(shard);
         htw__lock_acquire(&shard->lock);
         shard->credit += taken;
     }
     if (shard->credit == 0)
-        shard->credit += take_block(scheduler); /* what was given back meanwhile */
+        shard->credit += take_block(scheduler); /* what came back meanwhile */
     if (shard->credit == 0)
         return false;
     shard->credit--;
     return true;
 }
 
-void htw__credit_spill(struct htw__shard *shard) {
+void htw__credit_release_excess(struct htw__shard *shard) {
     if (shard->credit < 2 * (uint64_t)BLOCK)
         return;
     shard->credit -= BLOCK;
-    htw__credit_return(shard->scheduler, BLOCK);
+    htw__credit_release_shared(shard->scheduler, BLOCK);
 }
 
-void htw__credit_return(struct htw_scheduler *scheduler, uint64_t count) {
+void htw__credit_release_shared(struct htw_scheduler *scheduler, uint64_t count) {
     if (scheduler->max_pending != 0)
         atomic_fetch_add_explicit(&scheduler->credit, count, memory_order_relaxed);
 }

@@ -1,45 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.c - embedded mode and manual time: the caller takes the place of the expirer. */
-#include "drive.h"
-
+/* drive.c - embedded mode and manual time: a thread of the user's takes the place of the expirer. */
+#include "clocks.h"
 #include "expirer.h"
-#include "wake.h"
-#include "steady.h"
 #include "workers.h"
 
-#include <errno.h>
-
-int htw__drive_begin(struct htw_scheduler *scheduler) {
-    if (htw__is_inside(scheduler))
-        return -EDEADLK;
-    htw__mutex_lock(&scheduler->life.mutex);
-    int error = scheduler->life.phase != HTW__ALIVE ? -ESHUTDOWN
-                : scheduler->life.driven            ? -EBUSY
-                                                    : 0;
-    if (error == 0)
-        scheduler->life.driven = true;
-    htw__mutex_unlock(&scheduler->life.mutex);
-    return error;
-}
-
-void htw__drive_end(struct htw_scheduler *scheduler) {
-    htw__mutex_lock(&scheduler->life.mutex);
-    scheduler->life.driven = false;
-    pthread_cond_broadcast(&scheduler->life.changed);
-    htw__mutex_unlock(&scheduler->life.mutex);
+static int begin_drive(struct htw_scheduler *scheduler) {
+    return htw__is_inside(scheduler) ? -EDEADLK : htw__life_begin_drive(&scheduler->life);
 }
 
 /* ---- embedded */
 
 static bool is_embedded(const struct htw_scheduler *scheduler) {
-    return scheduler->embedded && scheduler->clock != HTW_CLOCK_MANUAL;
+    return scheduler->embedded && !htw__is_manual(scheduler);
 }
 
 int htw_scheduler_fd(struct htw_scheduler *scheduler) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    return is_embedded(scheduler) ? scheduler->expirers[0].alarm.fd : -ENOTSUP;
+    return is_embedded(scheduler) ? scheduler->expirers[0].waker.alarm.fd : -ENOTSUP;
 }
 
 int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
@@ -53,38 +32,39 @@ int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
     return htw__tick_ns(scheduler, next);
 }
 
-struct look {
+/* A call of htw_scheduler_process(). */
+struct process_call {
     struct htw_scheduler *scheduler;
     int64_t now_ns;
     bool *ret_more;
 };
 
-/* The end of process(), also where a callback does not return but leaves it (see end_pass() in
-   run.c): the alarm must be set for what is left. */
-static void end_look(struct look *look) {
-    struct htw_scheduler *scheduler = look->scheduler;
+/* Sets the alarm for what is left. Also called where a callback does not return but unwinds the
+   stack (see end_pass() in run.c). */
+static void end_process(struct process_call *call) {
+    struct htw_scheduler *scheduler = call->scheduler;
     struct htw__expirer *expirer = &scheduler->expirers[0];
     if (htw__is_child(scheduler))
         return;
-    htw__expirer_clean(expirer, true);
+    htw__expirer_clean_up(expirer, true);
     uint64_t next = htw__expirer_next_tick(expirer);
-    *look->ret_more = next <= htw__tick_at(scheduler, look->now_ns); /* the budget is spent */
-    if (*look->ret_more)
-        htw__alarm_set(&expirer->alarm, look->now_ns);
+    *call->ret_more = next <= htw__tick_at(scheduler, call->now_ns); /* the budget is spent */
+    if (*call->ret_more)
+        htw__alarm_set(&expirer->waker.alarm, call->now_ns);
     else
-        htw__wake_at(expirer, htw__tick_ns(scheduler, next));
-    htw__alarm_disarm(&expirer->alarm);
-    htw__drive_end(scheduler);
+        htw__wake_at(&expirer->waker, htw__tick_ns(scheduler, next));
+    htw__alarm_disarm(&expirer->waker.alarm);
+    htw__life_end_drive(&scheduler->life);
 }
 
 static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_more) {
     struct htw__expirer *expirer = &scheduler->expirers[0];
-    struct look look
-        __attribute__((cleanup(end_look))) = { scheduler, htw__now_ns(scheduler), ret_more };
-    htw__alarm_clear(&expirer->alarm);
-    htw__alarm_reset(&expirer->alarm);
-    htw__clock_watch_look(scheduler);
-    return htw__expirer_serve(expirer, look.now_ns, budget);
+    struct process_call call
+        __attribute__((cleanup(end_process))) = { scheduler, htw__now_ns(scheduler), ret_more };
+    htw__alarm_clear(&expirer->waker.alarm);
+    htw__alarm_reset(&expirer->waker.alarm);
+    htw__clock_listeners_notify(&scheduler->clock_listeners);
+    return htw__expirer_run_due(expirer, call.now_ns, budget);
 }
 
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
@@ -92,7 +72,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     if (error == 0 && !is_embedded(scheduler))
         error = -ENOTSUP;
     if (error == 0)
-        error = htw__drive_begin(scheduler);
+        error = begin_drive(scheduler);
     if (error != 0)
         return error;
     bool more;
@@ -116,8 +96,8 @@ static void run_until(struct htw_scheduler *scheduler, int64_t until_ns) {
         int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
         if (now_ns < next_ns)
             atomic_store_explicit(&scheduler->manual_ns, now_ns = next_ns, memory_order_relaxed);
-        htw__expirer_serve(expirer, now_ns, SIZE_MAX);
-        if (htw__is_child(scheduler) || !htw__pool_wait_quiet(scheduler))
+        htw__expirer_run_due(expirer, now_ns, SIZE_MAX);
+        if (htw__is_child(scheduler) || !htw__workers_wait_until_idle(scheduler))
             return; /* or stopped */
     }
 }
@@ -126,17 +106,17 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    if (scheduler->clock != HTW_CLOCK_MANUAL)
+    if (!htw__is_manual(scheduler))
         return -ENOTSUP;
-    return argument < 0 ? -EINVAL : htw__drive_begin(scheduler);
+    return argument < 0 ? -EINVAL : begin_drive(scheduler);
 }
 
-/* Also where a callback leaves the call: see end_pass() in run.c. */
+/* Also called where a callback unwinds the stack: see end_process(). */
 static void end_manual(struct htw_scheduler **scheduler) {
     if (htw__is_child(*scheduler))
         return;
-    htw__expirer_clean(&(*scheduler)->expirers[0], true);
-    htw__drive_end(*scheduler);
+    htw__expirer_clean_up(&(*scheduler)->expirers[0], true);
+    htw__life_end_drive(&(*scheduler)->life);
 }
 
 #define ENDS_MANUAL __attribute__((cleanup(end_manual), unused))

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.c - hands due timers to the user's executor. */
+/* executor.c - hands due timers to the executor of the user, and takes them back. */
 #include "executor.h"
 
 #include "cancel.h"
 #include "run.h"
-#include "shard.h"
-#include "workers.h"
-
-#include <errno.h>
 
 /*
- * A task is a record, QUEUED when it was handed over: until it comes back, nobody else frees it.
- * While it is not in the wheel, there is room in it for what is needed here.
+ * A task is a QUEUED record. No other thread frees it until the executor has run or dropped it.
+ * While it is in no wheel, the record has room for the pointer to its shard.
  */
 static struct htw_task *task_of(struct htw__record *record) {
     return (struct htw_task *)(void *)record;
@@ -21,9 +17,9 @@ static struct htw__record *record_of(struct htw_task *task) {
     return (struct htw__record *)(void *)task;
 }
 
-/* Also where a callback that was run in there leaves it: see end_pass() in run.c. */
-static void leave(struct htw__run *run) {
-    htw__innermost_run = run->outer;
+/* Also called where a callback that the executor runs at once unwinds the stack. */
+static void pop(struct htw__run *run) {
+    htw__run_pop(run);
 }
 
 void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
@@ -34,17 +30,16 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
         batch->records[i]->shard = batch->shard;
         tasks[i] = task_of(batch->records[i]);
     }
-    htw__pool_add_outstanding(scheduler, batch->count);
-    /* So that nothing in there can wait for this thread. */
-    struct htw__run run
-        __attribute__((cleanup(leave))) = { .scheduler = scheduler, .outer = htw__innermost_run };
-    htw__innermost_run = &run;
+    htw__pool_add_outstanding(&scheduler->pool, batch->count);
+    /* In a frame, so that the executor cannot wait for this thread by stopping the scheduler. */
+    struct htw__run run __attribute__((cleanup(pop))) = { .scheduler = scheduler };
+    htw__run_push(&run);
     scheduler->executor.execute(scheduler->executor.context, tasks, batch->count);
 }
 
 static void end_task(struct htw_scheduler **scheduler) {
     if (!htw__is_child(*scheduler))
-        htw__pool_end_outstanding(*scheduler);
+        htw__pool_end_outstanding(&(*scheduler)->pool);
 }
 
 void htw_task_run(struct htw_task *task) {
@@ -75,9 +70,9 @@ int htw_task_drop(struct htw_task *task, void **ret_arg) {
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
             *ret_arg = htw__ended_arg(&ended);
-        htw__ended_settle(scheduler, &ended);
+        htw__ended_release(scheduler, &ended);
     }
     if (!htw__is_child(scheduler))
-        htw__pool_end_outstanding(scheduler);
+        htw__pool_end_outstanding(&scheduler->pool);
     return (int)outcome;
 }

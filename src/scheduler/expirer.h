@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * expirer.h - who waits for deadlines: a thread that sleeps until the next one of its shards,
- * or the caller of htw_scheduler_process() or _advance() in its place.
- */
+/* expirer.h - waits for deadlines and runs due timers, in a thread of its own or in that of the
+   user (drive.c). */
 #ifndef HTW_SRC_SCHEDULER_EXPIRER_H
 #define HTW_SRC_SCHEDULER_EXPIRER_H
 
-#include "state.h"
+#include "../base/counter.h"
+#include "wake.h"
 
-/* Without a thread yet. 0 or a negative errno; in either case to be followed by fini. */
+struct htw__expirer {
+    alignas(64) struct htw__waker waker;
+    struct htw_scheduler *scheduler;
+    unsigned index;
+    uint32_t first_shard; /* the one of its shards that it serves first */
+    pthread_t thread;
+    struct htw__runner *runner; /* where it runs callbacks itself; otherwise NULL */
+    struct htw__batch batch;    /* where there are no workers */
+    struct htw__counter wakeups, empty_wakeups;
+};
+
+/* Starts no thread. 0 or a negative errno; in either case htw__expirer_fini() must follow. */
 int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
                       unsigned index);
 void htw__expirer_fini(struct htw__expirer *expirer);
@@ -18,18 +28,16 @@ int htw__expirer_start(struct htw__expirer *expirer);
 /* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 
-/* When one of its shards has something due; HTW_NEVER_TICK: none. */
+/* The earliest tick at which one of its shards must be served; HTW_NEVER_TICK: none. */
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
 
-/*
- * Takes what is due at `now_ns` from all of its shards, up to `budget` timers, and runs it or has
- * it run. Returns how many there were; when fewer than `budget`, all of them, unless
- * the scheduler is being stopped.
- */
-size_t htw__expirer_serve(struct htw__expirer *expirer, int64_t now_ns, size_t budget);
+/* Takes the timers of its shards that are due at `now_ns`, up to `budget`, and runs them or hands
+   them over. Returns how many; if fewer than `budget`, no more are due, unless the scheduler is
+   being stopped. */
+size_t htw__expirer_run_due(struct htw__expirer *expirer, int64_t now_ns, size_t budget);
 
-/* Cleans up, if that was planned; if not `wholly`, then but for what others are going to do anyway,
-   and with another time planned. */
-void htw__expirer_clean(struct htw__expirer *expirer, bool wholly);
+/* Cleans up its shards, if htw__wake_for_cleanup() was called. Unless `all` is set, shards whose
+   threads will soon reuse the stale records are left for later. */
+void htw__expirer_clean_up(struct htw__expirer *expirer, bool all);
 
 #endif /* HTW_SRC_SCHEDULER_EXPIRER_H */

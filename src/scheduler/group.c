@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* group.c - groups: which timers belong to one, and how long it lives. sweep.c visits them all. */
+/* group.c - groups: which timers belong to one, and when it is freed. sweep.c has the calls that
+   visit all timers of a group. */
 #include "group.h"
 
-#include "shard.h"
-
-#include <errno.h>
-
-void htw__group_join(struct htw_group *group, struct htw__attributes *attributes) {
-    attributes->in_group.attributes = attributes;
-    htw__ring_push_back(&group->timers, &attributes->in_group.link);
+void htw__group_add(struct htw_group *group, struct htw__member *member) {
+    htw__ring_push_back(&group->members, &member->link);
     group->count++;
+}
+
+void htw__group_remove(struct htw_group *group, struct htw__member *member) {
+    htw__link_unlink(&member->link);
+    group->count--;
+    htw__group_free_if_unused(group);
 }
 
 static void add_bytes(struct htw_group *group, size_t bytes) {
     htw__counter_add(&group->shard->attributes_bytes, bytes);
 }
 
-static void release_group(struct htw_group *group) {
+static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->scheduler->allocator;
     add_bytes(group, 0 - sizeof(*group));
     if (group->keys != NULL) {
@@ -27,16 +29,9 @@ static void release_group(struct htw_group *group) {
     htw__release(allocator, group, sizeof(*group));
 }
 
-void htw__group_release_if_over(struct htw_group *group) {
-    if (group->abandoned && group->count == 0 && group->sweeps == 0)
-        release_group(group);
-}
-
-void htw__group_leave(struct htw_group *group, struct htw__attributes *attributes) {
-    htw__link_unlink(&attributes->in_group.link);
-    group->count--;
-    attributes->group = NULL;
-    htw__group_release_if_over(group);
+void htw__group_free_if_unused(struct htw_group *group) {
+    if (group->destroyed && group->count == 0 && group->sweeps == 0)
+        free_group(group);
 }
 
 struct htw__key_table *htw__group_keys(struct htw_group *group) {
@@ -63,7 +58,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
     if (group == NULL)
         return -ENOMEM;
     *group = (struct htw_group) { .scheduler = scheduler, .shard = htw__shard_here(scheduler) };
-    htw__ring_init(&group->timers);
+    htw__ring_init(&group->members);
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
     htw__lock_release(&group->shard->lock);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.c - what can be asked of a timer, and changed, but for cancelling it. */
-#include "credit.h"
+/* handle.c - what can be asked of timers by handle or key, and changed: deadline and period. */
 #include "attributes.h"
-#include "group.h"
-#include "shard.h"
-
-#include <errno.h>
+#include "credit.h"
+#include "stats.h"
 
 /* ---- a new deadline */
 
@@ -14,47 +11,41 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
                         bool *ret_wake) {
     if (attributes != NULL && attributes->paused) {
         record->deadline_ns = deadline_ns;
-        attributes->paused = false; /* a resume under way may have yet to come to it */
-        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler), ret_wake);
+        attributes->paused = false; /* the group may have been resumed, but not yet this timer */
+        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), ret_wake);
         return HTW_MOVED;
     }
-    int error = htw__shard_file(shard, record, tick, deadline_ns, ret_wake);
+    int error = htw__shard_arm(shard, record, tick, deadline_ns, ret_wake);
     if (error != 0)
         return error;
     record->deadline_ns = deadline_ns;
     return HTW_MOVED;
 }
 
-/* Whether this thread is in the callback of the timer. */
-static bool is_own(const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
-        if (run->scheduler == scheduler && run->handle == handle)
-            return true;
-    return false;
-}
-
-/* Lets a timer that runs, or is about to, do so at a time. The record is QUEUED or RUNNING. */
+/* Makes a timer that is QUEUED or RUNNING run at a later time, once more if it is RUNNING. */
 static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
                       uint64_t status, int64_t deadline_ns) {
     bool running = htw__status_state(status) == HTW__RUNNING;
     bool repeats = (status & HTW__HAS_ATTRIBUTES) && record->attributes->period_ns > 0;
-    if (running && ((status & HTW__CANCEL) || !(repeats || is_own(shard->scheduler, handle))))
+    if (running &&
+        ((status & HTW__CANCEL) || !(repeats || htw__is_inside_timer(shard->scheduler, handle))))
         return HTW_RUNNING;
-    if (running && !repeats && !(status & HTW__REARM)) { /* it comes to life again */
-        /* The lock may be given back for this, but nobody but its own callback, which
-           is here, ends it; it can only be cancelled meanwhile. */
-        if (!htw__credit_take(shard))
+    if (running && !repeats && !(status & HTW__REARM)) { /* it becomes pending again */
+        /* This may unlock the shard. Meanwhile the timer can be cancelled, but it cannot end: this
+           thread is in its callback. */
+        if (!htw__credit_acquire(shard))
             return -EAGAIN;
         status = htw__status_of(record);
         if (status & HTW__CANCEL) {
-            htw__credit_give(shard);
+            htw__credit_release(shard);
             return HTW_RUNNING;
         }
     }
     while (!htw__status_change(record, &status, status | HTW__REARM))
         if (htw__status_state(status) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
             return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
-    htw__deadline_change(record, deadline_ns); /* whoever sees the flag waits for the lock */
+    htw__deadline_change(record,
+                         deadline_ns); /* a thread that sees HTW__REARM waits for the lock */
     if ((status & HTW__HAS_ATTRIBUTES) && record->attributes->paused)
         htw__attributes_pause(record, record->attributes, htw__now_ns(shard->scheduler));
     return HTW_MOVED;
@@ -102,6 +93,8 @@ int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_
         return refusal;
     return move(scheduler, handle, deadline_ns, htw__tick_from(scheduler, deadline_ns));
 }
+
+/* ---- a new period */
 
 int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns) {
     int refusal = htw__scheduler_refusal(scheduler);
@@ -166,4 +159,33 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
         return -ENOENT;
     *ret_deadline_ns = paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;
     return 0;
+}
+
+htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
+                        size_t key_size) {
+    if (htw__timer_key_refusal(scheduler, group, key, key_size) != 0)
+        return 0;
+    uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
+    struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__key_find(shard, group, hash, key, key_size);
+    htw_handle handle = record == NULL ? 0 : htw__handle_of(shard, record);
+    htw__lock_release(&shard->lock);
+    return handle;
+}
+
+uint64_t htw_pending(const struct htw_scheduler *scheduler) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return 0;
+    struct htw_scheduler_stats stats = { 0 };
+    uint64_t scheduled = 0, gone = 0;
+    /* `scheduled` is read last, so that the difference is never negative. */
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        gone += htw__counter_read(&scheduler->shards[i].cancelled) +
+                htw__counter_read(&scheduler->shards[i].handed_back);
+    htw__stats_add_runners(scheduler, &stats);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
+    gone += stats.fired;
+    return scheduled > gone ? scheduled - gone : 0;
 }

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - running callbacks: what comes before one, and what after. */
+/* run.h - runs the callbacks of a batch, and counts them. */
 #ifndef HTW_SRC_SCHEDULER_RUN_H
 #define HTW_SRC_SCHEDULER_RUN_H
 
+#include "../base/counter.h"
+#include "../base/histogram.h"
+#include "../base/lock.h"
 #include "state.h"
 
+/* What a thread that runs callbacks counts. The threads of an executor share one. */
+struct htw__runner {
+    bool shared; /* `lock` must be held to write */
+    struct htw__lock lock;
+    struct htw__counter started, rearmed, ended, late, missed;
+    struct htw__histogram lateness, duration;
+};
+
+/* NULL: no memory. */
 struct htw__runner *htw__runner_create(const struct htw_scheduler *scheduler);
+
+/* NULL is allowed. */
 void htw__runner_destroy(const struct htw_scheduler *scheduler, struct htw__runner *runner);
 
 /*
- * Runs what is left of a batch, one after the other; others may take from its end meanwhile
- * (htw__batch.next). When the scheduler is being stopped, the rest is kept for stop.
+ * Runs the timers of a batch that no thread has begun with, one after the other. Meanwhile another
+ * thread may take timers from it (htw__workers_rebalance()). When the scheduler is being stopped,
+ * the rest is kept for stop.
  */
 void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch);
 
-/* Keeps what is left of a batch for stop. */
-void htw__run_nothing(struct htw__batch *batch);
+/* Keeps the timers of a batch that no thread has begun with for stop. */
+void htw__keep_unstarted(struct htw__batch *batch);
 
 #endif /* HTW_SRC_SCHEDULER_RUN_H */

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* schedule.c - arms a timer: checks the call, chooses the shard, replaces a key. */
+/* schedule.c - the calls that arm a timer: range of ticks (slack), shard, key. */
 #include "cancel.h"
 #include "credit.h"
-#include "expirer.h"
-#include "group.h"
-#include "shard.h"
-#include "stop.h"
+#include "start.h"
 
-#include <errno.h>
+/* ---- when a timer is due */
 
-/* When a timer falls due: its deadline, and the ticks that will do. */
+/* Its deadline, and the range of ticks in which it may expire. */
 struct plan {
     int64_t deadline_ns;
     uint64_t earliest, latest;
 };
 
-/* Ticks that begin in [from, to]; if none does, the first one after it. */
+/* With slack: the ticks that begin in [from, to]; if there is none, the first tick after it. */
 static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t from_ns,
                                 int64_t to_ns) {
     struct plan plan = { from_ns, htw__tick_from(scheduler, from_ns), 0 };
@@ -25,7 +22,7 @@ static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t f
     return plan;
 }
 
-/* The same for delays. If the first is over already, the tick that it is now will do. */
+/* The same for delays. If the first is 0 or less, the present tick is in the range. */
 static struct plan plan_within(const struct htw_scheduler *scheduler, int64_t earliest_ns,
                                int64_t latest_ns) {
     int64_t now_ns = htw__now_ns(scheduler);
@@ -41,7 +38,7 @@ static struct plan plan_at(const struct htw_scheduler *scheduler, int64_t deadli
     return (struct plan) { deadline_ns, tick, tick };
 }
 
-/* A delay that is over already is due at the shard's clock, not with the next tick. */
+/* A delay of 0 or less is due at once, not at the next tick. */
 static struct plan plan_after(const struct htw_scheduler *scheduler, int64_t delay_ns) {
     int64_t now_ns = htw__now_ns(scheduler);
     if (delay_ns <= 0)
@@ -49,7 +46,9 @@ static struct plan plan_after(const struct htw_scheduler *scheduler, int64_t del
     return plan_at(scheduler, htw__after_ns(now_ns, delay_ns));
 }
 
-/* What every schedule begins with. */
+/* ---- without attributes */
+
+/* What every call that arms a timer begins with. 0 or a negative errno. */
 static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
@@ -58,28 +57,28 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
         return -EINVAL;
     if (__builtin_expect(!atomic_load_explicit(&scheduler->threads_started, memory_order_acquire),
                          false))
-        return htw__scheduler_start(scheduler, false);
+        return htw__start_threads(scheduler, false);
     return 0;
 }
 
-/* Files a record, which is new, for a tick of the plan. Under the lock. */
-static inline int file(struct htw__shard *shard, struct htw__record *record, struct plan plan,
-                       bool *ret_wake) {
+/* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
+static inline int arm(struct htw__shard *shard, struct htw__record *record, struct plan plan,
+                      bool *ret_wake) {
     record->deadline_ns = plan.deadline_ns;
     if (__builtin_expect(plan.earliest == plan.latest, true))
-        return htw__shard_file_new(shard, record, plan.earliest, plan.deadline_ns, ret_wake);
-    int error = htw__shard_file_within(shard, record, plan.earliest, plan.latest, ret_wake);
+        return htw__shard_arm_new(shard, record, plan.earliest, plan.deadline_ns, ret_wake);
+    int error = htw__shard_arm_within(shard, record, plan.earliest, plan.latest, ret_wake);
     int64_t chosen_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
     if (record->deadline_ns < chosen_ns)
         record->deadline_ns = chosen_ns;
     return error;
 }
 
-/* Lets a record that has been filed begin its life, and gives it a name. Under the lock. */
+/* Makes a record that is in the wheel PENDING. Returns its handle. Under the lock. */
 static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                                unsigned flags) {
     uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) |
-                      (unsigned)HTW__PENDING | flags; /* the state was 0 */
+                      (unsigned)HTW__PENDING | flags; /* the state was HTW__FREE, which is 0 */
     htw__status_set(record, status);
     htw__counter_add(&shard->scheduled, 1);
     return htw__handle_at(shard, status, index);
@@ -89,24 +88,24 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
                             void *arg, htw_handle *ret_handle, bool *ret_wake) {
     struct htw__record *record;
     uint32_t index;
-    if (!htw__credit_take(shard)) {
+    if (!htw__credit_acquire(shard)) {
         if (shard->closed)
             return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
         return -EAGAIN;
     }
-    int error = htw__shard_take_record(shard, &record, &index);
+    int error = htw__shard_allocate_record(shard, &record, &index);
     if (__builtin_expect(error == 0, true)) {
         record->callback = callback;
         record->arg = arg;
-        error = file(shard, record, plan, ret_wake);
+        error = arm(shard, record, plan, ret_wake);
         if (__builtin_expect(error == 0, true)) {
             *ret_handle = begin(shard, record, index, 0);
             return 0;
         }
         htw__shard_free_record(shard, record);
     }
-    htw__credit_give(shard);
+    htw__credit_release(shard);
     return error;
 }
 
@@ -119,7 +118,7 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
     bool wake = false;
     htw__lock_acquire(&shard->lock);
     int error = arm_plain(shard, plan, callback, arg, &handle, &wake);
-    /* Before the lock is given back: the callback may be the one who wants to know it. */
+    /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
     htw__lock_release(&shard->lock);
@@ -128,7 +127,7 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
     return error;
 }
 
-/* The range is a tick: what nearly all timers are. */
+/* The common case: the range is a single tick. */
 static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
                                                    int64_t deadline_ns, uint64_t tick,
                                                    htw_callback *callback, void *arg,
@@ -172,7 +171,7 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
                           ret_handle);
 }
 
-/* ---- with a second record */
+/* ---- with attributes */
 
 static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
     return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 &&
@@ -190,18 +189,18 @@ static struct plan plan_of(const struct htw_scheduler *scheduler, const struct h
                           : plan_within(scheduler, spec->when_ns, spec->latest_ns);
 }
 
-/* What the lock of the shard is taken for. */
+/* What is done under the lock of the shard. */
 struct order {
     const struct htw_spec *spec;
     struct htw__attributes *attributes;
     struct plan plan;
     htw_handle handle;
-    struct htw__ended replaced; /* handle 0: none was */
+    struct htw__ended replaced; /* its handle is 0: none was replaced */
     bool wake;
 };
 
-/* Whether the place of a keyed timer under max_pending becomes free when the timer is cancelled. It
-   stays so while the lock is held, without which such a timer does not start. */
+/* Whether a timer with a key releases a credit when it is cancelled. This does not change under the
+   lock: a timer with attributes does not start without it. */
 static bool frees_credit(const struct htw__record *record) {
     enum htw__state state = htw__status_state(htw__status_of(record));
     return state == HTW__PENDING || state == HTW__QUEUED;
@@ -214,7 +213,7 @@ static struct htw__record *holder_of_key(struct htw__shard *shard, const struct 
                                              spec->key, spec->key_size);
 }
 
-/* The order matters: nothing of the old timer may change before the new one is armed. */
+/* `old` is the timer that has the key. It must not change before the new one is armed. */
 static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     const struct htw_spec *spec = order->spec;
     struct htw__attributes *attributes = order->attributes;
@@ -222,14 +221,14 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
         return -ENOMEM;
-    bool has_credit = htw__credit_take(shard);
-    int error = htw__shard_take_record(shard, &record, &index);
+    bool has_credit = htw__credit_acquire(shard);
+    int error = htw__shard_allocate_record(shard, &record, &index);
     if (error != 0) {
         if (has_credit)
-            htw__credit_give(shard);
+            htw__credit_release(shard);
         return error;
     }
-    /* From here on the lock is not given back. */
+    /* From here on the shard stays locked. */
     struct htw__record *old = holder_of_key(shard, order);
     record->callback = spec->callback;
     record->attributes = attributes;
@@ -238,28 +237,27 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     else if (!has_credit && !(old != NULL && frees_credit(old)))
         error = -EAGAIN;
     else
-        error = file(shard, record, order->plan, &order->wake);
+        error = arm(shard, record, order->plan, &order->wake);
     if (error != 0) {
         htw__counter_add(&shard->refused, error == -EAGAIN);
         htw__shard_free_record(shard, record);
         if (has_credit)
-            htw__credit_give(shard);
+            htw__credit_release(shard);
         return error;
     }
     order->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
-    if (old != NULL) /* one that runs is not replaced, and only loses the key */
+    if (old != NULL) /* a running one is not replaced, it only loses the key */
         htw__cancel_locked(shard, old, &order->replaced);
     if (!has_credit && shard->credit > 0)
-        shard->credit--; /* that of the old one */
+        shard->credit--; /* the old timer has released it */
     attributes->record = record;
     htw__counter_add(&shard->attributes_bytes, attributes->bytes);
     if (attributes->group != NULL)
-        htw__group_join(attributes->group, attributes);
+        htw__group_add(attributes->group, &attributes->member);
     if (spec->key != NULL)
         htw__attributes_insert_key(shard, attributes);
     if (attributes->group != NULL && attributes->group->paused)
-        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler),
-                             &order->wake);
+        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), &order->wake);
     return 0;
 }
 
@@ -288,7 +286,7 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     if (error != 0)
         htw__attributes_destroy(scheduler, order.attributes);
     else if (order.replaced.unexpired.handle != 0)
-        htw__ended_settle(scheduler, &order.replaced);
+        htw__ended_release(scheduler, &order.replaced);
     return error;
 }
 
@@ -307,7 +305,7 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
         error = prepare(scheduler, spec->callback);
     if (error != 0)
         return error;
-    if (spec->period_ns > 0 || spec->key != NULL || spec->group != NULL || spec->release != NULL)
+    if (htw__attributes_are_needed(spec))
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
     error =
         schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg, ret_handle);

@@ -7,11 +7,9 @@
 #include "expirer.h"
 #include "run.h"
 #include "shard.h"
-#include "steady.h"
-#include "stop.h"
+#include "start.h"
 #include "workers.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +30,7 @@ static bool options_are_valid(const struct htw_scheduler_options *options) {
            (options->tick_ns == 0 ||
             is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX)) &&
            options->shards <= HTW_SHARDS_MAX && options->expirers <= HTW_EXPIRERS_MAX &&
-           options->workers <= HTW_WORKERS_MAX &&
-           is_in_range((int64_t)options->clock, HTW_CLOCK_MONOTONIC, HTW_CLOCK_MANUAL) &&
+           options->workers <= HTW_WORKERS_MAX && htw__clock_of(options->clock) != NULL &&
            !(options->embedded && options->start_threads) && options->timer_slack_ns >= 0 &&
            options->late_threshold_ns >= 0 && options->manual_start_ns >= 0 &&
            (options->executor == NULL || options->executor->execute != NULL) &&
@@ -44,20 +41,20 @@ static uint32_t bits_for(uint32_t count) {
     return count <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(count - 1);
 }
 
-static void take_options(struct htw_scheduler *scheduler,
-                         const struct htw_scheduler_options *options, uint32_t index_bits) {
-    bool manual = options->clock == HTW_CLOCK_MANUAL;
+static void set_options(struct htw_scheduler *scheduler,
+                        const struct htw_scheduler_options *options, uint32_t index_bits) {
+    scheduler->clock = htw__clock_of(options->clock);
     scheduler->tick =
         htw__divisor_of((uint64_t)(options->tick_ns == 0 ? HTW_MILLISECOND : options->tick_ns));
     scheduler->wheel_size = options->wheel_size;
     scheduler->shard_count =
         options->shards == 0 ? htw__cpu_count(HTW_SHARDS_MAX) : options->shards;
-    uint32_t expirers =
-        manual || options->embedded || options->expirers == 0 ? 1 : options->expirers;
+    uint32_t expirers = htw__is_manual(scheduler) || options->embedded || options->expirers == 0
+                            ? 1
+                            : options->expirers;
     scheduler->expirer_count =
         expirers < scheduler->shard_count ? expirers : scheduler->shard_count;
     scheduler->worker_count = options->embedded || options->executor != NULL ? 0 : options->workers;
-    scheduler->clock = options->clock;
     scheduler->embedded = options->embedded;
     scheduler->max_pending = options->max_pending;
     scheduler->timer_slack_ns = options->timer_slack_ns;
@@ -78,7 +75,7 @@ static void take_options(struct htw_scheduler *scheduler,
     scheduler->key_seed = htw__random_seed(scheduler);
 }
 
-/* ---- birth */
+/* ---- the parts */
 
 static int create_shards(struct htw_scheduler *scheduler) {
     scheduler->shards =
@@ -102,11 +99,13 @@ static int create_expirers(struct htw_scheduler *scheduler) {
     int error = 0;
     for (unsigned i = 0; i < scheduler->expirer_count && error == 0; i++)
         error = htw__expirer_init(&scheduler->expirers[i], scheduler, i);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        scheduler->shards[i].waker = &scheduler->expirers[i % scheduler->expirer_count].waker;
     return error;
 }
 
 static int create_parts(struct htw_scheduler *scheduler) {
-    int error = htw__pool_init(scheduler);
+    int error = htw__workers_init(scheduler);
     if (error == 0)
         error = create_shards(scheduler);
     if (error == 0)
@@ -131,38 +130,15 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
         htw__shard_fini(&scheduler->shards[i]);
     htw__release(&allocator, scheduler->shards,
                  scheduler->shard_count * sizeof(*scheduler->shards));
-    htw__pool_fini(scheduler);
-    pthread_cond_destroy(&scheduler->wait.over);
-    htw__mutex_fini(&scheduler->wait.mutex);
-    pthread_cond_destroy(&scheduler->life.changed);
-    htw__mutex_fini(&scheduler->life.mutex);
-    htw__clock_watch_fini(scheduler);
+    htw__workers_fini(scheduler);
+    htw__pool_fini(&scheduler->pool);
+    htw__cancel_waits_fini(&scheduler->waits);
+    htw__life_fini(&scheduler->life);
+    htw__clock_listeners_fini(&scheduler->clock_listeners);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
 
-static bool needs_threads(const struct htw_scheduler *scheduler) {
-    return !scheduler->embedded &&
-           (scheduler->clock != HTW_CLOCK_MANUAL || scheduler->worker_count > 0);
-}
-
-int htw__scheduler_start(struct htw_scheduler *scheduler, bool all_workers) {
-    int error = 0;
-    htw__mutex_lock(&scheduler->life.mutex);
-    if (scheduler->life.phase == HTW__ALIVE &&
-        !atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)) {
-        error = htw__pool_start(scheduler, all_workers);
-        while (error == 0 && scheduler->clock != HTW_CLOCK_MANUAL &&
-               scheduler->life.expirers_started < scheduler->expirer_count) {
-            error = htw__expirer_start(&scheduler->expirers[scheduler->life.expirers_started]);
-            if (error == 0)
-                scheduler->life.expirers_started++;
-        }
-        if (error == 0)
-            atomic_store_explicit(&scheduler->threads_started, true, memory_order_release);
-    }
-    htw__mutex_unlock(&scheduler->life.mutex);
-    return error;
-}
+/* ---- create and destroy */
 
 int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
                           const struct htw_scheduler_options *options, uint32_t index_bits) {
@@ -184,24 +160,20 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     HTW__ANNOTATE_ATOMIC(&scheduler->stopping, sizeof(scheduler->stopping));
     HTW__ANNOTATE_ATOMIC(&scheduler->manual_ns, sizeof(scheduler->manual_ns));
     HTW__ANNOTATE_ATOMIC(&scheduler->credit, sizeof(scheduler->credit));
-    /* To helgrind a mutex is free before its owner has written to it for the last time. */
-    HTW__ANNOTATE_ATOMIC(&scheduler->pool.mutex, sizeof(scheduler->pool.mutex));
-    HTW__ANNOTATE_ATOMIC(&scheduler->life.mutex, sizeof(scheduler->life.mutex));
-    HTW__ANNOTATE_ATOMIC(&scheduler->wait.mutex, sizeof(scheduler->wait.mutex));
     scheduler->allocator = *allocator;
-    scheduler->born = htw__fork_count();
-    htw__clock_watch_init(scheduler);
-    htw__mutex_init(&scheduler->life.mutex, HTW__RANK_SCHEDULER_LIFE);
-    pthread_cond_init(&scheduler->life.changed, NULL);
-    htw__mutex_init(&scheduler->wait.mutex, HTW__RANK_SCHEDULER_WAIT);
-    pthread_cond_init(&scheduler->wait.over, NULL);
-    take_options(scheduler, options, index_bits);
+    scheduler->fork_count = htw__fork_count();
+    set_options(scheduler, options, index_bits);
+    htw__pool_init(&scheduler->pool);
+    htw__life_init(&scheduler->life);
+    htw__cancel_waits_init(&scheduler->waits);
+    htw__clock_listeners_init(&scheduler->clock_listeners,
+                              scheduler->clock->is_settable ? scheduler->clock->read_ns : NULL);
     error = create_parts(scheduler);
-    atomic_init(&scheduler->threads_started, !needs_threads(scheduler));
-    if (error == 0 && options->start_threads && needs_threads(scheduler))
-        error = htw__scheduler_start(scheduler, true);
+    atomic_init(&scheduler->threads_started, !htw__needs_threads(scheduler));
+    if (error == 0 && options->start_threads && htw__needs_threads(scheduler))
+        error = htw__start_threads(scheduler, true);
     if (error != 0) {
-        htw__scheduler_end_threads(scheduler);
+        htw__end_threads(scheduler);
         destroy_parts(scheduler);
         return error;
     }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.c - the wheel and the records of one shard: how timers get in and out. */
+/* shard.c - a shard: how timers enter and leave its wheel, and how its records are freed. */
 #include "shard.h"
-
-#include "wake.h"
-
-#include <errno.h>
 
 #define NO_INDEX HTW__SLAB_NONE
 
@@ -32,7 +28,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER_TICK);
-    shard->soon_tick = HTW_NEVER_TICK;
+    shard->near_tick = HTW_NEVER_TICK;
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -44,7 +40,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
 void htw__shard_fini(struct htw__shard *shard) {
     if (shard->wheel == NULL)
         return;
-    /* What is claimed stands in the wheels still, which write to it as they go. */
+    /* Before the slab: claimed timers are still in the wheels, which write to them. */
     htw_wheel_destroy(shard->wheel);
     htw_wheel_destroy(shard->previous);
     htw__slab_fini(&shard->slab);
@@ -52,11 +48,9 @@ void htw__shard_fini(struct htw__shard *shard) {
     htw__lock_fini(&shard->lock);
 }
 
-/* ---- records */
-
-int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_record,
-                           uint32_t *ret_index) {
-    /* What was cancelled from elsewhere is used again before anything grows. */
+int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
+                                    uint32_t *ret_index) {
+    /* Stale records are reused before the slab grows. */
     if (!htw__shard_reclaim(shard)) {
         htw__lock_release(&shard->lock);
         struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
@@ -69,32 +63,32 @@ int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_re
             return error;
         }
     }
-    return htw__shard_take_record(shard, ret_record, ret_index);
+    return htw__shard_allocate_record(shard, ret_record, ret_index);
 }
 
-/* ---- when the expirer looks */
+/* ---- when the expirer must serve this shard */
 
 /*
- * soon_tick divides what is filed, under the lock, with one comparison. What is filed for later
- * than that needs nothing else:
- *  - The alarm is set for no later. The comparison is with what it has been set to, not with what
- *    another thread is about to set it to: a timer would be late by as long as that thread is
- *    stopped. While there is such a thread, nothing is later than soon_tick.
- *  - The deadline, which was rounded up to its tick, is ahead. The clock was at seen_tick, and the
- *    expirer looks at wake_tick. Unless it is late by more than a tick, the present tick is not
- *    after both.
+ * Sets wake_tick, and near_tick with it. Arming a timer for a tick after near_tick needs only one
+ * comparison, because
+ *  - the alarm is set for an earlier tick. wake_tick counts only when the alarm is set to it: while
+ *    a thread has lowered wake_tick and not yet set the alarm (`waking`), every tick is near.
+ *    Otherwise a timer would be late by as long as that thread is stopped.
+ *  - the deadline, which was rounded up to its tick, is not over. The clock was at seen_tick, and
+ *    the expirer serves this shard at wake_tick. Unless the expirer is late by more than a tick, the
+ *    present tick is at most one after the later of the two.
  */
 static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
     uint64_t later = tick > shard->seen_tick ? tick : shard->seen_tick;
     atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-    shard->soon_tick = shard->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
+    shard->near_tick = shard->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
 static uint64_t wake_tick(const struct htw__shard *shard) {
     return atomic_load_explicit(&shard->wake_tick, memory_order_relaxed);
 }
 
-/* Sees to it that the expirer looks at `tick`, which is not after soon_tick. */
+/* Makes the expirer serve this shard at `tick`, which is at most near_tick. */
 static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
     uint64_t planned = wake_tick(shard);
     if (tick >= planned && (shard->waking == 0 || tick == HTW_NEVER_TICK))
@@ -107,17 +101,17 @@ static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
 }
 
 void htw__shard_wake(struct htw__shard *shard) {
-    htw__wake_at(htw__expirer_of(shard), htw__tick_ns(shard->scheduler, wake_tick(shard)));
+    htw__wake_at(shard->waker, htw__tick_ns(shard->scheduler, wake_tick(shard)));
     htw__lock_acquire(&shard->lock);
     shard->waking--;
     set_wake_tick(shard, wake_tick(shard));
     htw__lock_release(&shard->lock);
 }
 
-/* ---- the wheel */
+/* ---- arming */
 
-int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
-                         int64_t deadline_ns, bool *ret_wake) {
+int htw__shard_arm_near(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
+                        int64_t deadline_ns, bool *ret_wake) {
     const struct htw_scheduler *scheduler = shard->scheduler;
     if (tick != 0 && tick != HTW_NEVER_TICK && deadline_ns <= htw__now_ns(scheduler))
         tick = htw__tick_at(scheduler, deadline_ns);
@@ -127,18 +121,18 @@ int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, u
     return error;
 }
 
-int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
-                           uint64_t latest, bool *ret_wake) {
-    htw__shard_cancel_in_previous(shard, record);
+int htw__shard_arm_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                          uint64_t latest, bool *ret_wake) {
+    htw__shard_disarm_previous(shard, record);
     int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
-    if (error == 0 && htw_timer_deadline(&record->timer) <= shard->soon_tick)
+    if (error == 0 && htw_timer_deadline(&record->timer) <= shard->near_tick)
         plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
 
-/* Files a record as late as the wheel can without growing, since each time that it comes up is a
-   wake-up. Which levels there are is found by trying; the lowest always is. */
-static void file_within_reach(struct htw__shard *shard, struct htw__record *record, uint64_t tick) {
+/* Arms a record for as late as the wheel can without growing: the record is armed again whenever it
+   comes up. Which levels the wheel has is found by trying; it always has the lowest. */
+static void arm_in_reach(struct htw__shard *shard, struct htw__record *record, uint64_t tick) {
     struct htw_wheel *wheel = shard->wheel;
     uint32_t option = shard->scheduler->wheel_size;
     uint64_t size = option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
@@ -152,31 +146,32 @@ static void file_within_reach(struct htw__shard *shard, struct htw__record *reco
     }
 }
 
-/* Files a record for its deadline_ns or earlier, but does not tell the expirer. In the latter case
-   htw__shard_collect() files it again when it comes up. */
-static void file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns) {
+/* Arms a record for its deadline_ns, or earlier if the wheel cannot grow: then
+   htw__shard_collect() arms it again. Does not wake the expirer. */
+static void arm_always(struct htw__shard *shard, struct htw__record *record, int64_t now_ns) {
     uint64_t tick = htw__tick_due(shard->scheduler, record->deadline_ns, now_ns);
-    htw__shard_cancel_in_previous(shard, record);
+    htw__shard_disarm_previous(shard, record);
     if (htw_wheel_schedule(shard->wheel, &record->timer, tick) != 0)
-        file_within_reach(shard, record, tick);
+        arm_in_reach(shard, record, tick);
 }
 
-void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
-                            bool *ret_wake) {
-    file_surely(shard, record, now_ns);
-    if (htw_timer_deadline(&record->timer) <= shard->soon_tick)
+void htw__shard_arm_always(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
+                           bool *ret_wake) {
+    arm_always(shard, record, now_ns);
+    if (htw_timer_deadline(&record->timer) <= shard->near_tick)
         plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
 }
 
+/* ---- a clock that was set back */
+
 /*
- * The clock was set back. The wheel's cannot be, so all timers move to a new one that
- * begins at the new time: a slice at a time, so that `former` and `wheel` are both
- * in use for a while. If there is no memory for that, the old one stays; its timers come
- * up at their time nevertheless, but what is armed for before its clock waits to be filed again
- * (htw__shard_collect() hands nothing out that is not due).
+ * The clock of a wheel cannot go back. So all timers move to a new wheel that begins at the new
+ * time, a slice at a time; meanwhile both `previous` and `wheel` are in use. If there is no memory
+ * for that, the old wheel stays. Its timers still come up at their time, but a timer that is armed
+ * for a tick before the wheel's clock comes up at once, and is armed again until it is due.
  *
  * Wheels are created and destroyed without the lock, since both take long. Only the expirer
- * replaces them and moves their clocks, so it may look at these.
+ * replaces wheels and advances their clocks, so it may read these without the lock.
  */
 static struct htw_wheel *create_successor(const struct htw__shard *shard, uint64_t now_tick) {
     struct htw_wheel *wheel;
@@ -189,14 +184,14 @@ static struct htw_wheel *create_successor(const struct htw__shard *shard, uint64
     return NULL;
 }
 
-/* Moves up to HTW__SLICE timers. When none is left, the former wheel, to be destroyed. */
+/* Moves up to HTW__SLICE timers. Returns the previous wheel, to be destroyed, when it is empty. */
 static struct htw_wheel *move_from_previous(struct htw__shard *shard) {
     struct htw_wheel *previous = shard->previous;
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
     if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
         HTW_DONE)
-        /* All that is left never comes. */
+        /* The timers that are left never become due. */
         while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(previous)) != NULL)
             count++;
     for (size_t i = 0; i < count; i++) {
@@ -214,19 +209,20 @@ static struct htw_wheel *move_from_previous(struct htw__shard *shard) {
     return previous;
 }
 
-/* ---- expiry */
+/* ---- due timers */
 
-/* Puts what has come due into the batch, unless it was claimed. */
-static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, size_t count,
+/* Adds timers that the wheel says are due to the batch, except those that were claimed or are not
+   due by the clock. */
+static void add_due(struct htw__shard *shard, struct htw_timer *const *timers, size_t count,
                     int64_t now_ns, struct htw__batch *batch) {
     for (size_t i = 0; i < count; i++) {
         struct htw__record *record = htw__record_of(timers[i]);
         uint64_t status = htw__status_of(record);
-        /* What was armed with no delay after `now_ns` was read is due as well. */
+        /* A timer that was armed with no delay after `now_ns` was read is due, too. */
         if (htw__status_state(status) == HTW__PENDING && record->deadline_ns > now_ns) {
             int64_t later_ns = htw__now_ns(shard->scheduler);
             if (record->deadline_ns > later_ns) {
-                file_surely(shard, record, later_ns); /* the caller has yet to look at the wheel */
+                arm_always(shard, record, later_ns); /* collect_slice() sets wake_tick */
                 continue;
             }
         }
@@ -237,17 +233,17 @@ static void enqueue(struct htw__shard *shard, struct htw_timer *const *timers, s
     }
 }
 
-/* Under the lock. Whether there may be more. */
+/* Under the lock. Returns whether there may be more. */
 static bool collect_slice(struct htw__shard *shard, int64_t now_ns, uint64_t now_tick,
                           struct htw__batch *batch, uint32_t max) {
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
     int progress = htw_wheel_poll_batch(shard->wheel, now_tick, timers, max, HTW__SLICE, &count);
-    enqueue(shard, timers, count, now_ns, batch);
+    add_due(shard, timers, count, now_ns, batch);
     if (progress == HTW_MORE)
         return true;
     uint64_t next = htw_wheel_next(shard->wheel);
-    /* The step back could not be followed, for want of memory: try again soon. */
+    /* The clock was set back and there was no memory for a new wheel: try again soon. */
     if (now_tick < htw_wheel_now(shard->wheel))
         next = now_tick + 1;
     set_wake_tick(shard, next);
@@ -279,11 +275,11 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
     return more;
 }
 
-/* ---- records that are left to others */
+/* ---- stale records */
 
-/* Puts a chain of records on the stack; `last` is to lead to what is there. */
-static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *last,
-                  uint32_t count) {
+/* Pushes records that are linked by next_stale, from `first` to `last`. */
+static void push_chain(struct htw__shard *shard, uint32_t first, struct htw__record *last,
+                       uint32_t count) {
     uint64_t top = atomic_load_explicit(&shard->stale, memory_order_relaxed);
     uint64_t pushed;
     do {
@@ -292,14 +288,14 @@ static void leave(struct htw__shard *shard, uint32_t first, struct htw__record *
         pushed = ((top >> 32) + count) << 32 | first;
     } while (!atomic_compare_exchange_weak_explicit(&shard->stale, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
-    if ((uint32_t)top == NO_INDEX) /* in case that the owner does not come for them */
-        htw__wake_for_cleanup(htw__expirer_of(shard));
+    if ((uint32_t)top == NO_INDEX) /* in case no thread of the shard reuses them */
+        htw__wake_for_cleanup(shard->waker);
 }
 
 void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                            uint32_t later) {
     record->later_stale = later;
-    leave(shard, index, record, 1);
+    push_chain(shard, index, record, 1);
 }
 
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
@@ -313,7 +309,7 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
         records[i]->next_stale = indices[i + 1];
         records[i]->later_stale = indices[i + HTW__STALE_AHEAD];
     }
-    leave(shard, indices[0], records[count - 1], count);
+    push_chain(shard, indices[0], records[count - 1], count);
 }
 
 bool htw__shard_reclaim(struct htw__shard *shard) {
@@ -328,18 +324,18 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
         struct htw__record *record = HTW_CONTAINER_OF(
             htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
         shard->reclaiming = record->next_stale;
-        /* Another processor had it last: to wait for one after the other would take the most of
-           the time. NULL is fine. */
+        /* The records are in the cache of another CPU. Without this, waiting for one after the other
+           would take most of the time. A prefetch of NULL does nothing. */
         __builtin_prefetch(htw__slab_find(&shard->slab, record->later_stale), 1);
-        htw__shard_unfile(shard, record);
+        htw__shard_disarm(shard, record);
         htw__shard_free_record(shard, record);
     }
     return true;
 }
 
-/* ---- cleaning up */
+/* ---- cleanup */
 
-/* How many pages are given back at a time. */
+/* How many pages are released at a time. */
 #define PAGES 16u
 
 static unsigned remove_pages(struct htw__shard *shard, struct htw__cell **pages) {
@@ -351,15 +347,15 @@ static unsigned remove_pages(struct htw__shard *shard, struct htw__cell **pages)
     return count;
 }
 
-/* Waits until nobody is left who could have found what was taken away before: see state.h. */
-static void wait_for_visitors(const struct htw_scheduler *scheduler) {
+/* Waits until no thread reads a record of the pages that were removed: see state.h. */
+static void wait_for_readers(const struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->shard_count; i++) {
         htw__lock_acquire(&scheduler->shards[i].lock);
         htw__lock_release(&scheduler->shards[i].lock);
     }
 }
 
-void htw__shard_clean(struct htw__shard *shard) {
+void htw__shard_clean_up(struct htw__shard *shard) {
     bool more;
     do {
         htw__lock_acquire(&shard->lock);
@@ -369,7 +365,7 @@ void htw__shard_clean(struct htw__shard *shard) {
     struct htw__cell *pages[PAGES];
     unsigned count;
     while ((count = remove_pages(shard, pages)) > 0) {
-        wait_for_visitors(shard->scheduler);
+        wait_for_readers(shard->scheduler);
         for (unsigned i = 0; i < count; i++)
             htw__slab_release_page(&shard->slab, pages[i]);
     }

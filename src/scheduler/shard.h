@@ -1,117 +1,207 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.h - the records and the wheel of one shard: how timers get in and out. */
+/* shard.h - a shard: a wheel, the records of its timers, and their lock; and handles, which name a
+   record by its shard. */
 #ifndef HTW_SRC_SCHEDULER_SHARD_H
 #define HTW_SRC_SCHEDULER_SHARD_H
 
+#include "../base/assert.h"
+#include "../base/counter.h"
+#include "../base/key_table.h"
+#include "../base/lock.h"
+#include "clocks.h"
+#include "record.h"
 #include "state.h"
+#include "wake.h"
+
+#include <sched.h>
+
+/* How many stale records ahead of the one that is freed are fetched into the cache. */
+#define HTW__STALE_AHEAD 8u
+
+/* Guarded by `lock`, except where a member says otherwise. What other CPUs read or write (the first
+   members, the views of the slab, `stale`) has cache lines of its own. */
+struct htw__shard {
+    alignas(64) struct htw_scheduler *scheduler; /* this, the index and the waker are constant */
+    struct htw__waker *waker;                    /* of the expirer that serves this shard */
+    uint32_t index;
+    struct htw__slab slab;
+    alignas(64) struct htw__lock lock;
+    bool closed;                /* stopped: nothing is armed any more */
+    uint32_t reclaiming;        /* index of the topmost record of a stack taken from `stale` */
+    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
+    _Atomic uint64_t wake_tick; /* the expirer must serve this shard by then; any thread reads it */
+    uint64_t near_tick; /* a later timer needs neither alarm nor clock: see set_wake_tick() */
+    struct htw_wheel *wheel;
+    struct htw_wheel *previous; /* the clock was set back: timers move from here to `wheel` */
+    /* A claim counts in the shard of the cancelling thread. */
+    struct htw__counter scheduled, cancelled, handed_back, moved, refused;
+    uint64_t credit; /* timers that may be armed before asking the scheduler */
+    /* Indices of the records that threads of this shard claimed last; the next place to use. */
+    uint32_t recent[HTW__STALE_AHEAD], recent_next;
+    uint64_t seen_tick;                   /* when the clock was last read under the lock */
+    uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
+    uint64_t demoted;                     /* by wheels that were destroyed */
+    struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
+    struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
+    struct htw__key_table keys;           /* of timers with a key and no group */
+
+    /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
+       and how many there are. */
+    alignas(64) _Atomic uint64_t stale;
+};
 
 int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
                     uint64_t start_tick);
 
-/* Nobody is in a call any more. */
+/* No other thread is in a call. */
 void htw__shard_fini(struct htw__shard *shard);
 
-/* What htw__shard_take_record() does when there is no free record at hand. */
-int htw__shard_make_record(struct htw__shard *shard, struct htw__record **ret_record,
-                           uint32_t *ret_index);
+/* The shard that a thread on this CPU arms on. */
+static inline struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
+    uint32_t cpu = (uint32_t)sched_getcpu(); /* a load; any number where the kernel has no answer */
+    uint32_t count = scheduler->shard_count;
+    return &scheduler->shards[cpu < count ? cpu : cpu % count];
+}
 
-/*
- * A free record and its index. Under the lock, which is given back and taken again where
- * memory has to be allocated. -ESHUTDOWN, -ENOMEM; the lock is held in any case.
- */
-static inline int htw__shard_take_record(struct htw__shard *shard, struct htw__record **ret_record,
-                                         uint32_t *ret_index) {
+/* ---- handles: generation, shard, index of the record */
+
+static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t status,
+                                        uint32_t index) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    return (uint64_t)htw__status_generation(status) << scheduler->generation_shift |
+           (uint64_t)shard->index << scheduler->index_bits | index;
+}
+
+static inline htw_handle htw__handle_of(const struct htw__shard *shard,
+                                        const struct htw__record *record) {
+    return htw__handle_at(shard, atomic_load_explicit(&record->status, memory_order_relaxed),
+                          htw__slab_index(&shard->slab, &record->cell));
+}
+
+/* The shard of a handle; NULL: there is none of that number. */
+static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *scheduler,
+                                                   htw_handle handle) {
+    uint32_t index = (uint32_t)(handle >> scheduler->index_bits) & scheduler->shard_mask;
+    return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
+}
+
+/* The record of a handle, with its status; NULL: the handle is stale. Under the lock of the shard,
+   or under that of another shard (see state.h). */
+static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
+                                                     htw_handle handle, uint64_t *ret_status) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
+    if (cell == NULL)
+        return NULL;
+    struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    uint64_t status = htw__status_of(record);
+    if (htw__status_generation(status) != handle >> scheduler->generation_shift)
+        return NULL;
+    *ret_status = status;
+    return record;
+}
+
+/* ---- records; under the lock */
+
+/* htw__shard_allocate_record() where no free record is at hand. */
+int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
+                                    uint32_t *ret_index);
+
+/* A free record and its index. Unlocks and locks the shard where memory has to be allocated. 0,
+   -ESHUTDOWN or -ENOMEM. */
+static inline int htw__shard_allocate_record(struct htw__shard *shard,
+                                             struct htw__record **ret_record, uint32_t *ret_index) {
     if (__builtin_expect(shard->closed, false))
         return -ESHUTDOWN;
     struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
     if (__builtin_expect(cell == NULL, false))
-        return htw__shard_make_record(shard, ret_record, ret_index);
+        return htw__shard_allocate_record_slow(shard, ret_record, ret_index);
     *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
     return 0;
 }
 
-/* Under the lock: the record is DONE, or was never armed. */
+/* The record is DONE, or was never armed. */
 static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record) {
     htw__slab_free(&shard->slab, &record->cell);
 }
 
-/* A timer that has not yet followed into a new wheel leaves the former one here. */
-static inline void htw__shard_cancel_in_previous(struct htw__shard *shard,
-                                                 struct htw__record *record) {
+/* ---- the wheel; under the lock */
+
+/* For a timer that has not moved to the new wheel yet. */
+static inline void htw__shard_disarm_previous(struct htw__shard *shard,
+                                              struct htw__record *record) {
     if (__builtin_expect(shard->previous != NULL, false))
         htw_wheel_cancel(shard->previous, &record->timer);
 }
 
-/* What htw__shard_file_new() does where the alarm may be set for later, or the deadline be over. */
-int htw__shard_file_soon(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
-                         int64_t deadline_ns, bool *ret_wake);
+/* htw__shard_arm_new() where the alarm may be set for later, or the deadline may be over. */
+int htw__shard_arm_near(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
+                        int64_t deadline_ns, bool *ret_wake);
 
 /*
- * Puts a record into the wheel, or moves it there: for `tick`, or at once if `deadline_ns`, which
- * was rounded up to that tick, is over. Under the lock. -ENOMEM: nothing has changed. Otherwise
- * `*ret_wake` becomes true if the alarm may be set for later: then the caller must set it with
- * htw__shard_wake(), once the lock is given back. A new record is in no wheel yet.
+ * Puts a record that is in no wheel into the wheel, for `tick`; or for now, if `deadline_ns`, which
+ * was rounded up to that tick, is over. -ENOMEM: nothing has changed.
+ *
+ * Sets `*ret_wake` if the alarm may be set for later. Then the caller must call htw__shard_wake()
+ * once, after it has unlocked the shard.
  */
-static inline int htw__shard_file_new(struct htw__shard *shard, struct htw__record *record,
-                                      uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    if (__builtin_expect(tick <= shard->soon_tick, false))
-        return htw__shard_file_soon(shard, record, tick, deadline_ns, ret_wake);
+static inline int htw__shard_arm_new(struct htw__shard *shard, struct htw__record *record,
+                                     uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
+    if (__builtin_expect(tick <= shard->near_tick, false))
+        return htw__shard_arm_near(shard, record, tick, deadline_ns, ret_wake);
     return htw_wheel_schedule(shard->wheel, &record->timer, tick);
 }
 
-static inline int htw__shard_file(struct htw__shard *shard, struct htw__record *record,
-                                  uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    htw__shard_cancel_in_previous(shard, record);
-    return htw__shard_file_new(shard, record, tick, deadline_ns, ret_wake);
+/* The same; the record may be in the wheel. */
+static inline int htw__shard_arm(struct htw__shard *shard, struct htw__record *record,
+                                 uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
+    htw__shard_disarm_previous(shard, record);
+    return htw__shard_arm_new(shard, record, tick, deadline_ns, ret_wake);
 }
 
-/* The same, for a tick in a range. */
-int htw__shard_file_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
-                           uint64_t latest, bool *ret_wake);
+/* The same, for any tick of a range: the slack of the timer. The wheel chooses. */
+int htw__shard_arm_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
+                          uint64_t latest, bool *ret_wake);
 
-/* The same for the record's deadline_ns, and cannot fail: if the wheel cannot grow, it is filed
-   for as late as is possible, and filed again then. */
-void htw__shard_file_surely(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
-                            bool *ret_wake);
+/* The same for the record's deadline_ns. Cannot fail: if the wheel cannot grow, the record is armed
+   for as late as possible, and armed again then. */
+void htw__shard_arm_always(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
+                           bool *ret_wake);
 
-/* Takes a record out of the wheel. Under the lock. */
-static inline void htw__shard_unfile(struct htw__shard *shard, struct htw__record *record) {
+/* Takes a record out of the wheel. */
+static inline void htw__shard_disarm(struct htw__shard *shard, struct htw__record *record) {
     if (__builtin_expect(!htw_wheel_cancel(shard->wheel, &record->timer), false))
-        htw__shard_cancel_in_previous(shard, record);
+        htw__shard_disarm_previous(shard, record);
 }
 
-/* Sets the alarm, so that the expirer looks in time: once for each time that `*ret_wake` has become
-   true. Not under the lock. */
+/* Frees up to HTW__SLICE stale records. False: there was none. */
+bool htw__shard_reclaim(struct htw__shard *shard);
+
+/* Whether htw__shard_clean_up() would release pages. */
+static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
+    return shard->slab.empty_count > 1;
+}
+
+/* ---- without the lock */
+
+/* Sets the alarm of the expirer: once for each time that `*ret_wake` was set. */
 void htw__shard_wake(struct htw__shard *shard);
 
-/*
- * Takes up to HTW__SLICE timers that are due at `now_ns`, as QUEUED, in order. Takes the lock.
- *
- * @return whether there may be more; if not, wake_tick has been set anew.
- */
+/* Takes up to `max` timers that are due at `now_ns` into the batch, as QUEUED and in order; `max`
+   is at most HTW__SLICE. Returns whether more may be due; if not, wake_tick is up to date. */
 bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
                         uint32_t max);
 
-/* Leaves a record, which the caller has claimed and knows the index of, for others to free. `later`
-   is the index of one that was left before, if possible some places before: only a hint. Not
-   under the lock of this shard. */
+/* Pushes a record on the stack of stale records. The caller has claimed it. `later` is the index
+   of a record that was pushed some places before, as a hint for prefetching. */
 void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                            uint32_t later);
 
-/* Leaves up to HTW__SLICE records that are DONE. The same. */
+/* Pushes up to HTW__SLICE records that are DONE. */
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count);
 
-/* Frees up to HTW__SLICE records that were left. Under the lock. Whether there was any. */
-bool htw__shard_reclaim(struct htw__shard *shard);
-
-/* Frees all that is claimed, and gives pages back that are not needed. Takes and gives
-   the locks of all shards in turn. */
-void htw__shard_clean(struct htw__shard *shard);
-
-/* Whether htw__shard_clean() has something to do soon. Under the lock. */
-static inline bool htw__shard_is_dirty(const struct htw__shard *shard) {
-    return shard->slab.empty_count > 1;
-}
+/* Frees all stale records, and releases empty pages. Locks and unlocks all shards in turn. */
+void htw__shard_clean_up(struct htw__shard *shard);
 
 #endif /* HTW_SRC_SCHEDULER_SHARD_H */

@@ -2,9 +2,12 @@
 /* stats.c - the statistics of a scheduler. */
 #include "stats.h"
 
-#include <errno.h>
+#include "expirer.h"
+#include "run.h"
+#include "shard.h"
+#include "workers.h"
 
-/* The n-th runner; NULL behind the last. `*ret_runner` may be NULL before that, too. */
+/* The n-th runner, which may be NULL. False: there is none. */
 static bool runner_at(const struct htw_scheduler *scheduler, uint32_t n,
                       struct htw__runner **ret_runner) {
     if (n < scheduler->worker_count)
@@ -17,7 +20,7 @@ static bool runner_at(const struct htw_scheduler *scheduler, uint32_t n,
 }
 
 static void add_runner(struct htw_scheduler_stats *stats, const struct htw__runner *runner) {
-    /* What began is read last: the differences below are never negative then. */
+    /* `started` is read last, so that the differences below are never negative. */
     uint64_t ended = htw__counter_read(&runner->ended);
     uint64_t rearmed = htw__counter_read(&runner->rearmed);
     uint64_t started = htw__counter_read(&runner->started);
@@ -28,8 +31,8 @@ static void add_runner(struct htw_scheduler_stats *stats, const struct htw__runn
     stats->missed += htw__counter_read(&runner->missed);
 }
 
-/* `fired` counts those that run now, until stats are complete. */
-static void add_runners(const struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+void htw__stats_add_runners(const struct htw_scheduler *scheduler,
+                            struct htw_scheduler_stats *stats) {
     struct htw__runner *runner;
     for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
         if (runner != NULL)
@@ -72,27 +75,12 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     return bytes;
 }
 
-uint64_t htw_pending(const struct htw_scheduler *scheduler) {
-    if (htw__scheduler_refusal(scheduler) != 0)
-        return 0;
-    struct htw_scheduler_stats stats = { 0 };
-    uint64_t scheduled = 0, gone = 0;
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        gone += htw__counter_read(&scheduler->shards[i].cancelled) +
-                htw__counter_read(&scheduler->shards[i].handed_back);
-    add_runners(scheduler, &stats);
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
-    gone += stats.fired;
-    return scheduled > gone ? scheduled - gone : 0;
-}
-
 void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                        struct htw__histogram *lateness, struct htw__histogram *duration) {
     *stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
     htw__histogram_init(lateness);
     htw__histogram_init(duration);
-    add_runners(scheduler, stats);
+    htw__stats_add_runners(scheduler, stats);
     struct htw__runner *runner;
     for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
         if (runner != NULL) {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.h - what the parts of a scheduler have counted, put together. */
+/* stats.h - the counters of all parts of a scheduler, added up. */
 #ifndef HTW_SRC_SCHEDULER_STATS_H
 #define HTW_SRC_SCHEDULER_STATS_H
 
+#include "../base/histogram.h"
 #include "state.h"
 
-/* All counters of `stats`, and the two distributions as histograms, which are the caller's. */
+/* Adds up what the runners have counted. `fired` includes the timers that run now. */
+void htw__stats_add_runners(const struct htw_scheduler *scheduler,
+                            struct htw_scheduler_stats *stats);
+
+/* Fills in all counters of `stats`, and the two histograms of the caller. */
 void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                        struct htw__histogram *lateness, struct htw__histogram *duration);
 

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stop.c - the end: threads first, then each timer that is left is handed to the visitor. */
-#include "stop.h"
-
-#include "expirer.h"
+/* stop.c - htw_scheduler_stop(): ends the threads, then hands each timer that is left to the
+   visitor. */
 #include "attributes.h"
-#include "shard.h"
-#include "workers.h"
+#include "start.h"
 
-#include <errno.h>
-
-/* A thread in process() or advance() leaves it as soon as it can. */
-static void wait_for_driver(struct htw_scheduler *scheduler) {
-    htw__mutex_lock(&scheduler->life.mutex);
-    while (scheduler->life.driven)
-        htw__mutex_wait(&scheduler->life.mutex, &scheduler->life.changed);
-    htw__mutex_unlock(&scheduler->life.mutex);
-}
-
-void htw__scheduler_end_threads(struct htw_scheduler *scheduler) {
-    atomic_store_explicit(&scheduler->stopping, true, memory_order_release);
-    htw__pool_stop(scheduler);
-    wait_for_driver(scheduler);
-    for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
-        htw__expirer_join(&scheduler->expirers[i]);
-    htw__pool_join(scheduler);
-}
-
-/* ---- what is left of a shard: lists of records, linked by `next` */
+/* ---- the timers of a shard, as a list linked by `next` */
 
 /* Puts a record that is in no wheel on the list, unless it was cancelled. Under the lock. */
 static bool drain(struct htw__record *record, struct htw__record **list) {
@@ -41,19 +19,19 @@ static bool drain(struct htw__record *record, struct htw__record **list) {
     return true;
 }
 
-/* Those that were taken from the wheel and not run. */
-static void drain_unrun(struct htw__shard *shard, struct htw__record **list) {
+/* The timers that the expirer had taken from the wheel. */
+static void drain_unstarted(struct htw__shard *shard, struct htw__record **list) {
     htw__lock_acquire(&shard->lock);
-    while (shard->unrun != NULL) {
-        struct htw__record *record = shard->unrun;
-        shard->unrun = record->next;
+    while (shard->unstarted != NULL) {
+        struct htw__record *record = shard->unstarted;
+        shard->unstarted = record->next;
         if (!drain(record, list))
             htw__shard_free_record(shard, record);
     }
     htw__lock_release(&shard->lock);
 }
 
-/* A slice of a wheel. Whether there is more. */
+/* A slice of a wheel. Returns whether there is more. */
 static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
                         struct htw__record **list) {
     struct htw_timer *timer = NULL;
@@ -62,7 +40,7 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
         timer = htw_wheel_drain(wheel);
         if (timer == NULL)
             break;
-        drain(htw__record_of(timer), list); /* a cancelled one: htw__shard_reclaim() frees it */
+        drain(htw__record_of(timer), list); /* a claimed one: htw__shard_reclaim() frees it */
     }
     htw__lock_release(&shard->lock);
     return timer != NULL;
@@ -71,7 +49,7 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
 /* All are drained before the first is handed back: no visitor or hook can cancel one of them. */
 static struct htw__record *drain_all(struct htw__shard *shard) {
     struct htw__record *list = NULL;
-    drain_unrun(shard, &list);
+    drain_unstarted(shard, &list);
     while (shard->previous != NULL && drain_slice(shard, shard->previous, &list))
         ;
     while (drain_slice(shard, shard->wheel, &list))
@@ -91,7 +69,7 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     if (visitor != NULL)
         visitor(context, &ended.unexpired);
     if (!htw__is_child(shard->scheduler))
-        htw__ended_settle(shard->scheduler, &ended);
+        htw__ended_release(shard->scheduler, &ended);
 }
 
 static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
@@ -106,7 +84,7 @@ static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor
     htw__lock_acquire(&shard->lock);
     atomic_store_explicit(&shard->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
     htw__lock_release(&shard->lock);
-    htw__shard_clean(shard);
+    htw__shard_clean_up(shard);
 }
 
 static void close_shard(struct htw__shard *shard) {
@@ -115,42 +93,24 @@ static void close_shard(struct htw__shard *shard) {
     htw__lock_release(&shard->lock);
 }
 
-/* Whether it is this call that has to stop the scheduler; otherwise another one has. */
-static bool begin(struct htw_scheduler *scheduler) {
-    htw__mutex_lock(&scheduler->life.mutex);
-    bool first = scheduler->life.phase == HTW__ALIVE;
-    if (first)
-        scheduler->life.phase = HTW__STOPPING;
-    while (!first && scheduler->life.phase != HTW__STOPPED)
-        htw__mutex_wait(&scheduler->life.mutex, &scheduler->life.changed);
-    htw__mutex_unlock(&scheduler->life.mutex);
-    return first;
-}
-
-static void end(struct htw_scheduler *scheduler) {
-    htw__mutex_lock(&scheduler->life.mutex);
-    scheduler->life.phase = HTW__STOPPED;
-    pthread_cond_broadcast(&scheduler->life.changed);
-    htw__mutex_unlock(&scheduler->life.mutex);
-}
+/* ---- the call */
 
 static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor, void *context) {
-    if (!begin(scheduler))
+    if (!htw__life_begin_stop(&scheduler->life))
         return;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         close_shard(&scheduler->shards[i]);
-    htw__scheduler_end_threads(scheduler);
-    /* A visitor or hook that stops the scheduler again would wait for itself. */
-    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
-    htw__innermost_run = &run;
+    htw__end_threads(scheduler);
+    /* In a frame: a visitor or hook that stopped the scheduler again would wait for itself. */
+    struct htw__run run = { .scheduler = scheduler };
+    htw__run_push(&run);
     for (uint32_t i = 0; i < scheduler->shard_count && !htw__is_child(scheduler); i++)
         empty_shard(&scheduler->shards[i], visitor, context);
-    htw__innermost_run = run.outer;
+    htw__run_pop(&run);
     if (!htw__is_child(scheduler))
-        end(scheduler);
+        htw__life_end_stop(&scheduler->life);
 }
 
-/* Nobody could go on with what a cancelled thread leaves half done: it is cancelled afterwards. */
 int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
                        void *context) {
     int refusal = htw__scheduler_refusal(scheduler);
@@ -158,6 +118,8 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *v
         return refusal;
     if (htw__is_inside(scheduler))
         return -EDEADLK;
+    /* A thread that was cancelled in here would leave the scheduler half stopped. It is cancelled
+       afterwards. */
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     stop(scheduler, visitor, context);

@@ -2,22 +2,19 @@
 /*
  * sweep.c - what is done to all timers of a group: cancel, pause, resume.
  *
- * Sweeps: visits to all timers of a group, a slice at a time. Between two slices other sweeps
- * may pass over the same timers. So each puts two marks of its own into the list: `place` goes
- * from timer to timer, up to `end`, behind which stand those that join meanwhile.
+ * A sweep visits all timers of a group, a slice at a time, and unlocks the shard between two
+ * slices. Meanwhile other sweeps may visit the same timers. So each sweep puts two marks into the
+ * list: `place` moves from timer to timer until it reaches `end`. Timers that join the group during
+ * the sweep stand behind `end`.
  */
 #include "cancel.h"
-#include "attributes.h"
-#include "group.h"
-#include "shard.h"
-#include "wake.h"
 
 struct sweep {
     struct htw_group *group;
     struct htw__member place, end;
-    /* Called for each timer, under the lock. Cancels it if `ended` is not NULL, and then tells
-       whether it did. */
-    bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended);
+    /* Called for each timer, under the lock. Returns whether it has cancelled the timer, and filled
+       in `ret_ended`. */
+    bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ret_ended);
     struct htw__ended ended[HTW__SLICE];
     uint32_t ended_count;
     bool wake;
@@ -26,19 +23,19 @@ struct sweep {
 /* Under the lock. */
 static void start(struct sweep *sweep) {
     sweep->group->sweeps++;
-    htw__ring_push_front(&sweep->group->timers, &sweep->place.link);
-    htw__ring_push_back(&sweep->group->timers, &sweep->end.link);
+    htw__ring_push_front(&sweep->group->members, &sweep->place.link);
+    htw__ring_push_back(&sweep->group->members, &sweep->end.link);
 }
 
-/* The group may be gone afterwards. */
+/* May free the group. Under the lock. */
 static void finish(struct sweep *sweep) {
     htw__link_unlink(&sweep->place.link);
     htw__link_unlink(&sweep->end.link);
     sweep->group->sweeps--;
-    htw__group_release_if_over(sweep->group);
+    htw__group_free_if_unused(sweep->group);
 }
 
-/* Whether there is more; if not, the group may be gone. Under the lock. */
+/* Returns whether there is more. If not, the group may have been freed. Under the lock. */
 static bool sweep_slice(struct sweep *sweep) {
     sweep->ended_count = 0;
     for (unsigned i = 0; i < HTW__SLICE; i++) {
@@ -58,56 +55,27 @@ static bool sweep_slice(struct sweep *sweep) {
     return true;
 }
 
+/* ---- cancel */
+
 static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
-                         struct htw__ended *ended) {
-    return htw__cancel_locked(sweep->group->shard, record, ended) == HTW_CANCELLED;
+                         struct htw__ended *ret_ended) {
+    return htw__cancel_locked(sweep->group->shard, record, ret_ended) == HTW_CANCELLED;
 }
 
-static bool visit_pause(struct sweep *sweep, struct htw__record *record, struct htw__ended *ended) {
-    (void)ended;
-    struct htw__shard *shard = sweep->group->shard;
-    struct htw__attributes *attributes = record->attributes;
-    uint64_t status = htw__status_of(record);
-    if (attributes->paused)
-        return false;
-    if (htw__status_state(status) == HTW__PENDING) {
-        htw__attributes_file(shard, record, attributes, htw__now_ns(shard->scheduler),
-                             &sweep->wake);
-    } else if (htw__status_state(status) == HTW__QUEUED) {
-        htw__status_set(record, status | HTW__REARM); /* whoever takes it puts it back */
-        htw__attributes_pause(record, attributes, htw__now_ns(shard->scheduler));
-    }
-    return false;
-}
-
-static bool visit_resume(struct sweep *sweep, struct htw__record *record,
-                         struct htw__ended *ended) {
-    (void)ended;
-    struct htw__shard *shard = sweep->group->shard;
-    struct htw__attributes *attributes = record->attributes;
-    /* Paused again meanwhile: then the later of the two holds. */
-    if (!attributes->paused || sweep->group->paused)
-        return false;
-    int64_t now_ns = htw__now_ns(shard->scheduler);
-    htw__attributes_resume(record, attributes, now_ns);
-    if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
-        htw__shard_file_surely(shard, record, now_ns, &sweep->wake);
-    return false;
-}
-
-/* 0, or in a child that a visitor or hook has forked, -EOWNERDEAD. */
-static int settle(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                  htw_unexpired_visitor *visitor, void *context) {
-    /* So that a visitor that stops the scheduler does not take it away from under this thread. */
-    struct htw__run run = { .scheduler = scheduler, .outer = htw__innermost_run };
-    htw__innermost_run = &run;
+/* What follows for the timers that a slice has cancelled. 0; -EOWNERDEAD in a child that a visitor
+   or hook has forked. */
+static int release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                         htw_unexpired_visitor *visitor, void *context) {
+    /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
+    struct htw__run run = { .scheduler = scheduler };
+    htw__run_push(&run);
     for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].unexpired);
         if (!htw__is_child(scheduler))
-            htw__ended_settle(scheduler, &sweep->ended[i]);
+            htw__ended_release(scheduler, &sweep->ended[i]);
     }
-    htw__innermost_run = run.outer;
+    htw__run_pop(&run);
     return htw__scheduler_refusal(scheduler);
 }
 
@@ -118,26 +86,59 @@ int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor
     struct htw__shard *shard = group->shard;
     struct sweep sweep = { .group = group, .visit = visit_cancel };
     int64_t cancelled = 0;
-    bool more = true, dirty = false;
+    bool more = true, needs_cleanup = false;
     htw__lock_acquire(&shard->lock);
     start(&sweep);
     while (more) {
         more = sweep_slice(&sweep);
-        dirty = htw__shard_is_dirty(shard);
+        needs_cleanup = htw__shard_needs_cleanup(shard);
         htw__lock_release(&shard->lock);
         cancelled += sweep.ended_count;
-        refusal = settle(shard->scheduler, &sweep, visitor, context);
+        refusal = release_ended(shard->scheduler, &sweep, visitor, context);
         if (refusal != 0)
             return refusal;
         if (more)
             htw__lock_acquire(&shard->lock);
     }
-    if (dirty)
-        htw__wake_for_cleanup(htw__expirer_of(shard));
+    if (needs_cleanup)
+        htw__wake_for_cleanup(shard->waker);
     return cancelled;
 }
 
-/* Pauses or resumes. The lock is taken and given back. */
+/* ---- pause and resume */
+
+static bool visit_pause(struct sweep *sweep, struct htw__record *record,
+                        struct htw__ended *ret_ended) {
+    (void)ret_ended;
+    struct htw__shard *shard = sweep->group->shard;
+    struct htw__attributes *attributes = record->attributes;
+    uint64_t status = htw__status_of(record);
+    if (attributes->paused)
+        return false;
+    if (htw__status_state(status) == HTW__PENDING) {
+        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), &sweep->wake);
+    } else if (htw__status_state(status) == HTW__QUEUED) {
+        htw__status_set(record, status | HTW__REARM); /* its runner makes it PENDING again */
+        htw__attributes_pause(record, attributes, htw__now_ns(shard->scheduler));
+    }
+    return false;
+}
+
+static bool visit_resume(struct sweep *sweep, struct htw__record *record,
+                         struct htw__ended *ret_ended) {
+    (void)ret_ended;
+    struct htw__shard *shard = sweep->group->shard;
+    struct htw__attributes *attributes = record->attributes;
+    /* If the group was paused again meanwhile, the timer stays paused. */
+    if (!attributes->paused || sweep->group->paused)
+        return false;
+    int64_t now_ns = htw__now_ns(shard->scheduler);
+    htw__attributes_resume(record, attributes, now_ns);
+    if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
+        htw__shard_arm_always(shard, record, now_ns, &sweep->wake);
+    return false;
+}
+
 static void set_paused(struct htw_group *group, bool paused) {
     struct htw__shard *shard = group->shard;
     struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
@@ -175,7 +176,7 @@ void htw_group_destroy(struct htw_group *group) {
     struct htw__shard *shard = group->shard;
     set_paused(group, false);
     htw__lock_acquire(&shard->lock);
-    group->abandoned = true;
-    htw__group_release_if_over(group);
+    group->destroyed = true;
+    htw__group_free_if_unused(group);
     htw__lock_release(&shard->lock);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - starts and names a thread of the scheduler. */
+/* thread.c - starts a thread of the library: it has a name and blocks all signals. */
 #include "thread.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
-/* Linux has room for 15 characters: what does not fit is cut from the scheduler's name. */
+/* Linux allows 15 characters. The name of the scheduler is cut where they do not suffice. */
 static void set_name(pthread_t thread, const char *scheduler, const char *role, unsigned index) {
     char name[64];
     size_t room = 15 - (size_t)snprintf(name, sizeof(name), "-%s-%u", role, index);
@@ -15,15 +14,15 @@ static void set_name(pthread_t thread, const char *scheduler, const char *role, 
     pthread_setname_np(thread, name);
 }
 
-int htw__thread_start(pthread_t *thread, const struct htw_scheduler *scheduler, const char *role,
-                      unsigned index, void *(*main)(void *), void *arg) {
+int htw__thread_start(pthread_t *thread, const char *scheduler, const char *role, unsigned index,
+                      void *(*main)(void *), void *arg) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(thread, NULL, main, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
-        return -ENOMEM; /* EAGAIN: the system lacks what a thread takes */
-    set_name(*thread, scheduler->thread_name, role, index);
+        return -ENOMEM; /* EAGAIN: the system has no room for a thread */
+    set_name(*thread, scheduler, role, index);
     return 0;
 }

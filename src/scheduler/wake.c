@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.c - when an expirer wakes up: its alarm, and who sets it. */
+/* wake.c - what wakes an expirer: its alarm, and the request to clean up. */
 #include "wake.h"
 
-static const clockid_t clock_ids[] = {
-    [HTW_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
-    [HTW_CLOCK_BOOTTIME] = CLOCK_BOOTTIME,
-    [HTW_CLOCK_REALTIME] = CLOCK_REALTIME,
-};
+#include "../base/annotate.h"
+#include "clocks.h"
 
-static bool has_alarm(const struct htw_scheduler *scheduler) {
-    return scheduler->clock != HTW_CLOCK_MANUAL;
+int htw__waker_init(struct htw__waker *waker, const struct htw_scheduler *scheduler) {
+    *waker = (struct htw__waker) { .alarm = { .fd = -1 }, .scheduler = scheduler };
+    HTW__ANNOTATE_ATOMIC(&waker->cleanup, sizeof(waker->cleanup));
+    return htw__is_manual(scheduler)
+               ? 0
+               : htw__alarm_init(&waker->alarm, scheduler->clock->id, !scheduler->embedded);
 }
 
-int htw__wake_init(struct htw__expirer *expirer) {
-    const struct htw_scheduler *scheduler = expirer->scheduler;
-    return has_alarm(scheduler)
-               ? htw__alarm_init(&expirer->alarm, clock_ids[scheduler->clock], !scheduler->embedded)
-               : 0;
+void htw__waker_fini(struct htw__waker *waker) {
+    if (waker->alarm.fd >= 0)
+        htw__alarm_fini(&waker->alarm);
 }
 
-void htw__wake_at(struct htw__expirer *expirer, int64_t at_ns) {
-    if (has_alarm(expirer->scheduler) && at_ns != HTW_NEVER_NS)
-        htw__alarm_set(&expirer->alarm, htw__after_ns(at_ns, expirer->scheduler->timer_slack_ns));
+void htw__wake_at(struct htw__waker *waker, int64_t at_ns) {
+    if (!htw__is_manual(waker->scheduler) && at_ns != HTW_NEVER_NS)
+        htw__alarm_set(&waker->alarm, htw__after_ns(at_ns, waker->scheduler->timer_slack_ns));
 }
 
-void htw__wake_for_cleanup(struct htw__expirer *expirer) {
-    /* Not a load: if the flag is still set, the expirer must see what there is to clean up when it
-       clears the flag. */
-    if (atomic_exchange_explicit(&expirer->cleanup, true, memory_order_acq_rel))
+void htw__wake_for_cleanup(struct htw__waker *waker) {
+    /* An exchange, not a load: if the flag is still set, the expirer must see what there is to
+       clean up when it clears the flag. */
+    if (atomic_exchange_explicit(&waker->cleanup, true, memory_order_acq_rel))
         return;
-    if (has_alarm(expirer->scheduler))
-        htw__alarm_set(&expirer->alarm,
-                       htw__after_ns(htw__now_ns(expirer->scheduler), HTW__CLEANUP_DELAY_NS));
+    if (!htw__is_manual(waker->scheduler))
+        htw__alarm_set(&waker->alarm,
+                       htw__after_ns(htw__now_ns(waker->scheduler), HTW__CLEANUP_DELAY_NS));
 }

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.h - when an expirer wakes up: its alarm, and who sets it. */
+/* wake.h - what wakes an expirer: its alarm, and the request to clean up. */
 #ifndef HTW_SRC_SCHEDULER_WAKE_H
 #define HTW_SRC_SCHEDULER_WAKE_H
 
+#include "../base/alarm.h"
 #include "state.h"
 
-/* How long the expirer lets records lie that are to be freed. */
+/* How long stale records and empty pages wait until the expirer frees them. */
 #define HTW__CLEANUP_DELAY_NS (50 * HTW_MILLISECOND)
 
-/* The expirer that serves a shard. */
-static inline struct htw__expirer *htw__expirer_of(const struct htw__shard *shard) {
-    const struct htw_scheduler *scheduler = shard->scheduler;
-    uint32_t count = scheduler->expirer_count;
-    return &scheduler->expirers[count == 1 ? 0 : shard->index % count];
-}
+/* The part of an expirer that other threads use. */
+struct htw__waker {
+    struct htw__alarm alarm; /* manual time: none, and fd is -1 */
+    _Atomic bool cleanup;    /* the expirer is to clean up, and the alarm is set for that */
+    const struct htw_scheduler *scheduler;
+};
 
-/* Creates the alarm of an expirer, if the clock of its scheduler needs one. 0 or a negative errno.
- */
-int htw__wake_init(struct htw__expirer *expirer);
+/* Creates the alarm, if the clock of the scheduler has one. 0 or a negative errno. In either case
+   htw__waker_fini() may follow. */
+int htw__waker_init(struct htw__waker *waker, const struct htw_scheduler *scheduler);
+void htw__waker_fini(struct htw__waker *waker);
 
-/* Wakes an expirer up at an instant, unless it wakes up earlier. No lock is held. */
-void htw__wake_at(struct htw__expirer *expirer, int64_t at_ns);
+/* Wakes the expirer at an instant, unless it wakes up earlier. No lock is held. */
+void htw__wake_at(struct htw__waker *waker, int64_t at_ns);
 
-/* Makes an expirer clean up soon. No lock is held. */
-void htw__wake_for_cleanup(struct htw__expirer *expirer);
+/* Makes the expirer clean up within HTW__CLEANUP_DELAY_NS. No lock is held. */
+void htw__wake_for_cleanup(struct htw__waker *waker);
 
 #endif /* HTW_SRC_SCHEDULER_WAKE_H */

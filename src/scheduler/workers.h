@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workers.h - the pool of threads that run callbacks.
+ * workers.h - the threads that run callbacks.
  *
- * Expirers bring batches, workers take them whole. There is a fixed number of batches: when all
- * are in use, expirers wait, and what is due waits in the wheel, where it can be cancelled
- * for the price of unlinking. The threads are started as they are needed. A callback
- * that takes long holds up what is left of its batch only until the expirer looks (every
- * millisecond while there is such a rest): then it goes to another worker.
+ * Expirers submit batches; a worker runs a batch as a whole. Workers are started when they are
+ * needed. A callback that takes long delays the rest of its batch by about a millisecond: then the
+ * rest is handed to another worker (htw__workers_rebalance()).
  */
 #ifndef HTW_SRC_SCHEDULER_WORKERS_H
 #define HTW_SRC_SCHEDULER_WORKERS_H
 
 #include "state.h"
 
-/* 0 or -ENOMEM. */
-int htw__pool_init(struct htw_scheduler *scheduler);
-void htw__pool_fini(struct htw_scheduler *scheduler);
+struct htw__worker {
+    struct htw_scheduler *scheduler;
+    pthread_t thread;
+    struct htw__runner *runner;
+    /* Guarded by the mutex of the pool: the batch that it runs; what the last rebalance saw. */
+    struct htw__batch *batch;
+    struct htw__batch *seen_batch;
+    uint32_t seen_next;
+};
 
-/* Starts threads that are not there yet: all, or the first if there is none. 0 or -ENOMEM. */
-int htw__pool_start(struct htw_scheduler *scheduler, bool all);
+/* 0 or -ENOMEM. In either case htw__workers_fini() must follow. */
+int htw__workers_init(struct htw_scheduler *scheduler);
+void htw__workers_fini(struct htw_scheduler *scheduler);
 
-/* An unused batch. Waits for one; NULL when the scheduler is being stopped. */
-struct htw__batch *htw__pool_obtain(struct htw_scheduler *scheduler);
+/* Starts the workers that have not been started: all, or the first one. 0 or -ENOMEM. */
+int htw__workers_start(struct htw_scheduler *scheduler, bool all);
 
-/* Takes a batch to be run; one without timers comes back at once. */
-void htw__pool_submit(struct htw_scheduler *scheduler, struct htw__batch *batch);
+/* A spare batch. Waits until there is one. NULL: the scheduler is being stopped. */
+struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler);
 
-/* Whether somebody may be kept waiting by a callback that takes long. */
-bool htw__pool_needs_watch(struct htw_scheduler *scheduler);
+/* Hands a batch to the workers. A batch without timers becomes spare. */
+void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__batch *batch);
 
-/* Gives the rest of a batch that does not get on to another worker. */
-void htw__pool_watch(struct htw_scheduler *scheduler);
+/* Whether htw__workers_rebalance() may be needed soon, because a batch waits behind a callback. */
+bool htw__workers_need_rebalance(struct htw_scheduler *scheduler);
 
-/* Waits until everything that was submitted has been run. False: stopped meanwhile. */
-bool htw__pool_wait_quiet(struct htw_scheduler *scheduler);
+/* If a worker has been in one callback since the last call, hands the rest of its batch to another
+   worker. Acts at most once a millisecond. */
+void htw__workers_rebalance(struct htw_scheduler *scheduler);
 
-/* Counts what the user's executor holds: stop and advance wait for it. */
-void htw__pool_add_outstanding(struct htw_scheduler *scheduler, uint32_t count);
-void htw__pool_end_outstanding(struct htw_scheduler *scheduler);
+/* Waits until all that was submitted has run. False: the scheduler is being stopped. */
+bool htw__workers_wait_until_idle(struct htw_scheduler *scheduler);
 
-/* Wakes everybody up who waits, since the scheduler is being stopped. */
-void htw__pool_stop(struct htw_scheduler *scheduler);
-
-/* Waits until all threads have ended, and the executor has given everything back; what they have
- * not begun with is in the shards. */
-void htw__pool_join(struct htw_scheduler *scheduler);
+/* After htw__pool_stop(): waits until the workers have ended and the executor has no task. Timers
+   that were not started are kept for stop. */
+void htw__workers_join(struct htw_scheduler *scheduler);
 
 #endif /* HTW_SRC_SCHEDULER_WORKERS_H */

@@ -2,11 +2,11 @@
 /*
  * visitors.c - threads of other shards ask for timers whose memory is being given back.
  *
- * A thread that cancels a timer of another shard looks at its record without that shard's lock
+ * A thread that cancels a timer of another shard reads its record without the lock of that shard
  * (src/scheduler/state.h). Each thread here stays on a shard of its own. One arms and cancels whole
  * pages of timers, and waits until their memory has been given back; the others cancel the same
  * timers, which have ended, over and over. A record that is given back too early is not mapped any
- * more when they look at it.
+ * more when they read it.
  */
 #include "stress.h"
 

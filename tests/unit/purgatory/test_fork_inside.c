@@ -13,7 +13,9 @@
 #include "../../../src/purgatory/frame.h"
 #include "../../../src/purgatory/shard.h"
 #include "../../../src/purgatory/waiting.h"
-#include "../../../src/scheduler/state.h"
+#include "../../../src/scheduler/expirer.h"
+#include "../../../src/scheduler/run.h"
+#include "../../../src/scheduler/shard.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -73,7 +75,7 @@ static void inherit_locks(struct purgatory_case *test) {
         hold(&test->threshold->lock);
     for (uint32_t i = 0; i < test->scheduler->shard_count; i++)
         hold(&test->scheduler->shards[i].lock);
-    pthread_mutex_lock(&test->scheduler->wall.mutex.mutex);
+    pthread_mutex_lock(&test->scheduler->clock_listeners.mutex.mutex);
     purgatory->allocator.allocate = must_not_allocate;
     purgatory->allocator.release = must_not_release;
 }

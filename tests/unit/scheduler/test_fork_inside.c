@@ -8,7 +8,9 @@
  */
 #include "scheduler_fixture.h"
 
-#include "../../../src/scheduler/state.h"
+#include "../../../src/scheduler/expirer.h"
+#include "../../../src/scheduler/run.h"
+#include "../../../src/scheduler/shard.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -34,15 +36,15 @@ static void inherit_locks(struct htw_scheduler *scheduler) {
         hold(&scheduler->shards[i].lock);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         struct htw__expirer *expirer = &scheduler->expirers[i];
-        if (expirer->alarm.fd >= 0)
-            (void)pthread_mutex_trylock(&expirer->alarm.mutex.mutex);
+        if (expirer->waker.alarm.fd >= 0)
+            (void)pthread_mutex_trylock(&expirer->waker.alarm.mutex.mutex);
         if (!fork_when_dirty)
-            atomic_store(&expirer->cleanup, true); /* so that it would clean up */
+            atomic_store(&expirer->waker.cleanup, true); /* so that it would clean up */
     }
     if (scheduler->executor_runner != NULL)
         hold(&scheduler->executor_runner->lock);
     (void)pthread_mutex_trylock(&scheduler->pool.mutex.mutex);
-    (void)pthread_mutex_trylock(&scheduler->wait.mutex.mutex);
+    (void)pthread_mutex_trylock(&scheduler->waits.mutex.mutex);
     (void)pthread_mutex_trylock(&scheduler->life.mutex.mutex);
 }
 

@@ -8,7 +8,7 @@
  */
 #include "scheduler_fixture.h"
 
-#include "../../../src/scheduler/state.h"
+#include "../../../src/scheduler/shard.h"
 
 void __real_htw__lock_wait(struct htw__lock *lock);
 void __wrap_htw__lock_wait(struct htw__lock *lock);

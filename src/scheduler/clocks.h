@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clocks.h - the clocks that a scheduler may go by; its present time, in nanoseconds and ticks.
+ *
+ * What the library must know of a clock is a row of the table in clocks.c. A new clock is a value
+ * of enum htw_clock and a row there.
+ */
+#ifndef HTW_SRC_SCHEDULER_CLOCKS_H
+#define HTW_SRC_SCHEDULER_CLOCKS_H
+
+#include "state.h"
+
+#include <time.h>
+
+struct htw__clock {
+    int64_t (*read_ns)(void); /* NULL: manual time, which stands in the scheduler */
+    clockid_t id;             /* what the alarm of an expirer is set by, unless it is manual */
+    bool is_settable;         /* by the user of the machine: it may jump, and no timeout follows */
+};
+
+/* NULL: there is no such clock. */
+const struct htw__clock *htw__clock_of(enum htw_clock clock);
+
+/* Whether time stands still until htw_scheduler_advance() or htw_scheduler_set_time(). */
+static inline bool htw__is_manual(const struct htw_scheduler *scheduler) {
+    return scheduler->clock->read_ns == NULL;
+}
+
+static inline int64_t htw__now_ns(const struct htw_scheduler *scheduler) {
+    int64_t (*read_ns)(void) = scheduler->clock->read_ns;
+    return __builtin_expect(read_ns != NULL, true)
+               ? read_ns()
+               : atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
+}
+
+/* The last tick that has begun at an instant. */
+static inline uint64_t htw__tick_at(const struct htw_scheduler *scheduler, int64_t ns) {
+    return ns < 0 ? 0 : htw__divide((uint64_t)ns, &scheduler->tick);
+}
+
+/* The first tick that begins at or after an instant. */
+static inline uint64_t htw__tick_from(const struct htw_scheduler *scheduler, int64_t ns) {
+    if (ns == HTW_NEVER_NS)
+        return HTW_NEVER_TICK;
+    return ns <= 0 ? 0 : htw__divide_up((uint64_t)ns, &scheduler->tick);
+}
+
+/* The tick at which a deadline is due. A deadline in the future is rounded up, so that no timer is
+   early. One in the past is rounded down, so that no timer waits for the next tick. */
+static inline uint64_t htw__tick_due(const struct htw_scheduler *scheduler, int64_t deadline_ns,
+                                     int64_t now_ns) {
+    return deadline_ns <= now_ns ? htw__tick_at(scheduler, deadline_ns)
+                                 : htw__tick_from(scheduler, deadline_ns);
+}
+
+/* When a tick begins. */
+static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
+    htw__uint128 ns = (htw__uint128)tick * scheduler->tick.value;
+    return ns > INT64_MAX ? HTW_NEVER_NS : (int64_t)ns;
+}
+
+/* `now` and a delay; HTW_NEVER_NS where the sum does not fit. A negative delay counts as 0. */
+static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
+    int64_t sum;
+    if (delay_ns <= 0)
+        return now;
+    return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_NEVER_NS : sum;
+}
+
+/* How late it is; at least 0, since the clock may have been set back. */
+static inline int64_t htw__late_ns(int64_t now, int64_t deadline_ns) {
+    int64_t late;
+    if (deadline_ns >= now)
+        return 0;
+    return __builtin_sub_overflow(now, deadline_ns, &late) ? INT64_MAX : late;
+}
+
+#endif /* HTW_SRC_SCHEDULER_CLOCKS_H */

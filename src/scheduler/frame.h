@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h - the callbacks that a thread is in, and which of them wait for another callback.
+ *
+ * A frame lives on the stack of its thread. Frames tell htw_scheduler_stop() that it was called
+ * from a callback, and htw_cancel_wait() that it would wait for itself. So a frame is pushed
+ * wherever the library calls code of the user: callbacks, hooks, visitors and executors.
+ */
+#ifndef HTW_SRC_SCHEDULER_FRAME_H
+#define HTW_SRC_SCHEDULER_FRAME_H
+
+#include "../base/mutex.h"
+
+#include <htw/scheduler.h>
+
+struct htw__run {
+    const struct htw_scheduler *scheduler;
+    htw_handle handle;      /* of the timer whose callback runs; 0: hook, visitor or executor */
+    struct htw__run *outer; /* of the same thread */
+    htw_handle
+        awaited; /* 0: it does not wait. Guarded by htw__cancel_waits.mutex, as is the next */
+    struct htw__run *next_waiting;
+};
+
+/* The innermost frame of this thread; NULL: it is in no callback. */
+extern _Thread_local struct htw__run *htw__innermost_run __attribute__((tls_model("initial-exec")));
+
+static inline void htw__run_push(struct htw__run *run) {
+    run->outer = htw__innermost_run;
+    htw__innermost_run = run;
+}
+
+/* Also where a callback does not return but unwinds the stack: frames inside `run` are gone. */
+static inline void htw__run_pop(const struct htw__run *run) {
+    htw__innermost_run = run->outer;
+}
+
+/* Whether this thread is in a callback, hook, visitor or executor of the scheduler. */
+bool htw__is_inside(const struct htw_scheduler *scheduler);
+
+/* Whether this thread is in the callback of the timer. */
+bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle);
+
+/* The frames of a scheduler that wait in htw_cancel_wait(), and what wakes them. */
+struct htw__cancel_waits {
+    struct htw__mutex mutex;
+    pthread_cond_t ended; /* a callback that is awaited has returned */
+    struct htw__run *first;
+};
+
+void htw__cancel_waits_init(struct htw__cancel_waits *waits);
+void htw__cancel_waits_fini(struct htw__cancel_waits *waits);
+
+/* Wakes the waiting threads: a callback that is awaited has returned. Takes the mutex. */
+void htw__cancel_waits_notify(struct htw__cancel_waits *waits);
+
+/* Whether a callback that this thread is in would wait for itself, directly or through other
+   callbacks that wait. Under the mutex. */
+bool htw__cancel_waits_would_deadlock(const struct htw__cancel_waits *waits,
+                                      const struct htw_scheduler *scheduler, htw_handle handle);
+
+/* From now on, and no longer, the callbacks of this scheduler that this thread is in wait for
+   `handle`. Under the mutex. */
+void htw__cancel_waits_add(struct htw__cancel_waits *waits, const struct htw_scheduler *scheduler,
+                           htw_handle handle);
+void htw__cancel_waits_remove(struct htw__cancel_waits *waits);
+
+#endif /* HTW_SRC_SCHEDULER_FRAME_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* life.h - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
+   user's is in htw_scheduler_process(), _advance() or _set_time(). */
+#ifndef HTW_SRC_SCHEDULER_LIFE_H
+#define HTW_SRC_SCHEDULER_LIFE_H
+
+#include "../base/mutex.h"
+
+#include <stdbool.h>
+
+struct htw__life {
+    struct htw__mutex mutex;
+    pthread_cond_t changed;
+    enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
+    unsigned expirers_started;
+    bool driven; /* a thread is in process(), advance() or set_time() */
+};
+
+void htw__life_init(struct htw__life *life);
+void htw__life_fini(struct htw__life *life);
+
+/* Lets one thread at a time take the place of the expirer. 0: htw__life_end_drive() must follow;
+   -EBUSY, -ESHUTDOWN. */
+int htw__life_begin_drive(struct htw__life *life);
+void htw__life_end_drive(struct htw__life *life);
+
+/* Waits until no thread is between these two. */
+void htw__life_wait_for_driver(struct htw__life *life);
+
+/* True: this call has to stop the scheduler, and htw__life_end_stop() must follow. False: another
+   call has stopped it. Waits for that call to end. */
+bool htw__life_begin_stop(struct htw__life *life);
+void htw__life_end_stop(struct htw__life *life);
+
+#endif /* HTW_SRC_SCHEDULER_LIFE_H */

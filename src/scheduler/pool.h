@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - batches of due timers, and the queue of batches between expirers and workers.
+ *
+ * There is a fixed number of batches. When all are in use, expirers wait, and due timers stay in
+ * the wheel, where a cancel only unlinks them. workers.c has the threads that empty the queue.
+ */
+#ifndef HTW_SRC_SCHEDULER_POOL_H
+#define HTW_SRC_SCHEDULER_POOL_H
+
+#include "../base/mutex.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The size of a batch, and the most timers, or steps of demotion, for which the lock of a shard is
+   held at a time. */
+#define HTW__SLICE 64u
+
+struct htw__record;
+struct htw__shard;
+
+/* Timers of one shard that are due, on their way to a callback. */
+struct htw__batch {
+    struct htw__shard *shard;
+    struct htw__batch *link; /* in the queue, or among the spare ones */
+    uint32_t count;
+    _Atomic uint32_t next; /* the first that no thread has begun with */
+    struct htw__record *records[HTW__SLICE];
+};
+
+struct htw__pool {
+    struct htw__mutex mutex;  /* guards all that follows */
+    pthread_cond_t work;      /* a batch was queued, or `stop` was set */
+    pthread_cond_t changed;   /* a batch has become spare, or `stop` was set */
+    struct htw__batch *first; /* the queue */
+    struct htw__batch *last;
+    struct htw__batch *spare; /* batches that are not in use */
+    uint32_t queued;          /* batches in the queue */
+    uint64_t outstanding;     /* batches queued or being run; with an executor: tasks */
+    int64_t rebalanced_ns;    /* see htw__workers_rebalance() */
+    unsigned started;         /* workers that were started */
+    unsigned idle;            /* workers that wait for `work` */
+    unsigned waiting;         /* threads that wait for `changed` */
+    bool stop;
+};
+
+void htw__pool_init(struct htw__pool *pool);
+void htw__pool_fini(struct htw__pool *pool);
+
+/* The next record of a batch that no thread has begun with; NULL: none. Any thread. */
+static inline struct htw__record *htw__batch_next(struct htw__batch *batch) {
+    uint32_t next = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed);
+    return next < batch->count ? batch->records[next] : NULL;
+}
+
+/* Whether a batch has a record that no thread has begun with. Any thread. */
+static inline bool htw__batch_has_next(const struct htw__batch *batch) {
+    return atomic_load_explicit(&batch->next, memory_order_relaxed) < batch->count;
+}
+
+/* ---- under the mutex */
+
+/* NULL: all batches are in use. */
+struct htw__batch *htw__pool_take_spare(struct htw__pool *pool);
+void htw__pool_put_spare(struct htw__pool *pool, struct htw__batch *batch);
+
+/* The queue must not be empty. */
+struct htw__batch *htw__pool_take_first(struct htw__pool *pool);
+void htw__pool_append(struct htw__pool *pool, struct htw__batch *batch);
+
+/* ---- these take the mutex */
+
+/* Counts the tasks of the user's executor: stop and advance wait for them. */
+void htw__pool_add_outstanding(struct htw__pool *pool, uint32_t count);
+void htw__pool_end_outstanding(struct htw__pool *pool);
+
+/* Wakes all threads that wait, since the scheduler is being stopped. */
+void htw__pool_stop(struct htw__pool *pool);
+
+#endif /* HTW_SRC_SCHEDULER_POOL_H */

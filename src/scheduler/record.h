@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - a timer of a scheduler: 64 bytes, and the word that says which state it is in.
+ *
+ * The word `status` holds the generation, the page of the slab and the state. Every change of state
+ * is a compare-and-swap, or is made where no other thread can change it. state.h has the table of
+ * states and who may change them.
+ */
+#ifndef HTW_SRC_SCHEDULER_RECORD_H
+#define HTW_SRC_SCHEDULER_RECORD_H
+
+#include "../base/annotate.h"
+#include "../base/slab.h"
+
+#include <htw/scheduler.h>
+#include <htw/wheel.h>
+
+enum htw__state {
+    HTW__FREE = 0,
+    HTW__PENDING = 1,
+    HTW__CLAIMED = 2,
+    HTW__QUEUED = 3,
+    HTW__RUNNING = 4,
+    HTW__DONE = 5,
+    HTW__DRAINED = 6,
+    HTW__STATE = 7 /* the bits of these */
+};
+
+/* Flags beside the state. They change under the lock of the shard only. */
+#define HTW__HAS_ATTRIBUTES 0x08u /* the record points to attributes instead of an argument */
+#define HTW__REARM 0x10u   /* RUNNING: runs again at deadline_ns. QUEUED: goes back to PENDING */
+#define HTW__CANCEL 0x20u  /* RUNNING: does not run again */
+#define HTW__AWAITED 0x40u /* RUNNING: a thread waits until the callback has returned */
+
+struct htw__attributes;
+struct htw__shard;
+
+struct htw__record {
+    union {
+        struct htw__cell cell;
+        struct {
+            union {
+                struct htw_timer timer;
+                struct { /* while it is in no wheel; must not overlap timer._where */
+                    struct htw__record *next;
+                    struct htw__shard *shard;
+                };
+            };
+            union {
+                htw_callback *callback;
+                struct {                  /* while it is on the stack of stale records */
+                    uint32_t next_stale;  /* index of the next record on the stack */
+                    uint32_t later_stale; /* hint: index of a record some places further on */
+                };
+            };
+            union {
+                void *arg;
+                struct htw__attributes *attributes;
+            };
+            int64_t deadline_ns; /* while the timer is paused: the time that remains */
+            _Atomic uint64_t status;
+        };
+    };
+};
+_Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
+
+static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
+    return HTW_CONTAINER_OF(timer, struct htw__record, timer);
+}
+
+static inline uint64_t htw__status_of(const struct htw__record *record) {
+    return atomic_load_explicit(&record->status, memory_order_acquire);
+}
+
+static inline bool htw__status_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
+    bool changed = atomic_compare_exchange_strong_explicit(
+        &record->status, expected, to, memory_order_acq_rel, memory_order_acquire);
+    HTW__ANNOTATE_HAPPENS_AFTER(&record->status);
+    return changed;
+}
+
+/* Only where no other thread can change the status: under the lock, or before the record is
+   reachable. */
+static inline void htw__status_set(struct htw__record *record, uint64_t to) {
+    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
+    atomic_store_explicit(&record->status, to, memory_order_release);
+}
+
+static inline enum htw__state htw__status_state(uint64_t status) {
+    return (enum htw__state)(status & HTW__STATE);
+}
+
+/* The same record in another state, with no flags except `flags`. */
+static inline uint64_t htw__status_in(uint64_t status, enum htw__state state, unsigned flags) {
+    return (status & ~HTW__STATUS_STATE) | (unsigned)state | flags;
+}
+
+/* Reads the deadline without the lock, while another thread may change it under the lock:
+   see begin_plain() in run.c. */
+static inline int64_t htw__deadline_peek(const struct htw__record *record) {
+    return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
+}
+
+static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    HTW__ANNOTATE_ATOMIC(&record->deadline_ns, sizeof(record->deadline_ns));
+    __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
+}
+
+#endif /* HTW_SRC_SCHEDULER_RECORD_H */
