@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options that change how it runs, or what it tells."""
+"""The options that change how it runs, or what it prints."""
 import fcntl
 import os
 import pty
@@ -98,7 +98,7 @@ def on_terminal(*options, data):
         try:
             while piece := os.read(master, 65536):
                 shown.append(piece)
-        except OSError:  # how Linux tells that nobody has the other end open
+        except OSError:  # on Linux: the other end is closed
             pass
 
     reader = threading.Thread(target=read)

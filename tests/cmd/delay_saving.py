@@ -67,7 +67,7 @@ def delay_stopped_keeps_instants(directory):
 
 @test
 def delay_stopped_keeps_instants_of_the_past(directory):
-    """Due, but not written: nobody reads."""
+    """Due, but not written, as the disk is full."""
     line = b"@1700000000.000000001 %s\n" % (b"y" * 1000000)
     rest = os.path.join(directory, "rest")
     path = file_with(directory, "in", line + b"@1969-12-31T23:59:59Z z\n")

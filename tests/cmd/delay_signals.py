@@ -25,7 +25,7 @@ def wait_until_full(process):
 
 
 def interrupt(directory, number, status):
-    """Stops a run in the middle, goes on with its leftover, and joins the two outputs."""
+    """Stops a run in the middle, goes on with what it saved, and joins the two outputs."""
     count = 20000
     rng = random.Random(number)
     rest = os.path.join(directory, "rest")

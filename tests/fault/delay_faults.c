@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* delay_faults.c - the system calls that fail as the plan of a test says. */
 #include "delay_faults.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_writev] = "writev",
 };
 
-/* The handler wakes the loop through a pipe, which cannot fail but for being full. */
+/* The handler wakes the loop through a pipe, which fails only when it is full. */
 static volatile bool is_in_handler;
 
 static void stop(void) {

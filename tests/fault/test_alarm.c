@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting a timer of the wall clock when that has just been set: the call is linked to the one
-   below
-   (-Wl,--wrap), which does what the kernel does then. */
+/*
+ * test_alarm.c - an alarm is set just after the wall clock was set. timerfd_settime() is replaced
+ * (-Wl,--wrap) and does what the kernel does then.
+ */
 #include "../../src/base/alarm.h"
 #include "../../src/base/clock.h"
 #include "../unit/unit.h"
@@ -20,7 +21,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
 /* How often the wall clock is going to be set before a call. */
 static unsigned steps;
 
-/* The timer is set, and the step is told to the caller: no longer to the one that reads. */
+/* The timer is set, and the caller learns of the step; a later read does not. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
     int result = __real_timerfd_settime(fd, flags, setting, before);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs `htw delay` again and again, each time in a process of its own in which another system
- * call fails, until a run makes fewer calls. After each, every message must have been released,
- * or saved, or be named as lost, and the exit status must tell which.
+ * test_delay.c - each system call of `htw delay` fails in turn.
+ *
+ * The test runs the command again and again, each time in a process of its own in which another
+ * call fails, until a run makes fewer calls. After each run every message must be released, or
+ * saved, or counted as lost, and the exit status must say which.
  */
 #include "delay_faults.h"
 
@@ -62,7 +64,7 @@ static const struct scenario scenarios[] = {
     { "through pipes", "0 m0\n0 m1\n" FAR, { NULL }, TARGET_NEW, true, false, true, 143 },
     { "room for one", "0 m0\n1h m1\n" FAR, { "-m1", "-f" }, TARGET_LINK, true, false, true, 143 },
     { "to a FIFO", "0 m0\n0 m1\n" FAR, { "-s" }, TARGET_FIFO, false, false, true, 143 },
-    { "to a FIFO that nobody reads",
+    { "to a FIFO without a reader",
       "0 m0\n0 m1\n" FAR,
       { NULL },
       TARGET_FIFO_UNREAD,
@@ -274,7 +276,7 @@ static unsigned count_lost(void) {
     return sscanf(end, " not released: the first %u are in", &saved) == 1 ? left - saved : 0;
 }
 
-/* The first message that was perhaps never read: the error output tells where reading ended. */
+/* The first message that was perhaps never read: the error output says where reading ended. */
 static unsigned first_unread(void) {
     static const char *const places[] = { "after -:", "/input:" };
     static const char *const failures[] = { "/input: ", "cannot start: ", ": no more is read: ",
@@ -316,7 +318,7 @@ static bool is_whole(const char *text) {
     return *text == '\0' || text[strlen(text) - 1] == '\n';
 }
 
-/* Whether a signal may interrupt the call, which then is nothing to tell of. */
+/* Whether a signal may interrupt the call, which is then no failure. */
 static bool is_repeated(enum fault_call call) {
     return call == FAULT_close || call == FAULT_fsync || call == FAULT_lstat64 ||
            call == FAULT_open64 || call == FAULT_poll || call == FAULT_ppoll ||

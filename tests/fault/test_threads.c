@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and timers that the system refuses: the calls are linked to those below
-   (-Wl,--wrap), which fail when told to. */
+/*
+ * test_threads.c - the system refuses threads and timers. pthread_create() and timerfd_create()
+ * are replaced (-Wl,--wrap) and fail on demand.
+ */
 #include "../support/failing_allocator.h"
 #include "../unit/unit.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * purgatory_oracle.c - the expected state of each request, and the comparison with what the hooks
+ * saw.
+ */
 #include "purgatory_oracle.h"
 
 #include "../../src/base/clock.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A callback that does not return holds up nobody but its own worker: neither timers of its own
- * batch, nor of another shard, nor later ones. It is released only when all the others have run,
- * so that whoever waited for it would wait for ever.
+ * blocker.c - a callback that does not return delays only its own worker: no timer of its own
+ * batch, none of another shard, and no later one.
+ *
+ * The callback returns when all others have run. A timer that waits for it would wait for ever.
  */
 #include "stress.h"
 

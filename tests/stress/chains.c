@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No wake-up is lost: chains of callbacks, each of which schedules the next one, go on for as
- * long as they are let, although nothing else would wake the expirer; and an earlier timer wakes an
- * expirer that sleeps towards a later one.
+ * chains.c - no wake-up is lost.
+ *
+ * Each callback of a chain schedules the next one, and nothing else wakes the expirer. An earlier
+ * timer wakes an expirer that sleeps until a later one.
  */
 #include "stress.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes are forked off while timers are armed, cancelled and run, so that a child may inherit
- * any lock of the scheduler taken. In the child every call must answer at once that the scheduler
- * is not its own, and a scheduler of its own must work; the parent goes on as if nothing had
- * happened.
+ * fork.c - processes fork while timers are armed, cancelled and run, so that a child may inherit
+ * any lock of the scheduler.
+ *
+ * In the child every call returns -EOWNERDEAD at once, and a scheduler of its own works. The
+ * parent is not affected.
  */
 #include "stress.h"
 
@@ -24,7 +25,7 @@ struct scene {
 
 static struct scene scene;
 
-/* Tells the parent which line was the first to fail. */
+/* Prints the first line that fails. */
 #define EXPECT(condition)                                                     \
     do {                                                                      \
         if (!(condition)) {                                                   \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * give_back.c - an otherwise idle scheduler gives memory back, in whatever way many timers have
+ * give_back.c - an otherwise idle scheduler gives memory back, whatever way many timers have
  * ended, and then sleeps on.
  *
- * The memory goes back when the expirer wakes up for that. Each way runs on a scheduler of its own,
- * so that nothing else wakes it.
+ * The expirer wakes up to give the memory back. Each way runs on a scheduler of its own, so that
+ * nothing else wakes it.
  */
 #include "stress.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The purgatories of request.h: their memory, what holds when all is quiet, and the watchdog. */
+/*
+ * home.c - the purgatories of request.h: their memory, what holds when all is quiet, and the
+ * watchdog.
+ */
 #include "request.h"
 
 #include <inttypes.h>
@@ -90,7 +93,7 @@ void stress_scheduler_quiet(struct stress_purgatory *home) {
     }
 }
 
-/* The counters agree with each other and with what was seen; nobody is in a call. */
+/* The counters agree with each other and with what was seen. No other thread is in a call. */
 static struct htw_purgatory_stats check_stats(struct stress_purgatory *home) {
     struct htw_purgatory_stats stats = stress_purgatory_stats(home);
     CHECK_EQUAL(stats.submitted, home->submitted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few keys, replaced, cancelled and found by eight threads while their timers expire, with and
+ * keys.c - eight threads replace, cancel and find a few keys while the timers expire, with and
  * without a limit that is reached all the time. Every argument comes back to exactly one owner.
  */
 #include "stress.h"

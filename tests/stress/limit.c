@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * max_pending, reached and left by eight threads. Each counts what it knows to be pending: up after
- * a schedule has succeeded, down before a cancel and when a callback starts. That count is never
- * more than what is pending, so that it must never be more than the limit. In the end
- * nothing has leaked: one thread can arm exactly as many as the limit says.
+ * limit.c - eight threads reach `max_pending` and go below it.
+ *
+ * Each thread counts what it knows to be pending: up after a schedule has succeeded, down before a
+ * cancel and when a callback starts. That count is at most the number of pending timers, so it
+ * must not exceed the limit. In the end nothing has leaked: one thread can arm exactly as many
+ * timers as the limit says.
  */
 #include "stress.h"
 
@@ -90,7 +92,7 @@ static void part(uint32_t shards, uint64_t limit, uint64_t share) {
     scene = (struct scene) { .scheduler = stress_create(&options), .limit = limit, .share = share };
     stress_run(THREADS, work, NULL);
     /* Where all shares together are within the limit, none should be; but while a thread fetches
-       credit from another shard, a third one may see it nowhere. So this is only told. */
+       credit from another shard, a third one may see it nowhere. So this is only printed. */
     printf("  %llu refused\n", (unsigned long long)scene.refused);
     check_exact();
     CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Eight threads schedule, cancel and reschedule each other's timers while these expire. Every
- * argument must come back to exactly one owner, no callback may be early, and in the end the
- * counters must agree with what the calls have answered.
+ * mix.c - eight threads schedule, cancel and reschedule each other's timers while these expire.
+ *
+ * Every argument comes back to exactly one owner, no callback is early, and in the end the
+ * counters agree with the results of the calls.
  */
 #include "stress.h"
 
 #define THREADS 8u
 #define SLOTS 64u /* timers of a thread that others know */
 
-/* Written by one thread, read by all: a handle, and the argument that goes with it, NULL if that is
-   not for who cancels (it has a hook). As handles never come back, the argument is the right one if
-   the handle is the same before and after. */
+/* Written by one thread, read by all: a handle and its argument, which is NULL if the timer has a
+   hook. As handles are never used again, the argument is the right one if the handle is the same
+   before and after. */
 struct slot {
     _Atomic htw_handle handle;
     struct stress_item *_Atomic item;
@@ -30,7 +31,7 @@ static void expired(void *arg, const struct htw_expiration *expiration) {
         stress_item_release(arg);
         return;
     }
-    /* Some come back once or twice: the hook tells when it is over. */
+    /* Some run once or twice more. The hook releases the argument. */
     if ((uint64_t)expiration->deadline_ns % 3 == 0) {
         int result = htw_reschedule(expiration->scheduler, expiration->handle, HTW_MILLISECOND);
         CHECK(result == HTW_MOVED || result == HTW_RUNNING || result == -ESHUTDOWN);
@@ -51,7 +52,7 @@ static int64_t some_delay(struct random_source *random) {
     }
 }
 
-/* A timer that some thread has scheduled; 0: of which there is nothing to know just now. */
+/* A timer that some thread has scheduled; 0: the slot is being written. */
 static htw_handle look(struct slot *slot, struct stress_item **ret_item) {
     htw_handle handle = atomic_load(&slot->handle);
     *ret_item = atomic_load(&slot->item);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of records are given back while other threads look at them: hundreds of thousands of timers
- * come and go in bursts, so that nearly all pages empty each time, while three threads cancel, move
- * and ask for handles, nearly all of which are stale or about to be.
+ * pages.c - pages of records are given back while other threads use handles into them.
+ *
+ * Hundreds of thousands of timers come and go in bursts, so that nearly all pages become empty
+ * each time. Three threads cancel, move and query handles, nearly all of which are stale or about
+ * to be.
  */
 #include "stress.h"
 

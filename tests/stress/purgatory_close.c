@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Purgatories come and go on one scheduler. Each is closed by two threads at once, or only by its
- * destroy, while others submit, requests expire, and checks are made by threads of the scheduler:
- * its expirer, its workers, an executor's own, or one that drives an embedded one. A submission
- * is refused, or its request ends once; and when destroy has returned no hook runs any more.
- * In some rounds the scheduler is stopped before.
+ * purgatory_close.c - purgatories come and go on one scheduler.
+ *
+ * Two threads at once close each, or only its destroy does, while others submit, requests expire,
+ * and threads of the scheduler make checks: its expirer, its workers, those of an executor, or one
+ * that drives an embedded scheduler. A submission is refused, or its request ends once. When
+ * destroy has returned no hook runs any more. In some rounds the scheduler is stopped before.
  */
 #include "request.h"
 
@@ -291,9 +292,9 @@ int main(int argc, char **argv) {
     part("by the library", BY_THREADS, 0, 0, false);
     part("by the library", BY_THREADS, 2, 1, false);
     part("by an executor", BY_EXECUTOR, 0, 4, false);
-    part("by one who drives it", EMBEDDED, 0, 4, false);
+    part("by a thread that drives it", EMBEDDED, 0, 4, false);
     part("by the library", BY_THREADS, 2, 4, true);
     part("by an executor", BY_EXECUTOR, 0, 1, true);
-    part("by one who drives it", EMBEDDED, 0, 1, true);
+    part("by a thread that drives it", EMBEDDED, 0, 1, true);
     return 0;
 }

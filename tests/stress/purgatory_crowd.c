@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All threads check one key, on which few requests wait, and in some parts their hooks check it,
- * too. So a request is marked nearly all the time. No call may serve the others for ever: what it
- * asks is counted. And no event may be lost: when all is quiet, no token is there that a request
- * waits for.
+ * purgatory_crowd.c - all threads check one key, on which few requests wait. In some parts the
+ * hooks check it, too. So a request is marked nearly all the time.
+ *
+ * No call may go on for ever because of other threads' events: the test counts what it asks. No
+ * event may be lost: when all is quiet, there is no token that a request waits for.
  */
 #include "request.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One item wakes one waiter. Producers put items in queues, one queue a key, and tell of each
- * with htw_purgatory_check_at_most(); a waiter takes an item in its try_complete, from the first
- * of its keys that has one. Every item is taken once or still there, and when all is quiet no key
- * has both an item and a waiter.
+ * purgatory_items.c - one item wakes one waiter.
+ *
+ * Producers put items into queues, one queue a key, and report each with
+ * htw_purgatory_check_at_most(). A waiter takes an item in its try_complete, from the first of its
+ * keys that has one. Every item is taken once or still there. When all is quiet no key has both an
+ * item and a waiter.
  *
  * With one key a waiter, one check for each item is enough. With several it is not: the waiter
- * that is woken may take an item of another key, and with it what that key's check was for. So
- * there a producer goes on until its queue is empty or nobody has been woken.
+ * that is woken may take an item of another key, and with it what that key's check was for. There
+ * a producer goes on until its queue is empty or its check has ended no request.
  */
 #include "request.h"
 
@@ -165,7 +167,7 @@ static void work(struct stress_thread *thread) {
 /* ---- when all is quiet */
 
 static void check_no_one_starves(void) {
-    stress_scheduler_quiet(&scene.home); /* who is left waits for ever */
+    stress_scheduler_quiet(&scene.home); /* those that remain have no timeout */
     bool waited_for[KEYS] = { false };
     for (unsigned i = 0; i < THREADS; i++)
         for (unsigned j = 0; j < PLACES; j++) {
@@ -206,7 +208,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards) {
 
 static void part(size_t key_count, uint32_t workers, uint32_t shards, bool later) {
     stress_part("items: at most %zu keys, %u workers, %u shards%s", key_count, workers, shards,
-                later ? ", told later" : "");
+                later ? ", checked later" : "");
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.workers = workers;
     options.tick_ns = 50 * HTW_MICROSECOND;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the user's own, held around calls and taken again in hooks: one recursive mutex for
- * everything; a recursive one for each key, taken in the order of the keys, where the hooks of a
- * request take that of the last of its keys; and a plain one, under which only
- * htw_purgatory_check_later() is called. Nothing may deadlock, and no request may wait for a token
- * that is there.
+ * purgatory_locks.c - locks of the user, held around calls and taken again in hooks.
+ *
+ * The locks are one recursive mutex for everything; a recursive one for each key, taken in the
+ * order of the keys, where the hooks of a request take that of the last of its keys; or a plain
+ * one, under which threads call only htw_purgatory_check_later(). Nothing may deadlock, and no
+ * request may wait for a token that is there.
  */
 #include "request.h"
 
@@ -84,7 +85,7 @@ static bool ask(struct stress_request *base) {
     return taken;
 }
 
-/* Puts a token there, and tells of it in the way that the locks allow. The lock is held. */
+/* Adds a token, and checks the key in the way that the locks allow. The lock is held. */
 static void put_token(uint64_t key) {
     if (scene.tokens[key] >= TOKENS_MAX)
         return;
@@ -222,7 +223,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards) {
     atomic_store(&shared.round_end, stress_now_ns() + ROUND_NS);
     stress_watchdog_begin(&scene.home);
     stress_run(THREADS, work, NULL);
-    stress_scheduler_quiet(&scene.home); /* who is left waits for ever */
+    stress_scheduler_quiet(&scene.home); /* those that remain have no timeout */
     check_no_one_starves();
     for (uint64_t key = 0; key < KEYS; key++)
         stress_cancel_key(&scene.home, key);

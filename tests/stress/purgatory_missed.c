@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No event is missed. Requests without a timeout become ready at one moment, and there is one event
- * for it: while they are being submitted, or while another thread is in their try_complete
- * because of an event that came too early. When all calls have returned, every one must have ended.
+ * purgatory_missed.c - no event is missed.
  *
- * In rounds: two threads submit, two make ready and tell, two tell without a reason. All go through
- * the same requests at the same time, so that now the one, now the other is ahead.
+ * Requests without a timeout become ready at one moment, and there is one event for it. It comes
+ * while they are being submitted, or while another thread is in their try_complete because of an
+ * event that came too early. When all calls have returned, every request must have ended.
+ *
+ * In each round two threads submit, two make requests ready and check their keys, and two check
+ * keys without a reason. All go through the same requests at the same time.
  */
 #include "request.h"
 
@@ -17,8 +19,8 @@
 #define TARGETS 48u
 #define GROUPS 4u /* keys on which many stand */
 
-/* How whoever makes ready tells of it. */
-enum telling { TELL_ALL, TELL_ONE, TELL_LATER, TELL_IN_A_CHAIN };
+/* How a thread that makes a request ready checks its key. */
+enum checking { CHECK_ALL, CHECK_ONE, CHECK_LATER, CHECK_IN_A_CHAIN };
 
 struct target {
     struct stress_request base;
@@ -32,7 +34,7 @@ struct scene {
     struct target *targets[TARGETS];
     _Atomic bool over;
     _Atomic uint64_t submitting[2]; /* where the two threads are that submit */
-    enum telling telling;
+    enum checking checking;
     uint64_t round, asked;
     _Atomic uint64_t watched; /* requests whose submission did not end them */
 };
@@ -47,7 +49,7 @@ static uint64_t group_key(uint64_t target) {
     return TARGETS + target % GROUPS;
 }
 
-/* Looks, and then takes its time to answer: what becomes true meanwhile is somebody's event. */
+/* Reads `ready`, and then takes its time to answer: another thread checks the key meanwhile. */
 static bool ask(struct stress_request *request) {
     struct target *target = (struct target *)request;
     stress_dawdle();
@@ -56,7 +58,7 @@ static bool ask(struct stress_request *request) {
     return ready;
 }
 
-/* The event is told by the lock of the key, if by nothing else. */
+/* Relaxed: the lock of the key orders it, if nothing else does. */
 static void make_ready(uint64_t number) {
     atomic_store_explicit(&scene.targets[number]->ready, true, memory_order_relaxed);
 }
@@ -65,7 +67,7 @@ static void end(struct stress_request *request, enum htw_reason reason) {
     struct target *target = (struct target *)request;
     CHECK_EQUAL(reason, HTW_REASON_COMPLETED);
     CHECK(target->ready);
-    if (scene.telling != TELL_IN_A_CHAIN || target->number % 8 == 7)
+    if (scene.checking != CHECK_IN_A_CHAIN || target->number % 8 == 7)
         return;
     make_ready(target->number + 1);
     stress_check(&scene.home, own_key(target->number + 1), STRESS_ALL);
@@ -85,7 +87,7 @@ static void submit(uint64_t number) {
         atomic_fetch_add_explicit(&scene.watched, 1, memory_order_relaxed);
 }
 
-/* Lets whoever submits a request come near, if that is not for long. */
+/* Waits a short while for the thread that submits this request. */
 static void await_submission(uint64_t number) {
     for (unsigned i = 0; i < 50 && atomic_load_explicit(&scene.submitting[number % 2],
                                                         memory_order_relaxed) < number;
@@ -93,15 +95,15 @@ static void await_submission(uint64_t number) {
         sched_yield();
 }
 
-static void tell(uint64_t number) {
-    if (scene.telling == TELL_IN_A_CHAIN && number % 8 != 0)
+static void make_ready_and_check(uint64_t number) {
+    if (scene.checking == CHECK_IN_A_CHAIN && number % 8 != 0)
         return;
     make_ready(number);
-    switch (scene.telling) {
-    case TELL_ONE:
+    switch (scene.checking) {
+    case CHECK_ONE:
         stress_check(&scene.home, own_key(number), 1);
         break;
-    case TELL_LATER:
+    case CHECK_LATER:
         CHECK_EQUAL(stress_check_later(&scene.home, own_key(number)), 0);
         break;
     default:
@@ -146,7 +148,7 @@ static void visit(struct stress_thread *thread, uint64_t number) {
     await_submission(number);
     stress_dawdle();
     if (thread->index < 4)
-        tell(number);
+        make_ready_and_check(number);
     else
         disturb(&thread->random, number);
 }
@@ -163,13 +165,13 @@ static void work(struct stress_thread *thread) {
     } while (!atomic_load(&scene.over));
 }
 
-static void part(const char *name, enum telling telling, uint32_t workers, uint32_t shards) {
-    stress_part("missed: told %s, %u workers, %u shards", name, workers, shards);
+static void part(const char *name, enum checking checking, uint32_t workers, uint32_t shards) {
+    stress_part("missed: checked %s, %u workers, %u shards", name, workers, shards);
     static const struct stress_hooks hooks = { ask, end, release };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.workers = workers;
     options.tick_ns = 10 * HTW_MICROSECOND;
-    scene.telling = telling;
+    scene.checking = checking;
     scene.round = scene.asked = 0;
     atomic_store(&scene.watched, 0);
     stress_purgatory_open(&scene.home, stress_create(&options), &hooks, shards);
@@ -230,7 +232,8 @@ static void check_duel(void) {
     }
 }
 
-/* One submits, and then tells without a reason; the other makes ready, and tells once. */
+/* One submits, and then checks the key without a reason; the other makes the request ready, and
+   checks once. */
 static void fight(struct stress_thread *thread) {
     const uint64_t keys[] = { 1, 2 };
     uint64_t meetings = 0;
@@ -274,12 +277,12 @@ int main(int argc, char **argv) {
     HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     HTW__ANNOTATE_ATOMIC(&duel, sizeof(duel));
     stress_begin(argc, argv, 7);
-    part("all", TELL_ALL, 1, 0);
-    part("all", TELL_ALL, 0, 1);
-    part("one", TELL_ONE, 1, 0);
-    part("later", TELL_LATER, 0, 4);
-    part("later", TELL_LATER, 4, 1);
-    part("in a chain", TELL_IN_A_CHAIN, 1, 0);
+    part("all", CHECK_ALL, 1, 0);
+    part("all", CHECK_ALL, 0, 1);
+    part("one", CHECK_ONE, 1, 0);
+    part("later", CHECK_LATER, 0, 4);
+    part("later", CHECK_LATER, 4, 1);
+    part("in a chain", CHECK_IN_A_CHAIN, 1, 0);
     part_of_two();
     return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Twenty threads with a hundred requests each, on one to four of fifty keys. Events, expiry,
- * cancels, completions from outside and, in every other round, close want them all at the same
- * time; the hooks themselves check, cancel, complete and submit, and some requests go from their
- * release straight into their next life. Each must end once, for a reason that somebody has given,
- * and nothing may be left.
+ * purgatory_mix.c - twenty threads with a hundred requests each, on one to four of fifty keys.
+ *
+ * Events, timeouts, cancels, completions from outside and, in every other round, close compete for
+ * them. The hooks check, cancel, complete and submit, and some requests are submitted again in
+ * their release. Each must end once, for a reason that a call or a timeout gave, and none may be
+ * left.
  */
 #include "slots.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Submissions that fail, as the scheduler may hold no more timers, at the moment at which
- * other threads complete or cancel the request, check its keys, and cancel them. Either it is the
- * caller's again, and nobody has been told that he ended it, or it has ended in the call.
+ * purgatory_refused.c - submissions fail because the scheduler holds no more timers, while other
+ * threads complete or cancel the request, check its keys, and cancel them.
+ *
+ * Either the request is the caller's again, and no call has returned that it ends it, or it has
+ * ended in the call.
  */
 #include "slots.h"
 
@@ -61,7 +63,7 @@ static void interfere(struct random_source *random) {
     uint64_t key = random_below(random, KEYS);
     if (!random_one_in(random, 8)) {
         if (!slot_end(scene.slots[random_below(random, SUBMITTERS)], random))
-            sched_yield(); /* whoever submits has not come so far */
+            sched_yield(); /* the request is not on its keys yet */
     } else if (random_one_in(random, 4)) {
         stress_cancel_key(&scene.home, key);
     } else {

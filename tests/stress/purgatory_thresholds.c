@@ -219,7 +219,7 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards, uint64_
     stress_watchdog_begin(&scene.home);
     stress_run(THREADS, work, NULL);
     atomic_store(&scene.calm, true);
-    stress_scheduler_quiet(&scene.home); /* who is left waits for ever */
+    stress_scheduler_quiet(&scene.home); /* those that remain have no timeout */
     slots_visit(check_unreached);
     end_thresholds();
     stress_purgatory_quiet(&scene.home);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One timer, whose end two threads want at the same time, over and over: of a cancel and an expiry
- * exactly one wins; after cancel_wait nothing runs; and a timer on its way down the levels of a
- * small wheel can be cancelled at any step of it.
+ * races.c - two threads want the end of one timer at the same time, over and over.
+ *
+ * If a cancel and an expiration race, exactly one takes effect. After cancel_wait nothing runs. A
+ * timer on its way down the levels of a small wheel can be cancelled at any step.
  */
 #include "stress.h"
 
@@ -15,7 +16,7 @@ struct race {
     _Atomic htw_handle handles[BATCH];
     struct stress_item *_Atomic items[BATCH];
     _Atomic htw_handle running[BATCH]; /* those whose callbacks run */
-    _Atomic uint64_t settled;          /* timers that have run or been cancelled */
+    _Atomic uint64_t ended;            /* timers that have run or been cancelled */
     _Atomic bool over;
     int64_t delay_ns;
     bool waits, foreign;
@@ -32,7 +33,7 @@ static void expired(void *arg, const struct htw_expiration *expiration) {
         ;
     htw_handle own = expiration->handle; /* another may run by now that has the number */
     atomic_compare_exchange_strong(&race.running[i], &own, 0);
-    atomic_fetch_add_explicit(&race.settled, 1, memory_order_release);
+    atomic_fetch_add_explicit(&race.ended, 1, memory_order_release);
 }
 
 static void cancel(unsigned i) {
@@ -46,7 +47,7 @@ static void cancel(unsigned i) {
         CHECK(atomic_load(&race.running[i]) != handle);
     if (result == HTW_CANCELLED) {
         stress_item_release(atomic_load(&race.items[i]));
-        atomic_fetch_add_explicit(&race.settled, 1, memory_order_release);
+        atomic_fetch_add_explicit(&race.ended, 1, memory_order_release);
     }
 }
 
@@ -80,7 +81,7 @@ static void contend(struct stress_thread *thread) {
         pause_randomly(&thread->random);
         for (unsigned i = 0; i < BATCH && !race.foreign; i++)
             cancel(i);
-        stress_await(&race.settled, armed);
+        stress_await(&race.ended, armed);
     }
     if (thread->index == 0)
         atomic_store(&race.over, true);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repeating timers, with and without a group, that are cancelled, moved and given other periods
- * by four threads and by their own callbacks, while groups are paused, resumed and cancelled. No
- * callback overlaps with itself; every hook is called once; none starts once a pause or a cancel
- * has returned.
+ * repeats.c - four threads and the callbacks cancel and move repeating timers and change their
+ * periods, while groups are paused, resumed and cancelled.
+ *
+ * No callback overlaps with itself, every hook is called once, and none starts once a pause or a
+ * cancel has returned.
  */
 #include "stress.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* request.c - the hooks of a request, and the calls that check what happened in them. */
 #include "request.h"
 
 #include <sched.h>

@@ -4,8 +4,8 @@
  * library does not keep to the order of their life, a purgatory that counts how they end, and calls
  * that compare what they answer with what has happened in them.
  *
- * The life of a request is: asked any number of times, by one thread at a time; told once why
- * it ends (after a visitor, if the call has one); released. What the hooks write is not atomic,
+ * The life of a request is: asked any number of times, by one thread at a time; ended
+ * once, with a reason (after a visitor, if the call has one); released. What the hooks write is not atomic,
  * so that a sanitizer sees where the library does not order them.
  */
 #ifndef HTW_TESTS_STRESS_REQUEST_H
@@ -26,7 +26,7 @@ struct stress_hooks {
     void (*release)(struct stress_request *request); /* it is the program's now */
 };
 
-/* A purgatory, and what is known of it besides what it tells. It must not move. */
+/* A purgatory, and what the test counts itself. It must not move. */
 struct stress_purgatory {
     struct htw_purgatory *purgatory;
     struct htw_scheduler *scheduler;
@@ -39,7 +39,7 @@ struct stress_purgatory {
     _Atomic uint64_t submitted, released, refused;
     _Atomic uint64_t ended[4]; /* by reason */
     _Atomic uint64_t promised; /* that end as cancelled, by what calls have answered */
-    _Atomic bool closing;      /* somebody has called stress_close() */
+    _Atomic bool closing;      /* stress_close() has been called */
 };
 
 /* Creates one; fails if that fails. `shards` is the option. */
@@ -49,7 +49,7 @@ void stress_purgatory_open(struct stress_purgatory *home, struct htw_scheduler *
 /* Lets one allocation in `one_in` fail from now on; 0: none. */
 void stress_purgatory_fail(struct stress_purgatory *home, uint64_t one_in);
 
-/* Whether the program has all requests back, and may look at them. No other thread submits any. */
+/* Whether all requests are the program's again. No other thread submits any. */
 bool stress_all_released(struct stress_purgatory *home);
 
 /* Waits until the scheduler has nothing to do and all requests have been released, and checks that
@@ -124,7 +124,7 @@ bool stress_cancel(struct stress_request *request);
 /* Does nothing while another thread does it. */
 void stress_set_timeout(struct stress_request *request, int64_t timeout_ns);
 
-/* Checks, too, that requests end in the order of what was told to stress_in_order(). */
+/* Checks, too, that requests end in the order of the values given to stress_in_order(). */
 int64_t stress_advance(struct stress_purgatory *home, struct htw_threshold *threshold,
                        uint64_t value);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slots.c - a word for each slot, which says its state, its pins and its life. */
 #include "slots.h"
 
 #include <sched.h>
@@ -90,7 +91,7 @@ void slot_check(struct slot *slot, const struct slot_life *life) {
         CHECK_EQUAL(cancels, 1);
 }
 
-/* The number goes on, so that who would open the slot late does not open it for another life. */
+/* The number goes on, so that a late slot_open() does not open the slot for another life. */
 static void empty(struct slot *slot) {
     atomic_store(&slot->word, (atomic_load(&slot->word) / LIFE + 1) * LIFE);
 }

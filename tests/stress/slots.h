@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * slots.h - where the threads of a test find each other's requests, to complete or cancel them,
- * which is allowed until their release is called. So who does it pins the slot, and whoever
- * releases a request waits until nobody else has pinned its slot. That is not for long: the call
- * of one who does not end the request, as somebody else already has, returns at once.
+ * which is allowed until their release is called. So a thread that does it pins the slot, and a
+ * release waits until no other thread has pinned the slot. That is not for long: a call that does
+ * not end the request, because another has, returns at once.
  *
  * A slot is empty; claimed; open once its request is known to be submitted, in its first
  * try_complete or after the call; shut in its release.
@@ -41,8 +41,8 @@ uint64_t slot_begin(struct slot *slot);
 /* The request may be ended from now on, if that is its life still. */
 void slot_open(struct slot *slot, uint64_t number);
 
-/* Lets nobody else in, and waits for those that are. Returns whether this thread is not itself, up
-   the stack, in a call on the request; only then may it have another life in this slot. */
+/* Allows no new pins, and waits for those of other threads. Returns whether this thread has none,
+   up the stack, itself; only then may the request have another life in this slot. */
 bool slot_shut(struct slot *slot);
 
 /* Its request, which stands on no key that has been cancelled, is ended as cancelled. */
@@ -63,7 +63,7 @@ void slot_set_some_timeout(struct random_source *random, int64_t timeout_ns);
 
 bool slots_are_empty(void);
 
-/* Calls `visitor` for each request in a slot; nobody else may be at work. */
+/* Calls `visitor` for each request in a slot; no other thread may be at work. */
 void slots_visit(void (*visitor)(const struct stress_request *request));
 
 #endif /* HTW_TESTS_STRESS_SLOTS_H */

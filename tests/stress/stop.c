@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler is stopped in the middle of everything, by two threads at once: others schedule,
- * cancel, move, and use a group, callbacks run, in workers, in the expirers, or in an executor's
- * own threads that also drop tasks. Each argument is run, cancelled, dropped or handed back exactly
- * once.
+ * stop.c - two threads at once stop a scheduler in use.
+ *
+ * Others schedule, cancel, move and use a group, and callbacks run in workers, in the expirers, or
+ * in the threads of an executor that also drop tasks. Each argument is run, cancelled, dropped or
+ * handed back exactly once.
  */
 #include "stress.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* stress.c - threads, waiting, arguments and schedulers of the stress tests. */
 #include "stress.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * used after their end, and ways to fail loudly from any thread.
  *
  * Each test is a program of its own: NAME [SECONDS [SEED]]. It runs for about SECONDS, prints its
- * seed, and aborts at the first thing that is wrong. Nothing depends on how long
- * anything takes, but for limits so generous that only a hang reaches them.
+ * seed, and aborts at the first error. Nothing depends on how long anything takes, except for limits
+ * so generous that only a hang reaches them.
  */
 #ifndef HTW_TESTS_STRESS_H
 #define HTW_TESTS_STRESS_H
@@ -40,7 +40,7 @@ void stress_check_equal(const char *file, int line, const char *what, int64_t a,
 
 /* ---- life of a program */
 
-/* Reads the arguments, and tells when the time is up that they leave for `parts` parts. */
+/* Reads the arguments; the time is divided among `parts` parts. */
 void stress_begin(int argc, char **argv, unsigned parts);
 
 /* Begins the next part, which is called `name`; its time runs from now on. */
@@ -77,8 +77,8 @@ void stress_await(const _Atomic uint64_t *counter, uint64_t value);
 
 struct stress_item;
 
-/* `tag` is for the test's own use, but for this bit: its timer has stress_item_hook() for a hook,
-   which alone may release it. */
+/* `tag` is for the test's own use, except for this bit: the timer has stress_item_hook() for a hook,
+   and only that may release the item. */
 #define STRESS_HOOKED (UINT64_C(1) << 63)
 
 struct stress_item *stress_item_create(uint64_t tag);
@@ -102,7 +102,7 @@ void stress_items_reset(void);
 /* Creates one; fails if that fails. */
 struct htw_scheduler *stress_create(const struct htw_scheduler_options *options);
 
-/* Checks what a callback is told. */
+/* Checks the argument of a callback. */
 void stress_check_firing(const struct htw_expiration *expiration);
 
 struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler);

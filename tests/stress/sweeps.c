@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations on one group of several hundred timers, which go over them in slices, against each
- * other: a cancel misses nobody who was there before, a resume no one who was paused; a pause that
- * is the last to come holds everybody.
+ * sweeps.c - operations on one group of several hundred timers, which go over them in slices,
+ * compete.
+ *
+ * A cancel misses no timer that was there before, a resume none that was paused, and the last
+ * pause holds all.
  */
 #include "stress.h"
 

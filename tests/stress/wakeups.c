@@ -42,7 +42,7 @@ static struct scene {
 
 /* ---- whether the threads sleep */
 
-/* Whether a thread of this process, but for the caller, is called `name...` and does not sleep. */
+/* Whether a thread of this process, other than the caller, is called `name...` and does not sleep. */
 static bool is_awake(const char *id, const char *name) {
     char path[300], line[300];
     if (id[0] == '.' || atoi(id) == gettid())
@@ -285,7 +285,7 @@ static void by_resume_after_it_ran(void) {
     CHECK_EQUAL(htw_group_resume(scene.group), 0);
 }
 
-/* ---- ways of a timer that is due but has not started, because all who run callbacks are busy.
+/* ---- ways of a timer that is due but has not started, because all threads that run callbacks are busy.
    Three fall due together; one waits behind the other one or two. */
 
 static struct probe *queue(void (*schedule_one)(struct probe *probe, int64_t delay_ns)) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* failing_allocator.c - blocks in a list, each with what the library asked for. */
 #include "failing_allocator.h"
 
 #include <stdlib.h>

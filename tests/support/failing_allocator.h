@@ -2,7 +2,7 @@
 /*
  * failing_allocator.h - an allocator for tests: counts what is live, holds the
  * library to the size and alignment that it asked for, fills fresh memory with
- * rubbish, and refuses the n-th request when told to.
+ * rubbish, and refuses the n-th request on demand.
  */
 #ifndef TESTS_FAILING_ALLOCATOR_H
 #define TESTS_FAILING_ALLOCATOR_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* purgatory_case.c - the hooks, the log and the calls of the purgatory's unit tests. */
 #include "purgatory_case.h"
 
 #include <string.h>

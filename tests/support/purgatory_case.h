@@ -168,7 +168,7 @@ int set_timeout(struct waiter *self, int64_t timeout_ns);
 /** Writes to the log, and calls `on_visited`. Its context must be the case. */
 void waiter_visit(void *context, struct htw_request *request);
 
-/** A timer of somebody else's in the same scheduler, an hour away: it takes up room. */
+/** Another timer in the same scheduler, an hour away: it takes up room. */
 htw_handle purgatory_case_stranger(struct purgatory_case *test);
 
 /** Lets time go on. */

@@ -52,7 +52,7 @@ struct run {
     bool has_reader_gone;
     bool ignores_sigpipe;
     bool is_full;    /* the disk of the output */
-    int64_t read_ns; /* what passes at each look at the clock */
+    int64_t read_ns; /* what passes at each reading of the clock */
 };
 
 /* What a run did. */

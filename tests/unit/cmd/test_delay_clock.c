@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks of `htw delay`, which are linked to those below (-Wl,--wrap). */
+/* test_delay_clock.c - the clocks of `htw delay`, which are replaced (-Wl,--wrap). */
 #include "../../../src/cmd/delay/progress.h"
 #include "../../../src/cmd/delay/timeline.h"
 #include "../../../src/base/clock.h"

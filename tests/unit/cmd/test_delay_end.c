@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How a run of `htw delay` ends: what it tells, what it saves, and its exit status. */
+/*
+ * test_delay_end.c - how a run of `htw delay` ends: its messages, what it saves, and its exit
+ * status.
+ */
 #include "delay_runs.h"
 
 static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
@@ -98,7 +101,7 @@ static void delay_run_stopped_saves_what_is_left(void **state) {
     }
 }
 
-/* The input had ended: then it is not told how far it was read. */
+/* The input had ended: the message does not say how far it was read. */
 static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state) {
     (void)state;
     struct run run = run_with("1s a\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of the named files. read() is linked to the one below (-Wl,--wrap). */
+/* test_delay_input.c - the records of the named files. read() is replaced (-Wl,--wrap). */
 #include "../../../src/cmd/delay/input.h"
 
 #include "capture.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run leaves that ends before its time. Writes and their failures are injected: write()
- * and what frees a message are linked to those below (-Wl,--wrap). */
+/*
+ * test_delay_leftover.c - what a run that ends before its time has not released. write() and what
+ * frees a message are replaced (-Wl,--wrap), so that writes fail on demand.
+ */
 #include "../../../src/cmd/delay/leftover.h"
 
 #include "capture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of `htw delay`. */
+/* test_delay_options.c - the command line of `htw delay`. */
 #include "../../../src/cmd/delay/options.h"
 
 #include "capture.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of messages that are due, and the writes that empty it. writev(), poll(), the
- * clocks and what frees a message are linked to those below (-Wl,--wrap). */
+/*
+ * test_delay_output.c - the queue of messages that are due, and the writes that empty it.
+ * writev(), poll(), the clocks and what frees a message are replaced (-Wl,--wrap).
+ */
 #include "../../../src/cmd/delay/output.h"
 #include "../../../src/base/clock.h"
 
@@ -347,7 +349,7 @@ static void output_that_fails_tells_why_and_stays(void **state) {
     assert_false(output.is_blocked);
     assert_int_equal(output.count, 1);
     write_error = 0;
-    poll_error = ENOMEM; /* the write tells what is wrong, if anything is */
+    poll_error = ENOMEM; /* the write reports what is wrong, if anything is */
     assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(ends[0]), "x\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_delay_report - what `htw delay --stats` prints. getrusage() is linked to the one below. */
+/* test_delay_report.c - what `htw delay --stats` prints. getrusage() is replaced (-Wl,--wrap). */
 #include "../../../src/cmd/delay/report.h"
 
 #include "../unit.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of `htw delay`: how long it sleeps, what wakes it, and what it tells of itself. */
+/*
+ * test_delay_run.c - the loop of `htw delay`: how long it sleeps, what wakes it, and what it
+ * reports.
+ */
 #include "delay_runs.h"
 
 /* The first sleep is for the input: it is readable, and then it has ended. */

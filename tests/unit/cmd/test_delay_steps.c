@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of `htw delay`'s loop: each does a bounded amount of work. */
+/* test_delay_steps.c - each step of the loop of `htw delay` does a bounded amount of work. */
 #include "../../../src/cmd/delay/state.h"
 
 #include "../unit.h"

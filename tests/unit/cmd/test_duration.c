@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations, instants, and the lines that they stand in. */
+/* test_duration.c - durations, instants, and the lines that contain them. */
 #include "../../../src/cmd/duration.h"
 #include "../../../src/cmd/instant.h"
 #include "../../../src/cmd/delay/line.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is there whole or not at all. Some system calls, and what tells that a signal
- * ends the saving, are linked to those below (-Wl,--wrap). */
+/*
+ * test_safe_file.c - a file that is there whole or not at all. Some system calls, and the function
+ * that says that a signal ends the saving, are replaced (-Wl,--wrap).
+ */
 #include "../../../src/cmd/safe_file.h"
 #include "../../../src/cmd/signals.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_signals - what the command does about signals: it notes them, and lets them go at the end.
- */
+/* test_signals.c - the command notes signals, and restores their handlers at the end. */
 #include "../../../src/cmd/signals.h"
 
 #include "../unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Complaints and the line below them, on standard error. */
+/* test_terminal.c - messages and the progress line below them, on standard error. */
 #include "../../../src/cmd/terminal.h"
 
 #include "capture.h"
@@ -23,7 +23,7 @@ static void terminal_complaint_erases_the_line_once(void **state) {
                                        "\r\033[K");
 }
 
-/* What is no terminal tells no width. */
+/* Without a terminal there is no width. */
 static void terminal_line_is_cut_before_the_last_column(void **state) {
     (void)state;
     char line[101] = "";

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_chaos - hooks that do anything to any key and any request, at random, and inside
- * one another. What happens is not foretold here, but each request must be asked only while it may
- * be, end once, and be released once, after which its memory is gone; and the counters must
- * agree with that after each step. When all is quiet, each request that still waits has been asked
- * since the last check of each of its keys (but for checks from its own `try_complete`), whatever
- * hooks were up the stack then. HTW_SEED chooses another history, the seed of which is printed.
+ * test_chaos.c - hooks that do anything to any key and any request, at random, and inside one
+ * another.
+ *
+ * The test does not predict what happens. But the library asks a request only while it waits, ends
+ * it once and releases it once, and then its memory is freed. After each step the counters must
+ * agree with that. When all is quiet, each request that still waits was asked after the last check
+ * of each of its keys, except for checks from its own `try_complete`. HTW_SEED chooses another
+ * history; the test prints its seed.
  */
 #include "../../support/purgatory_case.h"
 #include "../../support/random.h"

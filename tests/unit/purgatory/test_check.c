@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check - an event on a key: who is asked, in which order, and what it leaves. */
+/* test_check.c - an event on a key: which requests are asked, in which order, and what remains. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timeouts where the scheduler's clock is set, or the machine sleeps. The kernel's clocks are read
- * from this program (-Wl,--wrap), and the scheduler is embedded, so that nothing takes real time.
+ * test_clocks.c - timeouts when the scheduler's clock is set, or the machine sleeps. The kernel's
+ * clocks are replaced (-Wl,--wrap), and the scheduler is embedded, so that nothing takes real
+ * time.
  */
 #include "../../../src/base/clock.h"
 #include "../../support/failing_allocator.h"
@@ -121,7 +122,7 @@ static void pass(int64_t delta_ns) {
     process();
 }
 
-/* Somebody sets the wall clock, at which the kernel wakes the scheduler up. */
+/* The wall clock is set, and the kernel wakes the scheduler up. */
 static void step(int64_t delta_ns) {
     kernel.realtime_ns += delta_ns;
     process();

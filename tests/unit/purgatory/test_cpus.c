@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of timeouts when the timer of the scheduler that stands for them is dropped or lost,
-   when a hook takes long, and when the clock is set. */
+/*
+ * test_cpus.c - timeouts when the timer of the scheduler that stands for them is dropped or lost,
+ * when a hook takes long, and when the clock is set.
+ */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -70,7 +72,7 @@ static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state
     purgatory_case_end(&test);
 }
 
-/* Both alarms are lost, and there is no memory: the next submission is told, or sets another. */
+/* Both alarms are lost, and there is no memory: the next submission is refused, or sets another. */
 static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **state) {
     (void)state;
     struct purgatory_case test;
@@ -137,7 +139,7 @@ static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state)
 
 /* ------------------------------------------------------------------ a scheduler without room */
 
-/* The alarm for the second is refused when the first rings: nobody is there to be told. */
+/* The alarm for the second is refused when the first rings, where no caller can get an error. */
 static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state) {
     struct purgatory_case *test = *state;
     watch(purgatory_case_waiter(test, 'a'), MS, "k");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_end - how requests end by hand, with their key, and with all of the purgatory. */
+/* test_end.c - requests end by hand, with their key, and with their purgatory. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -174,7 +174,7 @@ static void purgatory_closed_from_the_second_try_finishes_the_request(void **sta
     assert_shut(test);
 }
 
-/* It is on no key yet: it may be told so by either answer, but not be let in. */
+/* It is on no key yet: the call may refuse it or end it, but not let it wait. */
 static void purgatory_closed_from_the_first_try_does_not_let_the_request_in(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fork - a child finds the purgatory of its parent inert. */
+/* test_fork.c - the purgatory of a parent is inert in the child. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

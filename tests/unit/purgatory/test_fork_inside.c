@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How a child ends. Only its first mistake is told. */
+/* How a child ends: with its first mistake. */
 enum { CAME_OUT, WRONG_RESULT, CALLED_A_HOOK, TOOK_A_LOCK, USED_MEMORY };
 
 static pid_t child;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hooks - hooks that call the library again, on their own request and on others. */
+/* test_hooks.c - hooks that call the library, on their own request and on others. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

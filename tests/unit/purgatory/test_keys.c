@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_keys - on which keys a request stands: none twice, each of any bytes. */
+/* test_keys.c - the keys on which a request waits: none twice, each of any bytes. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

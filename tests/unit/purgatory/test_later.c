@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_later - htw_purgatory_check_later(): events for callers that hold locks. */
+/* test_later.c - htw_purgatory_check_later(): events for callers that hold locks. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_marks - hooks that complete or cancel their own request, which is then marked and
-   ends behind the hook, or that of others, which ends at once. */
+/*
+ * test_marks.c - hooks that complete or cancel their own request, which is then marked and ends
+ * after the hook, or other requests, which end at once.
+ */
 #include "../../support/purgatory_case.h"
 
 /* In its n-th call, `try_complete` cancels its own request or, with itself for a peer, completes it.

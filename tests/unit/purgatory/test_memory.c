@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation refused in turn: the answer is -ENOMEM, nothing has changed, nothing leaks, and
-   the same call, made again, succeeds. */
+/*
+ * test_memory.c - each allocation is refused in turn. The call returns -ENOMEM, nothing has
+ * changed, nothing leaks, and the same call, made again, succeeds.
+ */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -141,7 +143,7 @@ static void check_submit(struct purgatory_case *test, size_t count, size_t size)
         subject->ready = true;
         assert_int_equal(htw_purgatory_check(test->purgatory, keys[count - 1].bytes, size), 1);
         assert_log(test, "s? sC s=");
-        /* Each shard may keep a chunk of cells while one of its cells is in use. */
+        /* Each shard may keep a chunk while one of its slots is in use. */
         assert_in_range(test->memory.live_bytes, bytes, bytes + 4 * 4096);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nested - `try_complete` hooks that check the key which the same thread is
-   checking: the check under way goes round again, no event is lost, and the number of calls is
-   bounded. */
+/*
+ * test_nested.c - `try_complete` hooks that check the key which the same thread is checking. The
+ * check in progress goes round again, no event is lost, and the number of calls is bounded.
+ */
 #include "../../support/purgatory_case.h"
 
 enum { MANY = 1000 };
@@ -168,7 +169,7 @@ static void check_key_that_is_no_more(struct waiter *self) {
     self->ready = true;
 }
 
-/* When the next round begins nobody waits on the key, which is gone. */
+/* When the next round begins no request waits on the key, which is gone. */
 static void purgatory_check_inside_of_a_key_that_goes_ends(void **state) {
     struct purgatory_case *test = *state;
     watch_all(test, 2, NULL);

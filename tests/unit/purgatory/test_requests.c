@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_requests - what becomes of a request in the call that submits it, and after it. */
+/* test_requests.c - a request in the call that submits it, and after it. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void purgatory_without_release_ends_requests_all_the_same(void **state) {
     a->ready = true;
     assert_int_equal(check_key(&test, "k"), 1);
     assert_ends_after(&test, MS, "aC bE");
-    a->life = WAITER_FREE; /* nobody else can have it, with one thread */
+    a->life = WAITER_FREE; /* with one thread no other can have it */
     assert_false(htw_request_is_pending(&a->request));
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
     purgatory_case_end(&test);

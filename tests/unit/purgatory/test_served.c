@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_served - events that come in another thread again and again while a request is
- * asked. Each time that it is asked, a helper thread checks its key, and so marks it. The call that
- * has asked it first must return, and no event may be lost. And what a thread may do that waits
- * until a request is not pending.
+ * test_served.c - another thread's events come again and again while a request is asked.
+ *
+ * Each time the request is asked, a helper thread checks its key and so marks it. The call that
+ * asked first must return, and no event may be lost. The last test waits until a request is not
+ * pending.
  */
 #include <htw/purgatory.h>
 

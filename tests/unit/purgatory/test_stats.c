@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats - counters, memory, the text for Prometheus, and how one is created. */
+/* test_stats.c - counters, memory, the text for Prometheus, and the options. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ static void purgatory_memory_is_back_at_its_beginning_when_all_have_ended(void *
     }
 }
 
-/* What the header says that up to two keys need; cells come in chunks, and there is a table. */
+/* What the header says that up to two keys need. Slots come in chunks, and there is a table. */
 static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
     struct purgatory_case *test = *state;
     static struct waiter waiters[10000];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_threads - what happens to a request while another thread is in its hook. The two
- * threads take turns, so that each test is the same every time: the helper checks key "k" and stays
- * in `try_complete`, the test does something, and lets it go.
+ * test_threads.c - a request while another thread is in its hook. The two threads take turns, so
+ * that each run is the same: the helper checks key "k" and stays in `try_complete`, the test acts,
+ * and the helper goes on.
  */
 #include "../../support/purgatory_case.h"
 
@@ -163,7 +163,7 @@ static void purgatory_request_that_says_yes_in_another_thread_is_completed(void 
     }
 }
 
-/* Of the others on the key nobody is in a hook, however slow that of the first may be. */
+/* The slow hook of one request delays no other on the key. */
 static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *w = begin(test, 12);

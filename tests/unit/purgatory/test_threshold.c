@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threshold - requests that wait until a value has been reached. */
+/* test_threshold.c - requests wait until a value is reached. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

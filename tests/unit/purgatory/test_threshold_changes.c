@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threshold_changes - thresholds that are lowered, or whose requests are ended. */
+/* test_threshold_changes.c - thresholds that are lowered, or whose requests are ended. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

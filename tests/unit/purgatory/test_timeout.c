@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timeout - requests that wait are given another timeout. */
+/* test_timeout.c - requests that wait get another timeout. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
     watch(b, MS, "k");
     purgatory_case_advance(test, MS);
     assert_int_equal(set_timeout(b, MS), -ENOENT);
-    watch(b, MS, "k"); /* it has been in a lane once */
+    watch(b, MS, "k"); /* it has had a timeout once */
     assert_int_equal(set_timeout(b, 2 * MS), 0);
     assert_true(complete(b));
     assert_int_equal(set_timeout(b, MS), -ENOENT);

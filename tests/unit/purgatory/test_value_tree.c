@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_value_tree - the tree of a threshold, beside a sorted array. */
+/* test_value_tree.c - the tree of a threshold, compared with a sorted array. */
 #include "../../../src/purgatory/value_tree.h"
 
 #include "../../support/random.h"

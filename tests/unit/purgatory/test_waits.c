@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_waits - the histogram of how long requests waited. */
+/* test_waits.c - the histogram of how long requests waited. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
