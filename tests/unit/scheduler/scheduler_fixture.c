@@ -36,31 +36,34 @@ struct htw_scheduler_options scheduler_options(void) {
     return options;
 }
 
-void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
-                    size_t probes) {
-    scheduler_open_with_index_bits(self, options, probes, 0);
-}
-
-void scheduler_open_with_index_bits(struct scheduler_fixture *self,
-                                    const struct htw_scheduler_options *options, size_t probes,
-                                    uint32_t index_bits) {
+/* Takes options, count and index_bits from the fixture, and sets all else anew. */
+static void open_as_told(struct scheduler_fixture *self) {
     *self = (struct scheduler_fixture) {
-        .options = options == NULL ? scheduler_options() : *options,
-        .count = probes,
+        .options = self->options,
+        .count = self->count,
+        .index_bits = self->index_bits,
         .gate = GATE_INIT,
     };
     pthread_mutex_init(&self->mutex, NULL);
     failing_allocator_init(&self->memory);
     self->allocator = (struct htw_allocator) { allocate, release, self };
-    self->probes = calloc(probes + 1, sizeof(*self->probes));
+    self->probes = calloc(self->count + 1, sizeof(*self->probes));
     assert_non_null(self->probes);
-    for (size_t i = 0; i < probes; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         self->probes[i].fixture = self;
         self->probes[i].number = (unsigned)i;
     }
     struct htw_scheduler_options counted = self->options;
     counted.allocator = &self->allocator;
-    assert_int_equal(htw__scheduler_create(&self->scheduler, &counted, index_bits), 0);
+    assert_int_equal(htw__scheduler_create(&self->scheduler, &counted, self->index_bits), 0);
+}
+
+void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
+                    size_t probes) {
+    self->options = options == NULL ? scheduler_options() : *options;
+    self->count = probes;
+    self->index_bits = 0;
+    open_as_told(self);
 }
 
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self) {
@@ -110,10 +113,8 @@ void scheduler_close(struct scheduler_fixture *self) {
 }
 
 void scheduler_reopen(struct scheduler_fixture *self) {
-    struct htw_scheduler_options options = self->options;
-    size_t count = self->count;
     scheduler_close(self);
-    scheduler_open(self, &options, count);
+    open_as_told(self);
 }
 
 static struct scheduler_fixture only;
@@ -233,6 +234,11 @@ int64_t deadline_of(const struct scheduler_fixture *self, unsigned number) {
     int64_t deadline_ns = 0;
     assert_int_equal(htw_deadline(self->scheduler, self->probes[number].handle, &deadline_ns), 0);
     return deadline_ns;
+}
+
+void destroy_group(struct scheduler_fixture *self) {
+    htw_group_destroy(self->group);
+    self->group = NULL;
 }
 
 /* ---- the log */

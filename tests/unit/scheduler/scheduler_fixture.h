@@ -74,7 +74,8 @@ struct driver {
 struct scheduler_fixture {
     /* For scheduler_reopen(). */
     struct htw_scheduler_options options;
-    size_t count; /* of probes */
+    size_t count;        /* of probes */
+    uint32_t index_bits; /* of a handle, that number the timers of a shard; 0: as usual */
 
     struct failing_allocator memory;
     struct htw_allocator allocator; /* that of `memory`, under `mutex` */
@@ -101,18 +102,13 @@ struct htw_scheduler_options scheduler_options(void);
 void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
                     size_t probes);
 
-/** The same, where so many bits of a handle number the timers of a shard (0: as usual). */
-void scheduler_open_with_index_bits(struct scheduler_fixture *self,
-                                    const struct htw_scheduler_options *options, size_t probes,
-                                    uint32_t index_bits);
-
 /**
  * Stops and destroys the scheduler. Every timer must be accounted for before and after, each
  * callback be known to the fixture, and all memory be given back.
  */
 void scheduler_close(struct scheduler_fixture *self);
 
-/** Closes the scheduler and opens another one with the options and the count of the fixture. */
+/** Closes the scheduler and opens another one with the options of the fixture. */
 void scheduler_reopen(struct scheduler_fixture *self);
 
 /** As fixtures of cmocka. *state is the struct scheduler_fixture. */
@@ -122,10 +118,18 @@ int scheduler_teardown(void **state);
 /** The same, with the clock at START_NS: a result that leaves the clock out is wrong there. */
 int scheduler_setup_later(void **state);
 
-#define SCHEDULER_TEST(name) \
-    cmocka_unit_test_setup_teardown(name, scheduler_setup, scheduler_teardown)
-#define SCHEDULER_TEST_LATER(name) \
-    cmocka_unit_test_setup_teardown(name, scheduler_setup_later, scheduler_teardown)
+/** Defines a test as UNIT_TEST() does, between `setup` and scheduler_teardown(). Its fixture is `f`. */
+#define SCHEDULER_TEST_AFTER(setup, name)                                                     \
+    static void name(struct scheduler_fixture *f);                                            \
+    static void run_##name(void **state) {                                                    \
+        name(*state);                                                                         \
+    }                                                                                         \
+    __attribute__((constructor)) static void add_##name(void) {                               \
+        unit_add((struct CMUnitTest) { #name, run_##name, setup, scheduler_teardown, NULL }); \
+    }                                                                                         \
+    static void name(struct scheduler_fixture *f)
+
+#define SCHEDULER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup, name)
 
 /** The counters. Those of timers must add up, which they do when all is quiet. */
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self);
@@ -187,6 +191,13 @@ int64_t deadline_of(const struct scheduler_fixture *self, unsigned number);
 #define arm_spec(self, number, spec) \
     assert_int_equal(                \
         htw_schedule_spec((self)->scheduler, spec, &(self)->probes[number].handle, NULL), 0)
+
+/* ---- the group of the fixture */
+
+#define create_group(self) assert_int_equal(htw_group_create((self)->scheduler, &(self)->group), 0)
+#define pause_group(self) assert_int_equal(htw_group_pause((self)->group), 0)
+#define resume_group(self) assert_int_equal(htw_group_resume((self)->group), 0)
+void destroy_group(struct scheduler_fixture *self);
 
 /* ---- time */
 

@@ -11,10 +11,10 @@
 #define PATIENCE_MS 300000
 
 static void open_embedded(struct scheduler_fixture *f, size_t probes) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(f, &options, probes);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->count = probes;
+    scheduler_reopen(f);
 }
 
 /* Whether the descriptor becomes readable within a time. */
@@ -32,111 +32,93 @@ static void loop_until(struct scheduler_fixture *f, uint64_t runs) {
     }
 }
 
-static void scheduler_descriptor_becomes_readable_when_something_is_due(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_descriptor_becomes_readable_when_something_is_due) {
     size_t count = 77;
-    open_embedded(&f, 1);
-    assert_false(is_readable(&f, 0));
-    arm(&f, 0, 5 * MS);
-    assert_true(is_readable(&f, PATIENCE_MS));
-    assert_none_ran(&f);
-    loop_until(&f, 1);
-    assert_ran(&f, 0);
-    assert_false(is_readable(&f, 0));
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
+    open_embedded(f, 1);
+    assert_false(is_readable(f, 0));
+    arm(f, 0, 5 * MS);
+    assert_true(is_readable(f, PATIENCE_MS));
+    assert_none_ran(f);
+    loop_until(f, 1);
+    assert_ran(f, 0);
+    assert_false(is_readable(f, 0));
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
     assert_int_equal(count, 0);
-    scheduler_close(&f);
 }
 
-static void scheduler_without_delay_is_readable_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_without_delay_is_readable_at_once) {
     size_t count = 0;
-    open_embedded(&f, 1);
-    arm(&f, 0, 0);
-    assert_none_ran(&f);
-    assert_true(is_readable(&f, PATIENCE_MS));
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
+    open_embedded(f, 1);
+    arm(f, 0, 0);
+    assert_none_ran(f);
+    assert_true(is_readable(f, PATIENCE_MS));
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
     assert_int_equal(count, 1);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_ran(f, 0);
 }
 
-static void scheduler_earlier_timer_sets_the_descriptor_again(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 2);
-    arm(&f, 0, 3600 * HTW_SECOND);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    int64_t far_ns = htw_scheduler_next(f.scheduler);
-    assert_false(is_readable(&f, 0));
-    arm(&f, 1, 2 * MS);
-    assert_true(htw_scheduler_next(f.scheduler) < far_ns);
-    loop_until(&f, 1);
-    assert_ran(&f, 1);
-    assert_int_equal(htw_scheduler_next(f.scheduler), far_ns);
+SCHEDULER_TEST(scheduler_earlier_timer_sets_the_descriptor_again) {
+    open_embedded(f, 2);
+    arm(f, 0, 3600 * HTW_SECOND);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
+    int64_t far_ns = htw_scheduler_next(f->scheduler);
+    assert_false(is_readable(f, 0));
+    arm(f, 1, 2 * MS);
+    assert_true(htw_scheduler_next(f->scheduler) < far_ns);
+    loop_until(f, 1);
+    assert_ran(f, 1);
+    assert_int_equal(htw_scheduler_next(f->scheduler), far_ns);
     /* By a move as well. */
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_MOVED);
-    loop_until(&f, 2);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_int_equal(reschedule(f, 0, MS), HTW_MOVED);
+    loop_until(f, 2);
+    assert_ran(f, 0);
 }
 
-static void scheduler_next_is_the_earliest_deadline_rounded_up(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 3);
+SCHEDULER_TEST(scheduler_next_is_the_earliest_deadline_rounded_up) {
+    open_embedded(f, 3);
     int64_t deadline = 0;
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-    arm(&f, 0, HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-    arm(&f, 1, 1800 * HTW_SECOND);
-    arm(&f, 2, 3600 * HTW_SECOND);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[1].handle, &deadline), 0);
-    int64_t next = htw_scheduler_next(f.scheduler);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    arm(f, 0, HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    arm(f, 1, 1800 * HTW_SECOND);
+    arm(f, 2, 3600 * HTW_SECOND);
+    assert_int_equal(htw_deadline(f->scheduler, f->probes[1].handle, &deadline), 0);
+    int64_t next = htw_scheduler_next(f->scheduler);
     assert_true(next >= deadline && next < deadline + MS);
     assert_int_equal(next % MS, 0);
     /* After a cancel it may be too early, but no later than what is left. */
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[1].handle), HTW_CANCELLED);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[2].handle, &deadline), 0);
-    assert_true(htw_scheduler_next(f.scheduler) < deadline + MS);
-    scheduler_close(&f);
+    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
+    assert_int_equal(htw_deadline(f->scheduler, f->probes[2].handle, &deadline), 0);
+    assert_true(htw_scheduler_next(f->scheduler) < deadline + MS);
 }
 
-static void scheduler_process_runs_no_more_than_its_budget(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 200);
+SCHEDULER_TEST(scheduler_process_runs_no_more_than_its_budget) {
+    open_embedded(f, 200);
     for (unsigned i = 0; i < 200; i++)
-        arm(&f, i, 0);
+        arm(f, i, 0);
     static const size_t budgets[] = { 1, 1, 63, 64, 65 };
     size_t total = 0, count;
     for (size_t i = 0; i < 5; i++) {
-        assert_true(is_readable(&f, PATIENCE_MS));
-        assert_int_equal(htw_scheduler_process(f.scheduler, budgets[i], &count), HTW_MORE);
+        assert_true(is_readable(f, PATIENCE_MS));
+        assert_int_equal(htw_scheduler_process(f->scheduler, budgets[i], &count), HTW_MORE);
         assert_int_equal(count, budgets[i]);
         total += count;
-        assert_int_equal(f.runs, total);
-        assert_int_equal(htw_pending(f.scheduler), 200 - total);
+        assert_int_equal(f->runs, total);
+        assert_int_equal(htw_pending(f->scheduler), 200 - total);
     }
-    assert_true(is_readable(&f, PATIENCE_MS));
-    assert_int_equal(htw_scheduler_process(f.scheduler, 1000, &count), HTW_DONE);
+    assert_true(is_readable(f, PATIENCE_MS));
+    assert_int_equal(htw_scheduler_process(f->scheduler, 1000, &count), HTW_DONE);
     assert_int_equal(count, 200 - total);
-    assert_false(is_readable(&f, 0));
+    assert_false(is_readable(f, 0));
     for (unsigned i = 0; i < 200; i++)
-        assert_int_equal(f.probes[i].runs, 1);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, 1);
 }
 
-static void scheduler_repeating_goes_on_in_an_event_loop(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 1);
-    arm_every(&f, 0, 0, MS, HTW_REPEAT_SKIP);
-    loop_until(&f, 5);
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_repeating_goes_on_in_an_event_loop) {
+    open_embedded(f, 1);
+    arm_every(f, 0, 0, MS, HTW_REPEAT_SKIP);
+    loop_until(f, 5);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
 }
 
 /* ---- who is refused */
@@ -147,15 +129,12 @@ static void act_process(struct probe *self) {
         self->result = htw_scheduler_stop(self->last.scheduler, NULL, NULL);
 }
 
-static void scheduler_process_in_a_callback_is_a_deadlock(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 1);
-    f.probes[0].act = act_process;
-    arm(&f, 0, 0);
-    loop_until(&f, 1);
-    assert_int_equal(f.probes[0].result, -EDEADLK);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_process_in_a_callback_is_a_deadlock) {
+    open_embedded(f, 1);
+    f->probes[0].act = act_process;
+    arm(f, 0, 0);
+    loop_until(f, 1);
+    assert_int_equal(f->probes[0].result, -EDEADLK);
 }
 
 static struct gate *the_gate;
@@ -171,63 +150,37 @@ static void *process(void *arg) {
     return NULL;
 }
 
-static void scheduler_process_while_another_is_in_it_is_busy(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_process_while_another_is_in_it_is_busy) {
     struct gate gate = GATE_INIT;
-    open_embedded(&f, 1);
-    struct driver driver = { .scheduler = f.scheduler };
+    open_embedded(f, 1);
+    struct driver driver = { .scheduler = f->scheduler };
     size_t count = 77;
     the_gate = &gate;
-    f.probes[0].act = act_wait;
-    arm(&f, 0, 0);
+    f->probes[0].act = act_wait;
+    arm(f, 0, 0);
     assert_int_equal(pthread_create(&driver.thread, NULL, process, &driver), 0);
     assert_true(gate_await(&gate, 1));
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), -EBUSY);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), -EBUSY);
     assert_int_equal(count, 77);
     gate_open(&gate);
     assert_int_equal(driver_join(&driver), HTW_DONE);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
-    scheduler_close(&f);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
 }
 
-static void scheduler_that_is_not_embedded_is_not_processed(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    scheduler_open(&f, &options, 0);
+SCHEDULER_TEST(scheduler_that_is_not_embedded_is_not_processed) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    scheduler_reopen(f);
     size_t count = 77;
-    assert_int_equal(htw_scheduler_fd(f.scheduler), -ENOTSUP);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), -ENOTSUP);
+    assert_int_equal(htw_scheduler_fd(f->scheduler), -ENOTSUP);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), -ENOTSUP);
     assert_int_equal(count, 77);
-    scheduler_close(&f);
 }
 
-static void scheduler_process_after_stop_says_shutdown(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_embedded(&f, 1);
-    arm(&f, 0, 0);
-    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), -ESHUTDOWN);
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-    assert_none_ran(&f);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_descriptor_becomes_readable_when_something_is_due),
-        cmocka_unit_test(scheduler_without_delay_is_readable_at_once),
-        cmocka_unit_test(scheduler_earlier_timer_sets_the_descriptor_again),
-        cmocka_unit_test(scheduler_next_is_the_earliest_deadline_rounded_up),
-        cmocka_unit_test(scheduler_process_runs_no_more_than_its_budget),
-        cmocka_unit_test(scheduler_repeating_goes_on_in_an_event_loop),
-        cmocka_unit_test(scheduler_process_in_a_callback_is_a_deadlock),
-        cmocka_unit_test(scheduler_process_while_another_is_in_it_is_busy),
-        cmocka_unit_test(scheduler_that_is_not_embedded_is_not_processed),
-        cmocka_unit_test(scheduler_process_after_stop_says_shutdown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+SCHEDULER_TEST(scheduler_process_after_stop_says_shutdown) {
+    open_embedded(f, 1);
+    arm(f, 0, 0);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), -ESHUTDOWN);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    assert_none_ran(f);
 }

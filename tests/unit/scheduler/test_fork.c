@@ -170,70 +170,61 @@ static void arm_many(struct scheduler_fixture *f, struct estate *estate) {
         spec.key = i == 0 ? "key" : NULL;
         spec.key_size = 3;
         spec.group = i % 2 ? estate->group : NULL;
-        assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[i].handle, NULL), 0);
+        arm_spec(f, i, &spec);
     }
     estate->handle = f->probes[0].handle;
 }
 
-static void fork_with(const struct htw_scheduler_options *options) {
-    struct scheduler_fixture f;
+static void fork_with(struct scheduler_fixture *f) {
     struct estate estate = { .task = NULL };
-    scheduler_open(&f, options, TIMERS);
-    arm_many(&f, &estate);
-    struct htw_scheduler_stats before = scheduler_stats(&f);
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_many(f, &estate);
+    struct htw_scheduler_stats before = scheduler_stats(f);
     assert_int_equal(outlive_child(&estate), 0);
     assert_int_equal(outlive_child(&estate), 0);
-    struct htw_scheduler_stats after = scheduler_stats(&f);
+    struct htw_scheduler_stats after = scheduler_stats(f);
     assert_memory_equal(&before, &after, sizeof(before));
-    assert_true(htw_is_pending(f.scheduler, estate.handle));
+    assert_true(htw_is_pending(f->scheduler, estate.handle));
     assert_int_equal(htw_group_count(estate.group), TIMERS / 2);
     htw_group_destroy(estate.group);
-    if (options->clock == HTW_CLOCK_MANUAL) {
-        advance(&f, HTW_SECOND);
-        assert_int_equal(f.log_count, TIMERS);
+    if (f->options.clock == HTW_CLOCK_MANUAL) {
+        advance(f, HTW_SECOND);
+        assert_int_equal(f->log_count, TIMERS);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_after_fork_is_inert_in_the_child(void **state) {
-    (void)state;
-    struct htw_scheduler_options options = scheduler_options();
-    fork_with(&options);
-    options.shards = 4;
-    options.max_pending = TIMERS;
-    fork_with(&options);
+SCHEDULER_TEST(scheduler_after_fork_is_inert_in_the_child) {
+    fork_with(f);
+    f->options.shards = 4;
+    f->options.max_pending = TIMERS;
+    fork_with(f);
 }
 
-static void scheduler_with_threads_after_fork_is_inert_in_the_child(void **state) {
-    (void)state;
-    struct htw_scheduler_options options = scheduler_options();
-    options.workers = 2;
-    options.start_threads = true;
-    fork_with(&options);
+SCHEDULER_TEST(scheduler_with_threads_after_fork_is_inert_in_the_child) {
+    f->options.workers = 2;
+    f->options.start_threads = true;
+    fork_with(f);
 }
 
 /* Nothing is due while this goes on: its clock is the real one. */
-static void fork_embedded(enum htw_clock clock) {
-    struct htw_scheduler_options options = scheduler_options();
-    struct scheduler_fixture f;
+static void fork_embedded(struct scheduler_fixture *f, enum htw_clock clock) {
     struct estate estate = { .task = NULL };
-    options.clock = clock;
-    options.embedded = true;
-    scheduler_open(&f, &options, 1);
-    estate.scheduler = f.scheduler;
-    assert_int_equal(htw_group_create(f.scheduler, &estate.group), 0);
-    arm(&f, 0, 3600 * HTW_SECOND);
-    estate.handle = f.probes[0].handle;
+    f->options.clock = clock;
+    f->options.embedded = true;
+    scheduler_reopen(f);
+    estate.scheduler = f->scheduler;
+    assert_int_equal(htw_group_create(f->scheduler, &estate.group), 0);
+    arm(f, 0, 3600 * HTW_SECOND);
+    estate.handle = f->probes[0].handle;
     assert_int_equal(outlive_child(&estate), 0);
-    assert_true(htw_is_pending(f.scheduler, estate.handle));
+    assert_true(htw_is_pending(f->scheduler, estate.handle));
     htw_group_destroy(estate.group);
-    scheduler_close(&f);
 }
 
-static void scheduler_embedded_after_fork_is_inert_in_the_child(void **state) {
-    (void)state;
-    fork_embedded(HTW_CLOCK_MONOTONIC);
-    fork_embedded(HTW_CLOCK_REALTIME);
+SCHEDULER_TEST(scheduler_embedded_after_fork_is_inert_in_the_child) {
+    fork_embedded(f, HTW_CLOCK_MONOTONIC);
+    fork_embedded(f, HTW_CLOCK_REALTIME);
 }
 
 /* ---- with a lock taken, and from within */
@@ -246,18 +237,16 @@ static void act_fork(struct probe *self) {
     line_within = outlive_child(&from_within);
 }
 
-static void scheduler_after_fork_in_a_callback_is_inert_in_the_child(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, TIMERS);
-    arm_many(&f, &from_within);
-    f.probes[7].act = act_fork;
+SCHEDULER_TEST(scheduler_after_fork_in_a_callback_is_inert_in_the_child) {
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_many(f, &from_within);
+    f->probes[7].act = act_fork;
     line_within = -1;
-    advance(&f, HTW_SECOND);
+    advance(f, HTW_SECOND);
     assert_int_equal(line_within, 0);
-    assert_int_equal(f.log_count, TIMERS);
+    assert_int_equal(f->log_count, TIMERS);
     htw_group_destroy(from_within.group);
-    scheduler_close(&f);
 }
 
 static void execute(void *context, struct htw_task *const *tasks, size_t count) {
@@ -268,29 +257,15 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
         htw_task_run(tasks[i]);
 }
 
-static void scheduler_task_after_fork_is_inert_in_the_child(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(scheduler_task_after_fork_is_inert_in_the_child) {
     struct htw_executor executor = { execute, NULL };
-    options.executor = &executor;
-    scheduler_open(&f, &options, TIMERS);
-    arm_many(&f, &from_within);
+    f->options.executor = &executor;
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_many(f, &from_within);
     line_within = -1;
-    advance(&f, HTW_SECOND);
+    advance(f, HTW_SECOND);
     assert_int_equal(line_within, 0);
-    assert_int_equal(f.log_count, TIMERS);
+    assert_int_equal(f->log_count, TIMERS);
     htw_group_destroy(from_within.group);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_after_fork_is_inert_in_the_child),
-        cmocka_unit_test(scheduler_with_threads_after_fork_is_inert_in_the_child),
-        cmocka_unit_test(scheduler_embedded_after_fork_is_inert_in_the_child),
-        cmocka_unit_test(scheduler_after_fork_in_a_callback_is_inert_in_the_child),
-        cmocka_unit_test(scheduler_task_after_fork_is_inert_in_the_child),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,84 +117,72 @@ static void arm_many(struct scheduler_fixture *f, int64_t delay_ns) {
 
 /* ---- callbacks */
 
-static void child_of_a_callback_comes_out_of_advance(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    for (options.shards = 1; options.shards <= 8; options.shards *= 8) {
-        scheduler_open(&f, &options, TIMERS);
-        arm_many(&f, MS);
-        int result = htw_scheduler_advance(f.scheduler, HTW_SECOND);
+SCHEDULER_TEST(child_of_a_callback_comes_out_of_advance) {
+    for (f->options.shards = 1; f->options.shards <= 8; f->options.shards *= 8) {
+        f->count = TIMERS;
+        scheduler_reopen(f);
+        arm_many(f, MS);
+        int result = htw_scheduler_advance(f->scheduler, HTW_SECOND);
         CHILD_LEAVES(result == -EOWNERDEAD);
         assert_int_equal(result, 0);
-        assert_int_equal(f.log_count, TIMERS);
-        arm_many(&f, 0);
-        result = htw_scheduler_set_time(f.scheduler, 2 * HTW_SECOND);
+        assert_int_equal(f->log_count, TIMERS);
+        arm_many(f, 0);
+        result = htw_scheduler_set_time(f->scheduler, 2 * HTW_SECOND);
         CHILD_LEAVES(result == -EOWNERDEAD);
         assert_int_equal(result, 0);
-        scheduler_close(&f);
     }
 }
 
-static void child_of_a_callback_comes_out_of_process(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(&f, &options, TIMERS);
-    arm_many(&f, 0);
+SCHEDULER_TEST(child_of_a_callback_comes_out_of_process) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_many(f, 0);
     size_t count = 77;
-    int result = htw_scheduler_process(f.scheduler, 0, &count);
+    int result = htw_scheduler_process(f->scheduler, 0, &count);
     CHILD_LEAVES(result == -EOWNERDEAD && count == 77);
     assert_int_equal(result, HTW_DONE);
     assert_int_equal(count, TIMERS);
-    scheduler_close(&f);
 }
 
-static void child_of_a_callback_that_repeats_comes_out(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
+SCHEDULER_TEST(child_of_a_callback_that_repeats_comes_out) {
     for (unsigned i = 0; i < 2; i++) {
-        f.probes[i].act = act_fork;
-        arm_every(&f, i, MS, MS, HTW_REPEAT_SKIP);
+        f->probes[i].act = act_fork;
+        arm_every(f, i, MS, MS, HTW_REPEAT_SKIP);
     }
-    int result = htw_scheduler_advance(f.scheduler, 5 * MS);
+    int result = htw_scheduler_advance(f->scheduler, 5 * MS);
     CHILD_LEAVES(result == -EOWNERDEAD);
-    assert_int_equal(f.probes[0].runs + f.probes[1].runs, 10);
-    scheduler_close(&f);
+    assert_int_equal(f->probes[0].runs + f->probes[1].runs, 10);
 }
 
 /* The thread in which it was forked is a worker or an expirer, and is the only one of the child. */
-static void end_with_the_thread(uint32_t workers, enum htw_clock clock) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.workers = workers;
-    options.clock = clock;
-    scheduler_open(&f, &options, TIMERS);
-    arm_many(&f, 0);
+static void end_with_the_thread(struct scheduler_fixture *f, uint32_t workers,
+                                enum htw_clock clock) {
+    f->options.workers = workers;
+    f->options.clock = clock;
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_many(f, 0);
     if (clock == HTW_CLOCK_MANUAL)
-        advance(&f, 0);
+        advance(f, 0);
     for (unsigned i = 0; i < TIMERS; i++)
-        assert_true(htw_cancel_wait(f.scheduler, f.probes[i].handle) >= 0);
+        assert_true(cancel_wait(f, i) >= 0);
     /* In real time all may have been cancelled before they ran. */
-    while (clock != HTW_CLOCK_MANUAL && scheduler_stats(&f).runs == 0) {
-        arm(&f, 0, 0);
+    while (clock != HTW_CLOCK_MANUAL && scheduler_stats(f).runs == 0) {
+        arm(f, 0, 0);
         sched_yield();
-        assert_true(htw_cancel_wait(f.scheduler, f.probes[0].handle) >= 0);
+        assert_true(cancel_wait(f, 0) >= 0);
     }
     assert_false(in_child);
     assert_int_equal(how_child_ended(), -SIGKILL);
-    scheduler_close(&f);
 }
 
-static void child_of_a_callback_in_a_thread_ends_with_the_thread(void **state) {
-    (void)state;
-    end_with_the_thread(1, HTW_CLOCK_MANUAL);
-    end_with_the_thread(2, HTW_CLOCK_MANUAL);
-    end_with_the_thread(0, HTW_CLOCK_MONOTONIC);
-    end_with_the_thread(2, HTW_CLOCK_MONOTONIC);
+SCHEDULER_TEST(child_of_a_callback_in_a_thread_ends_with_the_thread) {
+    end_with_the_thread(f, 1, HTW_CLOCK_MANUAL);
+    end_with_the_thread(f, 2, HTW_CLOCK_MANUAL);
+    end_with_the_thread(f, 0, HTW_CLOCK_MONOTONIC);
+    end_with_the_thread(f, 2, HTW_CLOCK_MONOTONIC);
 }
 
 /* ---- executors */
@@ -211,41 +199,34 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
         htw_task_run(tasks[i]); /* in the child, nothing */
 }
 
-static void child_comes_out_of_an_executor(void **state) {
-    (void)state;
+SCHEDULER_TEST(child_comes_out_of_an_executor) {
     for (unsigned i = 0; i < 2; i++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
         struct htw_executor executor = { execute, NULL };
-        options.executor = &executor;
+        f->options.executor = &executor;
         execute_forks = i == 1;
-        executing = &f;
-        scheduler_open(&f, &options, TIMERS);
-        arm_many(&f, MS);
-        int result = htw_scheduler_advance(f.scheduler, HTW_SECOND);
+        executing = f;
+        f->count = TIMERS;
+        scheduler_reopen(f);
+        arm_many(f, MS);
+        int result = htw_scheduler_advance(f->scheduler, HTW_SECOND);
         CHILD_LEAVES(result == -EOWNERDEAD);
-        assert_int_equal(f.log_count, TIMERS);
-        scheduler_close(&f);
+        assert_int_equal(f->log_count, TIMERS);
     }
 }
 
-static void child_of_an_executor_ends_with_the_expirer(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(child_of_an_executor_ends_with_the_expirer) {
     struct htw_executor executor = { execute, NULL };
-    options.executor = &executor;
-    options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.executor = &executor;
+    f->options.clock = HTW_CLOCK_MONOTONIC;
     execute_forks = true;
-    executing = &f;
-    scheduler_open(&f, &options, 1);
-    arm(&f, 0, 0);
-    while (htw_is_pending(f.scheduler, f.probes[0].handle))
+    executing = f;
+    scheduler_reopen(f);
+    arm(f, 0, 0);
+    while (is_pending(f, 0))
         sched_yield();
-    assert_true(htw_cancel_wait(f.scheduler, f.probes[0].handle) >= 0);
+    assert_true(cancel_wait(f, 0) >= 0);
     assert_false(in_child);
     assert_int_equal(how_child_ended(), -SIGKILL);
-    scheduler_close(&f);
 }
 
 static struct htw_task *kept;
@@ -304,138 +285,94 @@ static htw_handle arm_hooked(struct scheduler_fixture *f, struct htw_group *grou
     return handle;
 }
 
-static void child_of_a_hook_comes_out_of_advance(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_hooked(&f, NULL, NULL);
-    arm_hooked(&f, NULL, NULL);
-    int result = htw_scheduler_advance(f.scheduler, 0);
+SCHEDULER_TEST(child_of_a_hook_comes_out_of_advance) {
+    arm_hooked(f, NULL, NULL);
+    arm_hooked(f, NULL, NULL);
+    int result = htw_scheduler_advance(f->scheduler, 0);
     CHILD_LEAVES(result == -EOWNERDEAD);
-    assert_int_equal(f.log_count, 2);
-    scheduler_close(&f);
+    assert_int_equal(f->log_count, 2);
 }
 
-static void child_of_a_hook_comes_out_of_a_callback_that_is_awaited(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_callback_that_is_awaited) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    scheduler_open(&f, NULL, 1);
-    hooked = f.scheduler;
+    hooked = f->scheduler;
     spec.callback = probe_run;
-    spec.arg = &f.probes[0];
+    spec.arg = &f->probes[0];
     spec.release = hook_awaited;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[0].handle, NULL), 0);
-    int result = htw_scheduler_advance(f.scheduler, 0);
+    arm_spec(f, 0, &spec);
+    int result = htw_scheduler_advance(f->scheduler, 0);
     CHILD_LEAVES(result == -EOWNERDEAD);
-    scheduler_close(&f);
 }
 
-static void child_of_a_hook_comes_out_of_what_ends_a_timer(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    int result = htw_cancel(f.scheduler, arm_hooked(&f, NULL, NULL));
+SCHEDULER_TEST(child_of_a_hook_comes_out_of_what_ends_a_timer) {
+    int result = htw_cancel(f->scheduler, arm_hooked(f, NULL, NULL));
     CHILD_LEAVES(result == HTW_CANCELLED);
-    result = htw_cancel_wait(f.scheduler, arm_hooked(&f, NULL, NULL));
+    result = htw_cancel_wait(f->scheduler, arm_hooked(f, NULL, NULL));
     CHILD_LEAVES(result == HTW_CANCELLED);
-    arm_hooked(&f, NULL, "k");
-    result = htw_cancel_key(f.scheduler, NULL, "k", 1, NULL);
+    arm_hooked(f, NULL, "k");
+    result = htw_cancel_key(f->scheduler, NULL, "k", 1, NULL);
     CHILD_LEAVES(result == HTW_CANCELLED);
-    arm_hooked(&f, NULL, "k");
-    arm_hooked(&f, NULL, "k"); /* replaces it */
+    arm_hooked(f, NULL, "k");
+    arm_hooked(f, NULL, "k"); /* replaces it */
     CHILD_LEAVES(true);
     child = -1; /* the second one's hook need not fork */
-    scheduler_close(&f);
+    scheduler_reopen(f);
     child = 0;
 }
 
 /* After such a cancel the expirer is told to clean up. */
-static void child_of_a_hook_comes_out_of_a_cancel_that_empties_pages(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages) {
     enum { MANY = 3 * 4096 };
     static htw_handle handles[MANY];
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(&f, &options, 1);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < MANY; i++)
-        handles[i] = arm_hooked(&f, NULL, NULL);
+        handles[i] = arm_hooked(f, NULL, NULL);
     fork_when_dirty = true;
     int result = HTW_CANCELLED;
     for (unsigned i = 0; i < MANY && child == 0 && result == HTW_CANCELLED; i++)
-        result = htw_cancel(f.scheduler, handles[i]);
+        result = htw_cancel(f->scheduler, handles[i]);
     CHILD_LEAVES(result == HTW_CANCELLED);
     fork_when_dirty = false;
     child = -1; /* the hooks of those that are left need not fork */
-    scheduler_close(&f);
+    scheduler_reopen(f);
     child = 0;
 }
 
-static void child_of_a_hook_comes_out_of_a_dropped_task(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_dropped_task) {
     struct htw_executor executor = { keep, NULL };
-    options.executor = &executor;
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(&f, &options, 1);
-    arm_hooked(&f, NULL, NULL);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    void *arg = &f;
+    f->options.executor = &executor;
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    scheduler_reopen(f);
+    arm_hooked(f, NULL, NULL);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
+    void *arg = f;
     int outcome = htw_task_drop(kept, &arg);
     CHILD_LEAVES(outcome == HTW_CANCELLED && arg == NULL);
-    scheduler_close(&f);
 }
 
-static void child_comes_out_of_a_cancelled_group(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(child_comes_out_of_a_cancelled_group) {
     struct htw_group *group;
-    scheduler_open(&f, NULL, 1);
-    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned j = 0; j < TIMERS; j++)
-            arm_hooked(&f, group, NULL);
+            arm_hooked(f, group, NULL);
         int64_t result = htw_group_cancel(group, i == 0 ? NULL : visit, NULL);
         CHILD_LEAVES(result == -EOWNERDEAD);
         assert_int_equal(result, TIMERS);
     }
     htw_group_destroy(group);
-    scheduler_close(&f);
 }
 
-static void child_comes_out_of_stop(void **state) {
-    (void)state;
+SCHEDULER_TEST(child_comes_out_of_stop) {
     for (unsigned i = 0; i < 2; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
+        scheduler_reopen(f);
         for (unsigned j = 0; j < TIMERS; j++)
-            arm_hooked(&f, NULL, NULL);
-        int result = htw_scheduler_stop(f.scheduler, i == 0 ? NULL : visit, NULL);
+            arm_hooked(f, NULL, NULL);
+        int result = htw_scheduler_stop(f->scheduler, i == 0 ? NULL : visit, NULL);
         CHILD_LEAVES(result == -EOWNERDEAD);
         assert_int_equal(result, 0);
-        scheduler_close(&f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(child_of_a_callback_comes_out_of_advance),
-        cmocka_unit_test(child_of_a_callback_comes_out_of_process),
-        cmocka_unit_test(child_of_a_callback_that_repeats_comes_out),
-        cmocka_unit_test(child_of_a_callback_in_a_thread_ends_with_the_thread),
-        cmocka_unit_test(child_comes_out_of_an_executor),
-        cmocka_unit_test(child_of_an_executor_ends_with_the_expirer),
-        cmocka_unit_test(child_of_a_hook_comes_out_of_advance),
-        cmocka_unit_test(child_of_a_hook_comes_out_of_a_callback_that_is_awaited),
-        cmocka_unit_test(child_of_a_hook_comes_out_of_what_ends_a_timer),
-        cmocka_unit_test(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages),
-        cmocka_unit_test(child_of_a_hook_comes_out_of_a_dropped_task),
-        cmocka_unit_test(child_comes_out_of_a_cancelled_group),
-        cmocka_unit_test(child_comes_out_of_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

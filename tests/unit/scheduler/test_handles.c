@@ -20,102 +20,89 @@ static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle)
     assert_int_equal(htw_pending(f->scheduler), pending);
 }
 
-static void scheduler_handle_of_ended_never_touches_its_successor(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_handle_of_ended_never_touches_its_successor) {
     htw_handle handles[1000];
     for (unsigned i = 0; i < 1000; i++) {
-        arm(&f, 0, MS);
-        handles[i] = f.probes[0].handle;
+        arm(f, 0, MS);
+        handles[i] = f->probes[0].handle;
         for (unsigned j = i < 5 ? 0 : i - 5; j < i; j++) {
             assert_int_not_equal(handles[j], handles[i]);
-            assert_names_nothing(&f, handles[j]);
+            assert_names_nothing(f, handles[j]);
         }
-        assert_true(htw_is_pending(f.scheduler, handles[i]));
+        assert_true(htw_is_pending(f->scheduler, handles[i]));
         if (i % 2 == 0)
-            assert_int_equal(htw_cancel(f.scheduler, handles[i]), HTW_CANCELLED);
+            assert_int_equal(htw_cancel(f->scheduler, handles[i]), HTW_CANCELLED);
         else
-            advance(&f, MS);
+            advance(f, MS);
     }
     for (unsigned i = 0; i < 1000; i++)
-        assert_names_nothing(&f, handles[i]);
-    scheduler_close(&f);
+        assert_names_nothing(f, handles[i]);
 }
 
 /* Every bit of a handle changed: generation, shard and index, one after the other. */
-static void forge(uint32_t shards, uint32_t index_bits) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = shards;
-    scheduler_open_with_index_bits(&f, &options, 1, index_bits);
-    arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
-    htw_handle handle = f.probes[0].handle;
+static void forge(struct scheduler_fixture *f, uint32_t shards, uint32_t index_bits) {
+    f->options.shards = shards;
+    f->index_bits = index_bits;
+    scheduler_reopen(f);
+    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+    htw_handle handle = f->probes[0].handle;
     for (unsigned bit = 0; bit < 64; bit++)
-        assert_names_nothing(&f, handle ^ UINT64_C(1) << bit);
+        assert_names_nothing(f, handle ^ UINT64_C(1) << bit);
     for (unsigned bit = 0; bit < 64; bit++)
-        assert_names_nothing(&f, UINT64_C(1) << bit == handle ? 0 : UINT64_C(1) << bit);
-    assert_names_nothing(&f, UINT64_MAX);
-    assert_names_nothing(&f, ~handle);
-    assert_names_nothing(&f, 0);
-    assert_true(htw_is_pending(f.scheduler, handle));
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+        assert_names_nothing(f, UINT64_C(1) << bit == handle ? 0 : UINT64_C(1) << bit);
+    assert_names_nothing(f, UINT64_MAX);
+    assert_names_nothing(f, ~handle);
+    assert_names_nothing(f, 0);
+    assert_true(htw_is_pending(f->scheduler, handle));
+    advance(f, MS);
+    assert_ran(f, 0);
 }
 
-static void scheduler_forged_handle_names_nothing(void **state) {
-    (void)state;
-    forge(1, 0);
-    forge(1, 12);
-    forge(1, 32);
-    forge(3, 0);
-    forge(3, 12);
-    forge(HTW_SHARDS_MAX, 0);
-    forge(HTW_SHARDS_MAX, 12);
-    forge(HTW_SHARDS_MAX, 32);
+SCHEDULER_TEST(scheduler_forged_handle_names_nothing) {
+    forge(f, 1, 0);
+    forge(f, 1, 12);
+    forge(f, 1, 32);
+    forge(f, 3, 0);
+    forge(f, 3, 12);
+    forge(f, HTW_SHARDS_MAX, 0);
+    forge(f, HTW_SHARDS_MAX, 12);
+    forge(f, HTW_SHARDS_MAX, 32);
 }
 
 /* The next generation of a record that is free has a handle, which nobody was given. */
-static void scheduler_handle_of_the_future_names_nothing(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, MS);
-    htw_handle first = f.probes[0].handle;
-    assert_int_equal(htw_cancel(f.scheduler, first), HTW_CANCELLED);
-    arm(&f, 0, MS);
-    htw_handle second = f.probes[0].handle;
-    assert_int_equal(htw_cancel(f.scheduler, second), HTW_CANCELLED);
-    assert_names_nothing(&f, second + (second - first));
-    assert_names_nothing(&f, second + 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_handle_of_the_future_names_nothing) {
+    arm(f, 0, MS);
+    htw_handle first = f->probes[0].handle;
+    assert_int_equal(htw_cancel(f->scheduler, first), HTW_CANCELLED);
+    arm(f, 0, MS);
+    htw_handle second = f->probes[0].handle;
+    assert_int_equal(htw_cancel(f->scheduler, second), HTW_CANCELLED);
+    assert_names_nothing(f, second + (second - first));
+    assert_names_nothing(f, second + 1);
 }
 
 /* 2^12 timers a shard, and no more. */
-static void scheduler_without_an_index_left_answers_nomem(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    scheduler_open_with_index_bits(&f, &options, 4097, 12);
+SCHEDULER_TEST(scheduler_without_an_index_left_answers_nomem) {
+    f->index_bits = 12;
+    f->count = 4097;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 4096; i++)
-        arm(&f, i, MS * (i + 1));
+        arm(f, i, MS * (i + 1));
     htw_handle handle = 77;
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[4096], &handle),
+        assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[4096], &handle),
                          -ENOMEM);
     assert_int_equal(handle, 77);
-    assert_int_equal(htw_pending(f.scheduler), 4096);
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[17].handle), HTW_CANCELLED);
-    arm(&f, 4096, MS);
-    assert_names_nothing(&f, f.probes[17].handle);
-    advance(&f, 1);
-    assert_none_ran(&f);
-    advance(&f, 4096 * MS);
-    assert_int_equal(f.log_count, 4096);
+    assert_int_equal(htw_pending(f->scheduler), 4096);
+    assert_int_equal(cancel(f, 17), HTW_CANCELLED);
+    arm(f, 4096, MS);
+    assert_names_nothing(f, f->probes[17].handle);
+    advance(f, 1);
+    assert_none_ran(f);
+    advance(f, 4096 * MS);
+    assert_int_equal(f->log_count, 4096);
     for (unsigned i = 0; i < 4097; i++)
-        assert_int_equal(f.probes[i].runs, i != 17);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, i != 17);
 }
 
 static int compare(const void *a, const void *b) {
@@ -127,47 +114,39 @@ static int compare(const void *a, const void *b) {
 #define LIVES 5u
 
 /* Pages of records come and go with many timers: no handle is ever given out twice. */
-static void scheduler_handles_stay_unique_when_memory_comes_and_goes(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 3 * PAGE);
+SCHEDULER_TEST(scheduler_handles_stay_unique_when_memory_comes_and_goes) {
+    f->count = 3 * PAGE;
+    scheduler_reopen(f);
     size_t count = (size_t)LIVES * 3 * PAGE;
     htw_handle *handles = calloc(count, sizeof(*handles));
     assert_non_null(handles);
     size_t next = 0;
     for (unsigned life = 0; life < LIVES; life++) {
         for (unsigned i = 0; i < 3 * PAGE; i++) {
-            arm(&f, i, MS * (1 + (i & 63)));
-            handles[next++] = f.probes[i].handle;
+            arm(f, i, MS * (1 + (i & 63)));
+            handles[next++] = f->probes[i].handle;
         }
         for (unsigned i = 0; i < 3 * PAGE; i += 2)
-            assert_int_equal(htw_cancel(f.scheduler, f.probes[i].handle), HTW_CANCELLED);
-        advance(&f, 64 * MS);
-        assert_int_equal(htw_pending(f.scheduler), 0);
+            assert_int_equal(cancel(f, i), HTW_CANCELLED);
+        advance(f, 64 * MS);
+        assert_int_equal(htw_pending(f->scheduler), 0);
         for (size_t i = 0; i < next; i += 97)
-            assert_names_nothing(&f, handles[i]);
+            assert_names_nothing(f, handles[i]);
     }
     qsort(handles, count, sizeof(*handles), compare);
     for (size_t i = 1; i < count; i++)
         assert_int_not_equal(handles[i - 1], handles[i]);
     free(handles);
-    scheduler_close(&f);
 }
 
 /* ---- questions */
 
-static void scheduler_question_tells_of_pending(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    int64_t deadline = 0;
-    arm(&f, 0, 5 * MS + 3);
-    assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, 5 * MS + 3);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, NULL), -EINVAL);
-    assert_int_equal(htw_pending(f.scheduler), 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_question_tells_of_pending) {
+    arm(f, 0, 5 * MS + 3);
+    assert_true(is_pending(f, 0));
+    assert_int_equal(deadline_of(f, 0), 5 * MS + 3);
+    assert_int_equal(htw_deadline(f->scheduler, f->probes[0].handle, NULL), -EINVAL);
+    assert_int_equal(htw_pending(f->scheduler), 1);
 }
 
 static struct {
@@ -184,51 +163,29 @@ static void act_look(struct probe *self) {
     seen.pending = htw_pending(self->last.scheduler);
 }
 
-static void scheduler_question_in_a_callback_does_not_count_what_runs(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    f.probes[0].act = act_look;
-    arm(&f, 0, 2 * MS - 1);
-    arm(&f, 1, 9 * MS);
-    advance(&f, 2 * MS);
-    assert_ran(&f, 0);
+SCHEDULER_TEST(scheduler_question_in_a_callback_does_not_count_what_runs) {
+    f->probes[0].act = act_look;
+    arm(f, 0, 2 * MS - 1);
+    arm(f, 1, 9 * MS);
+    advance(f, 2 * MS);
+    assert_ran(f, 0);
     assert_false(seen.own_pending);
     assert_true(seen.other_pending);
     assert_int_equal(seen.result, 0);
     assert_int_equal(seen.own_deadline, 2 * MS - 1);
     assert_int_equal(seen.pending, 1);
-    scheduler_close(&f);
 }
 
-static void scheduler_question_in_a_repeating_callback_does_not_count_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    f.probes[0].act = act_look;
-    arm_every(&f, 0, MS, 5 * MS, HTW_REPEAT_SKIP);
-    advance(&f, MS);
-    assert_ran(&f, 0);
+SCHEDULER_TEST(scheduler_question_in_a_repeating_callback_does_not_count_it) {
+    f->probes[0].act = act_look;
+    arm_every(f, 0, MS, 5 * MS, HTW_REPEAT_SKIP);
+    advance(f, MS);
+    assert_ran(f, 0);
     assert_false(seen.own_pending);
     assert_int_equal(seen.own_deadline, MS);
     assert_int_equal(seen.pending, 0);
-    assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &seen.own_deadline), 0);
+    assert_true(is_pending(f, 0));
+    assert_int_equal(htw_deadline(f->scheduler, f->probes[0].handle, &seen.own_deadline), 0);
     assert_int_equal(seen.own_deadline, 6 * MS);
-    assert_int_equal(htw_pending(f.scheduler), 1);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_handle_of_ended_never_touches_its_successor),
-        cmocka_unit_test(scheduler_forged_handle_names_nothing),
-        cmocka_unit_test(scheduler_handle_of_the_future_names_nothing),
-        cmocka_unit_test(scheduler_without_an_index_left_answers_nomem),
-        cmocka_unit_test(scheduler_handles_stay_unique_when_memory_comes_and_goes),
-        cmocka_unit_test(scheduler_question_tells_of_pending),
-        cmocka_unit_test(scheduler_question_in_a_callback_does_not_count_what_runs),
-        cmocka_unit_test(scheduler_question_in_a_repeating_callback_does_not_count_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(htw_pending(f->scheduler), 1);
 }

@@ -9,10 +9,10 @@
 #define CAP 1000u
 
 static void open_capped(struct scheduler_fixture *f, uint64_t cap, uint32_t shards, size_t probes) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.max_pending = cap;
-    options.shards = shards;
-    scheduler_open(f, &options, probes);
+    f->options.max_pending = cap;
+    f->options.shards = shards;
+    f->count = probes;
+    scheduler_reopen(f);
 }
 
 /* Probe `number` under a key of its own, so that the timers are spread over the shards. */
@@ -54,74 +54,65 @@ static void assert_full(struct scheduler_fixture *f, unsigned spare) {
     assert_int_equal(after.pending, before.pending);
 }
 
-static void reach_limit(uint64_t cap, uint32_t shards) {
-    struct scheduler_fixture f;
-    open_capped(&f, cap, shards, cap + 1);
+static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
+    open_capped(f, cap, shards, cap + 1);
     for (unsigned i = 0; i < cap; i++) {
-        int error = i % 2 ? arm_keyed(&f, i, MS * (1 + i % 9), NULL)
-                          : htw_schedule(f.scheduler, MS * (1 + i % 9), probe_run, &f.probes[i],
-                                         &f.probes[i].handle);
+        int error = i % 2 ? arm_keyed(f, i, MS * (1 + i % 9), NULL)
+                          : htw_schedule(f->scheduler, MS * (1 + i % 9), probe_run, &f->probes[i],
+                                         &f->probes[i].handle);
         assert_int_equal(error, 0);
     }
-    assert_int_equal(htw_pending(f.scheduler), cap);
-    assert_full(&f, (unsigned)cap);
+    assert_int_equal(htw_pending(f->scheduler), cap);
+    assert_full(f, (unsigned)cap);
     /* Each that goes makes room for one. */
     for (unsigned i = 0; i < cap; i += 3) {
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[i].handle), HTW_CANCELLED);
-        arm(&f, i, 5 * MS);
-        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[cap], NULL), -EAGAIN);
+        assert_int_equal(cancel(f, i), HTW_CANCELLED);
+        arm(f, i, 5 * MS);
+        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[cap], NULL), -EAGAIN);
     }
-    advance(&f, 9 * MS);
-    assert_int_equal(f.log_count, cap);
-    assert_int_equal(htw_pending(f.scheduler), 0);
+    advance(f, 9 * MS);
+    assert_int_equal(f->log_count, cap);
+    assert_int_equal(htw_pending(f->scheduler), 0);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(&f, i, HTW_NEVER_NS, NULL), 0);
-    assert_full(&f, (unsigned)cap);
-    scheduler_close(&f);
+        assert_int_equal(arm_keyed(f, i, HTW_NEVER_NS, NULL), 0);
+    assert_full(f, (unsigned)cap);
 }
 
-static void scheduler_limit_is_reached_exactly(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_limit_is_reached_exactly) {
     static const uint64_t caps[] = { 1, 2, 63, 64, 65, 127, 128, 129, CAP };
-    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
-        reach_limit(caps[i], 1);
+    for (size_t i = 0; i < COUNT_OF(caps); i++)
+        reach_limit(f, caps[i], 1);
 }
 
-static void scheduler_limit_of_several_shards_is_reached_exactly(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_limit_of_several_shards_is_reached_exactly) {
     static const uint64_t caps[] = { 1, 2, 3, 64, 200, CAP };
-    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
-        reach_limit(caps[i], 4);
+    for (size_t i = 0; i < COUNT_OF(caps); i++)
+        reach_limit(f, caps[i], 4);
 }
 
 /* What one shard holds in reserve is fetched by another, down to the last. */
-static void scheduler_limit_moves_between_shards(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 300, 4, 2000);
+SCHEDULER_TEST(scheduler_limit_moves_between_shards) {
+    open_capped(f, 300, 4, 2000);
     unsigned armed = 0;
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned i = 0; i < 300; i++) {
             armed = (armed + 1) % 2000;
-            assert_int_equal(arm_keyed(&f, armed, MS, NULL), 0);
+            assert_int_equal(arm_keyed(f, armed, MS, NULL), 0);
         }
-        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -EAGAIN);
-        advance(&f, MS);
-        assert_int_equal(f.log_count, 300);
-        f.log_count = 0;
+        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
+        advance(f, MS);
+        assert_int_equal(f->log_count, 300);
+        f->log_count = 0;
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_without_a_limit_there_is_none(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 0, 2, 1);
+SCHEDULER_TEST(scheduler_without_a_limit_there_is_none) {
+    open_capped(f, 0, 2, 1);
     for (unsigned i = 0; i < 20000; i++)
-        assert_int_equal(htw_schedule(f.scheduler, HTW_NEVER_NS, probe_run, &f.probes[0], NULL), 0);
-    assert_int_equal(htw_pending(f.scheduler), 20000);
-    assert_int_equal(scheduler_stats(&f).refused, 0);
-    scheduler_close(&f);
+        assert_int_equal(htw_schedule(f->scheduler, HTW_NEVER_NS, probe_run, &f->probes[0], NULL),
+                         0);
+    assert_int_equal(htw_pending(f->scheduler), 20000);
+    assert_int_equal(scheduler_stats(f).refused, 0);
 }
 
 /* ---- what runs does not count */
@@ -138,20 +129,17 @@ static void act_schedule_another(struct probe *self) {
         self->result = 1;
 }
 
-static void scheduler_callback_at_a_limit_of_one_may_schedule(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 200);
+SCHEDULER_TEST(scheduler_callback_at_a_limit_of_one_may_schedule) {
+    open_capped(f, 1, 1, 200);
     for (unsigned i = 0; i < 200; i++)
-        f.probes[i].act = act_schedule_another;
-    arm(&f, 0, MS);
-    advance(&f, HTW_SECOND);
-    assert_int_equal(f.log_count, 199);
+        f->probes[i].act = act_schedule_another;
+    arm(f, 0, MS);
+    advance(f, HTW_SECOND);
+    assert_int_equal(f->log_count, 199);
     for (unsigned i = 0; i < 199; i++)
-        assert_int_equal(f.probes[i].result, 0);
-    assert_int_equal(htw_pending(f.scheduler), 0);
-    arm(&f, 199, MS);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].result, 0);
+    assert_int_equal(htw_pending(f->scheduler), 0);
+    arm(f, 199, MS);
 }
 
 static void act_again_twice(struct probe *self) {
@@ -159,19 +147,16 @@ static void act_again_twice(struct probe *self) {
         self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS);
 }
 
-static void scheduler_reschedule_in_own_callback_takes_its_place_again(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 2);
-    f.probes[0].act = act_again_twice;
-    arm(&f, 0, MS);
-    advance(&f, MS);
-    assert_int_equal(f.probes[0].result, HTW_MOVED);
-    assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[1], NULL), -EAGAIN);
-    advance(&f, 2 * MS);
-    assert_int_equal(f.probes[0].runs, 3);
-    arm(&f, 1, MS);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_in_own_callback_takes_its_place_again) {
+    open_capped(f, 1, 1, 2);
+    f->probes[0].act = act_again_twice;
+    arm(f, 0, MS);
+    advance(f, MS);
+    assert_int_equal(f->probes[0].result, HTW_MOVED);
+    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[1], NULL), -EAGAIN);
+    advance(f, 2 * MS);
+    assert_int_equal(f->probes[0].runs, 3);
+    arm(f, 1, MS);
 }
 
 static void act_again_and_cancel(struct probe *self) {
@@ -179,20 +164,17 @@ static void act_again_and_cancel(struct probe *self) {
                    htw_cancel(self->last.scheduler, self->last.handle) == HTW_RUNNING;
 }
 
-static void scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 1);
-    f.probes[0].act = act_again_and_cancel;
+SCHEDULER_TEST(scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back) {
+    open_capped(f, 1, 1, 1);
+    f->probes[0].act = act_again_and_cancel;
     for (unsigned i = 0; i < 5; i++) {
-        arm(&f, 0, MS);
-        advance(&f, MS);
-        assert_int_equal(f.probes[0].runs, i + 1);
-        assert_true(f.probes[0].result);
+        arm(f, 0, MS);
+        advance(f, MS);
+        assert_int_equal(f->probes[0].runs, i + 1);
+        assert_true(f->probes[0].result);
     }
-    arm(&f, 0, MS);
-    assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[0], NULL), -EAGAIN);
-    scheduler_close(&f);
+    arm(f, 0, MS);
+    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[0], NULL), -EAGAIN);
 }
 
 static void act_take_the_place(struct probe *self) {
@@ -204,134 +186,97 @@ static void act_take_the_place(struct probe *self) {
 }
 
 /* Somebody else has the place: the timer cannot come to life again. */
-static void scheduler_reschedule_in_own_callback_at_the_limit_is_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 2);
-    f.probes[0].act = act_take_the_place;
-    arm(&f, 0, MS);
-    advance(&f, 10 * MS);
-    assert_ran(&f, 0, 1);
-    assert_int_equal(f.probes[0].result, -EAGAIN);
-    assert_int_equal(htw_pending(f.scheduler), 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_in_own_callback_at_the_limit_is_refused) {
+    open_capped(f, 1, 1, 2);
+    f->probes[0].act = act_take_the_place;
+    arm(f, 0, MS);
+    advance(f, 10 * MS);
+    assert_ran(f, 0, 1);
+    assert_int_equal(f->probes[0].result, -EAGAIN);
+    assert_int_equal(htw_pending(f->scheduler), 0);
 }
 
-static void scheduler_repeating_keeps_its_place_between_runs(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 2, 1, 3);
-    arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
-    arm_every(&f, 1, MS, MS, HTW_REPEAT_AFTER);
+SCHEDULER_TEST(scheduler_repeating_keeps_its_place_between_runs) {
+    open_capped(f, 2, 1, 3);
+    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+    arm_every(f, 1, MS, MS, HTW_REPEAT_AFTER);
     for (unsigned i = 0; i < 300; i++) {
-        advance(&f, MS);
-        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[2], NULL), -EAGAIN);
+        advance(f, MS);
+        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[2], NULL), -EAGAIN);
     }
-    assert_int_equal(f.probes[0].runs, 300);
-    assert_int_equal(f.probes[1].runs, 300);
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
-    arm(&f, 2, MS);
-    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[2], NULL), -EAGAIN);
-    scheduler_close(&f);
+    assert_int_equal(f->probes[0].runs, 300);
+    assert_int_equal(f->probes[1].runs, 300);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    arm(f, 2, MS);
+    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[2], NULL), -EAGAIN);
 }
 
 static void act_cancel_self(struct probe *self) {
     self->result = htw_cancel(self->last.scheduler, self->last.handle);
 }
 
-static void scheduler_repeating_cancelled_in_its_run_gives_its_place_back(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 1);
-    f.probes[0].act = act_cancel_self;
+SCHEDULER_TEST(scheduler_repeating_cancelled_in_its_run_gives_its_place_back) {
+    open_capped(f, 1, 1, 1);
+    f->probes[0].act = act_cancel_self;
     for (unsigned i = 0; i < 5; i++) {
-        arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
-        assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -EAGAIN);
-        advance(&f, MS);
-        assert_int_equal(f.probes[0].runs, i + 1);
+        arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
+        advance(f, MS);
+        assert_int_equal(f->probes[0].runs, i + 1);
     }
-    arm(&f, 0, MS);
-    scheduler_close(&f);
+    arm(f, 0, MS);
 }
 
 /* ---- replacing */
 
-static void replace_at_limit(uint64_t cap, uint32_t shards) {
-    struct scheduler_fixture f;
-    open_capped(&f, cap, shards, cap + 1);
+static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
+    open_capped(f, cap, shards, cap + 1);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(&f, i, MS, NULL), 0);
+        assert_int_equal(arm_keyed(f, i, MS, NULL), 0);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < cap; i++) {
             struct htw_unexpired replaced;
-            assert_int_equal(arm_keyed(&f, i, 2 * MS, &replaced), 0);
-            assert_ptr_equal(replaced.arg, &f.probes[i]);
+            assert_int_equal(arm_keyed(f, i, 2 * MS, &replaced), 0);
+            assert_ptr_equal(replaced.arg, &f->probes[i]);
         }
-    assert_full(&f, (unsigned)cap);
-    assert_int_equal(htw_pending(f.scheduler), cap);
-    assert_int_equal(scheduler_stats(&f).cancelled, 3 * cap);
-    advance(&f, 2 * MS);
-    assert_int_equal(f.log_count, cap);
+    assert_full(f, (unsigned)cap);
+    assert_int_equal(htw_pending(f->scheduler), cap);
+    assert_int_equal(scheduler_stats(f).cancelled, 3 * cap);
+    advance(f, 2 * MS);
+    assert_int_equal(f->log_count, cap);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(&f, i, MS, NULL), 0);
-    assert_full(&f, (unsigned)cap);
-    scheduler_close(&f);
+        assert_int_equal(arm_keyed(f, i, MS, NULL), 0);
+    assert_full(f, (unsigned)cap);
 }
 
-static void scheduler_replaced_key_at_the_limit_takes_the_place(void **state) {
-    (void)state;
-    replace_at_limit(1, 1);
-    replace_at_limit(200, 1);
-    replace_at_limit(200, 4);
+SCHEDULER_TEST(scheduler_replaced_key_at_the_limit_takes_the_place) {
+    replace_at_limit(f, 1, 1);
+    replace_at_limit(f, 200, 1);
+    replace_at_limit(f, 200, 4);
 }
 
-static void scheduler_kept_key_at_the_limit_is_told_as_such(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 1);
+SCHEDULER_TEST(scheduler_kept_key_at_the_limit_is_told_as_such) {
+    open_capped(f, 1, 1, 1);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
-    spec.arg = &f.probes[0];
+    spec.arg = &f->probes[0];
     spec.when_ns = MS;
     spec.key = "k";
     spec.key_size = 1;
     spec.keep_existing = true;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), -EEXIST);
-    assert_int_equal(scheduler_stats(&f).refused, 0);
-    advance(&f, MS);
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    scheduler_close(&f);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EEXIST);
+    assert_int_equal(scheduler_stats(f).refused, 0);
+    advance(f, MS);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
 }
 
 /* Nothing is refused for the limit's sake once all scheduling is. */
-static void scheduler_at_the_limit_after_stop_says_shutdown(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_capped(&f, 1, 1, 2);
-    arm(&f, 0, MS);
-    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
-    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[1], NULL), -ESHUTDOWN);
-    assert_int_equal(arm_keyed(&f, 1, 0, NULL), -ESHUTDOWN);
-    assert_int_equal(scheduler_stats(&f).refused, 0);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_limit_is_reached_exactly),
-        cmocka_unit_test(scheduler_limit_of_several_shards_is_reached_exactly),
-        cmocka_unit_test(scheduler_limit_moves_between_shards),
-        cmocka_unit_test(scheduler_without_a_limit_there_is_none),
-        cmocka_unit_test(scheduler_callback_at_a_limit_of_one_may_schedule),
-        cmocka_unit_test(scheduler_reschedule_in_own_callback_takes_its_place_again),
-        cmocka_unit_test(scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back),
-        cmocka_unit_test(scheduler_reschedule_in_own_callback_at_the_limit_is_refused),
-        cmocka_unit_test(scheduler_repeating_keeps_its_place_between_runs),
-        cmocka_unit_test(scheduler_repeating_cancelled_in_its_run_gives_its_place_back),
-        cmocka_unit_test(scheduler_replaced_key_at_the_limit_takes_the_place),
-        cmocka_unit_test(scheduler_kept_key_at_the_limit_is_told_as_such),
-        cmocka_unit_test(scheduler_at_the_limit_after_stop_says_shutdown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+SCHEDULER_TEST(scheduler_at_the_limit_after_stop_says_shutdown) {
+    open_capped(f, 1, 1, 2);
+    arm(f, 0, MS);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[1], NULL), -ESHUTDOWN);
+    assert_int_equal(arm_keyed(f, 1, 0, NULL), -ESHUTDOWN);
+    assert_int_equal(scheduler_stats(f).refused, 0);
 }

@@ -34,41 +34,26 @@ void __wrap_htw__lock_wait(struct htw__lock *lock) {
 }
 
 static void open_with_one_shard(struct scheduler_fixture *f) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = 1;
-    scheduler_open(f, &options, 1);
+    f->options.shards = 1;
+    scheduler_reopen(f);
 }
 
-static void scheduler_group_is_counted_under_the_lock(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_group_is_counted_under_the_lock) {
     struct htw_group *group;
-    open_with_one_shard(&f);
-    uint64_t before = htw__counter_read(&f.scheduler->shards[0].attributes_bytes);
-    hold(&f);
-    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    open_with_one_shard(f);
+    uint64_t before = htw__counter_read(&f->scheduler->shards[0].attributes_bytes);
+    hold(f);
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     assert_int_equal(bytes_at_wait, before);
-    assert_true(htw__counter_read(&f.scheduler->shards[0].attributes_bytes) > before);
+    assert_true(htw__counter_read(&f->scheduler->shards[0].attributes_bytes) > before);
     htw_group_destroy(group);
-    scheduler_close(&f);
 }
 
-static void scheduler_statistics_include_what_the_owner_of_the_lock_counts(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_with_one_shard(&f);
-    struct htw_scheduler_stats before = scheduler_stats(&f);
-    hold(&f);
-    struct htw_scheduler_stats after = scheduler_stats(&f);
+SCHEDULER_TEST(scheduler_statistics_include_what_the_owner_of_the_lock_counts) {
+    open_with_one_shard(f);
+    struct htw_scheduler_stats before = scheduler_stats(f);
+    hold(f);
+    struct htw_scheduler_stats after = scheduler_stats(f);
     assert_int_equal(after.scheduled, before.scheduled + 1);
     assert_int_equal(after.cancelled, before.cancelled + 1);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_group_is_counted_under_the_lock),
-        cmocka_unit_test(scheduler_statistics_include_what_the_owner_of_the_lock_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

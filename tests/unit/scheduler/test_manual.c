@@ -18,59 +18,52 @@ static void arm_keyed(struct scheduler_fixture *f, unsigned number, int64_t dela
     spec.when_ns = delay_ns;
     spec.key = key;
     spec.key_size = strlen(key);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[number].handle, NULL), 0);
+    arm_spec(f, number, &spec);
 }
 
-static void visit_ticks(uint32_t shards, uint32_t workers) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = shards;
-    options.workers = workers;
-    scheduler_open(&f, &options, MANY);
+static void visit_ticks(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {
+    f->options.shards = shards;
+    f->options.workers = workers;
+    f->count = MANY;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < MANY; i++)
-        arm_keyed(&f, i, MS * (1 + i * 7919 % 1000));
-    advance(&f, 1000 * MS);
-    assert_int_equal(f.log_count, MANY);
+        arm_keyed(f, i, MS * (1 + i * 7919 % 1000));
+    advance(f, 1000 * MS);
+    assert_int_equal(f->log_count, MANY);
     int64_t before_ns = 0;
     for (size_t i = 0; i < MANY; i++) {
-        const struct probe *probe = &f.probes[f.log[i]];
+        const struct probe *probe = &f->probes[f->log[i]];
         assert_int_equal(probe->runs, 1);
         assert_int_equal(probe->ran_ns, probe->last.deadline_ns);
         assert_int_equal(probe->last.late_ns, 0);
         assert_true(before_ns <= probe->ran_ns);
         before_ns = probe->ran_ns;
     }
-    struct htw_scheduler_stats stats = scheduler_stats(&f);
+    struct htw_scheduler_stats stats = scheduler_stats(f);
     assert_int_equal(stats.fired, MANY);
     assert_int_equal(stats.callback.count, MANY);
     assert_int_equal(stats.lateness.max_ns, 0);
     assert_int_equal(stats.late, 0);
-    scheduler_close(&f);
 }
 
-static void scheduler_advance_visits_ticks_in_order_over_all_shards(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_advance_visits_ticks_in_order_over_all_shards) {
     static const uint32_t workers[] = { 0, 1, 4 };
     for (size_t i = 0; i < 3; i++) {
-        visit_ticks(1, workers[i]);
-        visit_ticks(4, workers[i]);
-        visit_ticks(16, workers[i]);
+        visit_ticks(f, 1, workers[i]);
+        visit_ticks(f, 4, workers[i]);
+        visit_ticks(f, 16, workers[i]);
     }
 }
 
-static void scheduler_advance_ends_between_ticks(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, 2 * MS);
-    advance(&f, 2 * MS - 1);
-    assert_int_equal(htw_scheduler_now(f.scheduler), 2 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 5);
-    assert_int_equal(htw_scheduler_now(f.scheduler), 2 * MS + 4);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].ran_ns, 2 * MS);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_advance_ends_between_ticks) {
+    arm(f, 0, 2 * MS);
+    advance(f, 2 * MS - 1);
+    assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS - 1);
+    assert_none_ran(f);
+    advance(f, 5);
+    assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS + 4);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].ran_ns, 2 * MS);
 }
 
 static void act_go_on_at_once(struct probe *self) {
@@ -79,116 +72,93 @@ static void act_go_on_at_once(struct probe *self) {
 }
 
 /* A chain of timers without delay, begun in the middle of an advance, ends in its tick. */
-static void chain(uint32_t shards, uint32_t workers) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = shards;
-    options.workers = workers;
-    scheduler_open(&f, &options, 301);
+static void chain(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {
+    f->options.shards = shards;
+    f->options.workers = workers;
+    f->count = 301;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 300; i++)
-        f.probes[i].act = act_go_on_at_once;
-    f.probes[299].act = NULL;
-    arm(&f, 300, 6 * MS);
-    arm(&f, 0, 5 * MS);
-    advance(&f, 20 * MS);
-    assert_int_equal(f.log_count, 301);
+        f->probes[i].act = act_go_on_at_once;
+    f->probes[299].act = NULL;
+    arm(f, 300, 6 * MS);
+    arm(f, 0, 5 * MS);
+    advance(f, 20 * MS);
+    assert_int_equal(f->log_count, 301);
     for (unsigned i = 0; i < 300; i++) {
-        assert_int_equal(f.log[i], i);
-        assert_int_equal(f.probes[i].ran_ns, 5 * MS);
-        assert_int_equal(f.probes[i].last.late_ns, 0);
+        assert_int_equal(f->log[i], i);
+        assert_int_equal(f->probes[i].ran_ns, 5 * MS);
+        assert_int_equal(f->probes[i].last.late_ns, 0);
     }
-    assert_int_equal(f.log[300], 300);
-    assert_int_equal(f.probes[300].ran_ns, 6 * MS);
-    scheduler_close(&f);
+    assert_int_equal(f->log[300], 300);
+    assert_int_equal(f->probes[300].ran_ns, 6 * MS);
 }
 
-static void scheduler_advance_ends_chains_without_delay_in_their_tick(void **state) {
-    (void)state;
-    chain(1, 0);
-    chain(4, 0);
-    chain(1, 1);
-    chain(4, 4);
+SCHEDULER_TEST(scheduler_advance_ends_chains_without_delay_in_their_tick) {
+    chain(f, 1, 0);
+    chain(f, 4, 0);
+    chain(f, 1, 1);
+    chain(f, 4, 4);
 }
 
-static void scheduler_advance_by_nothing_runs_what_is_due(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 3);
-    advance(&f, 0);
-    assert_none_ran(&f);
-    arm(&f, 0, 0);
-    arm(&f, 1, -1);
-    arm(&f, 2, 1);
-    advance(&f, 0);
-    assert_int_equal(f.log_count, 2);
-    assert_int_equal(f.probes[2].runs, 0);
-    assert_int_equal(htw_scheduler_now(f.scheduler), 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_advance_by_nothing_runs_what_is_due) {
+    advance(f, 0);
+    assert_none_ran(f);
+    arm(f, 0, 0);
+    arm(f, 1, -1);
+    arm(f, 2, 1);
+    advance(f, 0);
+    assert_int_equal(f->log_count, 2);
+    assert_int_equal(f->probes[2].runs, 0);
+    assert_int_equal(htw_scheduler_now(f->scheduler), 0);
 }
 
-static void scheduler_advance_by_less_than_nothing_is_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, 0);
-    assert_int_equal(htw_scheduler_advance(f.scheduler, -1), -EINVAL);
-    assert_int_equal(htw_scheduler_advance(f.scheduler, INT64_MIN), -EINVAL);
-    assert_int_equal(htw_scheduler_set_time(f.scheduler, -1), -EINVAL);
-    assert_none_ran(&f);
-    assert_int_equal(htw_scheduler_now(f.scheduler), 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_advance_by_less_than_nothing_is_refused) {
+    arm(f, 0, 0);
+    assert_int_equal(htw_scheduler_advance(f->scheduler, -1), -EINVAL);
+    assert_int_equal(htw_scheduler_advance(f->scheduler, INT64_MIN), -EINVAL);
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, -1), -EINVAL);
+    assert_none_ran(f);
+    assert_int_equal(htw_scheduler_now(f->scheduler), 0);
 }
 
-static void scheduler_advance_beyond_the_range_saturates(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = INT64_MAX - 10;
-    scheduler_open(&f, &options, 1);
-    arm(&f, 0, 0);
-    advance(&f, INT64_MAX);
-    assert_int_equal(htw_scheduler_now(f.scheduler), INT64_MAX);
-    assert_ran(&f, 0);
-    arm(&f, 0, 0);
-    advance(&f, 5);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_advance_beyond_the_range_saturates) {
+    f->options.manual_start_ns = INT64_MAX - 10;
+    scheduler_reopen(f);
+    arm(f, 0, 0);
+    advance(f, INT64_MAX);
+    assert_int_equal(htw_scheduler_now(f->scheduler), INT64_MAX);
+    assert_ran(f, 0);
+    arm(f, 0, 0);
+    advance(f, 5);
+    assert_ran(f, 0);
 }
 
-static void scheduler_advance_of_another_clock_is_not_supported(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_advance_of_another_clock_is_not_supported) {
     static const enum htw_clock clocks[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_BOOTTIME,
                                              HTW_CLOCK_REALTIME };
     for (size_t i = 0; i < 3; i++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.clock = clocks[i];
-        scheduler_open(&f, &options, 0);
-        assert_int_equal(htw_scheduler_advance(f.scheduler, 1), -ENOTSUP);
-        assert_int_equal(htw_scheduler_set_time(f.scheduler, 1), -ENOTSUP);
-        assert_true(htw_scheduler_now(f.scheduler) > 0);
-        scheduler_close(&f);
+        f->options.clock = clocks[i];
+        scheduler_reopen(f);
+        assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -ENOTSUP);
+        assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -ENOTSUP);
+        assert_true(htw_scheduler_now(f->scheduler) > 0);
     }
 }
 
-static void scheduler_manual_has_no_descriptor_and_is_not_processed(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_manual_has_no_descriptor_and_is_not_processed) {
     for (int embedded = 0; embedded < 2; embedded++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.embedded = embedded;
-        scheduler_open(&f, &options, 2);
-        assert_int_equal(htw_scheduler_fd(f.scheduler), -ENOTSUP);
-        assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), -ENOTSUP);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-        arm(&f, 0, HTW_NEVER_NS);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-        arm(&f, 1, 3 * MS - 1);
-        assert_int_equal(htw_scheduler_next(f.scheduler), 3 * MS);
-        advance(&f, 3 * MS);
-        assert_ran(&f, 1);
-        assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-        scheduler_close(&f);
+        f->options.embedded = embedded;
+        scheduler_reopen(f);
+        assert_int_equal(htw_scheduler_fd(f->scheduler), -ENOTSUP);
+        assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), -ENOTSUP);
+        assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+        arm(f, 0, HTW_NEVER_NS);
+        assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+        arm(f, 1, 3 * MS - 1);
+        assert_int_equal(htw_scheduler_next(f->scheduler), 3 * MS);
+        advance(f, 3 * MS);
+        assert_ran(f, 1);
+        assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
     }
 }
 
@@ -200,21 +170,17 @@ static void act_advance(struct probe *self) {
         self->result = htw_scheduler_set_time(self->last.scheduler, 0);
 }
 
-static void scheduler_advance_in_a_callback_is_a_deadlock(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_advance_in_a_callback_is_a_deadlock) {
     static const uint32_t workers[] = { 0, 1, 4 };
     for (size_t i = 0; i < 3; i++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.workers = workers[i];
-        scheduler_open(&f, &options, 1);
-        f.probes[0].act = act_advance;
-        arm(&f, 0, MS);
-        advance(&f, 2 * MS);
-        assert_ran(&f, 0);
-        assert_int_equal(f.probes[0].result, -EDEADLK);
-        assert_int_equal(htw_scheduler_now(f.scheduler), 2 * MS);
-        scheduler_close(&f);
+        f->options.workers = workers[i];
+        scheduler_reopen(f);
+        f->probes[0].act = act_advance;
+        arm(f, 0, MS);
+        advance(f, 2 * MS);
+        assert_ran(f, 0);
+        assert_int_equal(f->probes[0].result, -EDEADLK);
+        assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS);
     }
 }
 
@@ -225,90 +191,60 @@ static void act_wait(struct probe *self) {
     gate_enter(the_gate);
 }
 
-static void scheduler_advance_while_another_is_in_it_is_busy(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
     for (uint32_t workers = 0; workers < 2; workers++) {
-        struct scheduler_fixture f;
         struct gate gate = GATE_INIT;
         struct driver driver;
-        struct htw_scheduler_options options = scheduler_options();
-        options.workers = workers;
-        scheduler_open(&f, &options, 1);
+        f->options.workers = workers;
+        scheduler_reopen(f);
         the_gate = &gate;
-        f.probes[0].act = act_wait;
-        arm(&f, 0, MS);
-        driver_start(&driver, &f, MS);
+        f->probes[0].act = act_wait;
+        arm(f, 0, MS);
+        driver_start(&driver, f, MS);
         assert_true(gate_await(&gate, 1));
-        assert_int_equal(htw_scheduler_advance(f.scheduler, 1), -EBUSY);
-        assert_int_equal(htw_scheduler_set_time(f.scheduler, 1), -EBUSY);
-        assert_int_equal(htw_scheduler_now(f.scheduler), MS);
+        assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -EBUSY);
+        assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -EBUSY);
+        assert_int_equal(htw_scheduler_now(f->scheduler), MS);
         gate_open(&gate);
         assert_int_equal(driver_join(&driver), 0);
-        advance(&f, 0);
-        scheduler_close(&f);
+        advance(f, 0);
     }
 }
 
 /* With four workers four callbacks of a tick may run at once, and advance waits for all. */
-static void scheduler_advance_waits_for_all_workers(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_advance_waits_for_all_workers) {
     struct gate gate = GATE_INIT;
     struct driver driver;
-    struct htw_scheduler_options options = scheduler_options();
-    options.workers = 4;
-    scheduler_open(&f, &options, 9);
+    f->options.workers = 4;
+    scheduler_reopen(f);
     the_gate = &gate;
     for (unsigned i = 0; i < 8; i++) {
-        f.probes[i].act = act_wait;
-        arm(&f, i, MS);
+        f->probes[i].act = act_wait;
+        arm(f, i, MS);
     }
-    arm(&f, 8, 2 * MS);
-    driver_start(&driver, &f, 2 * MS);
+    arm(f, 8, 2 * MS);
+    driver_start(&driver, f, 2 * MS);
     /* What a worker has not begun with goes to the others. */
     assert_true(gate_await(&gate, 4));
-    assert_int_equal(htw_pending(f.scheduler), 5);
+    assert_int_equal(htw_pending(f->scheduler), 5);
     gate_open(&gate);
     assert_int_equal(driver_join(&driver), 0);
-    assert_int_equal(f.log_count, 9);
-    assert_int_equal(f.log[8], 8);
-    scheduler_close(&f);
+    assert_int_equal(f->log_count, 9);
+    assert_int_equal(f->log[8], 8);
 }
 
 /* ---- what the counters say */
 
-static void scheduler_late_callbacks_are_counted(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.late_threshold_ns = 5 * MS;
-    scheduler_open(&f, &options, 3);
-    arm(&f, 0, 10 * MS); /* 5 ms late: not later than that */
-    arm(&f, 1, 9 * MS);
-    arm(&f, 2, 11 * MS);
-    set_time(&f, 15 * MS);
-    assert_ran(&f, 1, 0, 2);
-    struct htw_scheduler_stats stats = scheduler_stats(&f);
+SCHEDULER_TEST(scheduler_late_callbacks_are_counted) {
+    f->options.late_threshold_ns = 5 * MS;
+    scheduler_reopen(f);
+    arm(f, 0, 10 * MS); /* 5 ms late: not later than that */
+    arm(f, 1, 9 * MS);
+    arm(f, 2, 11 * MS);
+    set_time(f, 15 * MS);
+    assert_ran(f, 1, 0, 2);
+    struct htw_scheduler_stats stats = scheduler_stats(f);
     assert_int_equal(stats.late, 1);
     assert_int_equal(stats.lateness.max_ns, 6 * MS);
     assert_int_equal(stats.lateness.sum_ns, 15 * MS);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_advance_visits_ticks_in_order_over_all_shards),
-        cmocka_unit_test(scheduler_advance_ends_between_ticks),
-        cmocka_unit_test(scheduler_advance_ends_chains_without_delay_in_their_tick),
-        cmocka_unit_test(scheduler_advance_by_nothing_runs_what_is_due),
-        cmocka_unit_test(scheduler_advance_by_less_than_nothing_is_refused),
-        cmocka_unit_test(scheduler_advance_beyond_the_range_saturates),
-        cmocka_unit_test(scheduler_advance_of_another_clock_is_not_supported),
-        cmocka_unit_test(scheduler_manual_has_no_descriptor_and_is_not_processed),
-        cmocka_unit_test(scheduler_advance_in_a_callback_is_a_deadlock),
-        cmocka_unit_test(scheduler_advance_while_another_is_in_it_is_busy),
-        cmocka_unit_test(scheduler_advance_waits_for_all_workers),
-        cmocka_unit_test(scheduler_late_callbacks_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,10 +22,10 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
 #define START (10 * TICK + TICK / 2) /* in the middle of a tick */
 
 static void open_at_half_past(struct scheduler_fixture *f, size_t probes) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.tick_ns = TICK;
-    options.manual_start_ns = START;
-    scheduler_open(f, &options, probes);
+    f->options.tick_ns = TICK;
+    f->options.manual_start_ns = START;
+    f->count = probes;
+    scheduler_reopen(f);
 }
 
 static void arm_now(struct scheduler_fixture *f, unsigned number, struct htw_spec spec) {
@@ -54,20 +54,17 @@ static void act_once_more(struct probe *self) {
         self->result |= ask_for_now(&self->last, self->last.handle, self->runs - 1) != HTW_MOVED;
 }
 
-static void now_asked_for_by_a_callback_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 2);
-    f.probes[0].act = f.probes[1].act = act_once_more;
-    arm(&f, 0, 0);
-    arm_every(&f, 1, 0, 100 * TICK, HTW_REPEAT_SKIP);
-    advance(&f, 0);
+SCHEDULER_TEST(now_asked_for_by_a_callback_is_run_at_once) {
+    open_at_half_past(f, 2);
+    f->probes[0].act = f->probes[1].act = act_once_more;
+    arm(f, 0, 0);
+    arm_every(f, 1, 0, 100 * TICK, HTW_REPEAT_SKIP);
+    advance(f, 0);
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(f.probes[i].runs, WAYS + 1);
-        assert_int_equal(f.probes[i].result, 0);
+        assert_int_equal(f->probes[i].runs, WAYS + 1);
+        assert_int_equal(f->probes[i].result, 0);
     }
-    assert_int_equal(htw_pending(f.scheduler), 1);
-    scheduler_close(&f);
+    assert_int_equal(htw_pending(f->scheduler), 1);
 }
 
 /* Moves all those that are queued behind it. */
@@ -77,58 +74,49 @@ static void act_move_others(struct probe *self) {
         self->result |= ask_for_now(&self->last, f->probes[i].handle, i - 1) != HTW_MOVED;
 }
 
-static void now_for_timers_that_were_due_already_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, WAYS + 1);
-    f.probes[0].act = act_move_others;
+SCHEDULER_TEST(now_for_timers_that_were_due_already_is_run_at_once) {
+    open_at_half_past(f, WAYS + 1);
+    f->probes[0].act = act_move_others;
     for (unsigned i = 0; i <= WAYS; i++)
-        arm(&f, i, 0);
-    advance(&f, 0);
-    assert_int_equal(f.probes[0].result, 0);
+        arm(f, i, 0);
+    advance(f, 0);
+    assert_int_equal(f->probes[0].result, 0);
     for (unsigned i = 0; i <= WAYS; i++)
-        assert_int_equal(f.probes[i].runs, 1);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, 1);
 }
 
-static void now_of_a_repeating_timer_that_catches_up_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 1);
-    arm_every(&f, 0, 0, TICK / 6, HTW_REPEAT_BURST);
-    advance(&f, 0);
-    assert_int_equal(f.probes[0].runs, 1);
-    set_time(&f, START + 2 * TICK);
-    assert_int_equal(f.probes[0].runs, 1 + 12);
-    scheduler_close(&f);
+SCHEDULER_TEST(now_of_a_repeating_timer_that_catches_up_is_run_at_once) {
+    open_at_half_past(f, 1);
+    arm_every(f, 0, 0, TICK / 6, HTW_REPEAT_BURST);
+    advance(f, 0);
+    assert_int_equal(f->probes[0].runs, 1);
+    set_time(f, START + 2 * TICK);
+    assert_int_equal(f->probes[0].runs, 1 + 12);
 }
 
 /* ---- groups */
 
-static void now_of_a_resumed_group_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(now_of_a_resumed_group_is_run_at_once) {
     struct htw_group *group;
-    open_at_half_past(&f, 3);
-    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    open_at_half_past(f, 3);
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.group = group;
-    arm_now(&f, 0, spec);
+    arm_now(f, 0, spec);
     assert_int_equal(htw_group_pause(group), 0);
-    arm_now(&f, 1, spec);
+    arm_now(f, 1, spec);
     spec.when_ns = spec.latest_ns = 1; /* it is ahead when the group is resumed */
-    arm_now(&f, 2, spec);
-    advance(&f, TICK / 4);
-    assert_none_ran(&f);
+    arm_now(f, 2, spec);
+    advance(f, TICK / 4);
+    assert_none_ran(f);
     assert_int_equal(htw_group_resume(group), 0);
-    advance(&f, 0);
-    assert_int_equal(f.probes[0].runs, 1);
-    assert_int_equal(f.probes[1].runs, 1);
-    assert_int_equal(f.probes[2].runs, 0);
+    advance(f, 0);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[1].runs, 1);
+    assert_int_equal(f->probes[2].runs, 0);
     htw_group_destroy(group);
-    advance(&f, TICK);
-    assert_int_equal(f.probes[2].runs, 1);
-    scheduler_close(&f);
+    advance(f, TICK);
+    assert_int_equal(f->probes[2].runs, 1);
 }
 
 static struct htw_group *paused_and_resumed;
@@ -137,52 +125,46 @@ static void act_pause_and_resume(struct probe *self) {
     self->result |= htw_group_pause(paused_and_resumed) | htw_group_resume(paused_and_resumed);
 }
 
-static void now_of_timers_put_back_by_a_pause_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 10);
-    assert_int_equal(htw_group_create(f.scheduler, &paused_and_resumed), 0);
+SCHEDULER_TEST(now_of_timers_put_back_by_a_pause_is_run_at_once) {
+    open_at_half_past(f, 10);
+    assert_int_equal(htw_group_create(f->scheduler, &paused_and_resumed), 0);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.group = paused_and_resumed;
     for (unsigned i = 0; i < 10; i++) {
-        f.probes[i].act = act_pause_and_resume;
-        arm_now(&f, i, spec);
+        f->probes[i].act = act_pause_and_resume;
+        arm_now(f, i, spec);
     }
-    advance(&f, 0);
+    advance(f, 0);
     for (unsigned i = 0; i < 10; i++) {
-        assert_int_equal(f.probes[i].runs, 1);
-        assert_int_equal(f.probes[i].result, 0);
+        assert_int_equal(f->probes[i].runs, 1);
+        assert_int_equal(f->probes[i].result, 0);
     }
     htw_group_destroy(paused_and_resumed);
-    scheduler_close(&f);
 }
 
 /* ---- an instant that is over */
 
 /* With other timers pending, which make the scheduler expect to look at another time. */
-static void check_instants(int64_t other_ns, bool cancelled) {
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 5);
-    arm_at(&f, 4, other_ns);
+static void check_instants(struct scheduler_fixture *f, int64_t other_ns, bool cancelled) {
+    open_at_half_past(f, 5);
+    arm_at(f, 4, other_ns);
     if (cancelled)
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[4].handle), HTW_CANCELLED);
-    arm_at(&f, 0, START);
-    arm_at(&f, 1, START - 1);
-    arm_at(&f, 2, START - TICK / 2 + 1);
-    arm_at(&f, 3, START + 1); /* ahead, and rounded up */
-    advance(&f, 0);
+        assert_int_equal(cancel(f, 4), HTW_CANCELLED);
+    arm_at(f, 0, START);
+    arm_at(f, 1, START - 1);
+    arm_at(f, 2, START - TICK / 2 + 1);
+    arm_at(f, 3, START + 1); /* ahead, and rounded up */
+    advance(f, 0);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(f.probes[i].runs, 1);
-    assert_int_equal(f.probes[3].runs, 0);
-    advance(&f, TICK / 2 - 1);
-    assert_int_equal(f.probes[3].runs, 0);
-    advance(&f, 1);
-    assert_int_equal(f.probes[3].runs, 1);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, 1);
+    assert_int_equal(f->probes[3].runs, 0);
+    advance(f, TICK / 2 - 1);
+    assert_int_equal(f->probes[3].runs, 0);
+    advance(f, 1);
+    assert_int_equal(f->probes[3].runs, 1);
 }
 
-static void now_as_an_instant_in_the_present_tick_is_run_at_once(void **state) {
-    (void)state;
+SCHEDULER_TEST(now_as_an_instant_in_the_present_tick_is_run_at_once) {
     static const int64_t others[] = { HTW_NEVER_NS,
                                       START + 100 * TICK,
                                       START + 2 * TICK,
@@ -194,37 +176,31 @@ static void now_as_an_instant_in_the_present_tick_is_run_at_once(void **state) {
                                       START - TICK,
                                       0,
                                       INT64_MIN };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        check_instants(others[i], false);
-        check_instants(others[i], true);
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        check_instants(f, others[i], false);
+        check_instants(f, others[i], true);
     }
 }
 
-static void now_as_an_instant_after_idle_time_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 3);
-    arm(&f, 0, 1000 * TICK);
-    advance(&f, 100 * TICK);
-    arm(&f, 1, 0);
-    arm_at(&f, 2, START + 100 * TICK - 1);
-    advance(&f, 0);
-    assert_int_equal(f.probes[1].runs, 1);
-    assert_int_equal(f.probes[2].runs, 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(now_as_an_instant_after_idle_time_is_run_at_once) {
+    open_at_half_past(f, 3);
+    arm(f, 0, 1000 * TICK);
+    advance(f, 100 * TICK);
+    arm(f, 1, 0);
+    arm_at(f, 2, START + 100 * TICK - 1);
+    advance(f, 0);
+    assert_int_equal(f->probes[1].runs, 1);
+    assert_int_equal(f->probes[2].runs, 1);
 }
 
-static void now_as_an_instant_after_a_step_back_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 2);
-    arm(&f, 0, 0);
-    advance(&f, 0);
-    set_time(&f, START - 5 * TICK);
-    arm_at(&f, 1, START - 5 * TICK - 1);
-    advance(&f, 0);
-    assert_int_equal(f.probes[1].runs, 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(now_as_an_instant_after_a_step_back_is_run_at_once) {
+    open_at_half_past(f, 2);
+    arm(f, 0, 0);
+    advance(f, 0);
+    set_time(f, START - 5 * TICK);
+    arm_at(f, 1, START - 5 * TICK - 1);
+    advance(f, 0);
+    assert_int_equal(f->probes[1].runs, 1);
 }
 
 static void act_schedule_past(struct probe *self) {
@@ -235,57 +211,47 @@ static void act_schedule_past(struct probe *self) {
 }
 
 /* More than a batch is due, and from several ticks. */
-static void now_as_an_instant_told_in_a_long_burst_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(now_as_an_instant_told_in_a_long_burst_is_run_at_once) {
     enum { HALF = 300 };
-    open_at_half_past(&f, (size_t)2 * HALF);
+    open_at_half_past(f, (size_t)2 * HALF);
     for (unsigned i = 0; i < HALF; i++) {
-        f.probes[i].act = act_schedule_past;
-        arm(&f, i, 1 + (int64_t)(i % 10) * TICK);
+        f->probes[i].act = act_schedule_past;
+        arm(f, i, 1 + (int64_t)(i % 10) * TICK);
     }
-    set_time(&f, START + 20 * TICK);
+    set_time(f, START + 20 * TICK);
     for (unsigned i = 0; i < 2 * HALF; i++)
-        assert_int_equal(f.probes[i].runs, 1);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, 1);
 }
 
-static void now_as_the_beginning_of_a_range_without_a_tick_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 3);
+SCHEDULER_TEST(now_as_the_beginning_of_a_range_without_a_tick_is_run_at_once) {
+    open_at_half_past(f, 3);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.absolute = true;
     spec.when_ns = START - 5;
     spec.latest_ns = START - 1;
-    arm_now(&f, 0, spec);
+    arm_now(f, 0, spec);
     spec.latest_ns = START + 5;
-    arm_now(&f, 1, spec);
+    arm_now(f, 1, spec);
     spec.when_ns = START + 1;
-    arm_now(&f, 2, spec);
-    advance(&f, 0);
-    assert_ran(&f, 0, 1);
-    scheduler_close(&f);
+    arm_now(f, 2, spec);
+    advance(f, 0);
+    assert_ran(f, 0, 1);
 }
 
 /* An event loop that comes late: the scheduler expected it at the beginning of this tick. */
-static void now_as_an_instant_when_the_loop_is_late_is_run_at_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    options.tick_ns = TICK;
+SCHEDULER_TEST(now_as_an_instant_when_the_loop_is_late_is_run_at_once) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->options.tick_ns = TICK;
     clock_ns = START;
-    scheduler_open(&f, &options, 2);
-    arm(&f, 0, 1);
+    scheduler_reopen(f);
+    arm(f, 0, 1);
     clock_ns += TICK;
-    arm_at(&f, 1, clock_ns - 1);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    assert_int_equal(f.probes[0].runs, 1);
-    assert_int_equal(f.probes[1].runs, 1);
+    arm_at(f, 1, clock_ns - 1);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[1].runs, 1);
     clock_ns = 0;
-    scheduler_close(&f);
 }
 
 /* ---- forever now */
@@ -295,29 +261,26 @@ static void act_forever(struct probe *self) {
 }
 
 /* As in a round of the wheel: what is armed in it for now waits for the next one. */
-static void now_forever_does_not_keep_process_from_returning(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(now_forever_does_not_keep_process_from_returning) {
     enum { FOREVER = 100 };
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    options.tick_ns = TICK;
-    scheduler_open(&f, &options, FOREVER + 1);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->options.tick_ns = TICK;
+    f->count = FOREVER + 1;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < FOREVER; i++) {
-        f.probes[i].act = act_forever;
-        arm(&f, i, 0);
+        f->probes[i].act = act_forever;
+        arm(f, i, 0);
     }
     for (unsigned call = 1; call <= 5; call++) {
-        struct pollfd fd = { .fd = htw_scheduler_fd(f.scheduler), .events = POLLIN };
+        struct pollfd fd = { .fd = htw_scheduler_fd(f->scheduler), .events = POLLIN };
         size_t count = 0;
-        arm(&f, FOREVER, 0);
+        arm(f, FOREVER, 0);
         assert_int_equal(poll(&fd, 1, 300000), 1);
-        assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
-        assert_int_equal(f.probes[FOREVER].runs, call);
+        assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
+        assert_int_equal(f->probes[FOREVER].runs, call);
         assert_in_range(count, FOREVER + 1, 2 * FOREVER + 1);
     }
-    scheduler_close(&f);
 }
 
 static void act_hundred_times(struct probe *self) {
@@ -325,20 +288,17 @@ static void act_hundred_times(struct probe *self) {
         act_forever(self);
 }
 
-static void now_again_and_again_keeps_no_other_waiting_in_manual_time(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_at_half_past(&f, 3);
-    f.probes[0].act = act_hundred_times;
-    arm(&f, 0, 0);
-    arm(&f, 1, 0);
-    arm(&f, 2, 1);
-    advance(&f, 0);
-    assert_int_equal(f.probes[0].runs, 100);
-    assert_int_equal(f.probes[1].runs, 1);
-    assert_true(f.log[0] == 1 || f.log[1] == 1); /* not after the other's hundred runs */
-    assert_int_equal(f.probes[2].runs, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(now_again_and_again_keeps_no_other_waiting_in_manual_time) {
+    open_at_half_past(f, 3);
+    f->probes[0].act = act_hundred_times;
+    arm(f, 0, 0);
+    arm(f, 1, 0);
+    arm(f, 2, 1);
+    advance(f, 0);
+    assert_int_equal(f->probes[0].runs, 100);
+    assert_int_equal(f->probes[1].runs, 1);
+    assert_true(f->log[0] == 1 || f->log[1] == 1); /* not after the other's hundred runs */
+    assert_int_equal(f->probes[2].runs, 0);
 }
 
 static struct gate reached;
@@ -349,20 +309,17 @@ static void act_forever_and_tell(struct probe *self) {
         gate_enter(&reached);
 }
 
-static void now_forever_in_manual_time_ends_with_stop(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(now_forever_in_manual_time_ends_with_stop) {
     struct driver driver;
     reached = (struct gate)GATE_INIT;
-    open_at_half_past(&f, 1);
-    f.probes[0].act = act_forever_and_tell;
-    arm(&f, 0, 0);
-    driver_start(&driver, &f, 0);
+    open_at_half_past(f, 1);
+    f->probes[0].act = act_forever_and_tell;
+    arm(f, 0, 0);
+    driver_start(&driver, f, 0);
     assert_true(gate_await(&reached, 1));
     gate_open(&reached);
-    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     assert_int_equal(driver_join(&driver), 0);
-    scheduler_close(&f);
 }
 
 /* ---- in real threads */
@@ -379,64 +336,39 @@ static void act_tell(struct probe *self) {
     gate_enter(&reached);
 }
 
-static void check_threads(uint32_t workers) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+static void check_threads(struct scheduler_fixture *f, uint32_t workers) {
     struct htw_group *group;
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.tick_ns = TICK;
-    options.workers = workers;
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.tick_ns = TICK;
+    f->options.workers = workers;
     reached = (struct gate)GATE_INIT;
     gate_open(&reached);
-    scheduler_open(&f, &options, 5);
-    f.probes[0].act = act_tell_the_third;
-    arm(&f, 0, 0);
+    scheduler_reopen(f);
+    f->probes[0].act = act_tell_the_third;
+    arm(f, 0, 0);
     assert_true(gate_await(&reached, 1));
-    assert_int_equal(htw_group_create(f.scheduler, &group), 0);
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     assert_int_equal(htw_group_pause(group), 0);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.group = group;
-    f.probes[1].act = act_tell;
-    arm_now(&f, 1, spec);
+    f->probes[1].act = act_tell;
+    arm_now(f, 1, spec);
     assert_int_equal(htw_group_resume(group), 0);
     assert_true(gate_await(&reached, 2));
-    f.probes[2].act = act_tell;
-    arm_at(&f, 2, htw_scheduler_now(f.scheduler) - 1);
+    f->probes[2].act = act_tell;
+    arm_at(f, 2, htw_scheduler_now(f->scheduler) - 1);
     assert_true(gate_await(&reached, 3));
-    f.probes[3].act = act_forever;
-    arm(&f, 3, 0);
-    f.probes[4].act = act_tell;
-    arm(&f, 4, 0);
+    f->probes[3].act = act_forever;
+    arm(f, 3, 0);
+    f->probes[4].act = act_tell;
+    arm(f, 4, 0);
     assert_true(gate_await(&reached, 4));
-    assert_true(htw_cancel_wait(f.scheduler, f.probes[3].handle) >= 0);
+    assert_true(cancel_wait(f, 3) >= 0);
     htw_group_destroy(group);
-    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
-    scheduler_close(&f);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
 }
 
-static void now_is_run_at_once_by_threads(void **state) {
-    (void)state;
+SCHEDULER_TEST(now_is_run_at_once_by_threads) {
     for (uint32_t workers = 0; workers <= 2; workers++)
-        check_threads(workers);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(now_asked_for_by_a_callback_is_run_at_once),
-        cmocka_unit_test(now_for_timers_that_were_due_already_is_run_at_once),
-        cmocka_unit_test(now_of_a_repeating_timer_that_catches_up_is_run_at_once),
-        cmocka_unit_test(now_of_a_resumed_group_is_run_at_once),
-        cmocka_unit_test(now_of_timers_put_back_by_a_pause_is_run_at_once),
-        cmocka_unit_test(now_as_an_instant_in_the_present_tick_is_run_at_once),
-        cmocka_unit_test(now_as_an_instant_after_idle_time_is_run_at_once),
-        cmocka_unit_test(now_as_an_instant_after_a_step_back_is_run_at_once),
-        cmocka_unit_test(now_as_an_instant_told_in_a_long_burst_is_run_at_once),
-        cmocka_unit_test(now_as_the_beginning_of_a_range_without_a_tick_is_run_at_once),
-        cmocka_unit_test(now_as_an_instant_when_the_loop_is_late_is_run_at_once),
-        cmocka_unit_test(now_forever_does_not_keep_process_from_returning),
-        cmocka_unit_test(now_again_and_again_keeps_no_other_waiting_in_manual_time),
-        cmocka_unit_test(now_forever_in_manual_time_ends_with_stop),
-        cmocka_unit_test(now_is_run_at_once_by_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        check_threads(f, workers);
 }

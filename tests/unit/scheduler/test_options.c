@@ -23,7 +23,7 @@ static int create(const struct htw_scheduler_options *options) {
         assert_int_equal(create(&options_), expected);               \
     } while (0)
 
-static void scheduler_option_within_its_range_is_accepted(void **state) {
+UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
     (void)state;
     try_option(tick_ns, 0, 0);
     try_option(tick_ns, HTW_TICK_NS_MIN, 0);
@@ -50,7 +50,7 @@ static void scheduler_option_within_its_range_is_accepted(void **state) {
     try_option(start_threads, true, 0);
 }
 
-static void scheduler_option_beyond_its_range_is_refused(void **state) {
+UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
     (void)state;
     try_option(tick_ns, HTW_TICK_NS_MIN - 1, -EINVAL);
     try_option(tick_ns, 1, -EINVAL);
@@ -72,7 +72,7 @@ static void scheduler_option_beyond_its_range_is_refused(void **state) {
     try_option(manual_start_ns, -1, -EINVAL);
 }
 
-static void scheduler_options_of_unknown_size_are_refused(void **state) {
+UNIT_TEST(scheduler_options_of_unknown_size_are_refused) {
     (void)state;
     const size_t size = sizeof(struct htw_scheduler_options);
     try_option(struct_size, 0, -EINVAL);
@@ -88,7 +88,7 @@ static void ignore_tasks(void *context, struct htw_task *const *tasks, size_t co
     (void)count;
 }
 
-static void scheduler_options_that_contradict_each_other_are_refused(void **state) {
+UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {
     (void)state;
     struct htw_executor executor = { ignore_tasks, NULL };
     struct htw_scheduler_options options = scheduler_options();
@@ -108,7 +108,7 @@ static void scheduler_options_that_contradict_each_other_are_refused(void **stat
     assert_int_equal(create(&options), -EINVAL);
 }
 
-static void scheduler_allocator_without_a_function_is_refused(void **state) {
+UNIT_TEST(scheduler_allocator_without_a_function_is_refused) {
     (void)state;
     struct failing_allocator memory;
     failing_allocator_init(&memory);
@@ -122,8 +122,7 @@ static void scheduler_allocator_without_a_function_is_refused(void **state) {
     failing_allocator_fini(&memory);
 }
 
-static void scheduler_defaults_are_those_of_the_header(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_defaults_are_those_of_the_header) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     assert_int_equal(options.struct_size, sizeof(options));
     assert_int_equal(options.workers, 2);
@@ -137,42 +136,31 @@ static void scheduler_defaults_are_those_of_the_header(void **state) {
     assert_int_equal(create(&options), 0);
     assert_int_equal(create(NULL), 0);
     /* A tick of 1 ms, and late from 10 ms on. */
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    arm(&f, 0, 1);
-    advance(&f, MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    arm(&f, 0, 0);
-    arm(&f, 1, MS);
-    set_time(&f, 11 * MS + 1);
-    set_time(&f, 12 * MS);
-    assert_int_equal(scheduler_stats(&f).late, 1);
-    scheduler_close(&f);
+    arm(f, 0, 1);
+    assert_runs_after(f, MS, 0);
+    arm(f, 0, 0);
+    arm(f, 1, MS);
+    set_time(f, 11 * MS + 1);
+    set_time(f, 12 * MS);
+    assert_int_equal(scheduler_stats(f).late, 1);
 }
 
-static void scheduler_create_without_a_place_for_it_is_refused(void **state) {
+UNIT_TEST(scheduler_create_without_a_place_for_it_is_refused) {
     (void)state;
     assert_int_equal(htw_scheduler_create(NULL, NULL), -EINVAL);
 }
 
 /* The caller may forget them at once. */
-static void scheduler_options_are_not_kept(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(scheduler_options_are_not_kept) {
     char name[] = "mine";
-    options.thread_name = name;
-    options.manual_start_ns = 5;
-    scheduler_open(&f, &options, 1);
-    options = (struct htw_scheduler_options)HTW_SCHEDULER_OPTIONS_INIT;
+    f->options.thread_name = name;
+    f->options.manual_start_ns = 5;
+    scheduler_reopen(f);
     name[0] = 0;
-    assert_int_equal(htw_scheduler_now(f.scheduler), 5);
-    arm(&f, 0, 0);
-    advance(&f, 0);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_int_equal(htw_scheduler_now(f->scheduler), 5);
+    arm(f, 0, 0);
+    advance(f, 0);
+    assert_ran(f, 0);
 }
 
 /* ---- calls without a scheduler */
@@ -182,7 +170,7 @@ static void run_nothing(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
 }
 
-static void scheduler_null_is_refused_by_what_schedules(void **state) {
+UNIT_TEST(scheduler_null_is_refused_by_what_schedules) {
     (void)state;
     struct htw_spec spec = HTW_SPEC_INIT;
     struct htw_group *group = NULL;
@@ -197,7 +185,7 @@ static void scheduler_null_is_refused_by_what_schedules(void **state) {
     assert_null(group);
 }
 
-static void scheduler_null_is_refused_by_what_takes_handles(void **state) {
+UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
     (void)state;
     int64_t deadline = 77;
     assert_int_equal(htw_cancel(NULL, 1), -EINVAL);
@@ -213,7 +201,7 @@ static void scheduler_null_is_refused_by_what_takes_handles(void **state) {
     assert_int_equal(htw_pending(NULL), 0);
 }
 
-static void scheduler_null_is_refused_by_what_drives(void **state) {
+UNIT_TEST(scheduler_null_is_refused_by_what_drives) {
     (void)state;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     size_t count = 77;
@@ -232,36 +220,14 @@ static void scheduler_null_is_refused_by_what_drives(void **state) {
     assert_int_equal(htw_task_drop(NULL, NULL), -EINVAL);
 }
 
-static void scheduler_stats_without_a_known_size_are_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 0);
+SCHEDULER_TEST(scheduler_stats_without_a_known_size_are_refused) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_get_stats(f.scheduler, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_prometheus(f.scheduler, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_get_stats(f->scheduler, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_prometheus(f->scheduler, NULL), -EINVAL);
     static const size_t sizes[] = { 0, sizeof(stats) - 1, sizeof(stats) + 1 };
     for (size_t i = 0; i < 3; i++) {
         stats.struct_size = sizes[i];
-        assert_int_equal(htw_scheduler_get_stats(f.scheduler, &stats), -EINVAL);
+        assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -EINVAL);
         assert_int_equal(stats.struct_size, sizes[i]);
     }
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_option_within_its_range_is_accepted),
-        cmocka_unit_test(scheduler_option_beyond_its_range_is_refused),
-        cmocka_unit_test(scheduler_options_of_unknown_size_are_refused),
-        cmocka_unit_test(scheduler_options_that_contradict_each_other_are_refused),
-        cmocka_unit_test(scheduler_allocator_without_a_function_is_refused),
-        cmocka_unit_test(scheduler_defaults_are_those_of_the_header),
-        cmocka_unit_test(scheduler_create_without_a_place_for_it_is_refused),
-        cmocka_unit_test(scheduler_options_are_not_kept),
-        cmocka_unit_test(scheduler_null_is_refused_by_what_schedules),
-        cmocka_unit_test(scheduler_null_is_refused_by_what_takes_handles),
-        cmocka_unit_test(scheduler_null_is_refused_by_what_drives),
-        cmocka_unit_test(scheduler_stats_without_a_known_size_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

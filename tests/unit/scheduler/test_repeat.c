@@ -7,271 +7,213 @@
 static const enum htw_repeat ways[] = { HTW_REPEAT_SKIP, HTW_REPEAT_BURST, HTW_REPEAT_DELAY,
                                         HTW_REPEAT_AFTER };
 
-static void scheduler_repeating_runs_every_period(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_runs_every_period) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, 5 * MS, 3 * MS, ways[i]);
-        htw_handle handle = f.probes[0].handle;
-        advance(&f, 5 * MS - 1);
-        assert_none_ran(&f);
-        advance(&f, 1);
-        assert_ran(&f, 0);
+        scheduler_reopen(f);
+        arm_every(f, 0, 5 * MS, 3 * MS, ways[i]);
+        htw_handle handle = f->probes[0].handle;
+        assert_runs_after(f, 5 * MS, 0);
         for (unsigned j = 1; j <= 100; j++) {
-            advance(&f, 3 * MS - 1);
-            assert_none_ran(&f);
-            advance(&f, 1);
-            assert_ran(&f, 0);
-            assert_int_equal(f.probes[0].last.deadline_ns, (5 + 3 * j) * MS);
-            assert_int_equal(f.probes[0].last.late_ns, 0);
-            assert_int_equal(f.probes[0].last.missed, 0);
-            assert_int_equal(f.probes[0].last.handle, handle);
+            assert_runs_after(f, 3 * MS, 0);
+            assert_int_equal(f->probes[0].last.deadline_ns, (5 + 3 * j) * MS);
+            assert_int_equal(f->probes[0].last.late_ns, 0);
+            assert_int_equal(f->probes[0].last.missed, 0);
+            assert_int_equal(f->probes[0].last.handle, handle);
         }
-        assert_int_equal(htw_cancel(f.scheduler, handle), HTW_CANCELLED);
-        struct htw_scheduler_stats stats = scheduler_stats(&f);
+        assert_int_equal(htw_cancel(f->scheduler, handle), HTW_CANCELLED);
+        struct htw_scheduler_stats stats = scheduler_stats(f);
         assert_int_equal(stats.scheduled, 1);
         assert_int_equal(stats.cancelled, 1);
         assert_int_equal(stats.fired, 0);
         assert_int_equal(stats.runs, 101);
-        scheduler_close(&f);
     }
 }
 
-static void scheduler_repeating_with_no_first_delay_runs_now(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_with_no_first_delay_runs_now) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 2);
-        arm_every(&f, 0, 0, 10 * MS, ways[i]);
-        arm_every(&f, 1, -7, 10 * MS, ways[i]);
-        assert_none_ran(&f);
-        advance(&f, 0);
-        assert_int_equal(f.log_count, 2);
-        advance(&f, 10 * MS);
-        assert_int_equal(f.log_count, 4);
-        assert_int_equal(f.probes[0].last.deadline_ns, 10 * MS);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        arm_every(f, 0, 0, 10 * MS, ways[i]);
+        arm_every(f, 1, -7, 10 * MS, ways[i]);
+        assert_none_ran(f);
+        advance(f, 0);
+        assert_int_equal(f->log_count, 2);
+        advance(f, 10 * MS);
+        assert_int_equal(f->log_count, 4);
+        assert_int_equal(f->probes[0].last.deadline_ns, 10 * MS);
     }
 }
 
-static void scheduler_repeating_with_a_first_delay_of_forever_waits_for_its_move(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, HTW_NEVER_NS, MS, HTW_REPEAT_SKIP);
-    advance(&f, HTW_SECOND);
-    assert_none_ran(&f);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 0), HTW_MOVED);
-    advance(&f, 2 * MS);
-    assert_ran(&f, 0, 0, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_repeating_with_a_first_delay_of_forever_waits_for_its_move) {
+    arm_every(f, 0, HTW_NEVER_NS, MS, HTW_REPEAT_SKIP);
+    advance(f, HTW_SECOND);
+    assert_none_ran(f);
+    assert_int_equal(reschedule(f, 0, 0), HTW_MOVED);
+    advance(f, 2 * MS);
+    assert_ran(f, 0, 0, 0);
 }
 
 /* The first run is due at 10 ms and comes at 47 ms: 20, 30 and 40 have passed. */
 static void open_late(struct scheduler_fixture *f, enum htw_repeat way) {
-    scheduler_open(f, NULL, 1);
+    scheduler_reopen(f);
     arm_every(f, 0, 10 * MS, 10 * MS, way);
     set_time(f, 47 * MS);
 }
 
-static void scheduler_skip_leaves_missed_periods_out_and_counts_them(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_late(&f, HTW_REPEAT_SKIP);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 10 * MS);
-    assert_int_equal(f.probes[0].last.late_ns, 37 * MS);
-    assert_int_equal(f.probes[0].last.missed, 0);
-    set_time(&f, 50 * MS - 1);
-    assert_none_ran(&f);
-    set_time(&f, 50 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.missed, 3);
-    assert_int_equal(f.probes[0].last.late_ns, 0);
-    set_time(&f, 60 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.missed, 0);
-    assert_int_equal(scheduler_stats(&f).missed, 3);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_skip_leaves_missed_periods_out_and_counts_them) {
+    open_late(f, HTW_REPEAT_SKIP);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 10 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 37 * MS);
+    assert_int_equal(f->probes[0].last.missed, 0);
+    set_time(f, 50 * MS - 1);
+    assert_none_ran(f);
+    set_time(f, 50 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.missed, 3);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+    set_time(f, 60 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.missed, 0);
+    assert_int_equal(scheduler_stats(f).missed, 3);
 }
 
 /* The next one is after the end of the run, not at it. */
-static void scheduler_skip_that_ends_on_a_planned_instant_leaves_it_out(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
-    set_time(&f, 40 * MS);
-    assert_ran(&f, 0);
-    set_time(&f, 50 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 50 * MS);
-    assert_int_equal(f.probes[0].last.missed, 3);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_skip_that_ends_on_a_planned_instant_leaves_it_out) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
+    set_time(f, 40 * MS);
+    assert_ran(f, 0);
+    set_time(f, 50 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 50 * MS);
+    assert_int_equal(f->probes[0].last.missed, 3);
 }
 
-static void scheduler_burst_catches_up(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_late(&f, HTW_REPEAT_BURST);
-    assert_ran(&f, 0, 0, 0, 0); /* 10, 20, 30, 40 */
-    assert_int_equal(f.probes[0].last.deadline_ns, 40 * MS);
-    assert_int_equal(f.probes[0].last.late_ns, 7 * MS);
-    set_time(&f, 50 * MS - 1);
-    assert_none_ran(&f);
-    set_time(&f, 50 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.missed, 0);
-    assert_int_equal(scheduler_stats(&f).missed, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_burst_catches_up) {
+    open_late(f, HTW_REPEAT_BURST);
+    assert_ran(f, 0, 0, 0, 0); /* 10, 20, 30, 40 */
+    assert_int_equal(f->probes[0].last.deadline_ns, 40 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 7 * MS);
+    set_time(f, 50 * MS - 1);
+    assert_none_ran(f);
+    set_time(f, 50 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.missed, 0);
+    assert_int_equal(scheduler_stats(f).missed, 0);
 }
 
-static void scheduler_delay_counts_periods_from_the_end_of_what_was_overdue(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    open_late(&f, HTW_REPEAT_DELAY);
-    assert_ran(&f, 0);
-    set_time(&f, 57 * MS - 1);
-    assert_none_ran(&f);
-    set_time(&f, 57 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 57 * MS);
-    assert_int_equal(f.probes[0].last.missed, 0);
-    set_time(&f, 67 * MS);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_delay_counts_periods_from_the_end_of_what_was_overdue) {
+    open_late(f, HTW_REPEAT_DELAY);
+    assert_ran(f, 0);
+    set_time(f, 57 * MS - 1);
+    assert_none_ran(f);
+    set_time(f, 57 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 57 * MS);
+    assert_int_equal(f->probes[0].last.missed, 0);
+    set_time(f, 67 * MS);
+    assert_ran(f, 0);
 }
 
 /* Late by less than a period: the next instant is the planned one. */
-static void scheduler_delay_that_is_not_overdue_keeps_its_rate(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_DELAY);
-    set_time(&f, 17 * MS);
-    assert_ran(&f, 0);
-    set_time(&f, 20 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 20 * MS);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_delay_that_is_not_overdue_keeps_its_rate) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_DELAY);
+    set_time(f, 17 * MS);
+    assert_ran(f, 0);
+    set_time(f, 20 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 20 * MS);
 }
 
-static void scheduler_after_counts_each_period_from_the_end_of_the_run(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_AFTER);
-    set_time(&f, 13 * MS); /* 3 ms late */
-    assert_ran(&f, 0);
-    set_time(&f, 23 * MS - 1);
-    assert_none_ran(&f);
-    set_time(&f, 23 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 23 * MS);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_after_counts_each_period_from_the_end_of_the_run) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_AFTER);
+    set_time(f, 13 * MS); /* 3 ms late */
+    assert_ran(f, 0);
+    set_time(f, 23 * MS - 1);
+    assert_none_ran(f);
+    set_time(f, 23 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 23 * MS);
 }
 
 /* In one advance no period is missed, since every tick is visited. */
-static void scheduler_repeating_in_one_advance_misses_nothing(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_in_one_advance_misses_nothing) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, MS, 7 * MS, ways[i]);
-        advance(&f, 7001 * MS);
-        assert_int_equal(f.probes[0].runs, 1001);
-        assert_int_equal(scheduler_stats(&f).missed, 0);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        arm_every(f, 0, MS, 7 * MS, ways[i]);
+        advance(f, 7001 * MS);
+        assert_int_equal(f->probes[0].runs, 1001);
+        assert_int_equal(scheduler_stats(f).missed, 0);
     }
 }
 
 /* A tick has three periods and a third: at each, BURST runs those that lie before it. */
-static void scheduler_period_below_the_tick_follows_its_way(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_period_below_the_tick_follows_its_way) {
     static const uint64_t runs[] = { 10, 33, 10, 10 };
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, 300000, 300000, ways[i]);
-        advance(&f, 10 * MS);
-        assert_int_equal(f.probes[0].runs, runs[i]);
-        assert_true(f.probes[0].last.deadline_ns <= 10 * MS);
+        scheduler_reopen(f);
+        arm_every(f, 0, 300000, 300000, ways[i]);
+        advance(f, 10 * MS);
+        assert_int_equal(f->probes[0].runs, runs[i]);
+        assert_true(f->probes[0].last.deadline_ns <= 10 * MS);
         if (ways[i] == HTW_REPEAT_SKIP)
-            assert_int_equal(scheduler_stats(&f).missed + 10, 33);
-        scheduler_close(&f);
+            assert_int_equal(scheduler_stats(f).missed + 10, 33);
     }
 }
 
-static void scheduler_period_of_a_nanosecond_skips_millions(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, MS, 1, HTW_REPEAT_SKIP);
-    set_time(&f, MS);
-    set_time(&f, 1000 * MS);
-    assert_ran(&f, 0, 0);
-    set_time(&f, 1001 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.missed, 999 * MS - 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_period_of_a_nanosecond_skips_millions) {
+    arm_every(f, 0, MS, 1, HTW_REPEAT_SKIP);
+    set_time(f, MS);
+    set_time(f, 1000 * MS);
+    assert_ran(f, 0, 0);
+    set_time(f, 1001 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.missed, 999 * MS - 1);
 }
 
-static void scheduler_period_without_end_runs_once_and_stays(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_period_without_end_runs_once_and_stays) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        int64_t deadline = 0;
-        scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, MS, HTW_NEVER_NS, ways[i]);
-        advance(&f, HTW_SECOND);
-        assert_ran(&f, 0);
-        assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-        assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-        assert_int_equal(deadline, HTW_NEVER_NS);
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        arm_every(f, 0, MS, HTW_NEVER_NS, ways[i]);
+        advance(f, HTW_SECOND);
+        assert_ran(f, 0);
+        assert_true(is_pending(f, 0));
+        assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
+        assert_int_equal(cancel(f, 0), HTW_CANCELLED);
     }
 }
 
 /* The first run is overdue by more than 63 bits hold. */
-static void scheduler_repeating_from_before_all_time_follows_its_way(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_from_before_all_time_follows_its_way) {
     for (size_t i = 0; i < 4; i++) {
         if (ways[i] == HTW_REPEAT_BURST)
             continue; /* catches up for centuries */
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
+        scheduler_reopen(f);
         struct htw_spec spec = HTW_SPEC_INIT;
         spec.callback = probe_run;
-        spec.arg = &f.probes[0];
+        spec.arg = &f->probes[0];
         spec.when_ns = INT64_MIN;
         spec.absolute = true;
         spec.period_ns = 10 * MS;
         spec.repeat = ways[i];
-        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-        advance(&f, 0);
-        assert_ran(&f, 0);
-        advance(&f, 10 * MS);
-        assert_ran(&f, 0);
-        assert_true(f.probes[0].last.deadline_ns > 0);
-        assert_true(f.probes[0].last.late_ns < MS);
-        scheduler_close(&f);
+        assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+        advance(f, 0);
+        assert_ran(f, 0);
+        advance(f, 10 * MS);
+        assert_ran(f, 0);
+        assert_true(f->probes[0].last.deadline_ns > 0);
+        assert_true(f->probes[0].last.late_ns < MS);
     }
 }
 
-static void scheduler_repeating_cancelled_between_runs_stays_away(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_cancelled_between_runs_stays_away) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        arm_every(&f, 0, MS, MS, ways[i]);
-        advance(&f, 3 * MS);
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
-        advance(&f, HTW_SECOND);
-        assert_int_equal(f.probes[0].runs, 3);
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_GONE);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        arm_every(f, 0, MS, MS, ways[i]);
+        advance(f, 3 * MS);
+        assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+        advance(f, HTW_SECOND);
+        assert_int_equal(f->probes[0].runs, 3);
+        assert_int_equal(cancel(f, 0), HTW_GONE);
     }
 }
 
@@ -280,73 +222,43 @@ static void act_cancel_third(struct probe *self) {
         self->result = htw_cancel(self->last.scheduler, self->last.handle);
 }
 
-static void scheduler_repeating_cancelled_in_a_run_stays_away(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_repeating_cancelled_in_a_run_stays_away) {
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        f.probes[0].act = act_cancel_third;
-        arm_every(&f, 0, MS, MS, ways[i]);
-        set_time(&f, 2 * MS);
-        set_time(&f, 100 * MS); /* BURST has more to catch up with */
-        advance(&f, 100 * MS);
-        assert_int_equal(f.probes[0].runs, 3);
-        assert_int_equal(f.probes[0].result, HTW_RUNNING);
-        assert_int_equal(scheduler_stats(&f).fired, 1);
-        assert_int_equal(scheduler_stats(&f).pending, 0);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        f->probes[0].act = act_cancel_third;
+        arm_every(f, 0, MS, MS, ways[i]);
+        set_time(f, 2 * MS);
+        set_time(f, 100 * MS); /* BURST has more to catch up with */
+        advance(f, 100 * MS);
+        assert_int_equal(f->probes[0].runs, 3);
+        assert_int_equal(f->probes[0].result, HTW_RUNNING);
+        assert_int_equal(scheduler_stats(f).fired, 1);
+        assert_int_equal(scheduler_stats(f).pending, 0);
     }
 }
 
-static void scheduler_repeating_with_bad_arguments_is_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_repeating_with_bad_arguments_is_refused) {
     htw_handle handle = 77;
     static const int64_t periods[] = { 0, -1, INT64_MIN };
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(htw_schedule_every(f.scheduler, 0, periods[i], HTW_REPEAT_SKIP, probe_run,
-                                            &f.probes[0], &handle),
+        assert_int_equal(htw_schedule_every(f->scheduler, 0, periods[i], HTW_REPEAT_SKIP, probe_run,
+                                            &f->probes[0], &handle),
                          -EINVAL);
     static const int bad[] = { -1, HTW_REPEAT_AFTER + 1, INT32_MAX };
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(htw_schedule_every(f.scheduler, 0, MS, (enum htw_repeat)bad[i], probe_run,
-                                            &f.probes[0], &handle),
+        assert_int_equal(htw_schedule_every(f->scheduler, 0, MS, (enum htw_repeat)bad[i], probe_run,
+                                            &f->probes[0], &handle),
                          -EINVAL);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
     spec.period_ns = -1;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &handle, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
     spec.period_ns = 0;
     static const size_t sizes[] = { 0, sizeof(spec) - 1, sizeof(spec) + 1 };
     for (size_t i = 0; i < 3; i++) {
         spec.struct_size = sizes[i];
-        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &handle, NULL), -EINVAL);
+        assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
     }
     assert_int_equal(handle, 77);
-    assert_int_equal(scheduler_stats(&f).scheduled, 0);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_repeating_runs_every_period),
-        cmocka_unit_test(scheduler_repeating_with_no_first_delay_runs_now),
-        cmocka_unit_test(scheduler_repeating_with_a_first_delay_of_forever_waits_for_its_move),
-        cmocka_unit_test(scheduler_skip_leaves_missed_periods_out_and_counts_them),
-        cmocka_unit_test(scheduler_skip_that_ends_on_a_planned_instant_leaves_it_out),
-        cmocka_unit_test(scheduler_burst_catches_up),
-        cmocka_unit_test(scheduler_delay_counts_periods_from_the_end_of_what_was_overdue),
-        cmocka_unit_test(scheduler_delay_that_is_not_overdue_keeps_its_rate),
-        cmocka_unit_test(scheduler_after_counts_each_period_from_the_end_of_the_run),
-        cmocka_unit_test(scheduler_repeating_in_one_advance_misses_nothing),
-        cmocka_unit_test(scheduler_period_below_the_tick_follows_its_way),
-        cmocka_unit_test(scheduler_period_of_a_nanosecond_skips_millions),
-        cmocka_unit_test(scheduler_period_without_end_runs_once_and_stays),
-        cmocka_unit_test(scheduler_repeating_from_before_all_time_follows_its_way),
-        cmocka_unit_test(scheduler_repeating_cancelled_between_runs_stays_away),
-        cmocka_unit_test(scheduler_repeating_cancelled_in_a_run_stays_away),
-        cmocka_unit_test(scheduler_repeating_with_bad_arguments_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(scheduler_stats(f).scheduled, 0);
 }

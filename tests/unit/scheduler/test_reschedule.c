@@ -4,129 +4,88 @@
 
 #include <errno.h>
 
-static void scheduler_reschedule_to_later_runs_only_then(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    int64_t deadline = 0;
-    arm(&f, 0, 5 * MS);
-    advance(&f, 2 * MS);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, 40 * MS), HTW_MOVED);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, 42 * MS);
-    advance(&f, 40 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.handle, f.probes[0].handle);
-    assert_int_equal(f.probes[0].last.deadline_ns, 42 * MS);
-    assert_int_equal(f.probes[0].last.late_ns, 0);
-    assert_int_equal(scheduler_stats(&f).moved, 1);
-    assert_int_equal(scheduler_stats(&f).scheduled, 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_to_later_runs_only_then) {
+    arm(f, 0, 5 * MS);
+    advance(f, 2 * MS);
+    assert_int_equal(reschedule(f, 0, 40 * MS), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), 42 * MS);
+    assert_runs_after(f, 40 * MS, 0);
+    assert_int_equal(f->probes[0].last.handle, f->probes[0].handle);
+    assert_int_equal(f->probes[0].last.deadline_ns, 42 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+    assert_int_equal(scheduler_stats(f).moved, 1);
+    assert_int_equal(scheduler_stats(f).scheduled, 1);
 }
 
-static void scheduler_reschedule_to_earlier_runs_then(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, HTW_SECOND);
-    assert_int_equal(htw_reschedule_at(f.scheduler, f.probes[0].handle, 3 * MS + 1), HTW_MOVED);
-    advance(&f, 4 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.late_ns, MS - 1);
-    advance(&f, 2 * HTW_SECOND);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_to_earlier_runs_then) {
+    arm(f, 0, HTW_SECOND);
+    assert_int_equal(reschedule_at(f, 0, 3 * MS + 1), HTW_MOVED);
+    assert_runs_after(f, 4 * MS, 0);
+    assert_int_equal(f->probes[0].last.late_ns, MS - 1);
+    advance(f, 2 * HTW_SECOND);
+    assert_none_ran(f);
 }
 
-static void scheduler_reschedule_to_now_or_the_past_runs_now(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 10 * MS + 1; /* between two ticks */
-    scheduler_open(&f, &options, 1);
+SCHEDULER_TEST(scheduler_reschedule_to_now_or_the_past_runs_now) {
+    f->options.manual_start_ns = 10 * MS + 1; /* between two ticks */
+    scheduler_reopen(f);
     for (int i = 0; i < 4; i++) {
-        arm(&f, 0, HTW_SECOND);
-        htw_handle handle = f.probes[0].handle;
-        int moved = i == 0   ? htw_reschedule(f.scheduler, handle, 0)
-                    : i == 1 ? htw_reschedule(f.scheduler, handle, -5)
-                    : i == 2 ? htw_reschedule_at(f.scheduler, handle, 10 * MS)
-                             : htw_reschedule_at(f.scheduler, handle, -1);
+        arm(f, 0, HTW_SECOND);
+        htw_handle handle = f->probes[0].handle;
+        int moved = i == 0   ? htw_reschedule(f->scheduler, handle, 0)
+                    : i == 1 ? htw_reschedule(f->scheduler, handle, -5)
+                    : i == 2 ? htw_reschedule_at(f->scheduler, handle, 10 * MS)
+                             : htw_reschedule_at(f->scheduler, handle, -1);
         assert_int_equal(moved, HTW_MOVED);
-        assert_none_ran(&f);
-        advance(&f, 0);
-        assert_ran(&f, 0);
+        assert_none_ran(f);
+        advance(f, 0);
+        assert_ran(f, 0);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_reschedule_of_forever_gives_it_a_time(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, HTW_NEVER_NS);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_MOVED);
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_of_forever_gives_it_a_time) {
+    arm(f, 0, HTW_NEVER_NS);
+    assert_int_equal(reschedule(f, 0, MS), HTW_MOVED);
+    advance(f, MS);
+    assert_ran(f, 0);
 }
 
-static void scheduler_reschedule_to_forever_takes_its_time_away(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    int64_t deadline = 0;
-    arm(&f, 0, MS);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, HTW_NEVER_NS), HTW_MOVED);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_NEVER_NS);
-    advance(&f, 365 * 86400 * HTW_SECOND);
-    assert_none_ran(&f);
-    assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-    assert_int_equal(htw_reschedule_at(f.scheduler, f.probes[0].handle, 0), HTW_MOVED);
-    advance(&f, 0);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_to_forever_takes_its_time_away) {
+    arm(f, 0, MS);
+    assert_int_equal(reschedule(f, 0, HTW_NEVER_NS), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
+    advance(f, 365 * 86400 * HTW_SECOND);
+    assert_none_ran(f);
+    assert_true(is_pending(f, 0));
+    assert_int_equal(reschedule_at(f, 0, 0), HTW_MOVED);
+    advance(f, 0);
+    assert_ran(f, 0);
 }
 
-static void scheduler_reschedule_many_times_counts_the_last(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_reschedule_many_times_counts_the_last) {
     uint64_t seed = 12345;
     int64_t delay = 0;
-    arm(&f, 0, MS);
+    arm(f, 0, MS);
     for (unsigned i = 0; i < 5000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
         delay = (int64_t)(seed >> 33) % (100 * HTW_SECOND) + 1;
-        assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, delay), HTW_MOVED);
+        assert_int_equal(reschedule(f, 0, delay), HTW_MOVED);
     }
     int64_t due = (delay + MS - 1) / MS * MS;
-    advance(&f, due - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.late_ns, due - delay);
-    scheduler_close(&f);
+    assert_runs_after(f, due, 0);
+    assert_int_equal(f->probes[0].last.late_ns, due - delay);
 }
 
-static void scheduler_reschedule_of_gone_changes_nothing(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, MS);
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_GONE);
-    assert_int_equal(htw_reschedule_at(f.scheduler, f.probes[0].handle, 9 * MS), HTW_GONE);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, MS), HTW_GONE);
-    advance(&f, HTW_SECOND);
-    assert_none_ran(&f);
-    assert_int_equal(scheduler_stats(&f).moved, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_of_gone_changes_nothing) {
+    arm(f, 0, MS);
+    advance(f, MS);
+    assert_ran(f, 0);
+    assert_int_equal(reschedule(f, 0, MS), HTW_GONE);
+    assert_int_equal(reschedule_at(f, 0, 9 * MS), HTW_GONE);
+    assert_int_equal(set_period(f, 0, MS), HTW_GONE);
+    advance(f, HTW_SECOND);
+    assert_none_ran(f);
+    assert_int_equal(scheduler_stats(f).moved, 0);
 }
 
 /* ---- from callbacks */
@@ -136,30 +95,26 @@ static void act_once_more(struct probe *self) {
         self->result = htw_reschedule(self->last.scheduler, self->last.handle, 3 * MS);
 }
 
-static void scheduler_reschedule_in_own_callback_runs_again(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    f.probes[0].act = act_once_more;
-    arm(&f, 0, MS);
-    advance(&f, MS);
-    assert_int_equal(f.probes[0].result, HTW_MOVED);
-    assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-    assert_int_equal(htw_pending(f.scheduler), 1);
+SCHEDULER_TEST(scheduler_reschedule_in_own_callback_runs_again) {
+    f->probes[0].act = act_once_more;
+    arm(f, 0, MS);
+    advance(f, MS);
+    assert_int_equal(f->probes[0].result, HTW_MOVED);
+    assert_true(is_pending(f, 0));
+    assert_int_equal(htw_pending(f->scheduler), 1);
     for (unsigned i = 0; i < 3; i++) {
-        advance(&f, 3 * MS - 1);
-        assert_int_equal(f.probes[0].runs, i + 1);
-        advance(&f, 1);
-        assert_int_equal(f.probes[0].runs, i + 2);
-        assert_int_equal(f.probes[0].last.handle, f.probes[0].handle);
-        assert_int_equal(f.probes[0].last.late_ns, 0);
+        advance(f, 3 * MS - 1);
+        assert_int_equal(f->probes[0].runs, i + 1);
+        advance(f, 1);
+        assert_int_equal(f->probes[0].runs, i + 2);
+        assert_int_equal(f->probes[0].last.handle, f->probes[0].handle);
+        assert_int_equal(f->probes[0].last.late_ns, 0);
     }
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_GONE);
-    struct htw_scheduler_stats stats = scheduler_stats(&f);
+    assert_int_equal(cancel(f, 0), HTW_GONE);
+    struct htw_scheduler_stats stats = scheduler_stats(f);
     assert_int_equal(stats.scheduled, 1);
     assert_int_equal(stats.fired, 1);
     assert_int_equal(stats.runs, 4);
-    scheduler_close(&f);
 }
 
 static void act_twice_then_cancel(struct probe *self) {
@@ -172,20 +127,16 @@ static void act_twice_then_cancel(struct probe *self) {
     self->result = good;
 }
 
-static void scheduler_cancel_after_reschedule_in_own_callback_ends_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    f.probes[0].act = f.probes[1].act = act_twice_then_cancel;
-    arm(&f, 0, MS);
-    arm_every(&f, 1, 2 * MS, MS, HTW_REPEAT_SKIP);
-    advance(&f, 20 * MS);
-    assert_ran(&f, 0, 1);
-    assert_true(f.probes[0].result);
-    assert_true(f.probes[1].result);
-    assert_int_equal(htw_pending(f.scheduler), 0);
-    assert_int_equal(scheduler_stats(&f).fired, 2);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_cancel_after_reschedule_in_own_callback_ends_it) {
+    f->probes[0].act = f->probes[1].act = act_twice_then_cancel;
+    arm(f, 0, MS);
+    arm_every(f, 1, 2 * MS, MS, HTW_REPEAT_SKIP);
+    advance(f, 20 * MS);
+    assert_ran(f, 0, 1);
+    assert_true(f->probes[0].result);
+    assert_true(f->probes[1].result);
+    assert_int_equal(htw_pending(f->scheduler), 0);
+    assert_int_equal(scheduler_stats(f).fired, 2);
 }
 
 static void act_move_first_run(struct probe *self) {
@@ -194,43 +145,33 @@ static void act_move_first_run(struct probe *self) {
 }
 
 /* The periods go on from the time that was given. */
-static void scheduler_reschedule_in_own_repeating_callback_moves_the_next_run(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_reschedule_in_own_repeating_callback_moves_the_next_run) {
     static const enum htw_repeat ways[] = { HTW_REPEAT_SKIP, HTW_REPEAT_BURST, HTW_REPEAT_DELAY,
                                             HTW_REPEAT_AFTER };
     for (size_t i = 0; i < 4; i++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, 1);
-        f.probes[0].act = act_move_first_run;
-        arm_every(&f, 0, MS, 2 * MS, ways[i]);
-        advance(&f, 8 * MS - 1);
-        assert_ran(&f, 0);
-        assert_int_equal(f.probes[0].result, HTW_MOVED);
-        advance(&f, 1);
-        assert_ran(&f, 0);
-        assert_int_equal(f.probes[0].last.missed, 0);
-        advance(&f, 4 * MS);
-        assert_ran(&f, 0, 0);
-        assert_int_equal(f.probes[0].last.deadline_ns, 12 * MS);
-        scheduler_close(&f);
+        scheduler_reopen(f);
+        f->probes[0].act = act_move_first_run;
+        arm_every(f, 0, MS, 2 * MS, ways[i]);
+        advance(f, 8 * MS - 1);
+        assert_ran(f, 0);
+        assert_int_equal(f->probes[0].result, HTW_MOVED);
+        advance(f, 1);
+        assert_ran(f, 0);
+        assert_int_equal(f->probes[0].last.missed, 0);
+        advance(f, 4 * MS);
+        assert_ran(f, 0, 0);
+        assert_int_equal(f->probes[0].last.deadline_ns, 12 * MS);
     }
 }
 
-static void scheduler_reschedule_of_repeating_moves_all_later_runs(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
-    advance(&f, 14 * MS);
-    assert_ran(&f, 0);
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_MOVED);
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    advance(&f, 10 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_of_repeating_moves_all_later_runs) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
+    advance(f, 14 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(reschedule(f, 0, MS), HTW_MOVED);
+    advance(f, MS);
+    assert_ran(f, 0);
+    assert_runs_after(f, 10 * MS, 0);
 }
 
 static void act_move_other(struct probe *self) {
@@ -239,26 +180,19 @@ static void act_move_other(struct probe *self) {
 }
 
 /* It has been taken from the wheel, but its callback has not started. */
-static void scheduler_reschedule_of_the_next_in_the_batch_moves_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    f.probes[0].act = f.probes[1].act = act_move_other;
-    arm(&f, 0, MS);
-    arm(&f, 1, MS);
-    advance(&f, MS);
-    assert_int_equal(f.log_count, 1);
-    unsigned first = f.log[0], second = 1 - first;
-    assert_int_equal(f.probes[first].result, HTW_MOVED);
-    assert_true(htw_is_pending(f.scheduler, f.probes[second].handle));
-    f.log_count = 0;
-    advance(&f, 5 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, second);
-    assert_int_equal(f.probes[second].result, HTW_GONE);
-    assert_int_equal(f.probes[second].last.deadline_ns, 6 * MS);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_reschedule_of_the_next_in_the_batch_moves_it) {
+    f->probes[0].act = f->probes[1].act = act_move_other;
+    arm(f, 0, MS);
+    arm(f, 1, MS);
+    advance(f, MS);
+    assert_int_equal(f->log_count, 1);
+    unsigned first = f->log[0], second = 1 - first;
+    assert_int_equal(f->probes[first].result, HTW_MOVED);
+    assert_true(is_pending(f, second));
+    f->log_count = 0;
+    assert_runs_after(f, 5 * MS, second);
+    assert_int_equal(f->probes[second].result, HTW_GONE);
+    assert_int_equal(f->probes[second].last.deadline_ns, 6 * MS);
 }
 
 /* ---- running elsewhere */
@@ -270,102 +204,64 @@ static void act_stay_once(struct probe *self) {
         gate_enter(the_gate);
 }
 
-static void scheduler_reschedule_of_running_elsewhere_is_too_late(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_reschedule_of_running_elsewhere_is_too_late) {
     struct gate gate = GATE_INIT;
     struct driver driver;
-    scheduler_open(&f, NULL, 1);
     the_gate = &gate;
-    f.probes[0].act = act_stay_once;
-    arm(&f, 0, MS);
-    driver_start(&driver, &f, 5 * MS);
+    f->probes[0].act = act_stay_once;
+    arm(f, 0, MS);
+    driver_start(&driver, f, 5 * MS);
     assert_true(gate_await(&gate, 1));
-    assert_int_equal(htw_reschedule(f.scheduler, f.probes[0].handle, MS), HTW_RUNNING);
-    assert_int_equal(htw_reschedule_at(f.scheduler, f.probes[0].handle, 0), HTW_RUNNING);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, MS), -EINVAL);
+    assert_int_equal(reschedule(f, 0, MS), HTW_RUNNING);
+    assert_int_equal(reschedule_at(f, 0, 0), HTW_RUNNING);
+    assert_int_equal(set_period(f, 0, MS), -EINVAL);
     gate_open(&gate);
     assert_int_equal(driver_join(&driver), 0);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_ran(f, 0);
 }
 
-static void scheduler_reschedule_of_repeating_elsewhere_moves_its_next_run(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_reschedule_of_repeating_elsewhere_moves_its_next_run) {
     struct gate gate = GATE_INIT;
     struct driver driver;
-    scheduler_open(&f, NULL, 1);
     the_gate = &gate;
-    f.probes[0].act = act_stay_once;
-    arm_every(&f, 0, MS, MS, HTW_REPEAT_SKIP);
-    driver_start(&driver, &f, 10 * MS);
+    f->probes[0].act = act_stay_once;
+    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+    driver_start(&driver, f, 10 * MS);
     assert_true(gate_await(&gate, 1));
-    assert_int_equal(htw_reschedule_at(f.scheduler, f.probes[0].handle, 9 * MS), HTW_MOVED);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, 50 * MS), HTW_MOVED);
+    assert_int_equal(reschedule_at(f, 0, 9 * MS), HTW_MOVED);
+    assert_int_equal(set_period(f, 0, 50 * MS), HTW_MOVED);
     gate_open(&gate);
     assert_int_equal(driver_join(&driver), 0);
-    assert_ran(&f, 0, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 9 * MS);
-    advance(&f, 48 * MS);
-    assert_none_ran(&f);
-    advance(&f, MS);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_ran(f, 0, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 9 * MS);
+    advance(f, 48 * MS);
+    assert_none_ran(f);
+    advance(f, MS);
+    assert_ran(f, 0);
 }
 
 /* ---- another period */
 
-static void scheduler_set_period_holds_from_the_next_run_on(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, 3 * MS), HTW_MOVED);
-    advance(&f, 9 * MS);
-    assert_none_ran(&f);
-    advance(&f, 7 * MS); /* at 10, 13, 16 */
-    assert_ran(&f, 0, 0, 0);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, HTW_NEVER_NS), HTW_MOVED);
-    advance(&f, 100 * MS); /* at 19, and then never */
-    assert_ran(&f, 0);
-    assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_set_period_holds_from_the_next_run_on) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
+    assert_int_equal(set_period(f, 0, 3 * MS), HTW_MOVED);
+    advance(f, 9 * MS);
+    assert_none_ran(f);
+    advance(f, 7 * MS); /* at 10, 13, 16 */
+    assert_ran(f, 0, 0, 0);
+    assert_int_equal(set_period(f, 0, HTW_NEVER_NS), HTW_MOVED);
+    advance(f, 100 * MS); /* at 19, and then never */
+    assert_ran(f, 0);
+    assert_true(is_pending(f, 0));
 }
 
-static void scheduler_set_period_refuses_what_is_no_period(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    arm_every(&f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
-    arm(&f, 1, MS);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, 0), -EINVAL);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[0].handle, -1), -EINVAL);
-    assert_int_equal(htw_set_period(f.scheduler, f.probes[1].handle, MS), -EINVAL);
-    assert_int_equal(htw_set_period(f.scheduler, 0, MS), HTW_GONE);
-    advance(&f, 20 * MS);
-    assert_ran(&f, 1, 0, 0);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_reschedule_to_later_runs_only_then),
-        cmocka_unit_test(scheduler_reschedule_to_earlier_runs_then),
-        cmocka_unit_test(scheduler_reschedule_to_now_or_the_past_runs_now),
-        cmocka_unit_test(scheduler_reschedule_of_forever_gives_it_a_time),
-        cmocka_unit_test(scheduler_reschedule_to_forever_takes_its_time_away),
-        cmocka_unit_test(scheduler_reschedule_many_times_counts_the_last),
-        cmocka_unit_test(scheduler_reschedule_of_gone_changes_nothing),
-        cmocka_unit_test(scheduler_reschedule_in_own_callback_runs_again),
-        cmocka_unit_test(scheduler_cancel_after_reschedule_in_own_callback_ends_it),
-        cmocka_unit_test(scheduler_reschedule_in_own_repeating_callback_moves_the_next_run),
-        cmocka_unit_test(scheduler_reschedule_of_repeating_moves_all_later_runs),
-        cmocka_unit_test(scheduler_reschedule_of_the_next_in_the_batch_moves_it),
-        cmocka_unit_test(scheduler_reschedule_of_running_elsewhere_is_too_late),
-        cmocka_unit_test(scheduler_reschedule_of_repeating_elsewhere_moves_its_next_run),
-        cmocka_unit_test(scheduler_set_period_holds_from_the_next_run_on),
-        cmocka_unit_test(scheduler_set_period_refuses_what_is_no_period),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+SCHEDULER_TEST(scheduler_set_period_refuses_what_is_no_period) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
+    arm(f, 1, MS);
+    assert_int_equal(set_period(f, 0, 0), -EINVAL);
+    assert_int_equal(set_period(f, 0, -1), -EINVAL);
+    assert_int_equal(set_period(f, 1, MS), -EINVAL);
+    assert_int_equal(htw_set_period(f->scheduler, 0, MS), HTW_GONE);
+    advance(f, 20 * MS);
+    assert_ran(f, 1, 0, 0);
 }

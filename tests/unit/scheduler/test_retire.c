@@ -17,19 +17,17 @@ static void stay_on_this_cpu(cpu_set_t *before) {
     (void)sched_setaffinity(0, sizeof(one), &one);
 }
 
-static void scheduler_record_without_a_generation_left_is_retired(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = HTW_SHARDS_MAX;
-    scheduler_open_with_index_bits(&f, &options, 1, 32);
+SCHEDULER_TEST(scheduler_record_without_a_generation_left_is_retired) {
+    f->options.shards = HTW_SHARDS_MAX;
+    f->index_bits = 32;
+    scheduler_reopen(f);
     cpu_set_t before;
     stay_on_this_cpu(&before);
     htw_handle first = 0, last = 0, next = 0;
     for (uint64_t i = 0; i <= GENERATIONS && (uint32_t)next == (uint32_t)first; i++) {
         last = next;
-        if (htw_schedule(f.scheduler, MS, probe_run, &f.probes[0], &next) != 0 ||
-            htw_cancel(f.scheduler, next) != HTW_CANCELLED)
+        if (htw_schedule(f->scheduler, MS, probe_run, &f->probes[0], &next) != 0 ||
+            htw_cancel(f->scheduler, next) != HTW_CANCELLED)
             fail();
         if (i == 0)
             first = next;
@@ -38,22 +36,14 @@ static void scheduler_record_without_a_generation_left_is_retired(void **state) 
     assert_int_not_equal((uint32_t)next, (uint32_t)first);
     assert_int_equal((uint32_t)last, (uint32_t)first);
     assert_int_equal(last >> 42, GENERATIONS);
-    arm(&f, 0, MS);
+    arm(f, 0, MS);
     const htw_handle stale[] = { first, last, next };
     for (size_t i = 0; i < 3; i++) {
-        assert_false(htw_is_pending(f.scheduler, stale[i]));
-        assert_int_equal(htw_reschedule(f.scheduler, stale[i], 0), HTW_GONE);
-        assert_int_equal(htw_cancel(f.scheduler, stale[i]), HTW_GONE);
+        assert_false(htw_is_pending(f->scheduler, stale[i]));
+        assert_int_equal(htw_reschedule(f->scheduler, stale[i], 0), HTW_GONE);
+        assert_int_equal(htw_cancel(f->scheduler, stale[i]), HTW_GONE);
     }
-    advance(&f, MS);
-    assert_ran(&f, 0);
+    advance(f, MS);
+    assert_ran(f, 0);
     assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_record_without_a_generation_left_is_retired),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,240 +4,170 @@
 
 #include <errno.h>
 
-static void scheduler_delay_runs_at_its_time(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, 30 * MS);
-    advance(&f, 30 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.deadline_ns, 30 * MS);
-    assert_int_equal(f.probes[0].last.late_ns, 0);
-    assert_int_equal(f.probes[0].ran_ns, 30 * MS);
-    advance(&f, HTW_SECOND);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_delay_runs_at_its_time) {
+    arm(f, 0, 30 * MS);
+    assert_runs_after(f, 30 * MS, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, 30 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+    assert_int_equal(f->probes[0].ran_ns, 30 * MS);
+    advance(f, HTW_SECOND);
+    assert_none_ran(f);
 }
 
-static void scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call) {
     static const int64_t delays[] = { 0, -1, -HTW_SECOND, INT64_MIN };
-    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.manual_start_ns = 7 * MS + 3; /* between two ticks */
-        scheduler_open(&f, &options, 1);
-        arm(&f, 0, delays[i]);
-        assert_none_ran(&f);
-        assert_true(htw_is_pending(f.scheduler, f.probes[0].handle));
-        advance(&f, 0);
-        assert_ran(&f, 0);
-        assert_int_equal(f.probes[0].last.deadline_ns, 7 * MS + 3);
-        assert_int_equal(f.probes[0].last.late_ns, 0);
-        scheduler_close(&f);
+    for (size_t i = 0; i < COUNT_OF(delays); i++) {
+        f->options.manual_start_ns = 7 * MS + 3; /* between two ticks */
+        scheduler_reopen(f);
+        arm(f, 0, delays[i]);
+        assert_none_ran(f);
+        assert_true(is_pending(f, 0));
+        advance(f, 0);
+        assert_ran(f, 0);
+        assert_int_equal(f->probes[0].last.deadline_ns, 7 * MS + 3);
+        assert_int_equal(f->probes[0].last.late_ns, 0);
     }
 }
 
-static void scheduler_deadline_between_ticks_is_rounded_up(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = MS / 2;
-    scheduler_open(&f, &options, 4);
-    arm(&f, 0, 1);          /* due 0.5 ms and 1 ns */
-    arm(&f, 1, MS / 2);     /* due 1 ms sharp */
-    arm(&f, 2, MS / 2 + 1); /* due 1 ms and 1 ns */
-    advance(&f, MS / 2 - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_int_equal(f.log_count, 2);
-    f.log_count = 0;
-    assert_int_equal(f.probes[0].last.late_ns, MS / 2 - 1);
-    assert_int_equal(f.probes[1].last.late_ns, 0);
-    advance(&f, MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 2);
-    assert_int_equal(f.probes[2].last.deadline_ns, MS + 1);
-    assert_int_equal(f.probes[2].last.late_ns, MS - 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_deadline_between_ticks_is_rounded_up) {
+    f->options.manual_start_ns = MS / 2;
+    scheduler_reopen(f);
+    arm(f, 0, 1);          /* due 0.5 ms and 1 ns */
+    arm(f, 1, MS / 2);     /* due 1 ms sharp */
+    arm(f, 2, MS / 2 + 1); /* due 1 ms and 1 ns */
+    advance(f, MS / 2 - 1);
+    assert_none_ran(f);
+    advance(f, 1);
+    assert_int_equal(f->log_count, 2);
+    f->log_count = 0;
+    assert_int_equal(f->probes[0].last.late_ns, MS / 2 - 1);
+    assert_int_equal(f->probes[1].last.late_ns, 0);
+    assert_runs_after(f, MS, 2);
+    assert_int_equal(f->probes[2].last.deadline_ns, MS + 1);
+    assert_int_equal(f->probes[2].last.late_ns, MS - 1);
 }
 
-static void scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to) {
     static const int64_t ticks[] = { HTW_TICK_NS_MIN, 7777, 3 * HTW_SECOND, HTW_TICK_NS_MAX };
-    for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.tick_ns = ticks[i];
-        scheduler_open(&f, &options, 1);
-        arm(&f, 0, 2 * ticks[i] + 1);
-        advance(&f, 3 * ticks[i] - 1);
-        assert_none_ran(&f);
-        advance(&f, 1);
-        assert_ran(&f, 0);
-        assert_int_equal(f.probes[0].last.late_ns, ticks[i] - 1);
-        scheduler_close(&f);
+    for (size_t i = 0; i < COUNT_OF(ticks); i++) {
+        f->options.tick_ns = ticks[i];
+        scheduler_reopen(f);
+        arm(f, 0, 2 * ticks[i] + 1);
+        assert_runs_after(f, 3 * ticks[i], 0);
+        assert_int_equal(f->probes[0].last.late_ns, ticks[i] - 1);
     }
 }
 
-static void scheduler_forever_never_comes(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = HTW_SECOND;
-    scheduler_open(&f, &options, 2);
-    int64_t deadline = 0;
-    arm(&f, 0, HTW_NEVER_NS);
-    assert_int_equal(
-        htw_schedule_at(f.scheduler, HTW_NEVER_NS, probe_run, &f.probes[1], &f.probes[1].handle),
-        0);
+SCHEDULER_TEST(scheduler_forever_never_comes) {
+    f->options.manual_start_ns = HTW_SECOND;
+    scheduler_reopen(f);
+    arm(f, 0, HTW_NEVER_NS);
+    arm_at(f, 1, HTW_NEVER_NS);
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadline), 0);
-        assert_int_equal(deadline, HTW_NEVER_NS);
+        assert_int_equal(deadline_of(f, i), HTW_NEVER_NS);
     }
-    assert_int_equal(htw_scheduler_next(f.scheduler), HTW_NEVER_NS);
-    advance(&f, HTW_NEVER_NS);
-    assert_none_ran(&f);
-    assert_int_equal(htw_scheduler_now(f.scheduler), INT64_MAX);
-    assert_int_equal(htw_pending(f.scheduler), 2);
-    scheduler_close(&f);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    advance(f, HTW_NEVER_NS);
+    assert_none_ran(f);
+    assert_int_equal(htw_scheduler_now(f->scheduler), INT64_MAX);
+    assert_int_equal(htw_pending(f->scheduler), 2);
 }
 
-static void scheduler_delay_beyond_the_range_saturates(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = HTW_SECOND;
-    scheduler_open(&f, &options, 2);
-    int64_t deadline = 0;
-    arm(&f, 0, INT64_MAX - 1);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_NEVER_NS);
-    arm(&f, 1, INT64_MAX - HTW_SECOND - 1);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[1].handle, &deadline), 0);
-    assert_int_equal(deadline, INT64_MAX - 1);
-    advance(&f, INT64_MAX - HTW_SECOND - 2);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_delay_beyond_the_range_saturates) {
+    f->options.manual_start_ns = HTW_SECOND;
+    scheduler_reopen(f);
+    arm(f, 0, INT64_MAX - 1);
+    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
+    arm(f, 1, INT64_MAX - HTW_SECOND - 1);
+    assert_int_equal(deadline_of(f, 1), INT64_MAX - 1);
+    advance(f, INT64_MAX - HTW_SECOND - 2);
+    assert_none_ran(f);
 }
 
-static void scheduler_far_deadlines_come_to_the_nanosecond(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 40);
+SCHEDULER_TEST(scheduler_far_deadlines_come_to_the_nanosecond) {
+    f->count = 40;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 40; i++) /* up to 17 years */
-        arm(&f, i, MS * ((int64_t)1 << i));
+        arm(f, i, MS * ((int64_t)1 << i));
     for (unsigned i = 0; i < 40; i++) {
         int64_t due = MS * ((int64_t)1 << i);
-        set_time(&f, due - 1);
-        assert_none_ran(&f);
-        set_time(&f, due);
-        assert_ran(&f, i);
-        assert_int_equal(f.probes[i].last.late_ns, 0);
+        set_time(f, due - 1);
+        assert_none_ran(f);
+        set_time(f, due);
+        assert_ran(f, i);
+        assert_int_equal(f->probes[i].last.late_ns, 0);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_instant_in_the_past_runs_now_and_is_late(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 10 * MS;
-    scheduler_open(&f, &options, 3);
+SCHEDULER_TEST(scheduler_instant_in_the_past_runs_now_and_is_late) {
+    f->options.manual_start_ns = 10 * MS;
+    scheduler_reopen(f);
     static const int64_t instants[] = { 3 * MS, 10 * MS, -5 };
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(htw_schedule_at(f.scheduler, instants[i], probe_run, &f.probes[i], NULL),
-                         0);
-        assert_none_ran(&f);
-        advance(&f, 0);
-        assert_ran(&f, i);
-        assert_int_equal(f.probes[i].last.deadline_ns, instants[i]);
-        assert_int_equal(f.probes[i].last.late_ns, 10 * MS - instants[i]);
+        arm_at(f, i, instants[i]);
+        assert_none_ran(f);
+        advance(f, 0);
+        assert_ran(f, i);
+        assert_int_equal(f->probes[i].last.deadline_ns, instants[i]);
+        assert_int_equal(f->probes[i].last.late_ns, 10 * MS - instants[i]);
     }
-    scheduler_close(&f);
 }
 
 /* The lateness does not fit 63 bits. */
-static void scheduler_instant_before_all_time_saturates_the_lateness(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 10 * MS;
-    scheduler_open(&f, &options, 1);
-    assert_int_equal(htw_schedule_at(f.scheduler, INT64_MIN, probe_run, &f.probes[0], NULL), 0);
-    advance(&f, 0);
-    assert_ran(&f, 0);
-    assert_int_equal(f.probes[0].last.late_ns, INT64_MAX);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_instant_before_all_time_saturates_the_lateness) {
+    f->options.manual_start_ns = 10 * MS;
+    scheduler_reopen(f);
+    arm_at(f, 0, INT64_MIN);
+    advance(f, 0);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.late_ns, INT64_MAX);
 }
 
-static void scheduler_instant_to_come_runs_at_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 10 * MS;
-    scheduler_open(&f, &options, 1);
-    assert_int_equal(htw_schedule_at(f.scheduler, 25 * MS, probe_run, &f.probes[0], NULL), 0);
-    advance(&f, 15 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_instant_to_come_runs_at_it) {
+    f->options.manual_start_ns = 10 * MS;
+    scheduler_reopen(f);
+    arm_at(f, 0, 25 * MS);
+    assert_runs_after(f, 15 * MS, 0);
 }
 
-static void scheduler_firing_tells_handle_and_scheduler(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    arm(&f, 0, MS);
-    arm(&f, 1, MS);
-    assert_int_not_equal(f.probes[0].handle, 0);
-    assert_int_not_equal(f.probes[0].handle, f.probes[1].handle);
-    advance(&f, MS);
+SCHEDULER_TEST(scheduler_firing_tells_handle_and_scheduler) {
+    arm(f, 0, MS);
+    arm(f, 1, MS);
+    assert_int_not_equal(f->probes[0].handle, 0);
+    assert_int_not_equal(f->probes[0].handle, f->probes[1].handle);
+    advance(f, MS);
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(f.probes[i].last.handle, f.probes[i].handle);
-        assert_ptr_equal(f.probes[i].last.scheduler, f.scheduler);
-        assert_int_equal(f.probes[i].last.missed, 0);
+        assert_int_equal(f->probes[i].last.handle, f->probes[i].handle);
+        assert_ptr_equal(f->probes[i].last.scheduler, f->scheduler);
+        assert_int_equal(f->probes[i].last.missed, 0);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_without_a_place_for_the_handle_runs_all_the_same(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 5);
+SCHEDULER_TEST(scheduler_without_a_place_for_the_handle_runs_all_the_same) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
-    spec.arg = &f.probes[4];
+    spec.arg = &f->probes[4];
     spec.when_ns = 5 * MS;
-    assert_int_equal(htw_schedule(f.scheduler, MS, probe_run, &f.probes[0], NULL), 0);
-    assert_int_equal(htw_schedule_at(f.scheduler, 2 * MS, probe_run, &f.probes[1], NULL), 0);
+    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[0], NULL), 0);
+    arm_at(f, 1, 2 * MS);
     assert_int_equal(
-        htw_schedule_within(f.scheduler, 3 * MS, 3 * MS, probe_run, &f.probes[2], NULL), 0);
-    assert_int_equal(htw_schedule_every(f.scheduler, 4 * MS, HTW_SECOND, HTW_REPEAT_SKIP, probe_run,
-                                        &f.probes[3], NULL),
+        htw_schedule_within(f->scheduler, 3 * MS, 3 * MS, probe_run, &f->probes[2], NULL), 0);
+    assert_int_equal(htw_schedule_every(f->scheduler, 4 * MS, HTW_SECOND, HTW_REPEAT_SKIP,
+                                        probe_run, &f->probes[3], NULL),
                      0);
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    advance(&f, 5 * MS);
-    assert_ran(&f, 0, 1, 2, 3, 4);
-    scheduler_close(&f);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    advance(f, 5 * MS);
+    assert_ran(f, 0, 1, 2, 3, 4);
 }
 
-static void scheduler_timers_run_in_order_of_deadline(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 6);
+SCHEDULER_TEST(scheduler_timers_run_in_order_of_deadline) {
     static const int64_t delays[] = { 400 * MS, 3 * MS, 300000 * MS, MS, 5000 * MS, 2 * MS };
     for (unsigned i = 0; i < 6; i++)
-        arm(&f, i, delays[i]);
-    advance(&f, 400 * HTW_SECOND);
-    assert_ran(&f, 3, 5, 1, 0, 4, 2);
+        arm(f, i, delays[i]);
+    advance(f, 400 * HTW_SECOND);
+    assert_ran(f, 3, 5, 1, 0, 4, 2);
     for (unsigned i = 0; i < 6; i++)
-        assert_int_equal(f.probes[i].ran_ns, delays[i]);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].ran_ns, delays[i]);
 }
 
 static void act_schedule_next(struct probe *self) {
@@ -245,86 +175,49 @@ static void act_schedule_next(struct probe *self) {
     self->result = htw_schedule(self->last.scheduler, MS, probe_run, next, &next->handle);
 }
 
-static void scheduler_callback_may_schedule(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 4);
+SCHEDULER_TEST(scheduler_callback_may_schedule) {
     for (unsigned i = 0; i < 3; i++)
-        f.probes[i].act = act_schedule_next;
-    arm(&f, 0, MS);
-    advance(&f, 10 * MS);
-    assert_ran(&f, 0, 1, 2, 3);
+        f->probes[i].act = act_schedule_next;
+    arm(f, 0, MS);
+    advance(f, 10 * MS);
+    assert_ran(f, 0, 1, 2, 3);
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(f.probes[i].result, 0);
-        assert_int_equal(f.probes[i].ran_ns, (i + 1) * MS);
-        assert_int_equal(f.probes[i].last.handle, f.probes[i].handle);
+        assert_int_equal(f->probes[i].result, 0);
+        assert_int_equal(f->probes[i].ran_ns, (i + 1) * MS);
+        assert_int_equal(f->probes[i].last.handle, f->probes[i].handle);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_more_than_a_batch_runs_in_one_tick(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1000);
+SCHEDULER_TEST(scheduler_more_than_a_batch_runs_in_one_tick) {
+    f->count = 1000;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 1000; i++)
-        arm(&f, i, 5 * MS);
-    advance(&f, 5 * MS);
-    assert_int_equal(f.log_count, 1000);
+        arm(f, i, 5 * MS);
+    advance(f, 5 * MS);
+    assert_int_equal(f->log_count, 1000);
     for (unsigned i = 0; i < 1000; i++) {
-        assert_int_equal(f.probes[i].runs, 1);
-        assert_int_equal(f.probes[i].ran_ns, 5 * MS);
+        assert_int_equal(f->probes[i].runs, 1);
+        assert_int_equal(f->probes[i].ran_ns, 5 * MS);
     }
-    scheduler_close(&f);
 }
 
 /* Every schedule call but the repeating one, which has other arguments to refuse. */
-static void scheduler_without_a_callback_is_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_without_a_callback_is_refused) {
     struct htw_spec spec = HTW_SPEC_INIT;
     htw_handle handle = 77;
-    assert_int_equal(htw_schedule(f.scheduler, 0, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_at(f.scheduler, 0, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_within(f.scheduler, 0, 1, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_every(f.scheduler, 0, 1, HTW_REPEAT_SKIP, NULL, NULL, &handle),
+    assert_int_equal(htw_schedule(f->scheduler, 0, NULL, NULL, &handle), -EINVAL);
+    assert_int_equal(htw_schedule_at(f->scheduler, 0, NULL, NULL, &handle), -EINVAL);
+    assert_int_equal(htw_schedule_within(f->scheduler, 0, 1, NULL, NULL, &handle), -EINVAL);
+    assert_int_equal(htw_schedule_every(f->scheduler, 0, 1, HTW_REPEAT_SKIP, NULL, NULL, &handle),
                      -EINVAL);
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &handle, NULL), -EINVAL);
-    assert_int_equal(htw_schedule_spec(f.scheduler, NULL, &handle, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_spec(f->scheduler, NULL, &handle, NULL), -EINVAL);
     assert_int_equal(handle, 77);
-    assert_int_equal(scheduler_stats(&f).scheduled, 0);
-    scheduler_close(&f);
+    assert_int_equal(scheduler_stats(f).scheduled, 0);
 }
 
-static void scheduler_argument_may_be_null(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_argument_may_be_null) {
     htw_handle handle = 0;
-    assert_int_equal(htw_schedule(f.scheduler, HTW_NEVER_NS, probe_run, NULL, &handle), 0);
-    assert_int_equal(htw_cancel(f.scheduler, handle), HTW_CANCELLED);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_delay_runs_at_its_time),
-        cmocka_unit_test(scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call),
-        cmocka_unit_test(scheduler_deadline_between_ticks_is_rounded_up),
-        cmocka_unit_test(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to),
-        cmocka_unit_test(scheduler_forever_never_comes),
-        cmocka_unit_test(scheduler_delay_beyond_the_range_saturates),
-        cmocka_unit_test(scheduler_far_deadlines_come_to_the_nanosecond),
-        cmocka_unit_test(scheduler_instant_in_the_past_runs_now_and_is_late),
-        cmocka_unit_test(scheduler_instant_before_all_time_saturates_the_lateness),
-        cmocka_unit_test(scheduler_instant_to_come_runs_at_it),
-        cmocka_unit_test(scheduler_firing_tells_handle_and_scheduler),
-        cmocka_unit_test(scheduler_without_a_place_for_the_handle_runs_all_the_same),
-        cmocka_unit_test(scheduler_timers_run_in_order_of_deadline),
-        cmocka_unit_test(scheduler_callback_may_schedule),
-        cmocka_unit_test(scheduler_more_than_a_batch_runs_in_one_tick),
-        cmocka_unit_test(scheduler_without_a_callback_is_refused),
-        cmocka_unit_test(scheduler_argument_may_be_null),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(htw_schedule(f->scheduler, HTW_NEVER_NS, probe_run, NULL, &handle), 0);
+    assert_int_equal(htw_cancel(f->scheduler, handle), HTW_CANCELLED);
 }

@@ -75,59 +75,44 @@ static void assert_visited(const struct visit *self, const int64_t *deadlines_ns
     }
 }
 
-static void scheduler_stop_hands_back_each_with_its_deadline(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_stop_hands_back_each_with_its_deadline) {
     static const int64_t deadlines_ns[] = {
         HTW_NEVER_NS, 300 * HTW_SECOND, 5 * MS + 2, 5 * MS + 1, 0, HTW_NEVER_NS, 70 * MS
     };
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 8);
     for (unsigned i = 0; i < 6; i++)
-        arm(&f, i, deadlines_ns[i]);
-    arm_every(&f, 6, deadlines_ns[6], MS, HTW_REPEAT_SKIP);
-    arm(&f, 7, 4 * MS);
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[7].handle), HTW_CANCELLED);
-    struct visit *visited = stop(&f);
+        arm(f, i, deadlines_ns[i]);
+    arm_every(f, 6, deadlines_ns[6], MS, HTW_REPEAT_SKIP);
+    arm(f, 7, 4 * MS);
+    assert_int_equal(cancel(f, 7), HTW_CANCELLED);
+    struct visit *visited = stop(f);
     assert_visited(visited, deadlines_ns, 7);
     free(visited);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+    assert_none_ran(f);
 }
 
 /* All of these are due: their ticks have passed. */
-static void scheduler_stop_hands_back_what_is_overdue(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_stop_hands_back_what_is_overdue) {
     static const int64_t deadlines_ns[] = { 50 * MS, 30 * MS, 1000 * MS, 40 * MS, -5 };
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = HTW_SECOND;
-    scheduler_open(&f, &options, 5);
+    f->options.manual_start_ns = HTW_SECOND;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(htw_schedule_at(f.scheduler, deadlines_ns[i], probe_run, &f.probes[i],
-                                         &f.probes[i].handle),
-                         0);
-    struct visit *visited = stop(&f);
+        arm_at(f, i, deadlines_ns[i]);
+    struct visit *visited = stop(f);
     assert_visited(visited, deadlines_ns, 5);
     free(visited);
-    scheduler_close(&f);
 }
 
 /* Moved timers stay for a while where they were. */
-static void scheduler_stop_hands_back_moved_ones_with_their_new_deadlines(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_stop_hands_back_moved_ones_with_their_new_deadlines) {
     static const int64_t deadlines_ns[] = { 100 * MS, 99 * MS + 1, 3 * MS, 1 };
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 4);
     for (unsigned i = 0; i < 4; i++)
-        arm(&f, i, (i + 1) * MS);
+        arm(f, i, (i + 1) * MS);
     for (unsigned i = 0; i < 4; i++)
         if (i != 2)
-            assert_int_equal(htw_reschedule(f.scheduler, f.probes[i].handle, deadlines_ns[i]),
-                             HTW_MOVED);
-    struct visit *visited = stop(&f);
+            assert_int_equal(reschedule(f, i, deadlines_ns[i]), HTW_MOVED);
+    struct visit *visited = stop(f);
     assert_visited(visited, deadlines_ns, 4);
     free(visited);
-    scheduler_close(&f);
 }
 
 static uint64_t next_random(uint64_t *seed) {
@@ -136,73 +121,65 @@ static uint64_t next_random(uint64_t *seed) {
 }
 
 /* Under keys, so that all shards have some. */
-static void stop_many(uint32_t shards) {
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.shards = shards;
-    scheduler_open(&f, &options, 1500);
+static void stop_many(struct scheduler_fixture *f, uint32_t shards) {
+    f->options.shards = shards;
+    f->count = 1500;
+    scheduler_reopen(f);
     uint64_t seed = 4711;
     for (unsigned i = 0; i < 1500; i++) {
         struct htw_spec spec = HTW_SPEC_INIT;
         char key[16];
         snprintf(key, sizeof(key), "%u", i);
         spec.callback = probe_run;
-        spec.arg = &f.probes[i];
+        spec.arg = &f->probes[i];
         spec.key = key;
         spec.key_size = strlen(key);
         spec.when_ns = i % 50 == 0 ? HTW_NEVER_NS
                        : i % 2     ? (int64_t)next_random(&seed) % (10 * MS)
                                    : (int64_t)next_random(&seed) << 10;
-        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
+        arm_spec(f, i, &spec);
     }
-    struct visit *visited = stop(&f);
+    struct visit *visited = stop(f);
     assert_int_equal(visited->count, 1500);
     for (size_t i = 0; i < 1500; i++)
         ((struct probe *)visited->seen[i].leftover.arg)->result++;
     for (unsigned i = 0; i < 1500; i++)
-        assert_int_equal(f.probes[i].result, 1);
+        assert_int_equal(f->probes[i].result, 1);
     free(visited);
-    scheduler_close(&f);
 }
 
-static void scheduler_stop_hands_back_each_once(void **state) {
-    (void)state;
-    stop_many(1);
-    stop_many(4);
+SCHEDULER_TEST(scheduler_stop_hands_back_each_once) {
+    stop_many(f, 1);
+    stop_many(f, 4);
 }
 
-static void scheduler_stop_with_the_clock_set_back_hands_back_each_once(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 300);
-    set_time(&f, 10 * HTW_SECOND);
+SCHEDULER_TEST(scheduler_stop_with_the_clock_set_back_hands_back_each_once) {
+    f->count = 300;
+    scheduler_reopen(f);
+    set_time(f, 10 * HTW_SECOND);
     for (unsigned i = 0; i < 299; i++)
-        arm(&f, i, (299 - i) * MS);
-    set_time(&f, HTW_SECOND);
-    arm(&f, 299, 0);
-    struct visit *visited = stop(&f);
+        arm(f, i, (299 - i) * MS);
+    set_time(f, HTW_SECOND);
+    arm(f, 299, 0);
+    struct visit *visited = stop(f);
     assert_int_equal(visited->count, 300);
     for (unsigned i = 0; i < 300; i++)
         ((struct probe *)visited->seen[i].leftover.arg)->result++;
     for (unsigned i = 0; i < 300; i++)
-        assert_int_equal(f.probes[i].result, 1);
+        assert_int_equal(f->probes[i].result, 1);
     free(visited);
-    scheduler_close(&f);
 }
 
-static void scheduler_after_stop_every_call_says_so(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
+SCHEDULER_TEST(scheduler_after_stop_every_call_says_so) {
     struct htw_spec spec = HTW_SPEC_INIT;
     struct htw_group *group = NULL;
     htw_handle handle = 77;
     int64_t deadline = 0;
     spec.callback = probe_run;
-    arm(&f, 0, MS);
-    arm_every(&f, 1, MS, MS, HTW_REPEAT_SKIP);
-    assert_int_equal(htw_scheduler_stop(f.scheduler, NULL, NULL), 0);
-    struct htw_scheduler *s = f.scheduler;
+    arm(f, 0, MS);
+    arm_every(f, 1, MS, MS, HTW_REPEAT_SKIP);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    struct htw_scheduler *s = f->scheduler;
     assert_int_equal(htw_schedule(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
     assert_int_equal(htw_schedule_at(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
     assert_int_equal(htw_schedule_within(s, 0, 1, probe_run, NULL, &handle), -ESHUTDOWN);
@@ -210,36 +187,31 @@ static void scheduler_after_stop_every_call_says_so(void **state) {
                      -ESHUTDOWN);
     assert_int_equal(htw_schedule_spec(s, &spec, &handle, NULL), -ESHUTDOWN);
     assert_int_equal(handle, 77);
-    assert_int_equal(htw_reschedule(s, f.probes[0].handle, 0), -ESHUTDOWN);
-    assert_int_equal(htw_reschedule_at(s, f.probes[0].handle, 0), -ESHUTDOWN);
+    assert_int_equal(htw_reschedule(s, f->probes[0].handle, 0), -ESHUTDOWN);
+    assert_int_equal(htw_reschedule_at(s, f->probes[0].handle, 0), -ESHUTDOWN);
     assert_int_equal(htw_group_create(s, &group), -ESHUTDOWN);
     assert_int_equal(htw_scheduler_advance(s, MS), -ESHUTDOWN);
     assert_int_equal(htw_scheduler_set_time(s, MS), -ESHUTDOWN);
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(htw_cancel(s, f.probes[i].handle), HTW_GONE);
-        assert_int_equal(htw_cancel_wait(s, f.probes[i].handle), HTW_GONE);
-        assert_int_equal(htw_set_period(s, f.probes[i].handle, MS), HTW_GONE);
-        assert_false(htw_is_pending(s, f.probes[i].handle));
-        assert_int_equal(htw_deadline(s, f.probes[i].handle, &deadline), -ENOENT);
+        assert_int_equal(htw_cancel(s, f->probes[i].handle), HTW_GONE);
+        assert_int_equal(htw_cancel_wait(s, f->probes[i].handle), HTW_GONE);
+        assert_int_equal(htw_set_period(s, f->probes[i].handle, MS), HTW_GONE);
+        assert_false(htw_is_pending(s, f->probes[i].handle));
+        assert_int_equal(htw_deadline(s, f->probes[i].handle, &deadline), -ENOENT);
     }
     assert_int_equal(htw_pending(s), 0);
     assert_int_equal(htw_scheduler_now(s), 0);
     assert_int_equal(htw_scheduler_next(s), HTW_NEVER_NS);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+    assert_none_ran(f);
 }
 
-static void scheduler_second_stop_finds_nothing(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm(&f, 0, MS);
-    struct visit *first = stop(&f), *second = stop(&f);
+SCHEDULER_TEST(scheduler_second_stop_finds_nothing) {
+    arm(f, 0, MS);
+    struct visit *first = stop(f), *second = stop(f);
     assert_int_equal(first->count, 1);
     assert_int_equal(second->count, 0);
     free(first);
     free(second);
-    scheduler_close(&f);
 }
 
 /* ---- from callbacks and hooks */
@@ -251,19 +223,15 @@ static void act_stop(struct probe *self) {
                    htw_scheduler_set_time(self->last.scheduler, 0) == -EDEADLK;
 }
 
-static void scheduler_stop_in_a_callback_is_a_deadlock(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_stop_in_a_callback_is_a_deadlock) {
     for (uint32_t workers = 0; workers <= 2; workers++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.workers = workers;
-        scheduler_open(&f, &options, 1);
-        f.probes[0].act = act_stop;
-        arm(&f, 0, MS);
-        advance(&f, MS);
-        assert_true(f.probes[0].result);
-        arm(&f, 0, MS);
-        scheduler_close(&f);
+        f->options.workers = workers;
+        scheduler_reopen(f);
+        f->probes[0].act = act_stop;
+        arm(f, 0, MS);
+        advance(f, MS);
+        assert_true(f->probes[0].result);
+        arm(f, 0, MS);
     }
 }
 
@@ -280,37 +248,29 @@ static void arm_hooked(struct scheduler_fixture *f, unsigned number) {
     spec.arg = &f->probes[number];
     spec.when_ns = MS;
     spec.release = hook_stop;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[number].handle, NULL), 0);
+    arm_spec(f, number, &spec);
 }
 
-static void scheduler_stop_in_a_hook_is_a_deadlock(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    arm_hooked(&f, 0);
-    advance(&f, MS);
-    assert_int_equal(f.probes[0].runs, 2); /* callback and hook */
-    assert_int_equal(f.probes[0].result, -EDEADLK);
-    arm_hooked(&f, 1);
-    struct visit *visited = stop(&f);
+SCHEDULER_TEST(scheduler_stop_in_a_hook_is_a_deadlock) {
+    arm_hooked(f, 0);
+    advance(f, MS);
+    assert_int_equal(f->probes[0].runs, 2); /* callback and hook */
+    assert_int_equal(f->probes[0].result, -EDEADLK);
+    arm_hooked(f, 1);
+    struct visit *visited = stop(f);
     assert_int_equal(visited->count, 1);
-    assert_int_equal(f.probes[1].runs, 1);
-    assert_int_equal(f.probes[1].result, -EDEADLK);
+    assert_int_equal(f->probes[1].runs, 1);
+    assert_int_equal(f->probes[1].result, -EDEADLK);
     free(visited);
-    scheduler_close(&f);
 }
 
 /* Such a hook is called by the canceller, outside of anything that stop would wait for; but
    the rule is for all hooks. */
-static void scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_hooked(&f, 0);
-    assert_int_equal(htw_cancel(f.scheduler, f.probes[0].handle), HTW_CANCELLED);
-    assert_int_equal(f.probes[0].runs, 1);
-    assert_int_equal(f.probes[0].result, -EDEADLK);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock) {
+    arm_hooked(f, 0);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[0].result, -EDEADLK);
 }
 
 /* ---- while something goes on */
@@ -323,60 +283,40 @@ static void act_wait(struct probe *self) {
 }
 
 /* The first is running, the others of its tick have been taken; a few are yet to come. */
-static void stop_while_running(uint32_t workers) {
-    struct scheduler_fixture f;
+static void stop_while_running(struct scheduler_fixture *f, uint32_t workers) {
     struct gate gate = GATE_INIT;
     struct driver driver;
     pthread_t thread;
     void *result;
-    struct htw_scheduler_options options = scheduler_options();
-    options.workers = workers;
-    scheduler_open(&f, &options, 200);
+    f->options.workers = workers;
+    f->count = 200;
+    scheduler_reopen(f);
     the_gate = &gate;
     for (unsigned i = 0; i < 200; i++) {
-        f.probes[i].act = act_wait;
-        arm(&f, i, i < 150 ? MS : 2 * MS + i);
+        f->probes[i].act = act_wait;
+        arm(f, i, i < 150 ? MS : 2 * MS + i);
     }
-    driver_start(&driver, &f, 10 * MS);
+    driver_start(&driver, f, 10 * MS);
     assert_true(gate_await(&gate, 1));
-    assert_int_equal(pthread_create(&thread, NULL, stop_unchecked, &f), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_unchecked, f), 0);
     /* Only when stop has begun is the gate opened. */
-    while (htw_scheduler_advance(f.scheduler, 0) == -EBUSY)
+    while (htw_scheduler_advance(f->scheduler, 0) == -EBUSY)
         sched_yield();
     gate_open(&gate);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_int_equal(driver_join(&driver), 0);
     struct visit *visited = result;
     assert_visits(visited);
-    assert_true(f.log_count >= 1);
+    assert_true(f->log_count >= 1);
     for (size_t i = 0; i < visited->count; i++)
         ((struct probe *)visited->seen[i].leftover.arg)->result++;
     for (unsigned i = 0; i < 200; i++) /* run or handed back, and not both */
-        assert_int_equal(f.probes[i].runs + (unsigned)f.probes[i].result, 1);
+        assert_int_equal(f->probes[i].runs + (unsigned)f->probes[i].result, 1);
     free(visited);
-    scheduler_close(&f);
 }
 
-static void scheduler_stop_waits_for_what_runs_and_hands_back_the_rest(void **state) {
-    (void)state;
-    stop_while_running(0);
-    stop_while_running(1);
-    stop_while_running(2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_stop_hands_back_each_with_its_deadline),
-        cmocka_unit_test(scheduler_stop_hands_back_what_is_overdue),
-        cmocka_unit_test(scheduler_stop_hands_back_moved_ones_with_their_new_deadlines),
-        cmocka_unit_test(scheduler_stop_hands_back_each_once),
-        cmocka_unit_test(scheduler_stop_with_the_clock_set_back_hands_back_each_once),
-        cmocka_unit_test(scheduler_after_stop_every_call_says_so),
-        cmocka_unit_test(scheduler_second_stop_finds_nothing),
-        cmocka_unit_test(scheduler_stop_in_a_callback_is_a_deadlock),
-        cmocka_unit_test(scheduler_stop_in_a_hook_is_a_deadlock),
-        cmocka_unit_test(scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock),
-        cmocka_unit_test(scheduler_stop_waits_for_what_runs_and_hands_back_the_rest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+SCHEDULER_TEST(scheduler_stop_waits_for_what_runs_and_hands_back_the_rest) {
+    stop_while_running(f, 0);
+    stop_while_running(f, 1);
+    stop_while_running(f, 2);
 }

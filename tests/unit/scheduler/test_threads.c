@@ -69,22 +69,25 @@ static void assert_has(const struct tasks *list, const char *name) {
         fail_msg("%zu threads are called %s", found, name);
 }
 
-static void open_started(struct scheduler_fixture *f, const char *name) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.shards = 4;
-    options.expirers = 2;
-    options.workers = 3;
-    options.start_threads = true;
-    options.thread_name = name;
-    scheduler_open(f, &options, 1);
+static void assert_threads_end_with_it(struct scheduler_fixture *f) {
+    f->options = scheduler_options();
+    scheduler_reopen(f);
+    assert_int_equal(count_tasks("htw-"), 0);
 }
 
-static void scheduler_threads_are_named_by_what_they_do(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+static void open_started(struct scheduler_fixture *f, const char *name) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.shards = 4;
+    f->options.expirers = 2;
+    f->options.workers = 3;
+    f->options.start_threads = true;
+    f->options.thread_name = name;
+    scheduler_reopen(f);
+}
+
+SCHEDULER_TEST(scheduler_threads_are_named_by_what_they_do) {
     struct tasks list;
-    open_started(&f, NULL);
+    open_started(f, NULL);
     list_tasks("htw-", &list);
     assert_int_equal(list.count, 5);
     assert_has(&list, "htw-expirer-0");
@@ -92,13 +95,11 @@ static void scheduler_threads_are_named_by_what_they_do(void **state) {
     assert_has(&list, "htw-worker-0");
     assert_has(&list, "htw-worker-1");
     assert_has(&list, "htw-worker-2");
-    scheduler_close(&f);
-    assert_int_equal(count_tasks("htw-"), 0);
+    assert_threads_end_with_it(f);
 }
 
 /* The end of the name is cut, not the number. */
-static void scheduler_threads_of_a_long_name_keep_their_number(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_threads_of_a_long_name_keep_their_number) {
     static const struct {
         const char *name, *expirer, *worker;
     } cases[] = {
@@ -107,29 +108,25 @@ static void scheduler_threads_of_a_long_name_keep_their_number(void **state) {
         { "abcde", "abcde-expirer-1", "abcde-worker-2" },
         { "", "-expirer-1", "-worker-2" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct scheduler_fixture f;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct tasks list;
-        open_started(&f, cases[i].name);
+        open_started(f, cases[i].name);
         list_tasks("-expirer-", &list);
         assert_int_equal(list.count, 2);
         assert_has(&list, cases[i].expirer);
         list_tasks("-worker-", &list);
         assert_int_equal(list.count, 3);
         assert_has(&list, cases[i].worker);
-        scheduler_close(&f);
     }
 }
 
 /* All but SIGKILL and SIGSTOP, which cannot be, the first two of real time, which the C library
    keeps to itself, and the last, which valgrind does. */
-static void scheduler_threads_block_all_signals(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
+SCHEDULER_TEST(scheduler_threads_block_all_signals) {
     struct tasks list;
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    open_started(&f, NULL);
+    open_started(f, NULL);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     list_tasks("htw-", &list);
     assert_int_equal(list.count, 5);
@@ -142,85 +139,63 @@ static void scheduler_threads_block_all_signals(void **state) {
         }
     for (int signal = 1; signal <= SIGRTMAX; signal++) /* who creates it keeps his own mask */
         assert_int_equal(sigismember(&before, signal), sigismember(&after, signal));
-    scheduler_close(&f);
 }
 
-static void scheduler_threads_start_with_the_first_timer(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(scheduler_threads_start_with_the_first_timer) {
     htw_handle untouched = 0;
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.workers = 2;
-    scheduler_open(&f, &options, 1);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.workers = 2;
+    scheduler_reopen(f);
     assert_int_equal(count_tasks("htw-"), 0);
-    assert_int_equal(htw_cancel(f.scheduler, 77), HTW_GONE);
-    assert_int_equal(htw_pending(f.scheduler), 0);
-    assert_int_equal(htw_schedule(f.scheduler, 0, NULL, NULL, &untouched), -EINVAL);
+    assert_int_equal(htw_cancel(f->scheduler, 77), HTW_GONE);
+    assert_int_equal(htw_pending(f->scheduler), 0);
+    assert_int_equal(htw_schedule(f->scheduler, 0, NULL, NULL, &untouched), -EINVAL);
     assert_int_equal(count_tasks("htw-"), 0);
-    arm(&f, 0, HTW_NEVER_NS);
+    arm(f, 0, HTW_NEVER_NS);
     struct tasks list;
     list_tasks("htw-", &list);
     assert_true(list.count >= 1 && list.count <= 3);
     assert_has(&list, "htw-expirer-0");
-    scheduler_close(&f);
+    assert_threads_end_with_it(f);
+}
+
+SCHEDULER_TEST(scheduler_destroyed_unused_had_no_threads) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.workers = 2;
+    scheduler_reopen(f);
     assert_int_equal(count_tasks("htw-"), 0);
 }
 
-static void scheduler_destroyed_unused_had_no_threads(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.workers = 2;
-    scheduler_open(&f, &options, 0);
-    assert_int_equal(count_tasks("htw-"), 0);
-    scheduler_close(&f);
-}
-
-static void scheduler_has_no_more_expirers_than_shards(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.shards = 3;
-    options.expirers = HTW_EXPIRERS_MAX;
-    options.start_threads = true;
-    scheduler_open(&f, &options, 0);
+SCHEDULER_TEST(scheduler_has_no_more_expirers_than_shards) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.shards = 3;
+    f->options.expirers = HTW_EXPIRERS_MAX;
+    f->options.start_threads = true;
+    scheduler_reopen(f);
     assert_int_equal(count_tasks("htw-expirer-"), 3);
     assert_int_equal(count_tasks("htw-worker-"), 0);
-    scheduler_close(&f);
 }
 
-static void scheduler_of_manual_time_has_workers_only(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.start_threads = true;
-    scheduler_open(&f, &options, 1);
-    arm(&f, 0, MS);
-    advance(&f, MS);
+SCHEDULER_TEST(scheduler_of_manual_time_has_workers_only) {
+    f->options.start_threads = true;
+    scheduler_reopen(f);
+    arm(f, 0, MS);
+    advance(f, MS);
     assert_int_equal(count_tasks("htw-"), 0);
-    scheduler_close(&f);
-    options.workers = 2;
-    scheduler_open(&f, &options, 1);
+    f->options.workers = 2;
+    scheduler_reopen(f);
     assert_int_equal(count_tasks("htw-"), 2);
     assert_int_equal(count_tasks("htw-worker-"), 2);
-    scheduler_close(&f);
 }
 
-static void scheduler_embedded_has_no_threads(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(&f, &options, 1);
-    arm(&f, 0, 0);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    assert_ran(&f, 0);
+SCHEDULER_TEST(scheduler_embedded_has_no_threads) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    scheduler_reopen(f);
+    arm(f, 0, 0);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
+    assert_ran(f, 0);
     assert_int_equal(count_tasks("htw-"), 0);
-    scheduler_close(&f);
 }
 
 enum { STORED = 2000 };
@@ -235,7 +210,7 @@ static void compare_handle(void *arg, const struct htw_expiration *expiration) {
     stored->result = stored->handle == expiration->handle ? 1 : -1;
 }
 
-static void scheduler_handle_is_stored_before_the_callback_runs(void **state) {
+UNIT_TEST(scheduler_handle_is_stored_before_the_callback_runs) {
     (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
@@ -259,19 +234,4 @@ static void scheduler_handle_is_stored_before_the_callback_runs(void **state) {
         assert_int_equal(stored[i].result, 1);
     }
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_handle_is_stored_before_the_callback_runs),
-        cmocka_unit_test(scheduler_threads_are_named_by_what_they_do),
-        cmocka_unit_test(scheduler_threads_of_a_long_name_keep_their_number),
-        cmocka_unit_test(scheduler_threads_block_all_signals),
-        cmocka_unit_test(scheduler_threads_start_with_the_first_timer),
-        cmocka_unit_test(scheduler_destroyed_unused_had_no_threads),
-        cmocka_unit_test(scheduler_has_no_more_expirers_than_shards),
-        cmocka_unit_test(scheduler_of_manual_time_has_workers_only),
-        cmocka_unit_test(scheduler_embedded_has_no_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

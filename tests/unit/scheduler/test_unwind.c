@@ -32,7 +32,7 @@ static void leave_by_cancel(struct probe *self) {
 typedef void leave_function(struct probe *self);
 
 static leave_function *const ways[] = { leave_by_exit, leave_by_cancel };
-enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+enum { WAYS = COUNT_OF(ways) };
 
 /* ---- threads that call */
 
@@ -88,83 +88,69 @@ static bool is_readable(struct htw_scheduler *scheduler) {
 }
 
 static void scheduler_open_embedded(struct scheduler_fixture *f) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    scheduler_open(f, &options, TIMERS);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->count = TIMERS;
+    scheduler_reopen(f);
 }
 
-static void unwind_out_of_process_leaves_the_rest_to_the_next_call(void **state) {
-    (void)state;
+SCHEDULER_TEST(unwind_out_of_process_leaves_the_rest_to_the_next_call) {
     for (unsigned way = 0; way < WAYS; way++) {
-        struct scheduler_fixture f;
-        scheduler_open_embedded(&f);
-        arm_leaver(&f, ways[way]);
-        assert_false(returns(call_process, &f));
-        assert_ran(&f, 0, 1, 2, 3);
-        assert_true(is_readable(f.scheduler));
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[5].handle), HTW_CANCELLED);
-        assert_int_equal(htw_cancel(f.scheduler, f.probes[LEAVER].handle), HTW_GONE);
+        scheduler_open_embedded(f);
+        arm_leaver(f, ways[way]);
+        assert_false(returns(call_process, f));
+        assert_ran(f, 0, 1, 2, 3);
+        assert_true(is_readable(f->scheduler));
+        assert_int_equal(cancel(f, 5), HTW_CANCELLED);
+        assert_int_equal(cancel(f, LEAVER), HTW_GONE);
         size_t count;
-        assert_int_equal(htw_scheduler_process(f.scheduler, 0, &count), HTW_DONE);
+        assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
         assert_int_equal(count, 5);
-        assert_ran(&f, 4, 6, 7, 8, 9);
-        scheduler_close(&f);
+        assert_ran(f, 4, 6, 7, 8, 9);
     }
 }
 
-static void unwind_out_of_advance_leaves_the_rest_to_the_next_call(void **state) {
-    (void)state;
+SCHEDULER_TEST(unwind_out_of_advance_leaves_the_rest_to_the_next_call) {
     static void (*const calls[])(void *) = { call_advance, call_set_time };
     for (unsigned variant = 0; variant < 2 * WAYS; variant++) {
-        struct scheduler_fixture f;
-        scheduler_open(&f, NULL, TIMERS);
-        arm_leaver(&f, ways[variant / 2]);
-        assert_false(returns(calls[variant % 2], &f));
-        assert_ran(&f, 0, 1, 2, 3);
-        advance(&f, 0);
-        assert_ran(&f, 4, 5, 6, 7, 8, 9);
-        scheduler_close(&f);
+        f->count = TIMERS;
+        scheduler_reopen(f);
+        arm_leaver(f, ways[variant / 2]);
+        assert_false(returns(calls[variant % 2], f));
+        assert_ran(f, 0, 1, 2, 3);
+        advance(f, 0);
+        assert_ran(f, 4, 5, 6, 7, 8, 9);
     }
 }
 
-static void unwind_out_of_a_repeating_timer_lets_it_repeat(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_every(&f, 0, 0, 5 * MS, HTW_REPEAT_SKIP);
-    f.probes[0].act = leave_by_exit;
-    assert_false(returns(call_advance, &f));
-    advance(&f, 10 * MS);
-    assert_ran(&f, 0, 0, 0);
-    scheduler_close(&f);
+SCHEDULER_TEST(unwind_out_of_a_repeating_timer_lets_it_repeat) {
+    arm_every(f, 0, 0, 5 * MS, HTW_REPEAT_SKIP);
+    f->probes[0].act = leave_by_exit;
+    assert_false(returns(call_advance, f));
+    advance(f, 10 * MS);
+    assert_ran(f, 0, 0, 0);
 }
 
-static void unwind_before_a_stop_hands_the_rest_back(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, TIMERS);
-    arm_leaver(&f, leave_by_exit);
-    assert_false(returns(call_advance, &f));
-    assert_ran(&f, 0, 1, 2, 3);
-    assert_int_equal(htw_pending(f.scheduler), TIMERS - 4);
-    scheduler_close(&f); /* counts what is handed back */
+SCHEDULER_TEST(unwind_before_a_stop_hands_the_rest_back) {
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_leaver(f, leave_by_exit);
+    assert_false(returns(call_advance, f));
+    assert_ran(f, 0, 1, 2, 3);
+    assert_int_equal(htw_pending(f->scheduler), TIMERS - 4);
 }
 
 /* ---- from callbacks in a thread of the library */
 
-static void unwind_out_of_a_worker_leaves_it_at_work(void **state) {
-    (void)state;
+SCHEDULER_TEST(unwind_out_of_a_worker_leaves_it_at_work) {
     for (unsigned way = 0; way < WAYS; way++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.workers = 1;
-        scheduler_open(&f, &options, TIMERS);
-        arm_leaver(&f, ways[way]);
-        f.probes[7].act = ways[way]; /* a second time */
-        advance(&f, 0);
-        assert_ran(&f, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-        scheduler_close(&f);
+        f->options.workers = 1;
+        f->count = TIMERS;
+        scheduler_reopen(f);
+        arm_leaver(f, ways[way]);
+        f->probes[7].act = ways[way]; /* a second time */
+        advance(f, 0);
+        assert_ran(f, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
     }
 }
 
@@ -175,23 +161,19 @@ static void pass_gate(struct probe *self) {
     gate_enter(&gate);
 }
 
-static void unwind_out_of_an_expirer_leaves_it_at_work(void **state) {
-    (void)state;
+SCHEDULER_TEST(unwind_out_of_an_expirer_leaves_it_at_work) {
     for (unsigned way = 0; way < WAYS; way++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
-        options.clock = HTW_CLOCK_MONOTONIC;
-        scheduler_open(&f, &options, 4);
+        f->options.clock = HTW_CLOCK_MONOTONIC;
+        scheduler_reopen(f);
         gate = (struct gate)GATE_INIT;
         for (unsigned i = 0; i < 4; i++)
-            f.probes[i].act = i < 3 ? ways[way] : pass_gate;
+            f->probes[i].act = i < 3 ? ways[way] : pass_gate;
         for (unsigned i = 0; i < 4; i++)
-            arm(&f, i, i * MS);
+            arm(f, i, i * MS);
         bool passed = gate_await(&gate, 1);
         gate_open(&gate);
         assert_true(passed);
-        assert_true(htw_cancel_wait(f.scheduler, f.probes[3].handle) >= 0);
-        scheduler_close(&f);
+        assert_true(cancel_wait(f, 3) >= 0);
     }
 }
 
@@ -210,22 +192,18 @@ static void call_task_run(void *arg) {
     htw_task_run(kept);
 }
 
-static void unwind_out_of_a_task_ends_it(void **state) {
-    (void)state;
+SCHEDULER_TEST(unwind_out_of_a_task_ends_it) {
     for (unsigned way = 0; way < WAYS; way++) {
-        struct scheduler_fixture f;
-        struct htw_scheduler_options options = scheduler_options();
         const struct htw_executor executor = { keep, NULL };
-        options.clock = HTW_CLOCK_MONOTONIC;
-        options.embedded = true;
-        options.executor = &executor;
-        scheduler_open(&f, &options, 1);
-        arm(&f, 0, 0);
-        f.probes[0].act = ways[way];
-        assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+        f->options.clock = HTW_CLOCK_MONOTONIC;
+        f->options.embedded = true;
+        f->options.executor = &executor;
+        scheduler_reopen(f);
+        arm(f, 0, 0);
+        f->probes[0].act = ways[way];
+        assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
         assert_false(returns(call_task_run, NULL));
-        assert_ran(&f, 0);
-        scheduler_close(&f); /* waits for all tasks */
+        assert_ran(f, 0);
     }
 }
 
@@ -241,49 +219,41 @@ static void wait_for_first(struct probe *self) {
     cancelled_in_cancel_wait(&self->fixture->probes[0]);
 }
 
-static void unwind_out_of_cancel_wait_keeps_no_lock(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(unwind_out_of_cancel_wait_keeps_no_lock) {
     struct driver driver;
-    options.workers = 1;
-    scheduler_open(&f, &options, 1);
+    f->options.workers = 1;
+    scheduler_reopen(f);
     gate = (struct gate)GATE_INIT;
-    arm(&f, 0, 0);
-    f.probes[0].act = pass_gate;
-    driver_start(&driver, &f, 0);
+    arm(f, 0, 0);
+    f->probes[0].act = pass_gate;
+    driver_start(&driver, f, 0);
     bool passed = gate_await(&gate, 1);
-    bool returned = returns(cancelled_in_cancel_wait, &f.probes[0]);
+    bool returned = returns(cancelled_in_cancel_wait, &f->probes[0]);
     gate_open(&gate);
     assert_int_equal(driver_join(&driver), 0);
     assert_true(passed);
     assert_false(returned);
-    assert_int_equal(htw_cancel_wait(f.scheduler, f.probes[0].handle), HTW_GONE);
-    scheduler_close(&f);
+    assert_int_equal(cancel_wait(f, 0), HTW_GONE);
 }
 
 /* A callback that waits for another one, as others can see. */
-static void unwind_out_of_cancel_wait_in_a_callback_waits_no_more(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.workers = 2;
-    scheduler_open(&f, &options, 3);
+SCHEDULER_TEST(unwind_out_of_cancel_wait_in_a_callback_waits_no_more) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.workers = 2;
+    scheduler_reopen(f);
     gate = (struct gate)GATE_INIT;
-    f.probes[0].act = pass_gate;
-    f.probes[1].act = wait_for_first;
-    f.probes[2].act = pass_gate;
-    arm(&f, 0, 0);
+    f->probes[0].act = pass_gate;
+    f->probes[1].act = wait_for_first;
+    f->probes[2].act = pass_gate;
+    arm(f, 0, 0);
     bool passed = gate_await(&gate, 1);
-    arm(&f, 1, 0);
-    arm(&f, 2, 0);
+    arm(f, 1, 0);
+    arm(f, 2, 0);
     passed = passed && gate_await(&gate, 2); /* the one that waited has gone on to the third */
     gate_open(&gate);
     assert_true(passed);
     for (unsigned i = 0; i < 3; i++)
-        assert_true(htw_cancel_wait(f.scheduler, f.probes[i].handle) >= 0);
-    scheduler_close(&f);
+        assert_true(cancel_wait(f, i) >= 0);
 }
 
 static void cancelled_in_stop(void *arg) {
@@ -302,31 +272,24 @@ static void cancelled_in_process(void *arg) {
     call_process(arg);
 }
 
-static void cancelled_thread_finishes_stop_and_advance(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.workers = 1;
-    scheduler_open(&f, &options, 2);
-    arm(&f, 0, 0);
-    assert_true(returns(cancelled_in_advance, &f));
-    assert_ran(&f, 0);
-    arm(&f, 1, HTW_NEVER_NS);
-    assert_true(returns(cancelled_in_stop, &f));
-    assert_int_equal(scheduler_stats(&f).handed_back, 1);
-    assert_int_equal(htw_schedule(f.scheduler, 0, probe_run, &f.probes[0], NULL), -ESHUTDOWN);
-    scheduler_close(&f);
+SCHEDULER_TEST(cancelled_thread_finishes_stop_and_advance) {
+    f->options.workers = 1;
+    scheduler_reopen(f);
+    arm(f, 0, 0);
+    assert_true(returns(cancelled_in_advance, f));
+    assert_ran(f, 0);
+    arm(f, 1, HTW_NEVER_NS);
+    assert_true(returns(cancelled_in_stop, f));
+    assert_int_equal(scheduler_stats(f).handed_back, 1);
+    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -ESHUTDOWN);
 }
 
-static void cancelled_thread_finishes_process(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open_embedded(&f);
-    arm(&f, 0, 0);
-    assert_true(returns(cancelled_in_process, &f));
-    assert_ran(&f, 0);
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
-    scheduler_close(&f);
+SCHEDULER_TEST(cancelled_thread_finishes_process) {
+    scheduler_open_embedded(f);
+    arm(f, 0, 0);
+    assert_true(returns(cancelled_in_process, f));
+    assert_ran(f, 0);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
 }
 
 /* ---- C++ */
@@ -337,70 +300,39 @@ static void leave_by_exception(struct probe *self) {
         throwing_throw();
 }
 
-static void exception_out_of_process_leaves_the_rest_to_the_next_call(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open_embedded(&f);
-    arm_leaver(&f, leave_by_exception);
-    f.probes[6].act = leave_by_exception;
-    assert_true(throwing_catch(call_process, &f));
-    assert_ran(&f, 0, 1, 2, 3);
-    assert_true(is_readable(f.scheduler));
-    assert_true(throwing_catch(call_process, &f));
-    assert_ran(&f, 4, 5, 6);
-    assert_false(throwing_catch(call_process, &f));
-    assert_ran(&f, 7, 8, 9);
-    scheduler_close(&f);
+SCHEDULER_TEST(exception_out_of_process_leaves_the_rest_to_the_next_call) {
+    scheduler_open_embedded(f);
+    arm_leaver(f, leave_by_exception);
+    f->probes[6].act = leave_by_exception;
+    assert_true(throwing_catch(call_process, f));
+    assert_ran(f, 0, 1, 2, 3);
+    assert_true(is_readable(f->scheduler));
+    assert_true(throwing_catch(call_process, f));
+    assert_ran(f, 4, 5, 6);
+    assert_false(throwing_catch(call_process, f));
+    assert_ran(f, 7, 8, 9);
 }
 
-static void exception_out_of_advance_leaves_the_rest_to_the_next_call(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, TIMERS);
-    arm_leaver(&f, leave_by_exception);
-    assert_true(throwing_catch(call_advance, &f));
-    assert_ran(&f, 0, 1, 2, 3);
-    advance(&f, 0);
-    assert_ran(&f, 4, 5, 6, 7, 8, 9);
-    scheduler_close(&f);
+SCHEDULER_TEST(exception_out_of_advance_leaves_the_rest_to_the_next_call) {
+    f->count = TIMERS;
+    scheduler_reopen(f);
+    arm_leaver(f, leave_by_exception);
+    assert_true(throwing_catch(call_advance, f));
+    assert_ran(f, 0, 1, 2, 3);
+    advance(f, 0);
+    assert_ran(f, 4, 5, 6, 7, 8, 9);
 }
 
-static void exception_out_of_a_task_ends_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(exception_out_of_a_task_ends_it) {
     const struct htw_executor executor = { keep, NULL };
-    options.clock = HTW_CLOCK_MONOTONIC;
-    options.embedded = true;
-    options.executor = &executor;
-    scheduler_open(&f, &options, 1);
-    arm(&f, 0, 0);
-    f.probes[0].act = leave_by_exception;
-    assert_int_equal(htw_scheduler_process(f.scheduler, 0, NULL), HTW_DONE);
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.embedded = true;
+    f->options.executor = &executor;
+    scheduler_reopen(f);
+    arm(f, 0, 0);
+    f->probes[0].act = leave_by_exception;
+    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
     assert_true(throwing_catch(call_task_run, NULL));
-    assert_ran(&f, 0);
-    scheduler_close(&f);
+    assert_ran(f, 0);
 }
 #endif
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unwind_out_of_process_leaves_the_rest_to_the_next_call),
-        cmocka_unit_test(unwind_out_of_advance_leaves_the_rest_to_the_next_call),
-        cmocka_unit_test(unwind_out_of_a_repeating_timer_lets_it_repeat),
-        cmocka_unit_test(unwind_before_a_stop_hands_the_rest_back),
-        cmocka_unit_test(unwind_out_of_a_worker_leaves_it_at_work),
-        cmocka_unit_test(unwind_out_of_an_expirer_leaves_it_at_work),
-        cmocka_unit_test(unwind_out_of_a_task_ends_it),
-        cmocka_unit_test(unwind_out_of_cancel_wait_keeps_no_lock),
-        cmocka_unit_test(unwind_out_of_cancel_wait_in_a_callback_waits_no_more),
-        cmocka_unit_test(cancelled_thread_finishes_stop_and_advance),
-        cmocka_unit_test(cancelled_thread_finishes_process),
-#ifdef HAVE_THROWING
-        cmocka_unit_test(exception_out_of_process_leaves_the_rest_to_the_next_call),
-        cmocka_unit_test(exception_out_of_advance_leaves_the_rest_to_the_next_call),
-        cmocka_unit_test(exception_out_of_a_task_ends_it),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

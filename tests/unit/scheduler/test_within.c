@@ -4,202 +4,140 @@
 
 #include <errno.h>
 
-static void scheduler_range_runs_inside_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = MS / 3;
-    scheduler_open(&f, &options, 300);
+SCHEDULER_TEST(scheduler_range_runs_inside_it) {
+    f->options.manual_start_ns = MS / 3;
+    f->count = 300;
+    scheduler_reopen(f);
     for (unsigned i = 0; i < 300; i++)
-        arm_within(&f, i, (i + 1) * MS, (2 * i + 2) * MS);
-    advance(&f, HTW_SECOND);
+        arm_within(f, i, (i + 1) * MS, (2 * i + 2) * MS);
+    advance(f, HTW_SECOND);
     for (unsigned i = 0; i < 300; i++) {
-        assert_int_equal(f.probes[i].runs, 1);
-        assert_true(f.probes[i].ran_ns >= MS / 3 + (i + 1) * MS);
-        assert_true(f.probes[i].ran_ns <= MS / 3 + (2 * i + 2) * MS);
+        assert_int_equal(f->probes[i].runs, 1);
+        assert_true(f->probes[i].ran_ns >= MS / 3 + (i + 1) * MS);
+        assert_true(f->probes[i].ran_ns <= MS / 3 + (2 * i + 2) * MS);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_overlapping_ranges_run_together(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 3);
+SCHEDULER_TEST(scheduler_overlapping_ranges_run_together) {
     int64_t deadlines[3];
-    arm_within(&f, 0, 5 * MS, 20 * MS);
-    arm_within(&f, 1, 9 * MS, 17 * MS);
-    arm_within(&f, 2, 15 * MS, 31 * MS);
+    arm_within(f, 0, 5 * MS, 20 * MS);
+    arm_within(f, 1, 9 * MS, 17 * MS);
+    arm_within(f, 2, 15 * MS, 31 * MS);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadlines[i]), 0);
+        assert_int_equal(htw_deadline(f->scheduler, f->probes[i].handle, &deadlines[i]), 0);
     assert_int_equal(deadlines[0], deadlines[1]);
     assert_int_equal(deadlines[1], deadlines[2]);
-    advance(&f, HTW_SECOND);
+    advance(f, HTW_SECOND);
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(f.probes[i].last.deadline_ns, deadlines[0]);
-        assert_int_equal(f.probes[i].last.late_ns, 0);
+        assert_int_equal(f->probes[i].last.deadline_ns, deadlines[0]);
+        assert_int_equal(f->probes[i].last.late_ns, 0);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_range_without_a_tick_takes_the_one_after_its_begin(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 2);
-    arm_within(&f, 0, MS / 5, MS / 2);
-    arm_within(&f, 1, 7 * MS + 1, 7 * MS + 1);
-    advance(&f, MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 0);
-    advance(&f, 7 * MS - 1);
-    assert_none_ran(&f);
-    advance(&f, 1);
-    assert_ran(&f, 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_range_without_a_tick_takes_the_one_after_its_begin) {
+    arm_within(f, 0, MS / 5, MS / 2);
+    arm_within(f, 1, 7 * MS + 1, 7 * MS + 1);
+    assert_runs_after(f, MS, 0);
+    assert_runs_after(f, 7 * MS, 1);
 }
 
-static void scheduler_range_that_ends_before_it_begins_is_refused(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
+SCHEDULER_TEST(scheduler_range_that_ends_before_it_begins_is_refused) {
     htw_handle handle = 77;
     static const int64_t ranges[][2] = { { 2 * MS, MS }, { 0, -1 }, { HTW_NEVER_NS, 0 } };
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-        assert_int_equal(htw_schedule_within(f.scheduler, ranges[i][0], ranges[i][1], probe_run,
-                                             &f.probes[0], &handle),
+    for (size_t i = 0; i < COUNT_OF(ranges); i++)
+        assert_int_equal(htw_schedule_within(f->scheduler, ranges[i][0], ranges[i][1], probe_run,
+                                             &f->probes[0], &handle),
                          -EINVAL);
     assert_int_equal(handle, 77);
-    assert_int_equal(scheduler_stats(&f).scheduled, 0);
-    scheduler_close(&f);
+    assert_int_equal(scheduler_stats(f).scheduled, 0);
 }
 
-static void scheduler_range_in_the_past_runs_now(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 9 * MS;
-    scheduler_open(&f, &options, 2);
-    arm_within(&f, 0, -5 * MS, -MS);
-    arm_within(&f, 1, INT64_MIN, 0);
-    advance(&f, 0);
-    assert_int_equal(f.log_count, 2);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_range_in_the_past_runs_now) {
+    f->options.manual_start_ns = 9 * MS;
+    scheduler_reopen(f);
+    arm_within(f, 0, -5 * MS, -MS);
+    arm_within(f, 1, INT64_MIN, 0);
+    advance(f, 0);
+    assert_int_equal(f->log_count, 2);
 }
 
 /* Begins in the middle of a tick of an hour, so that a tick later would be plain. */
 static void open_at_half_past(struct scheduler_fixture *f, size_t probes) {
-    struct htw_scheduler_options options = scheduler_options();
-    options.tick_ns = HTW_TICK_NS_MAX;
-    options.manual_start_ns = HTW_TICK_NS_MAX * 7 / 2; /* the next tick is rounder */
-    scheduler_open(f, &options, probes);
+    f->options.tick_ns = HTW_TICK_NS_MAX;
+    f->options.manual_start_ns = HTW_TICK_NS_MAX * 7 / 2; /* the next tick is rounder */
+    f->count = probes;
+    scheduler_reopen(f);
 }
 
-static void scheduler_range_that_ends_within_the_tick_that_it_is_runs_now(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_range_that_ends_within_the_tick_that_it_is_runs_now) {
     static const int64_t ranges[][2] = { { -5, -1 },       { -5, 0 },         { 0, 0 },
                                          { INT64_MIN, 0 }, { INT64_MIN, -1 }, { -5, 1 },
                                          { 0, 10 * MS } };
-    enum { COUNT = sizeof(ranges) / sizeof(ranges[0]) };
-    struct scheduler_fixture f;
-    open_at_half_past(&f, COUNT);
+    enum { COUNT = COUNT_OF(ranges) };
+    open_at_half_past(f, COUNT);
     for (unsigned i = 0; i < COUNT; i++)
-        arm_within(&f, i, ranges[i][0], ranges[i][1]);
-    advance(&f, 0);
+        arm_within(f, i, ranges[i][0], ranges[i][1]);
+    advance(f, 0);
     for (unsigned i = 0; i < COUNT; i++) {
-        assert_int_equal(f.probes[i].runs, 1);
-        assert_int_equal(f.probes[i].last.late_ns, 0);
+        assert_int_equal(f->probes[i].runs, 1);
+        assert_int_equal(f->probes[i].last.late_ns, 0);
     }
-    scheduler_close(&f);
 }
 
-static void scheduler_spec_with_a_negative_delay_runs_now(void **state) {
-    (void)state;
+SCHEDULER_TEST(scheduler_spec_with_a_negative_delay_runs_now) {
     static const int64_t delays[] = { -1, -HTW_TICK_NS_MAX, INT64_MIN };
-    enum { COUNT = sizeof(delays) / sizeof(delays[0]) };
-    struct scheduler_fixture f;
-    open_at_half_past(&f, (size_t)2 * COUNT);
-    int64_t now_ns = htw_scheduler_now(f.scheduler), deadline_ns;
+    enum { COUNT = COUNT_OF(delays) };
+    open_at_half_past(f, (size_t)2 * COUNT);
+    int64_t now_ns = htw_scheduler_now(f->scheduler);
     for (unsigned i = 0; i < 2 * COUNT; i++) {
         struct htw_spec spec = HTW_SPEC_INIT;
         spec.callback = probe_run;
-        spec.arg = &f.probes[i];
+        spec.arg = &f->probes[i];
         spec.when_ns = delays[i / 2]; /* latest_ns stays 0: no range */
         spec.period_ns = i % 2 * HTW_NEVER_NS;
-        assert_int_equal(htw_schedule_spec(f.scheduler, &spec, &f.probes[i].handle, NULL), 0);
-        assert_int_equal(htw_deadline(f.scheduler, f.probes[i].handle, &deadline_ns), 0);
-        assert_int_equal(deadline_ns, now_ns);
+        arm_spec(f, i, &spec);
+        assert_int_equal(deadline_of(f, i), now_ns);
     }
-    advance(&f, 0);
+    advance(f, 0);
     for (unsigned i = 0; i < 2 * COUNT; i++)
-        assert_int_equal(f.probes[i].runs, 1);
-    scheduler_close(&f);
+        assert_int_equal(f->probes[i].runs, 1);
 }
 
-static void scheduler_range_of_forever_never_comes(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    int64_t deadline = 0;
-    arm_within(&f, 0, HTW_NEVER_NS, HTW_NEVER_NS);
-    assert_int_equal(htw_deadline(f.scheduler, f.probes[0].handle, &deadline), 0);
-    assert_int_equal(deadline, HTW_NEVER_NS);
-    advance(&f, HTW_NEVER_NS);
-    assert_none_ran(&f);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_range_of_forever_never_comes) {
+    arm_within(f, 0, HTW_NEVER_NS, HTW_NEVER_NS);
+    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
+    advance(f, HTW_NEVER_NS);
+    assert_none_ran(f);
 }
 
-static void scheduler_range_without_an_end_is_accepted(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    scheduler_open(&f, NULL, 1);
-    arm_within(&f, 0, 10 * MS, HTW_NEVER_NS);
-    advance(&f, 10 * MS - 1);
-    assert_none_ran(&f);
-    assert_int_equal(htw_pending(f.scheduler), 1);
-    scheduler_close(&f);
+SCHEDULER_TEST(scheduler_range_without_an_end_is_accepted) {
+    arm_within(f, 0, 10 * MS, HTW_NEVER_NS);
+    advance(f, 10 * MS - 1);
+    assert_none_ran(f);
+    assert_int_equal(htw_pending(f->scheduler), 1);
 }
 
-static void scheduler_spec_with_a_range_runs_inside_it(void **state) {
-    (void)state;
-    struct scheduler_fixture f;
-    struct htw_scheduler_options options = scheduler_options();
-    options.manual_start_ns = 100 * MS;
-    scheduler_open(&f, &options, 3);
+SCHEDULER_TEST(scheduler_spec_with_a_range_runs_inside_it) {
+    f->options.manual_start_ns = 100 * MS;
+    scheduler_reopen(f);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
-    spec.arg = &f.probes[0];
+    spec.arg = &f->probes[0];
     spec.when_ns = 5 * MS;
     spec.latest_ns = 40 * MS;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    spec.arg = &f.probes[1];
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    spec.arg = &f->probes[1];
     spec.when_ns = 105 * MS;
     spec.latest_ns = 140 * MS;
     spec.absolute = true;
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    spec.arg = &f.probes[2];
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    spec.arg = &f->probes[2];
     spec.latest_ns = 3 * MS; /* before when_ns: no range */
-    assert_int_equal(htw_schedule_spec(f.scheduler, &spec, NULL, NULL), 0);
-    advance(&f, 40 * MS);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    advance(f, 40 * MS);
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(f.probes[i].runs, 1);
-        assert_int_equal(f.probes[i].ran_ns, 128 * MS);
+        assert_int_equal(f->probes[i].runs, 1);
+        assert_int_equal(f->probes[i].ran_ns, 128 * MS);
     }
-    assert_int_equal(f.probes[2].ran_ns, 105 * MS);
-    scheduler_close(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_range_runs_inside_it),
-        cmocka_unit_test(scheduler_overlapping_ranges_run_together),
-        cmocka_unit_test(scheduler_range_without_a_tick_takes_the_one_after_its_begin),
-        cmocka_unit_test(scheduler_range_that_ends_before_it_begins_is_refused),
-        cmocka_unit_test(scheduler_range_in_the_past_runs_now),
-        cmocka_unit_test(scheduler_range_that_ends_within_the_tick_that_it_is_runs_now),
-        cmocka_unit_test(scheduler_spec_with_a_negative_delay_runs_now),
-        cmocka_unit_test(scheduler_range_of_forever_never_comes),
-        cmocka_unit_test(scheduler_range_without_an_end_is_accepted),
-        cmocka_unit_test(scheduler_spec_with_a_range_runs_inside_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(f->probes[2].ran_ns, 105 * MS);
 }
