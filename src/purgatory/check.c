@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* How often a thread asks a request because of events in other threads. Then it hands the request
-   over to a deferred check, or other threads could keep it in a call for ever. */
+   over to a deferred check, or other threads could keep it in its call endlessly. */
 #define ASKED_FOR_OTHERS_MAX 16u
 
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
@@ -49,8 +49,8 @@ static __attribute__((noinline)) bool must_end_marked(struct htw__frame *frame,
                 return false;
             continue;
         }
-        /* The events of its own hook count once in a row: a hook that checks its own key in each
-           call would be called for ever. */
+        /* Several events of its own hook in a row count as one: otherwise a hook that checks its own
+           key in each call would be called endlessly. */
         bool by_others = (htw__request_clear_events(request) & HTW__REQUEST_AGAIN) != 0;
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
@@ -100,7 +100,7 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
     }
 }
 
-void htw__check(struct htw__frame *frame, struct htw__check *check) {
+void htw__check_make(struct htw__frame *frame, struct htw__check *check) {
     const struct htw_request *unasked = NULL;
     uint64_t one = 1; /* 0 from the second round on */
     frame->check = check;
@@ -165,7 +165,7 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
     struct htw__check check = { hash, key, key_size, max, .again = false };
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, purgatory);
-    htw__check(&frame, &check);
+    htw__check_make(&frame, &check);
     htw__frame_pop(&frame);
     return htw__purgatory_answer(purgatory, (int64_t)check.completed);
 }

@@ -11,8 +11,8 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
 
 /*
  * Whether the owner must end the request, with the reason in `*ret_reason`. If not, this call has
- * given the ownership up, and the caller must not touch the request any more. `idle` is the state
- * that follows: HTW__REQUEST_PENDING, or 0 if the request is the user's again.
+ * disowned the request, and the caller must not touch it any more. `idle` is the state that follows:
+ * HTW__REQUEST_PENDING, or 0 if the request is the user's again.
  *
  * Calls `try_complete` if `ask`, and again as long as there are marks of events. The owner only.
  */
@@ -26,7 +26,7 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
  * own, or n requests whose hooks do so would cause n! calls. It sets `again`, and another round
  * follows.
  *
- * Hooks that check their key in each call would cause rounds for ever. So a check accepts only one
+ * Hooks that check their key in each call would cause endless rounds. So a check accepts only one
  * inner check for each request of the first round, and HTW__CHECK_SLACK more. And a round that one
  * request alone has caused does not ask that request, if it was asked for its own checks before.
  */
@@ -46,6 +46,6 @@ struct htw__check {
 #define HTW__CHECK_SLACK 16u
 
 /* Makes a check, of which the first four members are set and the others 0. */
-void htw__check(struct htw__frame *frame, struct htw__check *check);
+void htw__check_make(struct htw__frame *frame, struct htw__check *check);
 
 #endif /* HTW_SRC_PURGATORY_CHECK_H */

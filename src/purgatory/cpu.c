@@ -40,6 +40,7 @@ int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_cal
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
     htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
     htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
+    htw__waits_init(&cpu->waits);
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         cpu->alarms[i].cpu = cpu;
     return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);

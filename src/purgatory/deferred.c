@@ -68,7 +68,7 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
     if (is_watched) {
         struct htw__check check = { deferred->hash, deferred + 1, deferred->size,
                                     .max = UINT64_MAX };
-        htw__check(frame, &check);
+        htw__check_make(frame, &check);
     }
     if (htw__purgatory_is_child(shard->purgatory))
         return;

@@ -7,7 +7,7 @@
 
 /*
  * For the owner of a request that other threads mark again and again: queues a check of its first
- * key, and gives the ownership up together with the marks of events. That check asks the request.
+ * key, and disowns the request together with its marks of events. That check asks the request.
  * False: nothing has changed, because a mark ends the request, or the check cannot be queued, or
  * the scheduler has no thread to make it.
  */

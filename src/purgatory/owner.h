@@ -19,7 +19,7 @@
  * leaves a mark and goes on; so no thread waits for a hook. Of the four marks that end a request
  * the first one holds; only EXPIRE may join another.
  *
- * The owner gives the ownership up by a compare-and-swap that expects no mark. So no event is lost:
+ * The owner disowns the request by a compare-and-swap that expects no mark. So no event is lost:
  * either it finds the request without BUSY, or the owner sees its mark. After DONE the owner keeps
  * BUSY until the release.
  */
@@ -83,11 +83,11 @@ bool htw__request_own_expired(struct htw_request *request);
 /* Decides that the request ends. Marks are ignored from then on. */
 void htw__request_set_done(struct htw_request *request);
 
-/* Gives the ownership up if there is no mark, and returns true. `state` follows: PENDING, or 0 if
+/* Disowns the request if there is no mark, and returns true. `state` follows: PENDING, or 0 if
    the request is the user's again. */
 bool htw__request_disown(struct htw_request *request, uint32_t state);
 
-/* Gives the ownership up and drops the marks of events, unless a mark ends the request. True: the
+/* Disowns the request and drops its marks of events, unless a mark ends it. True: the
    caller makes sure that `try_complete` is called later. */
 bool htw__request_disown_marked(struct htw_request *request);
 

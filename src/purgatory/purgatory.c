@@ -64,13 +64,8 @@ static int init_cpus(struct htw_purgatory *purgatory) {
         htw__allocate(&purgatory->allocator, purgatory->cpu_count * sizeof(*purgatory->cpus));
     if (purgatory->cpus == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < purgatory->cpu_count; i++) {
-        struct htw__waits *waits = &purgatory->cpus[i].waits;
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
         purgatory->cpus[i] = (struct htw__cpu) { 0 };
-        HTW__ANNOTATE_ATOMIC(&waits->begun_ms, sizeof(waits->begun_ms));
-        HTW__ANNOTATE_ATOMIC(&waits->begun, sizeof(waits->begun));
-        (void)waits; /* where nothing is annotated */
-    }
     int error = 0;
     for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
         error = htw__cpu_init(&purgatory->cpus[i], purgatory, htw__expire_due);

@@ -18,7 +18,7 @@
  *
  *   owner.h      At any time at most one thread owns a request. The owner alone calls its hooks,
  *                links and unlinks it. Other threads mark it instead of waiting.
- *   submit.c     A thread submits it, owns it, links it, and gives the ownership up.
+ *   submit.c     A thread submits it, owns it, links it, and disowns it.
  *   check.c      An event on a key owns each of its requests in turn and calls `try_complete`.
  *   expire.c     An alarm owns each request whose timeout is over.
  *   end.c        An owner that ends a request unlinks it from everything, and calls `on_complete`

@@ -11,8 +11,8 @@
 int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                       struct htw_request *request);
 
-/* The request is linked (`error` is 0), or linking has failed: arms the timeout and gives the
-   ownership up, or unlinks the request again. */
+/* The request is linked (`error` is 0), or linking has failed: arms the timeout and disowns
+   the request, or unlinks it again. */
 int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                      int error);
 

@@ -24,7 +24,7 @@ static void set_child(struct htw__waiting *parent, struct htw__waiting **place,
         child->_parent = parent;
 }
 
-/* Exchanges a node with its parent: a rotation. */
+/* Rotation: the node and its parent change places. */
 static void rotate_up(struct htw__value_tree *tree, struct htw__waiting *node) {
     struct htw__waiting *parent = node->_parent, *above = parent->_parent;
     struct htw__waiting **place = place_of(tree, parent);
@@ -41,7 +41,7 @@ static void rotate_up(struct htw__value_tree *tree, struct htw__waiting *node) {
 void htw__value_tree_add(struct htw__value_tree *tree, struct htw__waiting *node, uint64_t value) {
     struct htw__waiting **place = &tree->root, *parent = NULL;
     while (*place != NULL) {
-        parent = *place; /* of its value it is the last */
+        parent = *place; /* equal values: behind the others */
         place = value < parent->_value ? &parent->_left : &parent->_right;
     }
     *node = (struct htw__waiting) { ._value = value, ._arrival = ++tree->arrivals };

@@ -8,6 +8,12 @@
 /* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
 
+void htw__waits_init(struct htw__waits *waits) {
+    *waits = (struct htw__waits) { 0 };
+    HTW__ANNOTATE_ATOMIC(&waits->begun_ms, sizeof(waits->begun_ms));
+    HTW__ANNOTATE_ATOMIC(&waits->begun, sizeof(waits->begun));
+}
+
 static uint32_t to_ms(int64_t time_ns) {
     return (uint32_t)(time_ns / HTW_MILLISECOND);
 }

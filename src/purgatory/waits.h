@@ -22,6 +22,8 @@ struct htw__waits {
     uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
 };
 
+void htw__waits_init(struct htw__waits *waits);
+
 /* A request begins to wait at `now_ns` of the steady clock. The owner only. */
 void htw__waits_begin(struct htw__waits *waits, struct htw_request *request, int64_t now_ns);
 

@@ -27,7 +27,7 @@ struct htw__walk {
 
 /*
  * Each of these owns the next request of the walk that is not busy, and marks the busy ones before
- * it. The caller ends the request or gives it up before it goes on. NULL: there is none, or this is
+ * it. The caller ends or disowns the request before it goes on. NULL: there is none, or this is
  * a child that a hook has forked.
  */
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
