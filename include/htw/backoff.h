@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw/backoff.h - how long to wait before the next attempt at something that keeps failing:
- * delays that grow exponentially up to a cap, with a random part, so that many clients that
- * failed together do not come back together.
+ * htw/backoff.h - calculates how long to wait before the next attempt at something that fails. The
+ * delays grow exponentially up to a limit, and a part of each is random, so that clients that
+ * failed together do not all retry at the same time.
  *
- * Numbers only: nothing here waits, reads a clock, allocates, blocks or calls user code.
+ * These functions only calculate. They do not wait, read a clock, allocate, block or call user
+ * code.
  *
  *     struct htw_backoff backoff;
  *     struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
  *     options.seed = my_client_id;
- *     htw_backoff_init(&backoff, &options);
- *     ...
- *     on failure: arm_a_timer_after(htw_backoff_next(&backoff));
- *     on success: htw_backoff_reset(&backoff);
+ *     if (htw_backoff_init(&backoff, &options) != 0) ...
  *
- * Thread-safety: a backoff belongs to one thread at a time; two have nothing in common.
+ *     after a failure: start_timer(htw_backoff_next(&backoff));
+ *     after a success: htw_backoff_reset(&backoff);
+ *
+ * Threads: one thread at a time may use a backoff. Two backoffs are independent.
  */
 #ifndef HTW_BACKOFF_H
 #define HTW_BACKOFF_H
@@ -26,8 +27,8 @@ extern "C" {
 #endif
 
 /**
- * The delays of one client, to be embedded in whatever makes the attempts. The members are
- * private. It may be copied (the copy gives the same delays) and moved, and needs no end.
+ * The state of one client. Embed it in the struct that makes the attempts; the members are private.
+ * It may be moved and copied (the copy returns the same delays), and needs no destruction.
  */
 struct htw_backoff {
     int64_t _initial_ns;
@@ -39,29 +40,29 @@ struct htw_backoff {
     unsigned _attempts;
 };
 
-/** Which delays to give. Start from HTW_BACKOFF_OPTIONS_INIT. */
+/** The options of a backoff. Start from HTW_BACKOFF_OPTIONS_INIT. */
 struct htw_backoff_options {
-    /** sizeof(struct htw_backoff_options); set by the initialiser. */
+    /** sizeof(struct htw_backoff_options); HTW_BACKOFF_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** The first delay, before jitter; at least 1. */
+    /** The first delay, before jitter, in nanoseconds; at least 1. */
     int64_t initial_ns;
-    /** The longest delay; at least `initial_ns`. */
+    /** The longest delay, in nanoseconds; at least `initial_ns`. */
     int64_t cap_ns;
-    /** How many times longer each delay is than the one before, before jitter; at least 1. */
+    /** Each delay is this many times the delay before it, before jitter; at least 1. */
     double multiplier;
     /**
-     * Which part of each delay is random, from 0 to 1: a delay D is drawn evenly from
-     * D * (1 - jitter) to D. 0 gives the same delays always.
+     * The part of each delay that is random, from 0 to 1: the result is uniformly distributed from
+     * D * (1 - jitter) to D, where D is the delay before jitter. 0: nothing is random.
      */
     double jitter;
     /**
-     * Where the random numbers begin: the same seed gives the same delays. Clients with one
-     * seed retry in step in spite of all jitter, so give each its own.
+     * The seed of the random numbers. The same seed gives the same delays, so give each client
+     * another one; otherwise clients retry at the same time in spite of the jitter.
      */
     uint64_t seed;
 };
 
-/** The defaults: from 100 ms to 30 s, twice as long each time, half of it random, seed 0. */
+/** The defaults: 100 ms, doubled each time up to 30 s, half of it random, seed 0. */
 #define HTW_BACKOFF_OPTIONS_INIT \
     { sizeof(struct htw_backoff_options), INT64_C(100000000), INT64_C(30000000000), 2.0, 0.5, 0 }
 
@@ -72,41 +73,45 @@ HTW_API void htw_backoff_options_init(struct htw_backoff_options *options);
 HTW_API size_t htw_backoff_size(void);
 
 /**
- * Makes a backoff, or makes it anew.
+ * Initialises a backoff.
  *
- * @param backoff whatever it held is lost.
- * @param options which delays; NULL means all defaults. Not kept.
- * @return 0; -EINVAL when `backoff` is NULL, `struct_size` is not that of a known version,
- *         `initial_ns` is less than 1, `cap_ns` is less than `initial_ns`, `multiplier` is
- *         less than 1, `jitter` is not from 0 to 1, or one of these two is no number; then
- *         `backoff` is left alone.
+ * @param backoff is overwritten.
+ * @param options NULL: the defaults. The library keeps no pointer to them.
+ * @return 0: success;
+ *         -EINVAL: `backoff` is NULL, `struct_size` is unknown, `initial_ns` is less than 1,
+ *         `cap_ns` is less than `initial_ns`, `multiplier` is less than 1, `jitter` is not from 0
+ *         to 1, or one of these two is not a number.
  *
- * Owns nothing, before and after. Cost: O(1).
+ * Cost: O(1).
  */
 HTW_API HTW_WARN_UNUSED int htw_backoff_init(struct htw_backoff *backoff,
                                              const struct htw_backoff_options *options);
 
 /**
- * The delay before the next attempt.
+ * Returns the delay before the next attempt, and counts the attempt.
  *
- * @return nanoseconds, from 1 to the cap; -EINVAL when `backoff` is NULL or zeroed.
+ * @return 1 or more: nanoseconds, at most `cap_ns`;
+ *         -EINVAL: `backoff` is NULL or zeroed.
  *
- * The n-th delay since the start is min(initial * multiplier^(n-1), cap), less jitter. It is
- * calculated in double precision, so that beyond 2^53 ns (104 days) it is rounded, but never
- * to more than the cap; a cap that is reached is exact.
- * Cost: O(1).
+ * The n-th delay since the start is min(initial * multiplier^(n-1), cap), less the jitter. The
+ * calculation is in double precision: from 2^53 ns on (104 days) the result is rounded, but never
+ * to more than the limit. When the limit is reached, the delay before jitter is exact. Cost: O(1).
  */
 HTW_API HTW_WARN_UNUSED int64_t htw_backoff_next(struct htw_backoff *backoff);
 
 /**
- * Starts again from the initial delay, after a success. The random numbers go on, so that a
+ * Starts again from the initial delay, after a success. The random numbers continue, so that a
  * client does not repeat its delays. NULL is ignored. Cost: O(1).
  */
 HTW_API void htw_backoff_reset(struct htw_backoff *backoff);
 
 /**
- * How many delays were given since the start or the last reset, up to UINT_MAX; to give up
- * after so many. 0 for NULL. Cost: O(1).
+ * Returns how many delays htw_backoff_next() has returned since the start or the last reset, for
+ * clients that give up after a number of attempts.
+ *
+ * @return 0 to UINT_MAX, where it stays; 0 for NULL.
+ *
+ * Cost: O(1).
  */
 HTW_API unsigned htw_backoff_attempts(const struct htw_backoff *backoff);
 

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw/base.h - what every layer of htw shares: symbol visibility, the version,
- * the allocator seam, and the link by which timers are chained.
+ * htw/base.h - what every header of htw uses: symbol visibility, the version, error descriptions,
+ * the allocator interface, and the link between timers in a list.
  *
- * Conventions that hold in all headers of htw:
- *  - A function that can fail returns 0 or a negative errno value (<errno.h>);
- *    whatever it would have returned goes to a `ret_` parameter, which is left
- *    alone on failure. Failure changes nothing.
- *  - Names that start with an underscore, or hold `htw__`, are private.
+ * Conventions of all headers of htw:
+ *  - Most functions succeed or fail: they return 0 or a negative errno value (<errno.h>). On
+ *    failure nothing has changed, and what the caller passed still belongs to the caller.
+ *  - A function that reports an outcome returns a named enumerator or a count, 0 or more; its first
+ *    sentence says so. It may also return a negative errno value.
+ *  - A parameter named `ret_...` receives an output. It is not written on failure.
+ *  - Names that start with an underscore or contain `htw__` are private.
+ *  - A struct that starts with `struct_size` begins as its macro HTW_..._INIT, or its function
+ *    htw_..._init(), sets it. The library refuses a size that it does not know.
+ *
+ * htw_strerror() describes each error. The most common ones:
+ *    -EINVAL      an argument is NULL, out of range, or contradicts another one
+ *    -ENOMEM      memory or a thread is lacking
+ *    -EOWNERDEAD  the object belongs to the parent of this process, which has forked
  */
 #ifndef HTW_BASE_H
 #define HTW_BASE_H
@@ -17,7 +26,8 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define HTW_API __attribute__((visibility("default")))
-/* Of functions whose result, if ignored, loses something: a timer, an argument, an object. */
+/* Marks functions whose result must not be ignored: otherwise a timer, an argument or an object is
+   lost. To ignore it on purpose, assign it to a variable. */
 #define HTW_WARN_UNUSED __attribute__((warn_unused_result))
 #else
 #define HTW_API
@@ -35,52 +45,59 @@ extern "C" {
 #define HTW_VERSION "0.2.0"
 
 /**
- * The version of the library that is linked, as "major.minor.patch".
+ * Returns the version of the library that the program runs with, as "major.minor.patch".
  *
- * Compare it with HTW_VERSION to find a header and a library that do not belong
- * together. The string is static. Any thread may call this.
+ * If it differs from HTW_VERSION, the program was compiled with the header of another version.
+ *
+ * @return a static string; never NULL. Do not free it.
+ *
+ * Threads: any, at any time. Cost: O(1).
  */
 HTW_API const char *htw_version(void);
 
 /**
- * Describes what a call of this library returned, in this library's meaning of each errno.
+ * Describes a return value of the library. What an errno value means here may differ from what
+ * strerror() says.
  *
- * @param result a return value of the library: a negative errno, or 0 or more.
- * @return one line of English, without a full stop, never NULL. A value that the library does not
- *         return has a line, too. The string is static: do not free it.
+ * @param result the return value: a negative errno value, or 0 or more.
+ * @return a static string in English, without a full stop; never NULL, also for values that the
+ *         library does not return. Do not free it.
  *
- * Any thread may call this, also in a signal handler. Cost: O(1).
+ * Threads: any, at any time, also in a signal handler. Cost: O(1).
  */
 HTW_API const char *htw_strerror(int result);
 
 /**
- * Where the library takes its memory from. Every allocation of an object goes
- * through the allocator that it was created with; the struct is copied, so only
- * what `context` points to must outlive the object.
+ * An allocator. An object allocates everything through the allocator that it was created with.
  *
- * Both functions must be set. They are called by the thread that calls into the
- * library, and must not call back into the object for which they work.
+ * The library copies this struct; only what `context` points to must outlive the object. Both
+ * functions must be set. The thread that calls the library calls them. They must not call functions
+ * of the object that they work for, and must return (no exception, no longjmp).
  */
 struct htw_allocator {
     /**
-     * Returns `size` bytes (at least 1) at an address that is a multiple of
-     * `alignment` (a power of two, at most 64), or NULL when there are none.
-     * The contents need not be zeroed.
+     * Allocates memory.
+     *
+     * @param size      in bytes; at least 1.
+     * @param alignment the address must be a multiple of it: a power of two, at most 64.
+     * @return the memory, which need not be zeroed; NULL if there is none.
      */
     void *(*allocate)(void *context, size_t size, size_t alignment);
     /**
-     * Takes back what `allocate` returned. `memory` is never NULL; `size` and
-     * `alignment` are those it was asked for with.
+     * Frees memory that `allocate` returned.
+     *
+     * @param memory    never NULL.
+     * @param size      as in the call of `allocate`.
+     * @param alignment as in the call of `allocate`.
      */
     void (*release)(void *context, void *memory, size_t size, size_t alignment);
-    /** Handed to both functions as it is. */
+    /** Passed to both functions. */
     void *context;
 };
 
 /**
- * Private: a link in a doubly linked list whose backward pointer holds the
- * address of the pointer that leads here, so that a list head may be a lone
- * pointer and unlinking needs no branch.
+ * Private: a link in a doubly linked list. `_back` is the address of the pointer that points to
+ * this link, so that the head of a list can be a single pointer and unlinking needs no branch.
  */
 struct htw__link {
     struct htw__link *_next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* htw/htw.h - all of htw. Each header may also be included alone. */
+/* htw/htw.h - includes all headers of htw. Each of them may also be included alone. */
 #ifndef HTW_HTW_H
 #define HTW_HTW_H
 

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw/wheel.h - the hierarchical timing wheel: a pure engine for very many
- * timers, most of which are cancelled or moved before they expire.
+ * htw/wheel.h - a hierarchical timing wheel: an engine for very many timers, most of which are
+ * cancelled or moved before they expire.
  *
- * The wheel knows integers only. Time is a 64-bit count of ticks that the caller
- * passes in; a tick is whatever the caller says it is. There is no clock here, no
- * thread, no lock, no callback, and no allocation while timers are armed, except
- * when a deadline needs a level that does not exist yet (htw_wheel_reserve moves
- * that to the start).
+ * The wheel works with integers. Time is a 64-bit number of ticks that the caller passes in; the
+ * caller decides how long a tick is. The wheel has no clock, no thread, no lock and no callback. It
+ * allocates memory only when it is created, and when a deadline needs a level that does not exist
+ * yet (htw_wheel_reserve() creates the levels in advance).
  *
  *     struct job { int id; struct htw_timer timer; };
  *
- *     htw_wheel_schedule(wheel, &job->timer, now + 30000);
+ *     if (htw_wheel_schedule(wheel, &job->timer, now + 30000) != 0) ...
  *     ...
  *     struct htw_timer *timer;
  *     while ((timer = htw_wheel_poll(wheel, now)) != NULL)
  *         handle(HTW_CONTAINER_OF(timer, struct job, timer));
  *     sleep_until(htw_wheel_next(wheel));
  *
- * Thread-safety: a wheel and its timers belong to one thread at a time; two
- * wheels have nothing in common. No function of this header blocks. None calls
- * user code, except the allocator, the visitor of htw_wheel_for_each, and the
- * stream of htw_wheel_dump.
+ * Words. To arm a timer is to give it a deadline. An armed timer is pending until a poll hands it
+ * out (it expires), it is cancelled, or it is drained. To move a timer is to arm it again while it
+ * is pending.
  *
- * Rounds. A round runs from the first poll to the one that reports that nothing
- * is left; that one sets the clock to max(clock, now).
+ * Threads. A wheel and its timers belong to one thread at a time; two wheels are independent. No
+ * function blocks. No function calls user code, except the allocator, the visitor of
+ * htw_wheel_for_each(), and the stream of htw_wheel_dump().
+ *
+ * Rounds. A round is a sequence of polls. It begins with the first poll and ends with the poll that
+ * reports that no timer is due any more. That poll sets the clock of the wheel to the `now` that it
+ * was given, unless the clock is already later.
  *
  * Guarantees:
- *  1. Never early, never lost, exactly once: a timer is handed out when the clock
- *     has reached its deadline, not before, and once; a cancelled one never is.
- *  2. Order: by deadline. Within one tick the order is deterministic (the same
- *     calls give the same order) but unspecified, unless the wheel was created
- *     with `strict_fifo`: then it is the order of arming, where a move counts as
- *     a new arming.
- *  3. Advancing by 10 ticks equals advancing ten times by 1 (except for what is
- *     armed inside a round and, without strict_fifo, the order within a tick).
- *  4. A poll loop with a fixed `now` always ends: what is armed inside a round for
- *     the clock's tick or earlier comes out in the next round. Armed outside a
- *     round, it comes out with the next poll. In both cases it comes after what
- *     was already due, in the order of arming, whatever its deadline in the past.
- *  5. Arming never hands out and never runs anything.
- *  6. A `now` that lies before the clock is taken as the clock.
- *  7. Cancelling a timer that is due but was not handed out yet prevents it.
+ *  1. A timer is handed out once, not before the clock has reached its deadline, and never after it
+ *     was cancelled.
+ *  2. Timers are handed out in order of deadline. Within one tick the order is deterministic (the
+ *     same calls give the same order) but unspecified. With `strict_fifo` it is the order in which
+ *     the timers were armed; a move counts as arming.
+ *  3. Advancing by 10 ticks gives the same result as advancing ten times by 1, except for timers
+ *     that are armed inside a round and, without `strict_fifo`, for the order within a tick.
+ *  4. A loop of polls with the same `now` always ends. A timer that is armed inside a round for the
+ *     tick of the clock or an earlier one is handed out in the next round; armed outside a round,
+ *     by the next poll. In both cases it comes after the timers that were due before, in the order
+ *     of arming, no matter how far in the past its deadline is.
+ *  5. Arming hands out no timer.
+ *  6. A `now` that is earlier than the clock counts as the time of the clock.
+ *  7. Cancelling a timer that is due but has not been handed out prevents that it is handed out.
  */
 #ifndef HTW_WHEEL_H
 #define HTW_WHEEL_H
@@ -55,18 +57,18 @@
 extern "C" {
 #endif
 
-/** A deadline that never comes; also htw_wheel_next() of a wheel without deadlines. */
+/** A deadline that never comes, in ticks. */
 #define HTW_NEVER_TICK UINT64_MAX
 
-/** The fewest, the default, and the most buckets that a level may have. */
+/** The number of buckets in a level: least, default and most. */
 #define HTW_WHEEL_SIZE_MIN 2u
 #define HTW_WHEEL_SIZE_DEFAULT 256u
 #define HTW_WHEEL_SIZE_MAX 4096u
 
-/** The most levels that a wheel can have (a wheel of size 2). */
+/** The most levels that a wheel can have (if a level has 2 buckets). */
 #define HTW_WHEEL_LEVELS_MAX 64u
 
-/** The object of type `type` whose member `member` is at `pointer`. */
+/** The address of the object of type `type` whose member `member` is at address `pointer`. */
 #ifdef __cplusplus
 #define HTW_CONTAINER_OF(pointer, type, member)                        \
     (static_cast<type *>(const_cast<void *>(static_cast<const void *>( \
@@ -77,40 +79,39 @@ extern "C" {
 #endif
 
 /**
- * A timer, to be embedded in whatever waits. 32 bytes; the members are private.
+ * A timer. Embed it in the struct that the timer is for; the members are private. 32 bytes.
  *
- * Initialised by htw_timer_init() or by zeroing. The memory is the caller's for
- * ever; while the timer is pending, it must neither move nor be freed.
+ * htw_timer_init() or zeroing initialises it. The memory is always the caller's; while the timer is
+ * pending, do not move, free or overwrite it.
  */
 struct htw_timer {
     struct htw__link _link;
     uint64_t _deadline;
-    uint64_t _where; /* 0: not pending; otherwise its wheel's mark and its place there */
+    uint64_t _where; /* 0: not pending; otherwise the mark of its wheel, and its place there */
 };
 
 /** A timing wheel; opaque. */
 struct htw_wheel;
 
-/** How to create a wheel. Start from HTW_WHEEL_OPTIONS_INIT. */
+/** The options of a wheel. Start from HTW_WHEEL_OPTIONS_INIT. */
 struct htw_wheel_options {
-    /** sizeof(struct htw_wheel_options); set by the initialiser. */
+    /** sizeof(struct htw_wheel_options); HTW_WHEEL_OPTIONS_INIT sets it. */
     size_t struct_size;
     /**
-     * Buckets a level: a power of two from HTW_WHEEL_SIZE_MIN to
-     * HTW_WHEEL_SIZE_MAX; 0 means HTW_WHEEL_SIZE_DEFAULT. With 256, a timer that
-     * is not cancelled is demoted once for delays up to 65 536 ticks, and twice up
-     * to 16 million.
+     * The number of buckets in each level: a power of two from HTW_WHEEL_SIZE_MIN to
+     * HTW_WHEEL_SIZE_MAX; 0 means HTW_WHEEL_SIZE_DEFAULT. With 256, a timer that is not cancelled
+     * is demoted once for delays up to 65 536 ticks, and twice for delays up to 16 million.
      */
     uint32_t size;
-    /** Hand timers of one tick out in the order in which they were armed. */
+    /** Whether timers of one tick are handed out in the order in which they were armed. */
     bool strict_fifo;
-    /** The clock's first value, in ticks; less than HTW_NEVER_TICK. */
+    /** The first value of the clock, in ticks; less than HTW_NEVER_TICK. */
     uint64_t start;
-    /** Where memory comes from; NULL means the default allocator (htw/base.h). */
+    /** The allocator; NULL means the default one. The struct is copied. */
     const struct htw_allocator *allocator;
 };
 
-/** The defaults: size 256, relaxed order within a tick, start 0, the default allocator. */
+/** The defaults: 256 buckets in a level, any order within a tick, start 0, default allocator. */
 #define HTW_WHEEL_OPTIONS_INIT \
     { sizeof(struct htw_wheel_options), 0, false, 0, NULL }
 
@@ -121,244 +122,269 @@ HTW_API void htw_wheel_options_init(struct htw_wheel_options *options);
 HTW_API size_t htw_timer_size(void);
 
 /**
- * Creates a wheel.
+ * Creates a wheel with its lowest level.
  *
- * @param ret_wheel where the wheel goes; the caller destroys it.
- * @param options   how; NULL means all defaults. Not kept.
- * @return 0; -EINVAL when `ret_wheel` is NULL, `struct_size` is not that of a known
- *         version, `size` is no power of two or out of range, `start` is HTW_NEVER_TICK, or
- *         an allocator lacks a function; -ENOMEM.
+ * @param ret_wheel receives the wheel. The caller owns it, and destroys it with
+ *                  htw_wheel_destroy().
+ * @param options   NULL: the defaults. The library keeps no pointer to them.
+ * @return 0: success;
+ *         -EINVAL: `ret_wheel` is NULL, `struct_size` is unknown, `size` is out of range or not a
+ *         power of two, `start` is HTW_NEVER_TICK, or a function of the allocator is NULL;
+ *         -ENOMEM.
  *
- * Creates the lowest level only (some 14 KiB at the default size).
+ * Memory: about 14 KiB with 256 buckets.
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_create(struct htw_wheel **ret_wheel,
                                              const struct htw_wheel_options *options);
 
 /**
- * Destroys a wheel; NULL is allowed. Every timer that is pending is written to, so its
- * memory must still be there; afterwards none is pending, and each may be freed or armed
- * in another wheel.
+ * Destroys a wheel. NULL is ignored.
  *
- * Cost: O(pending + buckets).
+ * Writes to every pending timer, so their memory must still exist. Afterwards no timer of the wheel
+ * is pending: each may be freed, or armed in another wheel. Cost: O(pending + buckets).
  */
 HTW_API void htw_wheel_destroy(struct htw_wheel *wheel);
 
 /**
- * Makes `timer` a timer that is not pending. Equal to zeroing it. Must not be
- * called while it is pending. NULL is ignored.
+ * Initialises a timer, which is not pending then; the same as zeroing it. Do not call this for a
+ * pending timer. NULL is ignored. Cost: O(1).
  */
 HTW_API void htw_timer_init(struct htw_timer *timer);
 
-/** Whether the timer is in some wheel: armed, and neither handed out nor cancelled. */
+/**
+ * Returns whether a timer is pending in any wheel.
+ *
+ * @return true: it is armed, and was neither handed out nor cancelled;
+ *         false: otherwise, and for NULL.
+ *
+ * Cost: O(1).
+ */
 HTW_API bool htw_timer_is_pending(const struct htw_timer *timer);
 
 /**
- * The tick for which the timer was last armed, pending or not; with
- * htw_wheel_schedule_within() the tick that was chosen. HTW_NEVER_TICK for NULL.
+ * Returns the deadline with which a timer was last armed, whether it is pending or not.
+ *
+ * @return the deadline, in ticks; after htw_wheel_schedule_within() the tick that was chosen;
+ *         HTW_NEVER_TICK for NULL.
+ *
+ * Cost: O(1).
  */
 HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
 
 /**
- * Arms a timer, or moves it when it is pending.
+ * Arms a timer, or moves it if it is pending.
  *
- * @param timer    initialised; pending in this wheel or in none.
- * @param deadline absolute, in ticks, anywhere in the 64-bit range. At or before the
- *                 clock it is due at once (guarantee 4). With HTW_NEVER_TICK the timer is
- *                 pending, counted and can be cancelled, but never comes out; that
- *                 needs no memory.
- * @return 0; -EINVAL when a pointer is NULL or the timer is pending in another wheel
- *         (found by a 32-bit mark, so a coincidence is possible); -ENOMEM when a level
- *         had to be created and could not be. On failure no timer has changed: one that was
- *         pending still is, with its old deadline. (Where several levels were needed, those
- *         that could be created stay.)
+ * @param timer    initialised; pending in this wheel or in no wheel.
+ * @param deadline absolute, in ticks; any 64-bit value. At or before the clock: the timer is due at
+ *                 once (guarantee 4). HTW_NEVER_TICK: it is pending and can be cancelled, but is
+ *                 never handed out by a poll; this never fails for lack of memory.
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL, or the timer is pending in another wheel (recognised by a
+ *         32-bit mark, which two wheels may share by chance);
+ *         -ENOMEM: a level is needed and could not be created.
  *
- * Cost: O(1), and O(log buckets) when its bucket was empty or held only later
- * deadlines; O(buckets) when a level is created. A move to a later deadline merely
- * rewrites it (not with strict_fifo): the timer is filed again when its old time comes,
- * and until then htw_wheel_next() may tell of that time.
- * As Kafka's TimingWheel.add; differs: see src/wheel/wheel.c.
+ * After a failure no timer has changed: a pending one is still pending with its old deadline. If
+ * several levels were needed, those that could be created remain.
+ *
+ * Cost: O(1); O(log buckets) if its bucket was empty or had only later deadlines; O(buckets) if a
+ * level is created. A move to a later deadline only writes the new deadline (not with
+ * `strict_fifo`): the timer changes its bucket when its old deadline comes, and until then
+ * htw_wheel_next() may return the old deadline.
+ * The model is Kafka's TimingWheel.add; src/wheel/wheel.c says what differs.
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer,
                                                uint64_t deadline);
 
 /**
- * Arms or moves a timer that may expire at any tick of a range.
+ * Arms or moves a timer that may expire at any tick of a range (a deadline with slack).
  *
- * Of the ticks in [earliest, latest] the one that is divisible by the highest power
- * of two is chosen, so that timers whose ranges overlap tend to fall due together.
- * With a slack of 1 % of the delay, nearly all wake-ups vanish. Where the range is as wide
- * as a bucket of the level that the timer goes to, it is not demoted either. The clock does
- * not matter for the choice: if the range begins in the past, the tick may lie there, and
- * the timer be due at once.
+ * The wheel chooses the tick of [earliest, latest] that is divisible by the highest power of two,
+ * so that timers whose ranges overlap tend to get the same tick. With a slack of 1 % of the delay,
+ * nearly all separate wake-ups disappear. If the range is as wide as a bucket of the level of the
+ * timer, the timer is not demoted either. The choice does not depend on the clock: if the range
+ * begins in the past, the tick may be in the past, and the timer due at once.
  *
- * @param earliest first tick that will do.
- * @param latest   last tick that will do, at least `earliest`. If it is HTW_NEVER_TICK and
- *                 `earliest` is not, a finite tick is chosen all the same.
- * @return as htw_wheel_schedule(), and -EINVAL when earliest > latest.
+ * @param timer    as in htw_wheel_schedule().
+ * @param earliest the first allowed tick.
+ * @param latest   the last allowed tick; at least `earliest`. If it is HTW_NEVER_TICK and
+ *                 `earliest` is not, the chosen tick is still finite.
+ * @return as htw_wheel_schedule();
+ *         -EINVAL also if `earliest` is greater than `latest`.
  *
- * htw_timer_deadline() tells the choice.
+ * htw_timer_deadline() returns the chosen tick. Cost: as htw_wheel_schedule().
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_schedule_within(struct htw_wheel *wheel,
                                                       struct htw_timer *timer, uint64_t earliest,
                                                       uint64_t latest);
 
 /**
- * Cancels a timer.
+ * Cancels a timer, and reports whether it was pending.
  *
- * @return true when it was pending in this wheel: now it will not come out. False when
- *         there was nothing to cancel: never armed, handed out, cancelled before, of
- *         another wheel, or a NULL argument.
+ * @return true: it was pending in this wheel, and is not handed out any more;
+ *         false: it was not pending here (never armed, handed out, cancelled before, or pending in
+ *         another wheel), or an argument is NULL. Nothing has changed.
  *
- * Cost: O(1), always. The timer's memory is free at once: the wheel keeps no trace of it.
+ * Afterwards the wheel has no reference to the timer: its memory may be freed. Cost: O(1), always.
  */
 HTW_API bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
 
 /**
- * Hands out the next timer that is due at or before `now`, in order.
+ * Hands out the next timer that is due at `now`.
  *
- * @param now the present tick (guarantee 6). HTW_NEVER_TICK is taken as HTW_NEVER_TICK - 1.
- * @return a timer, which is no longer pending and may be armed again, freed, or left;
- *         or NULL: nothing is left, the round has ended. NULL also for a NULL wheel.
+ * @param now the present tick. Earlier than the clock: taken as the clock. HTW_NEVER_TICK: taken as
+ *            HTW_NEVER_TICK - 1.
+ * @return a timer, in the order of guarantee 2: it is not pending any more, and may be armed again
+ *         or freed;
+ *         NULL: no timer is due any more, and the round has ended; or `wheel` is NULL.
  *
- * Between two calls any timer may be armed, moved or cancelled.
- * Cost: O(1) a timer, and O(log buckets) a bucket; but one call may have to demote a
- * whole bucket before it finds a timer. Where that is too long, see
+ * Between two polls any timer may be armed, moved or cancelled.
+ * Cost: O(1) for each timer, and O(log buckets) for each bucket. One call may have to demote all
+ * timers of a bucket before it finds one that is due; if that can take too long, use
  * htw_wheel_poll_batch().
  */
 HTW_API HTW_WARN_UNUSED struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now);
 
-/** What htw_wheel_poll_batch() returns when it does not fail. */
+/** Whether work is left. Also for htw_scheduler_process(). */
 enum htw_wheel_progress {
-    /** Nothing that is due is left; the round has ended. */
+    /** Nothing is due any more. */
     HTW_DONE = 0,
-    /** The batch is full or the budget is spent: call again. */
+    /** The batch is full, or the budget is used up: call again. */
     HTW_MORE = 1
 };
 
 /**
- * As htw_wheel_poll(), for several timers at once and with bounded work.
+ * Hands out several timers with bounded work, and reports whether more work is left.
  *
- * @param now       as for htw_wheel_poll().
- * @param timers    receives the timers, in order.
- * @param max       how many fit there; at least 1.
- * @param budget    the most steps to take: handing out or demoting one timer, or
- *                  discarding one bucket that is found empty, is a step (with
- *                  strict_fifo, a timer that is due above the lowest level takes two).
- *                  0 means no limit. With a budget, HTW_DONE also means that emptied
- *                  buckets before the next deadline have been discarded, so that
- *                  htw_wheel_next() takes O(1) if it comes before any cancel or move.
- * @param ret_count how many were handed out; may be 0 with HTW_MORE when the budget was
- *                  spent on other steps. Set unless -EINVAL is returned.
- * @return HTW_DONE or HTW_MORE (enum htw_wheel_progress); a full batch is always
- *         HTW_MORE; -EINVAL when a pointer is NULL or `max` is 0.
+ * @param now       as in htw_wheel_poll().
+ * @param timers    receives the timers, in the order of guarantee 2.
+ * @param max       the room in `timers`; at least 1.
+ * @param budget    the most steps; 0 means no limit. A step hands out one timer, demotes one timer,
+ *                  or discards one empty bucket. (With `strict_fifo`, a timer that is due above the
+ *                  lowest level takes two steps.)
+ * @param ret_count receives the number of timers, 0 to `max`. It may be 0 with HTW_MORE, if the
+ *                  budget was used up for other steps.
+ * @return HTW_DONE: nothing is due any more, and the round has ended. With a budget, the empty
+ *         buckets before the next deadline have been discarded, too: htw_wheel_next() takes O(1)
+ *         until the next cancel or move;
+ *         HTW_MORE: the batch is full, or the budget is used up;
+ *         -EINVAL: a pointer is NULL or `max` is 0.
  *
- * Timers handed out are no longer pending: a handler that wants to cancel another
- * timer of the same batch finds that it cannot. Use `max` 1, or htw_wheel_poll(),
- * where that matters.
+ * All timers of the batch are not pending any more: the handler of one cannot cancel another one of
+ * the same batch. If that matters, use `max` 1 or htw_wheel_poll().
  */
 HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
                                  size_t max, size_t budget, size_t *ret_count);
 
 /**
- * When to poll next: a tick that is never later than the earliest deadline.
+ * Returns the tick at which to poll next, never later than the earliest deadline.
  *
- * @return the clock itself while due timers wait, or while a round was left before its end
- *         and may have more to do at this tick; HTW_NEVER_TICK when no pending timer has a
- *         deadline (or for NULL); otherwise the earliest deadline, or an earlier tick,
- *         later than the clock, if the timer that had it was cancelled or moved since
- *         and its bucket holds another, armed before or after. Polling at that tick hands
- *         out nothing, and cures it.
+ * @return the clock: timers are due, or a round was not polled to its end;
+ *         HTW_NEVER_TICK: no pending timer has a deadline, or `wheel` is NULL;
+ *         otherwise a tick after the clock: the earliest deadline, or an earlier tick if the timer
+ *         with that deadline was cancelled or moved and its bucket has another timer. A poll at
+ *         such a tick hands out nothing, and corrects the value.
  *
- * Discards buckets that cancels have emptied. Cost: O(1), and O(log buckets) for each bucket
- * discarded, of which an arm makes one at the most. Where that may be too many at a time, call
- * htw_wheel_poll_batch() with a budget first, until it returns HTW_DONE.
+ * Discards buckets that cancels have emptied, so it changes the wheel. Cost: O(1), and O(log
+ * buckets) for each discarded bucket; arming a timer adds one bucket at most. To bound that, first
+ * call htw_wheel_poll_batch() with a budget until it returns HTW_DONE.
  */
 HTW_API uint64_t htw_wheel_next(struct htw_wheel *wheel);
 
-/** The clock: the tick up to which everything was handed out, or the tick that the
- *  present round has reached. HTW_NEVER_TICK for NULL. O(1). */
+/**
+ * Returns the clock of the wheel.
+ *
+ * @return the tick up to which all timers were handed out, or inside a round the tick that the
+ *         round has reached; HTW_NEVER_TICK for NULL.
+ *
+ * Cost: O(1).
+ */
 HTW_API uint64_t htw_wheel_now(const struct htw_wheel *wheel);
 
-/** How many timers are pending; those with HTW_NEVER_TICK count. 0 for NULL. O(1). */
+/** Returns how many timers are pending, those with HTW_NEVER_TICK included; 0 for NULL. O(1). */
 HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
 
 /**
- * Creates every level that deadlines up to `horizon` ticks after the clock can need:
- * from now on, no schedule for a deadline of at most clock + horizon fails, whatever
- * the clock is then.
+ * Creates all levels for deadlines up to `horizon` ticks after the clock. From then on, arming a
+ * timer with a deadline of at most clock + horizon cannot fail, whatever the clock is at that time.
  *
- * @param horizon in ticks; HTW_NEVER_TICK means every level there can be.
- * @return 0, also when they exist already; -EINVAL for NULL; -ENOMEM: the levels that
- *         could be created stay, all else is as before.
+ * @param horizon in ticks; HTW_NEVER_TICK: all levels that the wheel can have.
+ * @return 0: success, also if the levels existed before;
+ *         -EINVAL: `wheel` is NULL;
+ *         -ENOMEM: the levels that could be created remain; nothing else has changed.
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
 
 /**
- * Takes any pending timer out, whatever its deadline: to stop, or to move all timers
+ * Removes and returns any pending timer, whatever its deadline: to shut down, or to move all timers
  * to another wheel.
  *
- * @return a timer that is no longer pending, or NULL when none is left. The order is
- *         unspecified; htw_wheel_poll() with HTW_NEVER_TICK gives all but those with
- *         HTW_NEVER_TICK in order of deadline, but moves the clock.
+ * @return a timer, which is not pending any more. The order is unspecified; htw_wheel_poll() with
+ *         HTW_NEVER_TICK returns all timers that have a deadline in order, but moves the clock;
+ *         NULL: no timer is pending, or `wheel` is NULL.
  *
- * Does not touch the clock. Cost: O(1) amortised.
+ * Does not change the clock. Cost: O(1) amortised.
  */
 HTW_API HTW_WARN_UNUSED struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel);
 
-/** Visits one timer; returns false to stop. */
+/** Called for one timer. Returns true to continue, false to stop. */
 typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
 
 /**
- * Calls `visitor` for each pending timer, in no particular order, those with HTW_NEVER_TICK
- * included. The visitor must not call anything that changes the wheel (htw_wheel_next() is
- * among that), nor free the timer.
+ * Calls `visitor` for each pending timer, and returns the number of calls.
  *
- * @return how many were visited; 0 when a pointer (other than `arg`) is NULL.
+ * @param visitor must not free the timer, nor call a function that changes the wheel
+ *                (htw_wheel_next() is one).
+ * @param arg     is passed to `visitor`.
+ * @return the number of timers visited, in no particular order, those with HTW_NEVER_TICK included;
+ *         0 if `wheel` or `visitor` is NULL.
  *
  * Cost: O(pending + buckets).
  */
 HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg);
 
 /**
- * Checks every invariant of the wheel.
+ * Checks all invariants of a wheel, and reports which one is broken. For tests and debugging.
  *
- * @return 0 when all hold; otherwise the number of the broken one, as listed in
- *         src/wheel/wheel.c (memory was overwritten, a pending timer was freed or
- *         initialised, two threads were in the wheel, or htw has a bug); -EINVAL for NULL.
+ * @return 0: all hold;
+ *         1 or more: the number of a broken invariant in the list of src/wheel/wheel.c. Memory was
+ *         overwritten, a pending timer was freed or initialised, two threads used the wheel at the
+ *         same time, or htw has a bug;
+ *         -EINVAL: `wheel` is NULL.
  *
- * Cost: O(pending + buckets). For tests and for the hunt.
+ * Cost: O(pending + buckets).
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_check(const struct htw_wheel *wheel);
 
 /**
- * Writes a picture of the wheel: the clock, a strip a level that shows how full its buckets
- * are, the first eight buckets of the delay queue with their keys and counts, and the counters.
+ * Writes the state of a wheel as text: the clock, for each level a line that shows how full its
+ * buckets are, the first eight buckets of the delay queue with keys and counts, and the counters.
  *
- * @return 0; -EINVAL when a pointer is NULL; -EIO when the stream failed.
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL;
+ *         -EIO: writing to the stream failed.
  *
  * Cost: O(pending + buckets).
  */
 HTW_API int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream);
 
 /**
- * Counters, exact. In all moments
- * scheduled = cancelled + expired + drained + pending.
+ * Exact counters. At any time scheduled = cancelled + expired + drained + pending.
  */
 struct htw_wheel_stats {
-    /** sizeof(struct htw_wheel_stats); set by HTW_WHEEL_STATS_INIT. */
+    /** sizeof(struct htw_wheel_stats); HTW_WHEEL_STATS_INIT sets it. */
     size_t struct_size;
     uint64_t scheduled;      /**< timers armed that were not pending */
     uint64_t moved;          /**< timers armed that were pending */
-    uint64_t cancelled;      /**< htw_wheel_cancel() that returned true */
+    uint64_t cancelled;      /**< calls of htw_wheel_cancel() that returned true */
     uint64_t expired;        /**< timers handed out by polls */
-    uint64_t drained;        /**< timers taken out by htw_wheel_drain() */
-    uint64_t demoted;        /**< times a timer was re-filed when its bucket came up */
-    uint64_t advances;       /**< times the clock advanced to an occupied bucket */
+    uint64_t drained;        /**< timers returned by htw_wheel_drain() */
+    uint64_t demoted;        /**< times a timer was filed again when its bucket came up */
+    uint64_t advances;       /**< times the clock advanced to a bucket in use */
     uint64_t pending;        /**< timers pending now */
     uint32_t levels;         /**< levels that exist */
-    uint32_t size;           /**< buckets a level */
-    uint32_t queued_buckets; /**< buckets in the delay queue, emptied ones included */
-    uint64_t memory_bytes;   /**< memory that the wheel holds, timers not included */
+    uint32_t size;           /**< buckets in a level */
+    uint32_t queued_buckets; /**< buckets in the delay queue, empty ones included */
+    uint64_t memory_bytes;   /**< memory of the wheel, without timers */
 };
 
 #define HTW_WHEEL_STATS_INIT \
@@ -368,13 +394,14 @@ struct htw_wheel_stats {
 HTW_API void htw_wheel_stats_init(struct htw_wheel_stats *stats);
 
 /**
- * Fills in `stats`, whose `struct_size` must be set.
+ * Copies the counters of a wheel to `stats`.
  *
- * @return 0; -EINVAL when a pointer is NULL or `struct_size` is not that of a known
- *         version; then `stats` is left alone.
+ * @param stats its `struct_size` must be set, as HTW_WHEEL_STATS_INIT does.
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL, or `struct_size` is unknown.
  *
- * Cost: O(levels). How many timers wait at each level would cost every cancel a cache
- * miss to keep; htw_wheel_dump() counts them.
+ * Cost: O(levels). The counters do not say how many timers each level has, because that would cost
+ * each cancel a cache miss; htw_wheel_dump() counts them.
  */
 HTW_API int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
 
