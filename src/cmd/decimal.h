@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is left of a text that is being read. */
+/* The rest of a text that is being read. */
 struct htw__text {
     const char *at;
     const char *end;

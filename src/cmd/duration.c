@@ -12,7 +12,7 @@ struct unit {
     int64_t ns;
 };
 
-/* From the longest to the shortest, for writing; the order is of no matter for reading. */
+/* From the longest to the shortest, for writing. */
 static const struct unit units[] = {
     { "w", 7 * HTW__NS_PER_DAY },  { "d", HTW__NS_PER_DAY },
     { "h", 3600 * HTW__NS_PER_S }, { "m", 60 * HTW__NS_PER_S },
@@ -63,7 +63,7 @@ const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_n
 }
 
 void htw__duration_format(htw__nanos ns, char text[HTW__DURATION_FORMAT_SIZE]) {
-    /* Weeks would be read more slowly than the days they stand for. */
+    /* Not in weeks: days are easier to read. */
     const struct unit *unit = &units[1];
     while (unit->ns > 1 && ns < unit->ns)
         unit++;

@@ -12,7 +12,7 @@
  * number without a unit, in seconds. A number may have a fraction, which is rounded up to a
  * whole nanosecond, and an exponent. A + may stand before all. `text` needs no terminator.
  *
- * Returns NULL, or why it is none (a static phrase; then `*ret_ns` is left alone).
+ * Returns NULL, or why it is none (a static phrase; `*ret_ns` then does not change).
  */
 const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_ns);
 

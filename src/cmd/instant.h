@@ -13,7 +13,7 @@
  * nanosecond; the leap second 23:59:60 is the second that follows it.
  *
  * `*ret_ns` counts from 1970-01-01T00:00:00Z and may be negative. Returns NULL, or why the
- * text is no moment (a static phrase; then `*ret_ns` is left alone).
+ * text is no moment (a static phrase; `*ret_ns` then does not change).
  */
 const char *htw__instant_parse(const char *text, size_t size, htw__nanos *ret_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - the `htw` program: finds the command that is asked for. */
+/* main.c - the `htw` program: finds the command and runs it. */
 #include "delay/delay.h"
 #include "delay/options.h"
 #include "status.h"
@@ -19,9 +19,9 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "\n"
                            "  help    print this help, or that of a COMMAND\n"
                            "\n"
-                           "`htw help COMMAND` tells more, `htw --version` the version.\n";
+                           "`htw help COMMAND` prints more, `htw --version` the version.\n";
 
-/* Prints to standard output; the exit status tells whether that succeeded. */
+/* Prints to standard output; returns the exit status. */
 static int print(const char *text) {
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
         return 0;
@@ -37,7 +37,7 @@ static int print_version(void) {
 
 static int run_delay(int argc, char *argv[]) {
     struct htw__options options;
-    static char name[] = "htw delay"; /* getopt complains under the first argument */
+    static char name[] = "htw delay"; /* the prefix of error messages of getopt */
     argv[0] = name;
     switch (htw__options_parse(argc, argv, &options)) {
     case HTW__OPTIONS_RUN:
@@ -52,7 +52,7 @@ static int run_delay(int argc, char *argv[]) {
     return HTW__EXIT_USAGE;
 }
 
-static int complain(const char *what, const char *word) {
+static int usage_error(const char *what, const char *word) {
     fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n", what, word);
     return HTW__EXIT_USAGE;
 }
@@ -61,18 +61,18 @@ static int run_help(int argc, char *argv[]) {
     if (argc == 1)
         return print(help);
     if (argc > 2)
-        return complain("help: one command expected, not more: ", argv[2]);
+        return usage_error("help: one command expected, not more: ", argv[2]);
     if (strcmp(argv[1], "delay") == 0)
         return print(htw__options_help);
     if (strcmp(argv[1], "help") == 0)
         return print(help);
-    return complain("unknown command: ", argv[1]);
+    return usage_error("unknown command: ", argv[1]);
 }
 
 /*
- * A standard descriptor that is closed would be given to the next file that is opened, and
- * then be written to as if it were standard output. So it is opened, for the wrong
- * direction: using it is an error, as it would be if it were closed.
+ * The next file that is opened would get the number of a closed standard descriptor, and would be
+ * written to as if it were standard output. So this opens such descriptors, for the wrong direction:
+ * using one is an error, as it would be if it were closed.
  */
 static void occupy_standard_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -91,5 +91,5 @@ int main(int argc, char *argv[]) {
         return print(help);
     if (strcmp(command, "--version") == 0 || strcmp(command, "-V") == 0)
         return print_version();
-    return complain(argc > 1 ? "unknown command: " : "command expected", command);
+    return usage_error(argc > 1 ? "unknown command: " : "command expected", command);
 }

@@ -2,9 +2,8 @@
 /*
  * nanos.h - times of the command, in nanoseconds.
  *
- * 64 bits of nanoseconds end after 292 years, and a line may well wait for thousands
- * (a typing error, or a "never" of somebody's): so 128 bits, in which no sum or product
- * of what the parsers accept can overflow.
+ * 64 bits of nanoseconds end after 292 years, and a line may ask for thousands (by mistake, or to
+ * mean "never"). In 128 bits no sum or product of what the parsers accept can overflow.
  */
 #ifndef HTW_SRC_CMD_NANOS_H
 #define HTW_SRC_CMD_NANOS_H

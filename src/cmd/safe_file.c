@@ -29,8 +29,8 @@ static int find(const char *path, struct stat *status) {
     return result == 0 ? 0 : -errno;
 }
 
-/* 1: what is there is not a regular file; 0: it is one, or nothing is there. An error must not
- * pass for either: a regular file would replace a device. */
+/* 1: the path is not a regular file; 0: it is one, or nothing is there; else a negative errno: after
+ * an error a regular file must not replace a device. */
 static int is_special(const char *path) {
     struct stat status;
     int error = find(path, &status);
@@ -111,7 +111,7 @@ int htw__safe_file_probe(const char *path, int kept_fd) {
  * and after an error, the file remains its owner's alone. Bits above 0777 are never kept: a
  * program with set-uid would become another user's.
  */
-static void take_over(const char *path, int fd) {
+static void copy_owner_and_mode(const char *path, int fd) {
     struct stat old;
     int error = find(path, &old);
     mode_t mask = umask(0);
@@ -147,8 +147,8 @@ static int open_temporary(struct htw__safe_file *file, const char *base) {
     return error;
 }
 
-/* Non-blocking: a FIFO without a reader is an error, and a reader that takes nothing is waited
- * for in poll, where a signal can end that. */
+/* Non-blocking: a FIFO without a reader is an error, and the wait for a slow reader is in poll(), which
+ * a signal can end. */
 static int open_special(struct htw__safe_file *file, const char *path) {
     do
         file->fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -175,7 +175,7 @@ int htw__safe_file_open(struct htw__safe_file *file, const char *path) {
     if (error == 0)
         error = open_temporary(file, file->path);
     if (error == 0)
-        take_over(file->path, file->fd);
+        copy_owner_and_mode(file->path, file->fd);
     return error;
 }
 
@@ -197,7 +197,7 @@ static int wait_for_room(const struct htw__safe_file *file) {
         { .fd = file->fd, .events = POLLOUT },
     };
     htw__signals_clear();
-    if (htw__signals_gives_up()) /* came after the last look, and the pipe is empty now */
+    if (htw__signals_gives_up()) /* came after the last check, and the pipe is empty now */
         return -ECANCELED;
     return poll(wanted, 2, -1) >= 0 || errno == EINTR ? 0 : -errno;
 }
@@ -243,8 +243,8 @@ int htw__safe_file_put(struct htw__safe_file *file, const void *bytes, size_t si
     return 0;
 }
 
-/* A name lasts only when its directory has reached the disk. Some file systems cannot do
- * that, and the file is then as safe as it can be. */
+/* A new name is safe only when its directory is on the disk. Some file systems cannot sync a
+ * directory, which is no error. */
 static void sync_directory(const char *path) {
     char *directory = directory_of(path);
     int fd = directory == NULL ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -255,7 +255,7 @@ static void sync_directory(const char *path) {
     free(directory);
 }
 
-static int bring_to_disk(const struct htw__safe_file *file) {
+static int flush_to_disk(const struct htw__safe_file *file) {
     int result;
     do
         result = fsync(file->fd);
@@ -273,7 +273,7 @@ static int close_descriptor(struct htw__safe_file *file) {
 int htw__safe_file_commit(struct htw__safe_file *file) {
     int error = flush(file);
     if (error == 0 && file->temporary != NULL)
-        error = bring_to_disk(file);
+        error = flush_to_disk(file);
     if (error == 0)
         error = close_descriptor(file);
     file->is_whole = error == 0;

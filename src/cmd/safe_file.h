@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safe_file.h - a file that is there whole or not at all: written under another name beside
- * it, brought to the disk, and renamed. What is no regular file (a device, a FIFO) is
- * written to directly. What could not be completed is kept under the other name.
+ * safe_file.h - a file that is there whole or not at all: it is written under a temporary name beside
+ * the target, flushed to the disk, and renamed. A device or a FIFO is written to directly. A file that
+ * could not be completed keeps its temporary name.
  *
  * A call that is interrupted by a signal is repeated, until htw__signals_gives_up().
  */
@@ -24,8 +24,8 @@ struct htw__safe_file {
     char buffer[HTW__SAFE_FILE_BUFFER];
 };
 
-/* Whether a file of that name could be written, as far as can be told beforehand, without
- * replacing the regular file that `kept_fd` is open for (-EBUSY).
+/* Checks beforehand, as far as possible, whether a file of that name can be written without replacing
+ * the regular file that `kept_fd` is open for (-EBUSY).
  * Returns 0 or a negative errno. */
 int htw__safe_file_probe(const char *path, int kept_fd);
 

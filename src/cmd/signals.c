@@ -32,13 +32,13 @@ static void handle(int number) {
         dump_wanted = 1;
     else
         note_stop(number);
-    /* If the pipe is full, it is readable, and that is all that is wanted. */
+    /* If the pipe is full, it is readable, which is enough. */
     ssize_t written = write(wake_pipe[1], "", 1);
     (void)written;
     errno = saved_errno;
 }
 
-/* Without SA_RESTART: a write that blocks against all expectations is interrupted too. */
+/* Without SA_RESTART, so that a signal also interrupts a write that blocks. */
 static int watch(int number) {
     struct sigaction action = { .sa_handler = handle };
     sigfillset(&action.sa_mask); /* the handler does not interrupt itself */
@@ -56,7 +56,7 @@ static int watch_unless_ignored(int number) {
 int htw__signals_install(void) {
     if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
         return -errno;
-    /* The write that they come from fails as well, and is reported. */
+    /* The write that causes them fails as well, and is reported. */
     pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     signal(SIGXFSZ, SIG_IGN);
     int error = watch(SIGTERM);
@@ -75,7 +75,7 @@ bool htw__signals_pipe_was_ignored(void) {
     return pipe_was_ignored;
 }
 
-void htw__signals_let_go(void) {
+void htw__signals_restore(void) {
     for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
         struct sigaction action;
         if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler == handle)

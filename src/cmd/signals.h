@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.h - signals as something to poll for: the handlers set a flag and write to a
- * pipe, so that none is missed between looking and sleeping. Of a process there is one.
+ * signals.h - signals as a descriptor to poll: the handlers set a flag and write to a pipe, so that
+ * none is missed between a check and a sleep. The state is one for the process.
  */
 #ifndef HTW_SRC_CMD_SIGNALS_H
 #define HTW_SRC_CMD_SIGNALS_H
@@ -14,16 +14,17 @@
  */
 int htw__signals_install(void);
 
-/* Whether SIGPIPE was ignored before: then a reader that goes away is an error like others. */
+/* Whether SIGPIPE was ignored before: a reader that goes away is then an error like others. */
 bool htw__signals_pipe_was_ignored(void);
 
-/* Nothing is left to lose: the next signal ends the program, should standard error be stuck. */
-void htw__signals_let_go(void);
+/* Restores the default handlers: the next signal ends the program. To be called when all is saved, in
+ * case standard error blocks. */
+void htw__signals_restore(void);
 
 /*
- * From now on, something is saved. Whether a stop signal came meanwhile, a second or more after
- * the beginning: saving takes too long. One that came sooner is part of the first: a terminal
- * that closes sends SIGHUP twice.
+ * `begin_saving` starts the time of a save. `gives_up` says whether a stop signal has come a second or
+ * more after that: the save takes too long. A signal that comes sooner is part of the first one: a
+ * terminal that closes sends SIGHUP twice.
  */
 void htw__signals_begin_saving(void);
 bool htw__signals_gives_up(void);
@@ -31,10 +32,10 @@ bool htw__signals_gives_up(void);
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);
 
-/* Makes the descriptor unreadable again; flags stay. */
+/* Makes the descriptor unreadable again; the flags stay set. */
 void htw__signals_clear(void);
 
-/* The signal that asks the program to stop, or 0. It stays. */
+/* The signal that asked the program to stop, or 0. It stays set. */
 int htw__signals_stop(void);
 
 /* Whether SIGUSR1 came since the last call. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal.c - complaints and the progress line on standard error. */
+/* terminal.c - error messages and the progress line on standard error. */
 #include "terminal.h"
 
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 static bool line_is_shown;
 
-void htw__terminal_complain(const char *format, ...) {
-    /* In one piece, so that it is not torn apart by others who write there; what is too
-     * long is cut off: only the name of a file can be, and no system takes such a name. */
+void htw__terminal_error(const char *format, ...) {
+    /* With one call, so that other writers do not come in between. Only the name of a file could make
+     * it too long, and no system has such names. */
     char text[8192];
     va_list arguments;
     va_start(arguments, format);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay.c - the loop, on one thread: messages that are due go from the wheel to the output
- * queue, from there to standard output, lines of the input into the wheel; and then it
- * sleeps until a deadline, input, a reader or a signal gives it something to do. Each step
- * does a bounded amount of work, so that none keeps the others waiting.
+ * delay.c - the loop of `htw delay`, on one thread.
+ *
+ * A round moves messages that are due from the wheel to the output queue, writes that to standard
+ * output, and moves lines of the input into the wheel. Then it sleeps until a deadline, input, a
+ * reader or a signal. Each step does a bounded amount of work, so that none delays the others.
  */
 #include "delay.h"
 
@@ -22,13 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is taken out of the wheel before others get their turn, and the steps that this may take:
- * a bucket of a million timers takes a million. Twice the lines that are taken in at once, and
- * a step for each level: so what is due does not pile up. */
+/* How many messages one step moves out of the wheel, and how many steps of the wheel that may take:
+ * a bucket of a million timers takes a million. That is twice the lines that are accepted at once,
+ * and a step for each level, so that what is due does not pile up. */
 #define MESSAGES_AT_ONCE (2 * HTW__DELAY_LINES_AT_ONCE)
 #define STEPS_AT_ONCE (8 * HTW__DELAY_LINES_AT_ONCE)
 
-/* As long as a sleep may last: ppoll's range is not the same everywhere. */
+/* The longest sleep: the range of ppoll() differs between systems. */
 #define SLEEP_SECONDS_MAX 1000000000
 
 size_t htw__delay_pending(const struct htw__delay *delay) {
@@ -36,7 +37,7 @@ size_t htw__delay_pending(const struct htw__delay *delay) {
 }
 
 void htw__delay_fail(struct htw__delay *delay, const char *what, int error) {
-    htw__terminal_complain("%s: %s", what, strerror(-error));
+    htw__terminal_error("%s: %s", what, strerror(-error));
     delay->has_failed = true;
 }
 
@@ -64,14 +65,14 @@ void htw__delay_write_due(struct htw__delay *delay) {
     delay->output_error = htw__output_write(&delay->output);
 }
 
-/* Whether a whole line is here that could be taken in now. */
+/* Whether a whole line is in the buffer. */
 static bool has_line(struct htw__delay *delay) {
     const char *bytes;
     size_t size;
     return htw__input_peek(&delay->input, &bytes, &size);
 }
 
-/* How long until the earliest deadline; `*ret_ns` is left alone if there is none. */
+/* How long until the earliest deadline; false: there is none, and `*ret_ns` does not change. */
 static bool time_to_next(const struct htw__delay *delay, htw__nanos *ret_ns) {
     uint64_t tick = htw_wheel_next(delay->wheel);
     if (tick == HTW_NEVER_TICK)
@@ -82,7 +83,7 @@ static bool time_to_next(const struct htw__delay *delay, htw__nanos *ret_ns) {
     return true;
 }
 
-/* Simulated time passes when nothing else can: no input to take in, no output to write. */
+/* Simulated time passes only when there is no input to read and no output to write. */
 static bool jump(struct htw__delay *delay) {
     uint64_t tick = htw_wheel_next(delay->wheel);
     if (!delay->options->simulate || htw__delay_wants_input(delay) || delay->output.count > 0 ||
@@ -153,7 +154,7 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
     if (wanted[1].revents != 0 && htw__signals_stop() == 0)
         read_input(delay);
     if (!has_output && wanted[2].revents != 0)
-        delay->output_error = -EPIPE; /* what is pending can never be delivered any more */
+        delay->output_error = -EPIPE; /* no pending message can be delivered any more */
 }
 
 static void show_progress(struct htw__delay *delay) {
@@ -201,10 +202,8 @@ static void loop(struct htw__delay *delay) {
     }
 }
 
-/*
- * Whether --unreleased can be what it is to be. Not one of the inputs, above all: replacing it
- * would destroy what was not read of it yet.
- */
+/* Checks the file of --unreleased. It must not be one of the inputs: replacing that would destroy what
+ * was not read of it yet. */
 static int probe_unreleased(struct htw__delay *delay) {
     const struct htw__options *options = delay->options;
     const char *path = options->unreleased_path;
@@ -213,8 +212,7 @@ static int probe_unreleased(struct htw__delay *delay) {
     for (int i = 0; i < options->name_count; i++) {
         const char *name = options->names[i];
         if (htw__safe_file_is_same(path, strcmp(name, "-") == 0 ? "/dev/stdin" : name)) {
-            htw__terminal_complain("%s: is to be read, and so cannot be the --unreleased file",
-                                   path);
+            htw__terminal_error("%s: is to be read, and so cannot be the --unreleased file", path);
             return -EINVAL;
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* end.c - the end of a run: last writes, what is left over, the exit status. */
+/* end.c - the end of a run: the last writes, what was not released, the exit status. */
 #include "state.h"
 
-#include "leftover.h"
+#include "unreleased.h"
 #include "../signals.h"
 #include "../status.h"
 #include "../terminal.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After a signal: what is due and can be written at once still is. */
+/* After a signal: writes what is due and can be written at once. */
 static void write_last(struct htw__delay *delay) {
     bool has_more;
     do {
@@ -27,9 +27,8 @@ static void write_last(struct htw__delay *delay) {
 }
 
 /*
- * Some errors of writing are told only by close. A copy is closed, which flushes as well:
- * the descriptor itself may still be named by --unreleased (/dev/stdout). An interrupted
- * close has closed it.
+ * Some errors of writing are reported only by close(). Closing a copy is enough; --unreleased may
+ * still name the descriptor itself (/dev/stdout). An interrupted close() has closed it.
  */
 static void close_output(struct htw__delay *delay) {
     if (delay->output_error != 0 || delay->report.released == 0)
@@ -39,14 +38,14 @@ static void close_output(struct htw__delay *delay) {
         delay->output_error = -errno;
 }
 
-/* After SIGPIPE's convention: a reader that has seen enough is no failure to complain of. */
+/* As after SIGPIPE: a reader that has gone is no error to report. */
 static bool is_quiet(const struct htw__delay *delay) {
     return delay->output_error == -EPIPE && htw__signals_stop() == 0 &&
            !htw__signals_pipe_was_ignored();
 }
 
-static void tell_count(const struct htw__delay *delay, const struct htw__leftover *leftover,
-                       const struct htw__saved *saved, bool was_reading) {
+static void report_count(const struct htw__delay *delay, const struct htw__unreleased *unreleased,
+                         const struct htw__saved *saved, bool was_reading) {
     char stopped[PATH_MAX + 64] = "";
     const char *path = saved->error == 0 ? delay->options->unreleased_path : saved->path;
     const char *cause = htw__signals_stop() != 0 ? " by a signal" : "";
@@ -55,43 +54,43 @@ static void tell_count(const struct htw__delay *delay, const struct htw__leftove
                  delay->input.name, delay->input.line);
     else if (htw__signals_stop() != 0)
         snprintf(stopped, sizeof(stopped), "stopped%s: ", cause);
-    if (leftover->count == 0 || (saved->count == 0 && saved->error == 0))
-        htw__terminal_complain("%s%" PRIu64 " not released", stopped, leftover->count);
-    else if (saved->count == leftover->count)
-        htw__terminal_complain("%s%" PRIu64 " not released, written to %s", stopped,
-                               leftover->count, path);
+    if (unreleased->count == 0 || (saved->count == 0 && saved->error == 0))
+        htw__terminal_error("%s%" PRIu64 " not released", stopped, unreleased->count);
+    else if (saved->count == unreleased->count)
+        htw__terminal_error("%s%" PRIu64 " not released, written to %s", stopped, unreleased->count,
+                            path);
     else if (saved->count > 0)
-        htw__terminal_complain("%s%" PRIu64 " not released: the first %" PRIu64
-                               " are in %s, the others are lost",
-                               stopped, leftover->count, saved->count, path);
+        htw__terminal_error("%s%" PRIu64 " not released: the first %" PRIu64
+                            " are in %s, the others are lost",
+                            stopped, unreleased->count, saved->count, path);
     else
-        htw__terminal_complain("%s%" PRIu64 " not released, and lost", stopped, leftover->count);
+        htw__terminal_error("%s%" PRIu64 " not released, and lost", stopped, unreleased->count);
 }
 
-/* Tells how much is left, where it is, and how far the input was read, if not to its end. */
-static void tell(const struct htw__delay *delay, const struct htw__leftover *leftover,
-                 const struct htw__saved *saved, bool was_reading, size_t partial) {
+/* Prints how much was not released, where it is, and how far the input was read, if not to its end. */
+static void report_end(const struct htw__delay *delay, const struct htw__unreleased *unreleased,
+                       const struct htw__saved *saved, bool was_reading, size_t partial) {
     const char *path = delay->options->unreleased_path;
-    if (is_quiet(delay) && (path == NULL || leftover->count == 0))
+    if (is_quiet(delay) && (path == NULL || unreleased->count == 0))
         return;
     if (delay->output_error != 0 && !is_quiet(delay))
-        htw__terminal_complain("standard output: %s", strerror(-delay->output_error));
+        htw__terminal_error("standard output: %s", strerror(-delay->output_error));
     if (saved->error == -ECANCELED)
-        htw__terminal_complain("%s: given up for a signal", path);
+        htw__terminal_error("%s: given up for a signal", path);
     else if (saved->error != 0)
-        htw__terminal_complain("%s: %s", path, strerror(-saved->error));
-    if (leftover->count > 0 || was_reading || htw__signals_stop() != 0)
-        tell_count(delay, leftover, saved, was_reading);
-    if (leftover->fragment_line > 0)
-        htw__terminal_complain("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
-                               leftover->fragment_line);
+        htw__terminal_error("%s: %s", path, strerror(-saved->error));
+    if (unreleased->count > 0 || was_reading || htw__signals_stop() != 0)
+        report_count(delay, unreleased, saved, was_reading);
+    if (unreleased->fragment_line > 0)
+        htw__terminal_error("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
+                            unreleased->fragment_line);
     if (partial > 0)
-        htw__terminal_complain("of the first of these, %zu bytes were written already", partial);
+        htw__terminal_error("of the first of these, %zu bytes were written already", partial);
 }
 
-/* Saves what is left, and only then tells of it: standard error may be stuck. */
-static int end_leftover(struct htw__delay *delay) {
-    struct htw__leftover leftover = {
+/* Saves what was not released, and only then prints: standard error may block. */
+static int save_unreleased(struct htw__delay *delay) {
+    struct htw__unreleased unreleased = {
         .input = &delay->input,
         .now_ns = htw__timeline_now(&delay->timeline),
         .from_start = delay->options->from_start,
@@ -100,17 +99,17 @@ static int end_leftover(struct htw__delay *delay) {
     const char *path = delay->options->unreleased_path;
     size_t partial = htw__output_partial(&delay->output);
     bool was_reading = htw__delay_is_reading(delay);
-    htw__leftover_take(&leftover, &delay->output, delay->wheel);
-    if (path != NULL && leftover.count > 0)
-        saved = htw__leftover_save(&leftover, path);
-    htw__signals_let_go();
+    htw__unreleased_collect(&unreleased, &delay->output, delay->wheel);
+    if (path != NULL && unreleased.count > 0)
+        saved = htw__unreleased_save(&unreleased, path);
+    htw__signals_restore();
     htw__progress_erase(&delay->progress);
-    delay->report.unreleased = leftover.count;
-    if (leftover.count > 0 || delay->output_error != 0)
+    delay->report.unreleased = unreleased.count;
+    if (unreleased.count > 0 || delay->output_error != 0)
         delay->has_failed = true;
-    tell(delay, &leftover, &saved, was_reading, partial);
+    report_end(delay, &unreleased, &saved, was_reading, partial);
     free(saved.path);
-    htw__leftover_fini(&leftover);
+    htw__unreleased_fini(&unreleased);
     return saved.error;
 }
 
@@ -119,7 +118,7 @@ int htw__delay_finish(struct htw__delay *delay) {
         write_last(delay);
     close(STDIN_FILENO); /* there may be no other descriptor for what follows */
     close_output(delay);
-    int error = end_leftover(delay);
+    int error = save_unreleased(delay);
     if (delay->options->stats)
         htw__report_print(&delay->report, delay->wheel, stderr);
     if (error != 0)

@@ -43,7 +43,7 @@ void htw__input_fini(struct htw__input *input) {
     input->buffer = NULL;
 }
 
-/* Non-blocking, so that a FIFO without a writer is waited for in poll like all else. */
+/* Non-blocking, so that the loop waits in poll() for a writer of a FIFO, too. */
 static int open_file(const char *name) {
     if (strcmp(name, "-") == 0)
         return STDIN_FILENO;
@@ -60,10 +60,10 @@ static void open_next(struct htw__input *input) {
     input->line = 0;
     int fd = open_file(input->name);
     if (fd >= 0) {
-        input->fd = fd; /* of a directory, too: reading it is the error */
+        input->fd = fd; /* of a directory, too: reading that fails */
         return;
     }
-    htw__terminal_complain("%s: %s", input->name, strerror(-fd));
+    htw__terminal_error("%s: %s", input->name, strerror(-fd));
     input->has_failed = true;
 }
 
@@ -90,7 +90,7 @@ static int resize(struct htw__input *input, size_t capacity) {
 }
 
 /* Moves an unfinished record to the front: once, since then it begins there. Doubling
- * keeps the cost of long records linear; what one of them needed is given back after it. */
+ * keeps the cost of long records linear; the memory of one is freed after it. */
 static int make_space(struct htw__input *input) {
     if (input->begin > 0) {
         memmove(input->buffer, input->buffer + input->begin, input->end - input->begin);
@@ -106,10 +106,10 @@ static int make_space(struct htw__input *input) {
 }
 
 static void fail_to_read(struct htw__input *input, int error) {
-    htw__terminal_complain("%s: %s", input->name, strerror(error));
+    htw__terminal_error("%s: %s", input->name, strerror(error));
     if (input->end > input->begin)
-        htw__terminal_complain("%s:%" PRIu64 ": incomplete because of that, and skipped",
-                               input->name, htw__input_line(input));
+        htw__terminal_error("%s:%" PRIu64 ": incomplete because of that, and skipped", input->name,
+                            htw__input_line(input));
     input->begin = input->end;
     input->scanned = input->end;
     input->has_failed = true;

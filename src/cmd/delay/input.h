@@ -4,7 +4,7 @@
  *
  * A record ends with the separator; the last one of a file may lack it. Nothing here
  * waits, except that one read of a file that is not ready would: poll for it.
- * Files that cannot be opened or read are complained of and passed over.
+ * Files that cannot be opened or read are reported and skipped.
  */
 #ifndef HTW_SRC_CMD_DELAY_INPUT_H
 #define HTW_SRC_CMD_DELAY_INPUT_H
@@ -21,7 +21,7 @@ struct htw__input {
     const char *name; /* of the present file, or of the last one */
     uint64_t line;    /* records of that file that were consumed */
     int fd;           /* -1: none, or it has ended, while its last records may still be here */
-    bool has_failed;  /* some file was complained of */
+    bool has_failed;  /* a file could not be opened or read */
     bool is_skipping; /* the rest of a record that is too long */
 
     char *buffer;
@@ -40,7 +40,7 @@ void htw__input_fini(struct htw__input *input);
 /* Opens the next file when the present one has ended and is consumed. */
 void htw__input_advance(struct htw__input *input);
 
-/* Whether nothing is left and nothing will come. */
+/* Whether all was consumed and no more will come. */
 bool htw__input_is_over(const struct htw__input *input);
 
 /* What to poll before reading; -1 when there is nothing to read. */

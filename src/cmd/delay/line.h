@@ -12,7 +12,7 @@ struct htw__line {
     /* From when the line was read; or since 1970 by the wall clock, if `is_instant`. */
     htw__nanos when_ns;
     bool is_instant;
-    /* The first word as it was written, for complaints; set for bad lines as well. */
+    /* The first word as it was written, for error messages; set for bad lines as well. */
     const char *word;
     size_t word_size;
     /* What follows the one blank or tab after it, byte for byte. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - a message on its way: one record of memory from its reading to its release. */
+/* message.h - one message in memory, from its reading to its release. */
 #ifndef HTW_SRC_CMD_DELAY_MESSAGE_H
 #define HTW_SRC_CMD_DELAY_MESSAGE_H
 
@@ -26,13 +26,13 @@ struct htw__message {
 struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
                                          const htw__nanos *instant_ns);
 
-/* Gives the instant, if the message has one. */
+/* Returns whether the message has an instant, and stores it. */
 bool htw__message_instant(const struct htw__message *message, htw__nanos *ret_ns);
 
-/* Gives the memory back; the message must be neither in a wheel nor in a queue. */
+/* Frees it; the message must be neither in a wheel nor in a queue. */
 void htw__message_destroy(struct htw__message *message);
 
-/* The memory that it takes, without what malloc adds. */
+/* The bytes that it takes, without what malloc adds. */
 size_t htw__message_memory(const struct htw__message *message);
 
 /* The message whose timer the wheel handed out; NULL for NULL. */

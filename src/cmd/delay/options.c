@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No line is meant to be so long, and no machine too small for it. */
+/* Longer than any meant line, and small for any machine. */
 #define MAX_LINE_DEFAULT ((size_t)16 * 1024 * 1024)
 
 #define USAGE "Usage: htw delay [OPTION]... [FILE]...\n"
@@ -47,7 +47,7 @@ const char htw__options_help[] = USAGE
     "  -p, --progress           show progress, if standard error is a terminal\n"
     "  -u, --unreleased FILE    when stopped early, replace FILE by what was read and not\n"
     "                           released, with the delays that remain, for another run;\n"
-    "                           if that fails, save it under another name, which is told\n"
+    "                           if that fails, save it under another name, and print that\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -101,7 +101,7 @@ static bool set_tick(struct htw__options *options, const char *text) {
     if (why == NULL && (tick_ns < 1 || tick_ns > HTW__NS_PER_DAY))
         why = "a tick lasts from 1ns to 1d";
     if (why != NULL) {
-        htw__terminal_complain("--tick: %s: %s", why, text);
+        htw__terminal_error("--tick: %s: %s", why, text);
         return false;
     }
     options->tick_ns = (int64_t)tick_ns;
@@ -112,8 +112,8 @@ static bool set_wheel_size(struct htw__options *options, const char *text) {
     uint64_t size;
     if (!parse_count(text, &size) || size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX ||
         (size & (size - 1)) != 0) {
-        htw__terminal_complain("--wheel-size: not a power of two from %u to %u: %s",
-                               HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX, text);
+        htw__terminal_error("--wheel-size: not a power of two from %u to %u: %s",
+                            HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX, text);
         return false;
     }
     options->wheel_size = (uint32_t)size;
@@ -122,7 +122,7 @@ static bool set_wheel_size(struct htw__options *options, const char *text) {
 
 static bool set_unreleased(struct htw__options *options, const char *text) {
     if (*text == '\0' || strcmp(text, "-") == 0) {
-        htw__terminal_complain("--unreleased: not the name of a file: '%s'", text);
+        htw__terminal_error("--unreleased: not the name of a file: '%s'", text);
         return false;
     }
     options->unreleased_path = text;
@@ -132,7 +132,7 @@ static bool set_unreleased(struct htw__options *options, const char *text) {
 static bool set_limit(size_t *limit, const char *name, const char *text) {
     uint64_t count;
     if (!parse_count(text, &count) || count == 0 || count > SIZE_MAX) {
-        htw__terminal_complain("%s: not a number of at least 1: %s", name, text);
+        htw__terminal_error("%s: not a number of at least 1: %s", name, text);
         return false;
     }
     *limit = (size_t)count;

@@ -29,10 +29,10 @@ enum htw__options_request {
     HTW__OPTIONS_RUN,
     HTW__OPTIONS_HELP,
     HTW__OPTIONS_VERSION,
-    HTW__OPTIONS_WRONG /* and that was complained of */
+    HTW__OPTIONS_WRONG /* the error was printed */
 };
 
-/* Reads the arguments, of which the first is the name to complain under. */
+/* Reads the arguments, of which the first is the prefix of error messages. */
 enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw__options *options);
 
 /* What --help prints. */

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* After that many calls, others get their turn: signals, input, the clock. */
+/* After that many calls the loop looks at signals, the input and the clock again. */
 #define WRITES_AT_ONCE 64
 
 /* The bytes of one call to a file: enough to make the call cheap, too few to take long. */
@@ -33,8 +33,8 @@ struct batch {
 };
 
 /*
- * A terminal may say that there is room when there is some for a byte, and then block the
- * rest of a write. So it is opened once more, not to block, for this program alone.
+ * poll() says that a terminal is writable when it has room for a byte, and the rest of a write then
+ * blocks. So the terminal is opened once more, non-blocking, for this program alone.
  */
 static int open_own_terminal(int fd) {
     char name[32];
@@ -112,7 +112,7 @@ static size_t prefix_of(struct htw__output *output, struct htw__message *message
     return output->prefix_sizes[index];
 }
 
-/* Whole messages as long as they fit; the first is cut if it does not. */
+/* Whole messages as long as they fit. The first is cut if it does not fit. */
 static void collect(struct htw__output *output, htw__nanos now_ns, struct batch *batch) {
     size_t room = output->is_regular ? FILE_BYTES : PIPE_BUF;
     batch->piece_count = 0;
@@ -137,9 +137,9 @@ static void collect(struct htw__output *output, htw__nanos now_ns, struct batch 
     }
 }
 
-/* Frees what was written whole, and remembers how far the next one got. */
-static void settle(struct htw__output *output, size_t written, htw__nanos before_ns,
-                   htw__nanos after_ns) {
+/* Frees the messages that were written whole, and notes how much of the next one was. */
+static void free_written(struct htw__output *output, size_t written, htw__nanos before_ns,
+                         htw__nanos after_ns) {
     size_t index = 0;
     written += output->head_written;
     output->head_written = 0;
@@ -166,8 +166,8 @@ static void settle(struct htw__output *output, size_t written, htw__nanos before
 static bool can_write(const struct htw__output *output) {
     if (output->is_regular)
         return true;
-    /* An error shows as one of the other events, and then the write tells which it is; also when
-     * poll itself fails, but after a signal it is seen to that first. */
+    /* An error shows as one of the other events, and the write then says which it is; also when poll
+     * itself fails, except after a signal, which the loop handles first. */
     struct pollfd wanted = { .fd = output->fd, .events = POLLOUT };
     int ready = poll(&wanted, 1, 0);
     return ready > 0 || (ready < 0 && errno != EINTR);
@@ -187,7 +187,7 @@ int htw__output_write(struct htw__output *output) {
             output->is_blocked = errno == EINTR || errno == EAGAIN;
             return output->is_blocked ? 0 : -errno;
         }
-        settle(output, (size_t)written, before_ns, htw__timeline_now(output->timeline));
+        free_written(output, (size_t)written, before_ns, htw__timeline_now(output->timeline));
     }
     return 0;
 }

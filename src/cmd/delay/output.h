@@ -2,10 +2,9 @@
 /*
  * output.h - the messages that are due, on their way to standard output.
  *
- * They wait in a queue and are written from where they are, many with one call. A write
- * never blocks where poll can tell that it would: on a pipe, a terminal or a socket at
- * most PIPE_BUF bytes are written at a time, and whole messages where they fit, so that
- * one which the reader got in part is one longer than that.
+ * They wait in a queue and are written from there, many with one call. A write does not block where
+ * poll() can prevent it: on a pipe, a terminal or a socket one call writes at most PIPE_BUF bytes,
+ * and whole messages where they fit. So a reader gets only longer messages in part.
  */
 #ifndef HTW_SRC_CMD_DELAY_OUTPUT_H
 #define HTW_SRC_CMD_DELAY_OUTPUT_H
@@ -25,7 +24,7 @@ struct htw__output {
     int fd;
     bool has_timestamps;
     bool is_regular; /* a file: always writable */
-    bool is_pipe;    /* one without a name: if its reader goes away, nobody comes back */
+    bool is_pipe;    /* one without a name: if its reader goes away, none comes back */
     bool is_blocked; /* the last write stopped because the reader is behind */
     struct htw__message *head;
     struct htw__message **tail;
@@ -42,13 +41,13 @@ struct htw__output {
 void htw__output_init(struct htw__output *output, int fd, bool has_timestamps,
                       const struct htw__timeline *timeline, struct htw__report *report);
 
-/* Takes a message over, which is in no wheel any more. */
+/* Adds a message, which is in no wheel any more; the queue owns it. */
 void htw__output_push(struct htw__output *output, struct htw__message *message);
 
-/* Gives the first message back; NULL when there is none. */
+/* Removes the first message, which is the caller's then; NULL: there is none. */
 struct htw__message *htw__output_pop(struct htw__output *output);
 
-/* Writes what goes without waiting, but some hundred KiB at most, and then frees it.
+/* Writes what can be written without waiting, some hundred KiB at most, and frees it.
  * Returns 0 or a negative errno; messages not written stay. */
 int htw__output_write(struct htw__output *output);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - a line on the terminal that tells how far the run is. */
+/* progress.h - the line on the terminal that shows how far the run is. */
 #ifndef HTW_SRC_CMD_DELAY_PROGRESS_H
 #define HTW_SRC_CMD_DELAY_PROGRESS_H
 
@@ -13,7 +13,7 @@ struct htw__progress {
     int64_t next_ns; /* when to show it again, by the monotonic clock */
 };
 
-/* What the line tells; `next_in_ns` is negative when nothing is due at any time. */
+/* What the line shows; `next_in_ns` is negative when nothing is due at any time. */
 struct htw__progress_numbers {
     uint64_t read;
     uint64_t released;
@@ -27,7 +27,7 @@ void htw__progress_init(struct htw__progress *progress, bool is_wanted);
 void htw__progress_update(struct htw__progress *progress,
                           const struct htw__progress_numbers *numbers);
 
-/* Erases the line, and has it shown again at the next update. */
+/* Erases the line; the next update shows it again. */
 void htw__progress_erase(struct htw__progress *progress);
 
 /* How long until it is time again: INT64_MAX when it is not wanted. */

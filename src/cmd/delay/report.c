@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - --stats: what happened in a run, in numbers. */
+/* report.c - prints the numbers of a run, for --stats. */
 #include "report.h"
 
 #include "../duration.h"
@@ -78,7 +78,7 @@ struct scale {
 
 /*
  * Round steps (1, 2, 5, 10, ...) that spread all but the latest hundredth over the rows,
- * and one more row for those: a few stragglers must not press the others into one row.
+ * and one more row for those: a few late messages must not push the others into one row.
  */
 static void choose_scale(const struct htw__histogram *lateness, struct scale *scale) {
     static const uint64_t mantissas[] = { 1, 2, 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - what happened in a run, in numbers: for --stats. */
+/* report.h - the numbers of a run, for --stats. */
 #ifndef HTW_SRC_CMD_DELAY_REPORT_H
 #define HTW_SRC_CMD_DELAY_REPORT_H
 
@@ -26,14 +26,14 @@ struct htw__report {
 
 void htw__report_init(struct htw__report *report);
 
-/* A message was taken in, of which `pending` are now on their way. */
+/* A message was scheduled; `pending` are now in the wheel and in the output queue. */
 void htw__report_accepted(struct htw__report *report, size_t message_bytes, size_t pending);
 
 /* A message was written whole, by a call that lasted from `before_ns` to `after_ns`. */
 void htw__report_released(struct htw__report *report, size_t message_bytes, htw__nanos due_ns,
                           htw__nanos before_ns, htw__nanos after_ns);
 
-/* Writes it all, with a picture of the lateness, in at most 80 columns. */
+/* Prints all, with a histogram of the lateness, in at most 80 columns. */
 void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
                        FILE *stream);
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lines that are taken in before it is looked whether something is due. */
+/* Lines that are accepted before the loop looks for messages that are due. */
 #define HTW__DELAY_LINES_AT_ONCE 1024
 
 struct htw__delay {
@@ -30,31 +30,34 @@ struct htw__delay {
     bool has_stopped_reading; /* for a bad line, or because there is no memory */
     bool cannot_wait;         /* a sleep has failed: the run ends early */
     bool has_failed;
-    bool has_more_due;    /* the wheel was left before it had given all that is due */
+    bool has_more_due;    /* the last step has not emptied the wheel of what is due */
     bool slept_until_due; /* the last sleep was ended by a deadline */
     int output_error;     /* a negative errno once standard output has failed */
 };
 
-/* Messages on their way: in the wheel and in the output queue. */
+/* How many messages are in the wheel and in the output queue. */
 size_t htw__delay_pending(const struct htw__delay *delay);
 
-/* Complains of an error (a negative errno), which the exit status will tell as well. */
+/* Prints an error (a negative errno); the exit status will be HTW__EXIT_FAILED. */
 void htw__delay_fail(struct htw__delay *delay, const char *what, int error);
 
-/* From the wheel to the output queue: what is due, or a good part; then it returns true. */
+/* Moves messages that are due from the wheel to the output queue, in a bounded number of steps.
+   Returns whether more may be due. */
 bool htw__delay_collect_due(struct htw__delay *delay);
 
-/* From the output queue to standard output: what goes without waiting, or a good part. */
+/* Writes messages from the output queue to standard output: at most a bounded number, and none
+   that would have to wait. */
 void htw__delay_write_due(struct htw__delay *delay);
 
 /* Whether more input may come, and whether there is room for it now. */
 bool htw__delay_is_reading(const struct htw__delay *delay);
 bool htw__delay_wants_input(const struct htw__delay *delay);
 
-/* From the input's buffer into the wheel: what there is room for, or a good part. */
+/* Schedules lines from the input's buffer: as many as there is room for, and at most
+   HTW__DELAY_LINES_AT_ONCE. */
 void htw__delay_accept_lines(struct htw__delay *delay);
 
-/* Gives up reading, since there is no memory; what is pending will still be released. */
+/* Stops reading because there is no memory; what is pending will still be released. */
 void htw__delay_stop_for_memory(struct htw__delay *delay, int error);
 
 /* Ends the run, early or not; returns the exit status. */

@@ -4,13 +4,13 @@
 
 #include "../../base/clock.h"
 
-/* What two measurements of the offset may differ by without the clock having been set. */
+/* Two measurements of the offset differ by this much at most unless the clock was set. */
 #define NOISE_NS HTW__NS_PER_MS
 
 /*
- * The two clocks cannot be read at once. The wall clock is read first, so that the offset
- * is rather too small: then instants become due rather too late than too early. Of several
- * attempts the largest one was the least disturbed.
+ * The two clocks cannot be read at once. The wall clock is read first, so that the offset is too small
+ * if at all: instants are then late and not early. The largest of several attempts was disturbed
+ * least.
  */
 static int64_t measure_wall_offset(const struct htw__timeline *timeline, int attempts) {
     int64_t best_ns = INT64_MIN;
@@ -44,7 +44,7 @@ void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick) {
         timeline->virtual_ns = time_ns;
 }
 
-/* Small differences are left alone: lines with the same instant must stay in order. */
+/* Small differences do not count: lines with the same instant must stay in order. */
 static bool is_set(int64_t change_ns) {
     return change_ns < -NOISE_NS || change_ns > NOISE_NS;
 }
@@ -54,7 +54,7 @@ void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
         return;
     if (!is_set(measure_wall_offset(timeline, 1) - timeline->wall_offset_ns))
         return;
-    /* Perhaps another process ran between the readings of the two clocks: look again. */
+    /* Perhaps another process ran between the readings of the two clocks: measure again. */
     int64_t change_ns = measure_wall_offset(timeline, 5) - timeline->wall_offset_ns;
     if (is_set(change_ns))
         timeline->wall_offset_ns += change_ns;

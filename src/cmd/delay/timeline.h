@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - the time of one run: nanoseconds since the program's start, which either
- * pass by the monotonic clock or, simulated, stand still until they are moved on.
+ * pass by the monotonic clock or, simulated, stand still until the loop jumps.
  */
 #ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
 #define HTW_SRC_CMD_DELAY_TIMELINE_H
@@ -27,10 +27,8 @@ htw__nanos htw__timeline_now(const struct htw__timeline *timeline);
 /* Moves simulated time on to the beginning of a tick. */
 void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick);
 
-/*
- * Looks whether the wall clock was set since the last time. Instants that are read from
- * now on are understood by the new time; those read before keep their place.
- */
+/* Notes whether the wall clock was set since the last call. Instants that are read from now on follow
+ * the new time; those read before do not change. */
 void htw__timeline_follow_wall_clock(struct htw__timeline *timeline);
 
 /* From the time of the run to the wall clock's, and back. */

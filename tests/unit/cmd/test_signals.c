@@ -50,10 +50,10 @@ static void signals_ignored_from_the_start_stay_ignored(void **state) {
     assert_true(handler_of(SIGXFSZ) == SIG_IGN);
 }
 
-static void signals_let_go_end_the_program_again(void **state) {
+static void signals_restored_end_the_program_again(void **state) {
     (void)state;
     assert_true(handler_of(SIGTERM) != SIG_DFL);
-    htw__signals_let_go();
+    htw__signals_restore();
     assert_true(handler_of(SIGTERM) == SIG_DFL);
     assert_true(handler_of(SIGINT) == SIG_DFL);
     assert_true(handler_of(SIGUSR1) == SIG_IGN); /* its default would kill the program at its end */
@@ -65,7 +65,7 @@ int main(void) {
         cmocka_unit_test(signals_that_ask_for_an_end_are_noted_and_wake_a_poll),
         cmocka_unit_test(signals_that_ask_for_a_dump_are_taken_once),
         cmocka_unit_test(signals_ignored_from_the_start_stay_ignored),
-        cmocka_unit_test(signals_let_go_end_the_program_again),
+        cmocka_unit_test(signals_restored_end_the_program_again),
     };
     return cmocka_run_group_tests(tests, install, NULL);
 }

@@ -4,14 +4,14 @@
 
 #include "capture.h"
 
-static void terminal_complaint_erases_the_line_once(void **state) {
+static void terminal_error_erases_the_line_once(void **state) {
     (void)state;
     capture_begin();
     htw__terminal_erase();
-    htw__terminal_complain("%s: %d", "one", 1);
+    htw__terminal_error("%s: %d", "one", 1);
     htw__terminal_show("line");
-    htw__terminal_complain("two");
-    htw__terminal_complain("three");
+    htw__terminal_error("two");
+    htw__terminal_error("three");
     htw__terminal_show("line");
     htw__terminal_erase();
     htw__terminal_erase();
@@ -37,7 +37,7 @@ static void terminal_line_is_cut_before_the_last_column(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terminal_complaint_erases_the_line_once),
+        cmocka_unit_test(terminal_error_erases_the_line_once),
         cmocka_unit_test(terminal_line_is_cut_before_the_last_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

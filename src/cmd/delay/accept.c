@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* intake.c - from lines of the input to timers in the wheel. */
+/* accept.c - turns lines of the input into timers in the wheel. */
 #include "state.h"
 
 #include "line.h"
@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* While more than this waits for a slow reader, nothing more is taken in. */
+/* While more than this waits for a slow reader, no more lines are read. */
 #define OUTPUT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
-/* As much of a bad word as is repeated in the complaint. */
+/* As much of a bad word as the error message repeats. */
 #define WORD_SHOWN 40
 
 static bool has_room(const struct htw__delay *delay) {
@@ -29,16 +29,16 @@ bool htw__delay_wants_input(const struct htw__delay *delay) {
     return htw__delay_is_reading(delay) && has_room(delay);
 }
 
-static void complain_of_line(struct htw__delay *delay, const struct htw__line *line,
-                             const char *why) {
+static void report_bad_line(struct htw__delay *delay, const struct htw__line *line,
+                            const char *why) {
     char word[WORD_SHOWN + 1];
     size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
-    for (size_t i = 0; i < size; i++) /* control characters could play with the terminal */
+    for (size_t i = 0; i < size; i++) /* control characters could change the terminal */
         word[i] = (unsigned char)line->word[i] < ' ' || line->word[i] == 127 ? '?' : line->word[i];
     word[size] = '\0';
-    htw__terminal_complain("%s:%" PRIu64 ": %s%s%s%s", delay->input.name,
-                           htw__input_line(&delay->input), why, size > 0 ? ": " : "", word,
-                           line->word_size > size ? "..." : "");
+    htw__terminal_error("%s:%" PRIu64 ": %s%s%s%s", delay->input.name,
+                        htw__input_line(&delay->input), why, size > 0 ? ": " : "", word,
+                        line->word_size > size ? "..." : "");
 }
 
 static htw__nanos due_of(const struct htw__delay *delay, const struct htw__line *line,
@@ -56,8 +56,8 @@ static uint64_t deadline_of(const struct htw__delay *delay, htw__nanos due_ns, h
     return htw__nanos_tick_after(due_ns, delay->options->tick_ns);
 }
 
-/* Arms one line; -ENOMEM leaves everything as it was. */
-static int arm(struct htw__delay *delay, const struct htw__line *line, htw__nanos now_ns) {
+/* Schedules one line; -ENOMEM: nothing has changed. */
+static int schedule(struct htw__delay *delay, const struct htw__line *line, htw__nanos now_ns) {
     struct htw__message *message =
         htw__message_create(line->message, line->message_size, delay->options->separator,
                             line->is_instant ? &line->when_ns : NULL);
@@ -75,8 +75,8 @@ static int arm(struct htw__delay *delay, const struct htw__line *line, htw__nano
 }
 
 void htw__delay_stop_for_memory(struct htw__delay *delay, int error) {
-    htw__terminal_complain("%s:%" PRIu64 ": no more is read: %s", delay->input.name,
-                           htw__input_line(&delay->input), strerror(-error));
+    htw__terminal_error("%s:%" PRIu64 ": no more is read: %s", delay->input.name,
+                        htw__input_line(&delay->input), strerror(-error));
     delay->has_failed = true;
     delay->has_stopped_reading = true;
 }
@@ -87,13 +87,13 @@ static void accept_line(struct htw__delay *delay, const char *bytes, size_t size
     const char *why = htw__line_parse(bytes, size, &line);
     if (htw__input_is_too_long(&delay->input, size))
         why = "line longer than --max-line";
-    int error = why == NULL ? arm(delay, &line, now_ns) : 0;
+    int error = why == NULL ? schedule(delay, &line, now_ns) : 0;
     if (error != 0) {
         htw__delay_stop_for_memory(delay, error);
         return;
     }
     if (why != NULL) {
-        complain_of_line(delay, &line, why);
+        report_bad_line(delay, &line, why);
         delay->report.bad++;
         delay->has_failed = true;
         delay->has_stopped_reading = delay->options->strict;
@@ -102,7 +102,6 @@ static void accept_line(struct htw__delay *delay, const char *bytes, size_t size
     htw__input_consume(&delay->input, size);
 }
 
-/* From the input's buffer into the wheel, as far as there is room. */
 void htw__delay_accept_lines(struct htw__delay *delay) {
     const char *bytes;
     size_t size;

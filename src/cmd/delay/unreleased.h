@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leftover.h - what a run that ends before its time leaves: messages not yet released, and
- * input that was read but not taken in.
+ * unreleased.h - what a run that ends early has not released: messages in memory, and lines of the
+ * input that were read but not accepted.
  */
-#ifndef HTW_SRC_CMD_DELAY_LEFTOVER_H
-#define HTW_SRC_CMD_DELAY_LEFTOVER_H
+#ifndef HTW_SRC_CMD_DELAY_UNRELEASED_H
+#define HTW_SRC_CMD_DELAY_UNRELEASED_H
 
 #include "input.h"
 #include "output.h"
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct htw__leftover {
+struct htw__unreleased {
     struct htw__input *input;
     htw__nanos now_ns;             /* the one moment from which all remaining delays count */
     bool from_start;               /* delays in the input count from the start of the run */
@@ -23,11 +23,11 @@ struct htw__leftover {
     uint64_t fragment_line;        /* of the record of which only a part was read; 0: none */
 };
 
-/* Takes everything out of the queue and the wheel, and counts it and what is in the input. */
-void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *output,
-                        struct htw_wheel *wheel);
+/* Moves all messages out of the queue and the wheel, and counts them and the records of the input. */
+void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__output *output,
+                             struct htw_wheel *wheel);
 
-/* Where a leftover was saved. */
+/* Where the records were saved. */
 struct htw__saved {
     int error;      /* why it is not, or not whole, in the file that was asked for; or 0 */
     uint64_t count; /* records that are in `path` */
@@ -36,14 +36,14 @@ struct htw__saved {
 
 /*
  * Writes everything to the file `path` as records that `htw delay` reads. A record of which
- * only a part was read is left out: it would later be released as if that were all of it.
+ * only a part was read is not written: another run would release that part as a whole message.
  *
  * If that fails, the file under its temporary name, or one in another directory, gets what it
- * can: a number of whole records, from the first one on. What was at `path` is then left alone.
+ * can: a number of whole records, from the first one on. What was at `path` then does not change.
  */
-struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const char *path);
+struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased, const char *path);
 
 /* Frees the messages. */
-void htw__leftover_fini(struct htw__leftover *leftover);
+void htw__unreleased_fini(struct htw__unreleased *unreleased);
 
-#endif /* HTW_SRC_CMD_DELAY_LEFTOVER_H */
+#endif /* HTW_SRC_CMD_DELAY_UNRELEASED_H */

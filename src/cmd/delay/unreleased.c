@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* leftover.c - saves the messages that a run has not released. */
-#include "leftover.h"
+/* unreleased.c - saves the messages that a run has not released. */
+#include "unreleased.h"
 
 #include "line.h"
 #include "../safe_file.h"
@@ -21,7 +21,7 @@ struct record {
     bool is_ended; /* `bytes` have the separator at their end */
 };
 
-/* Takes one record, which is not its to change; an error ends the walk. */
+/* Is called with one record; an error ends the walk. */
 typedef int visit_fn(void *context, const struct record *record, char separator);
 
 static void push(struct htw__message ***tail, struct htw__message *message) {
@@ -31,10 +31,10 @@ static void push(struct htw__message ***tail, struct htw__message *message) {
 }
 
 static int count_one(void *context, const struct record *record, char separator) {
-    struct htw__leftover *leftover = context;
+    struct htw__unreleased *unreleased = context;
     (void)record;
     (void)separator;
-    leftover->count++;
+    unreleased->count++;
     return 0;
 }
 
@@ -45,26 +45,26 @@ static void format_head(struct record *record, const char *sign, htw__nanos time
              (uint64_t)(time_ns / HTW__NS_PER_S), (uint64_t)(time_ns % HTW__NS_PER_S));
 }
 
-/* An instant stays one: as a delay it would drift by the time until the next run. */
-static struct record record_of(const struct htw__leftover *leftover,
+/* An instant is saved as an instant: as a delay it would be late by the time until the next run. */
+static struct record record_of(const struct htw__unreleased *unreleased,
                                const struct htw__message *message) {
     struct record record = { .bytes = message->bytes, .size = message->size, .is_ended = true };
     htw__nanos instant_ns;
     if (htw__message_instant(message, &instant_ns))
         format_head(&record, "@", instant_ns);
     else
-        format_head(&record, "", message->due_ns - leftover->now_ns);
+        format_head(&record, "", message->due_ns - unreleased->now_ns);
     return record;
 }
 
 /* As it came, unless its delay has begun to run already. */
-static struct record record_of_input(const struct htw__leftover *leftover, const char *bytes,
+static struct record record_of_input(const struct htw__unreleased *unreleased, const char *bytes,
                                      size_t size) {
     struct record record = { .bytes = bytes, .size = size };
     struct htw__line line;
-    if (!leftover->from_start || htw__line_parse(bytes, size, &line) != NULL || line.is_instant)
+    if (!unreleased->from_start || htw__line_parse(bytes, size, &line) != NULL || line.is_instant)
         return record;
-    format_head(&record, "", line.when_ns - leftover->now_ns);
+    format_head(&record, "", line.when_ns - unreleased->now_ns);
     record.bytes = line.message;
     record.size = line.message_size;
     return record;
@@ -72,29 +72,29 @@ static struct record record_of_input(const struct htw__leftover *leftover, const
 
 /* Visits all records, in order. Consumes a copy of the input, so that this can be repeated;
  * `*input` becomes that copy. */
-static int walk(const struct htw__leftover *leftover, visit_fn *visit, void *context,
+static int walk(const struct htw__unreleased *unreleased, visit_fn *visit, void *context,
                 struct htw__input *input) {
-    *input = *leftover->input;
+    *input = *unreleased->input;
     int error = 0;
-    for (const struct htw__message *message = leftover->messages; message != NULL && error == 0;
+    for (const struct htw__message *message = unreleased->messages; message != NULL && error == 0;
          message = message->in.next) {
-        struct record record = record_of(leftover, message);
+        struct record record = record_of(unreleased, message);
         error = visit(context, &record, input->separator);
     }
     const char *bytes;
     size_t size;
     while (error == 0 && htw__input_peek(input, &bytes, &size) &&
            htw__input_is_whole(input, size)) {
-        struct record record = record_of_input(leftover, bytes, size);
+        struct record record = record_of_input(unreleased, bytes, size);
         error = visit(context, &record, input->separator);
         htw__input_consume(input, size);
     }
     return error;
 }
 
-void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *output,
-                        struct htw_wheel *wheel) {
-    struct htw__message **tail = &leftover->messages;
+void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__output *output,
+                             struct htw_wheel *wheel) {
+    struct htw__message **tail = &unreleased->messages;
     struct htw__message *message;
     while ((message = htw__output_pop(output)) != NULL)
         push(&tail, message);
@@ -103,16 +103,16 @@ void htw__leftover_take(struct htw__leftover *leftover, struct htw__output *outp
     /* Those that lie beyond the last tick. */
     while ((message = htw__message_of(htw_wheel_drain(wheel))) != NULL)
         push(&tail, message);
-    leftover->count = 0;
+    unreleased->count = 0;
     struct htw__input input;
-    walk(leftover, count_one, leftover, &input);
-    leftover->fragment_line = htw__input_has_fragment(&input) ? htw__input_line(&input) : 0;
+    walk(unreleased, count_one, unreleased, &input);
+    unreleased->fragment_line = htw__input_has_fragment(&input) ? htw__input_line(&input) : 0;
 }
 
-void htw__leftover_fini(struct htw__leftover *leftover) {
-    while (leftover->messages != NULL) {
-        struct htw__message *message = leftover->messages;
-        leftover->messages = message->in.next;
+void htw__unreleased_fini(struct htw__unreleased *unreleased) {
+    while (unreleased->messages != NULL) {
+        struct htw__message *message = unreleased->messages;
+        unreleased->messages = message->in.next;
         htw__message_destroy(message);
     }
 }
@@ -127,9 +127,9 @@ static int put_one(void *context, const struct record *record, char separator) {
     return error;
 }
 
-static int write_to(const struct htw__leftover *leftover, struct htw__safe_file *file) {
+static int write_to(const struct htw__unreleased *unreleased, struct htw__safe_file *file) {
     struct htw__input input;
-    int error = walk(leftover, put_one, file, &input);
+    int error = walk(unreleased, put_one, file, &input);
     return error != 0 ? error : htw__safe_file_commit(file);
 }
 
@@ -153,10 +153,10 @@ static int fit_one(void *context, const struct record *record, char separator) {
 
 /* Keeps the whole records of a file that got a part of all; says how many these are. Deletes it
  * if there are none. */
-static uint64_t keep_part(const struct htw__leftover *leftover, struct htw__safe_file *file) {
+static uint64_t keep_part(const struct htw__unreleased *unreleased, struct htw__safe_file *file) {
     struct fit fit = { .room = htw__safe_file_size(file) };
     struct htw__input input;
-    walk(leftover, fit_one, &fit, &input);
+    walk(unreleased, fit_one, &fit, &input);
     if (fit.count > 0 && htw__safe_file_cut(file, fit.bytes) == 0)
         return fit.count;
     htw__safe_file_remove(file);
@@ -170,13 +170,13 @@ static void move_name(struct htw__saved *saved, struct htw__safe_file *file, uin
 }
 
 /* In another directory: what the first attempt wrote, `saved`, is less or as much. */
-static void save_elsewhere(const struct htw__leftover *leftover, struct htw__saved *saved) {
+static void save_elsewhere(const struct htw__unreleased *unreleased, struct htw__saved *saved) {
     struct htw__safe_file file;
     htw__signals_begin_saving();
     int error = htw__safe_file_open_elsewhere(&file);
     uint64_t count = 0;
     if (error == 0)
-        count = write_to(leftover, &file) == 0 ? leftover->count : keep_part(leftover, &file);
+        count = write_to(unreleased, &file) == 0 ? unreleased->count : keep_part(unreleased, &file);
     if (count > saved->count) {
         if (saved->path != NULL)
             unlink(saved->path);
@@ -188,23 +188,23 @@ static void save_elsewhere(const struct htw__leftover *leftover, struct htw__sav
     htw__safe_file_close(&file);
 }
 
-struct htw__saved htw__leftover_save(const struct htw__leftover *leftover, const char *path) {
-    struct htw__saved saved = { .count = leftover->count };
+struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased, const char *path) {
+    struct htw__saved saved = { .count = unreleased->count };
     struct htw__safe_file file;
     htw__signals_begin_saving();
     saved.error = htw__safe_file_open(&file, path);
     if (saved.error == 0)
-        saved.error = write_to(leftover, &file);
+        saved.error = write_to(unreleased, &file);
     if (saved.error != 0) {
         bool has_temporary = file.temporary != NULL;
         uint64_t count = 0;
         if (has_temporary)
-            count = file.is_whole ? leftover->count : keep_part(leftover, &file);
+            count = file.is_whole ? unreleased->count : keep_part(unreleased, &file);
         saved.count = 0;
         if (count > 0)
             move_name(&saved, &file, count);
-        if (count < leftover->count && (!has_temporary || saved.error != -ECANCELED))
-            save_elsewhere(leftover, &saved);
+        if (count < unreleased->count && (!has_temporary || saved.error != -ECANCELED))
+            save_elsewhere(unreleased, &saved);
     }
     htw__safe_file_close(&file);
     return saved;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_delay_leftover.c - what a run that ends before its time has not released. write() and what
+ * test_delay_unreleased.c - what a run that ends before its time has not released. write() and what
  * frees a message are replaced (-Wl,--wrap), so that writes fail on demand.
  */
-#include "../../../src/cmd/delay/leftover.h"
+#include "../../../src/cmd/delay/unreleased.h"
 
 #include "capture.h"
 
@@ -18,7 +18,7 @@ static struct htw__output output;
 static struct htw__report report;
 static struct htw__timeline timeline;
 static struct htw__input input;
-static struct htw__leftover leftover;
+static struct htw__unreleased unreleased;
 static struct htw_wheel *wheel;
 static char folder[32];
 static char target[64];
@@ -76,14 +76,14 @@ static int set_up(void **state) {
     htw__output_init(&output, STDOUT_FILENO, false, &timeline, &report);
     is_limited = false;
     room_index = 0;
-    leftover = (struct htw__leftover) { .input = &input };
+    unreleased = (struct htw__unreleased) { .input = &input };
     return 0;
 }
 
 static int tear_down(void **state) {
     char command[64];
     (void)state;
-    htw__leftover_fini(&leftover);
+    htw__unreleased_fini(&unreleased);
     htw__input_fini(&input);
     htw_wheel_destroy(wheel);
     snprintf(command, sizeof(command), "rm -r %s", folder);
@@ -136,14 +136,14 @@ static const char *content_of(const char *path) {
 }
 
 static void assert_saved(const char *wanted, uint64_t count) {
-    struct htw__saved saved = htw__leftover_save(&leftover, target);
+    struct htw__saved saved = htw__unreleased_save(&unreleased, target);
     assert_int_equal(saved.error, 0);
     assert_true(saved.count == count);
     assert_null(saved.path);
     assert_string_equal(content_of(target), wanted);
 }
 
-static void leftover_is_in_order_of_time_then_the_input(void **state) {
+static void unreleased_is_in_order_of_time_then_the_input(void **state) {
     (void)state;
     const htw__nanos instant_ns = (htw__nanos)5 * HTW__NS_PER_S + 1;
     const htw__nanos before_1970_ns = -1;
@@ -155,10 +155,10 @@ static void leftover_is_in_order_of_time_then_the_input(void **state) {
     schedule("d", 4 * HTW__NS_PER_S, &before_1970_ns);
     htw__output_push(&output, message_of("due", 1, NULL));
     htw__output_push(&output, message_of("now", 2000000000, NULL));
-    leftover.now_ns = 2000000000;
-    htw__leftover_take(&leftover, &output, wheel);
-    assert_true(leftover.count == 11);
-    assert_true(leftover.fragment_line == 0);
+    unreleased.now_ns = 2000000000;
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    assert_true(unreleased.count == 11);
+    assert_true(unreleased.fragment_line == 0);
     assert_int_equal(output.count, 0);
     assert_int_equal(htw_wheel_count(wheel), 0);
     destroyed = 0;
@@ -171,52 +171,52 @@ static void leftover_is_in_order_of_time_then_the_input(void **state) {
                  "1237940039285380272.899124224 far\n"
                  "7 i\nbad\n\n@9 j\n",
                  11);
-    htw__leftover_fini(&leftover);
+    htw__unreleased_fini(&unreleased);
     assert_int_equal(destroyed, 7);
-    assert_null(leftover.messages);
+    assert_null(unreleased.messages);
 }
 
-static void leftover_of_input_stays_as_it_came(void **state) {
+static void unreleased_of_input_stays_as_it_came(void **state) {
     (void)state;
     begin_input_ended("7 i\nbad\n\n@9 j");
-    leftover.now_ns = 2 * HTW__NS_PER_S;
-    htw__leftover_take(&leftover, &output, wheel);
-    assert_true(leftover.count == 4);
+    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    assert_true(unreleased.count == 4);
     assert_saved("7 i\nbad\n\n@9 j\n", 4);
 }
 
-static void leftover_from_start_has_the_delays_that_remain(void **state) {
+static void unreleased_from_start_has_the_delays_that_remain(void **state) {
     (void)state;
     begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
-    leftover.now_ns = 2 * HTW__NS_PER_S;
-    leftover.from_start = true;
-    htw__leftover_take(&leftover, &output, wheel);
-    assert_true(leftover.count == 5);
+    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    unreleased.from_start = true;
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    assert_true(unreleased.count == 5);
     assert_saved("5.000000000 i\n0.000000000 late\nbad x\n@9 j\n1.000000000 \n", 5);
 }
 
-static void leftover_record_read_in_part_is_left_out(void **state) {
+static void unreleased_record_read_in_part_is_left_out(void **state) {
     (void)state;
     begin_input("7 i\n8 j\n9 k", 11);
-    htw__leftover_take(&leftover, &output, wheel);
-    assert_true(leftover.count == 2);
-    assert_true(leftover.fragment_line == 3);
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    assert_true(unreleased.count == 2);
+    assert_true(unreleased.fragment_line == 3);
     assert_saved("7 i\n8 j\n", 2);
 }
 
-static void leftover_of_nothing_is_empty(void **state) {
+static void unreleased_of_nothing_is_empty(void **state) {
     (void)state;
     begin_input("", 0);
-    htw__leftover_take(&leftover, &output, wheel);
-    assert_true(leftover.count == 0);
-    assert_true(leftover.fragment_line == 0);
-    assert_null(leftover.messages);
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    assert_true(unreleased.count == 0);
+    assert_true(unreleased.fragment_line == 0);
+    assert_null(unreleased.messages);
 }
 
 #define RECORDS "7 one\n8 two\n9 three\n"
 
 /* What fits is kept, in whole records, wherever there is most room. */
-static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
+static void unreleased_that_fills_the_disk_keeps_whole_records(void **state) {
     (void)state;
     char beside[96];
     char elsewhere[96];
@@ -239,13 +239,13 @@ static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
         { { 19, 0 }, 2, "7 one\n8 two\n", NULL },
     };
     begin_input_ended(RECORDS);
-    htw__leftover_take(&leftover, &output, wheel);
+    htw__unreleased_collect(&unreleased, &output, wheel);
     int descriptors = open_descriptors();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memcpy(rooms, cases[i].rooms, sizeof(rooms));
         room_index = 0;
         is_limited = true;
-        struct htw__saved saved = htw__leftover_save(&leftover, target);
+        struct htw__saved saved = htw__unreleased_save(&unreleased, target);
         is_limited = false;
         assert_int_equal(saved.error, -ENOSPC);
         assert_true(saved.count == cases[i].count);
@@ -265,20 +265,20 @@ static void leftover_that_fills_the_disk_keeps_whole_records(void **state) {
     }
 }
 
-static void leftover_for_a_directory_that_is_missing_is_saved_elsewhere(void **state) {
+static void unreleased_for_a_directory_that_is_missing_is_saved_elsewhere(void **state) {
     (void)state;
     char path[96];
     snprintf(path, sizeof(path), "%s/none/target", folder);
     begin_input_ended(RECORDS);
-    htw__leftover_take(&leftover, &output, wheel);
-    struct htw__saved saved = htw__leftover_save(&leftover, path);
+    htw__unreleased_collect(&unreleased, &output, wheel);
+    struct htw__saved saved = htw__unreleased_save(&unreleased, path);
     assert_int_equal(saved.error, -ENOENT);
     assert_true(saved.count == 3);
     assert_non_null(saved.path);
     assert_string_equal(content_of(saved.path), RECORDS);
     free(saved.path);
     assert_int_equal(setenv("TMPDIR", "/nowhere/at all", 1), 0);
-    saved = htw__leftover_save(&leftover, path);
+    saved = htw__unreleased_save(&unreleased, path);
     assert_int_equal(saved.error, -ENOENT);
     assert_true(saved.count == 0);
     assert_null(saved.path);
@@ -287,13 +287,13 @@ static void leftover_for_a_directory_that_is_missing_is_saved_elsewhere(void **s
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(leftover_is_in_order_of_time_then_the_input),
-        TEST(leftover_of_input_stays_as_it_came),
-        TEST(leftover_from_start_has_the_delays_that_remain),
-        TEST(leftover_record_read_in_part_is_left_out),
-        TEST(leftover_of_nothing_is_empty),
-        TEST(leftover_that_fills_the_disk_keeps_whole_records),
-        TEST(leftover_for_a_directory_that_is_missing_is_saved_elsewhere),
+        TEST(unreleased_is_in_order_of_time_then_the_input),
+        TEST(unreleased_of_input_stays_as_it_came),
+        TEST(unreleased_from_start_has_the_delays_that_remain),
+        TEST(unreleased_record_read_in_part_is_left_out),
+        TEST(unreleased_of_nothing_is_empty),
+        TEST(unreleased_that_fills_the_disk_keeps_whole_records),
+        TEST(unreleased_for_a_directory_that_is_missing_is_saved_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
