@@ -193,23 +193,19 @@ WHEEL_TEST(wheel_for_each_without_a_visitor_visits_nothing, 8, 0, false, 1) {
     assert_int_equal(htw_wheel_for_each(f->wheel, NULL, NULL), 0);
 }
 
-static void wheel_stats_of_unknown_size_are_left_alone(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_stats_of_unknown_size_are_left_alone, 8, 0, false, 0) {
     static const size_t sizes[] = { 0, sizeof(struct htw_wheel_stats) - 1,
                                     sizeof(struct htw_wheel_stats) + 1 };
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct htw_wheel_stats stats;
         struct htw_wheel_stats same;
         memset(&stats, 0x5a, sizeof stats);
         stats.struct_size = sizes[i];
         memcpy(&same, &stats, sizeof stats);
-        assert_int_equal(htw_wheel_get_stats(f.wheel, &stats), -EINVAL);
+        assert_int_equal(htw_wheel_get_stats(f->wheel, &stats), -EINVAL);
         assert_memory_equal(&stats, &same, sizeof stats);
     }
-    assert_int_equal(htw_wheel_get_stats(f.wheel, NULL), -EINVAL);
-    fixture_close(&f);
+    assert_int_equal(htw_wheel_get_stats(f->wheel, NULL), -EINVAL);
 }
 
 int main(void) {

@@ -28,8 +28,7 @@ static const uint64_t deadlines[TIMERS] = {
     [NEAR_TOO] = 103,
 };
 
-static void open_with_all_places(struct fixture *f, bool strict) {
-    fixture_open(f, 8, 100, strict, TIMERS);
+static void arm_all_places(struct fixture *f) {
     for (size_t i = 0; i < TIMERS; i++)
         arm(f, i, deadlines[i]);
     assert_sound(f);
@@ -44,85 +43,67 @@ static void wheel_check_without_a_wheel_is_refused(void **state) {
     assert_int_equal(htw_wheel_check(NULL), -EINVAL);
 }
 
-static void wheel_check_finds_a_broken_link(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        open_with_all_places(&f, strict != 0);
-        for (size_t i = 0; i < TIMERS; i++) {
-            assert_breaks(&f, 1, f.timers[i]._link._back, NULL);
-            assert_breaks(&f, 1, f.timers[i]._link._next, NULL);
-        }
-        assert_breaks(&f, 1, f.wheel->never._back, &f.wheel->never._next);
-        fixture_close(&f);
-    }
-}
-
-static void wheel_check_finds_a_timer_of_another_wheel_or_bucket(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
+WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_broken_link, 8, 100, TIMERS) {
+    arm_all_places(f);
     for (size_t i = 0; i < TIMERS; i++) {
-        assert_breaks(&f, 2, f.timers[i]._where, f.timers[i]._where ^ (uint64_t)1 << 40);
-        assert_breaks(&f, 2, f.timers[i]._where, f.timers[i]._where ^ 1);
+        assert_breaks(f, 1, f->timers[i]._link._back, NULL);
+        assert_breaks(f, 1, f->timers[i]._link._next, NULL);
     }
-    fixture_close(&f);
+    assert_breaks(f, 1, f->wheel->never._back, &f->wheel->never._next);
 }
 
-static void wheel_check_finds_a_delay_queue_that_disagrees_with_itself(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    struct htw__delay_queue *queue = &f.wheel->queue;
+WHEEL_TEST(wheel_check_finds_a_timer_of_another_wheel_or_bucket, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    for (size_t i = 0; i < TIMERS; i++) {
+        assert_breaks(f, 2, f->timers[i]._where, f->timers[i]._where ^ (uint64_t)1 << 40);
+        assert_breaks(f, 2, f->timers[i]._where, f->timers[i]._where ^ 1);
+    }
+}
+
+WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    struct htw__delay_queue *queue = &f->wheel->queue;
     assert_int_equal(queue->far.count, 2);
-    assert_breaks(&f, 3, queue->far.count, queue->far.capacity + 1);
-    assert_breaks(&f, 3, queue->far.count, 1);
-    assert_breaks(&f, 3, queue->far.entries[0].id, queue->far.capacity);
-    assert_breaks(&f, 3, queue->far.entries[0].id, queue->far.entries[1].id);
-    assert_breaks(&f, 3, queue->far.entries[0].key, deadlines[FARTHER] + 1);
-    assert_breaks(&f, 3, queue->far.entries[0].key, deadlines[FAR] - 1);
-    assert_breaks(&f, 3, queue->keys[bucket_of(&f, FAR)], HTW__DELAY_QUEUE_ABSENT);
-    assert_breaks(&f, 3, queue->keys[bucket_of(&f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
-    assert_breaks(&f, 3, queue->keys[bucket_of(&f, NEAR)], deadlines[NEAR] - 1);
-    assert_breaks(&f, 3, queue->first_near, deadlines[NEAR_TOO]);
-    assert_breaks(&f, 3, queue->near.words[0], 0);
-    assert_breaks(&f, 3, queue->near.summary, 0);
-    assert_breaks(&f, 3, queue->near.words[0], queue->near.words[0] | 0x100); /* bucket 8 of 8 */
-    fixture_close(&f);
+    assert_breaks(f, 3, queue->far.count, queue->far.capacity + 1);
+    assert_breaks(f, 3, queue->far.count, 1);
+    assert_breaks(f, 3, queue->far.entries[0].id, queue->far.capacity);
+    assert_breaks(f, 3, queue->far.entries[0].id, queue->far.entries[1].id);
+    assert_breaks(f, 3, queue->far.entries[0].key, deadlines[FARTHER] + 1);
+    assert_breaks(f, 3, queue->far.entries[0].key, deadlines[FAR] - 1);
+    assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
+    assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
+    assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
+    assert_breaks(f, 3, queue->first_near, deadlines[NEAR_TOO]);
+    assert_breaks(f, 3, queue->near.words[0], 0);
+    assert_breaks(f, 3, queue->near.summary, 0);
+    assert_breaks(f, 3, queue->near.words[0], queue->near.words[0] | 0x100); /* bucket 8 of 8 */
 }
 
-static void wheel_check_finds_timers_in_a_bucket_that_is_not_queued(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    struct htw__delay_queue *queue = &f.wheel->queue;
+WHEEL_TEST(wheel_check_finds_timers_in_a_bucket_that_is_not_queued, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    struct htw__delay_queue *queue = &f->wheel->queue;
     struct htw__delay_queue intact = *queue;
-    uint32_t id = bucket_of(&f, NEAR);
+    uint32_t id = bucket_of(f, NEAR);
     queue->keys[id] = HTW__DELAY_QUEUE_ABSENT;
     htw__bitmap_remove(&queue->near, id);
     queue->first_near = deadlines[NEAR_TOO];
-    assert_int_equal(htw_wheel_check(f.wheel), 4);
+    assert_int_equal(htw_wheel_check(f->wheel), 4);
     intact.keys[id] = deadlines[NEAR];
     *queue = intact;
-    fixture_close(&f);
 }
 
-static void wheel_check_finds_a_deadline_before_the_key_or_after_the_range(void **state) {
-    (void)state;
-    for (int strict = 0; strict < 2; strict++) {
-        struct fixture f;
-        open_with_all_places(&f, strict != 0);
-        static const size_t in_buckets[] = { NEAR, FAR, FARTHER };
-        for (size_t i = 0; i < 3; i++) {
-            size_t number = in_buckets[i];
-            assert_breaks(&f, 5, f.timers[number]._deadline, deadlines[number] - 1);
-            assert_breaks(&f, 5, f.timers[number]._deadline, HTW_NEVER_TICK);
-        }
-        /* After its range: wrong only where a move is a new arming. */
-        if (strict)
-            assert_breaks(&f, 5, f.timers[NEAR]._deadline, deadlines[NEAR] + 1);
-        fixture_close(&f);
+WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_range, 8, 100,
+                       TIMERS) {
+    arm_all_places(f);
+    static const size_t in_buckets[] = { NEAR, FAR, FARTHER };
+    for (size_t i = 0; i < 3; i++) {
+        size_t number = in_buckets[i];
+        assert_breaks(f, 5, f->timers[number]._deadline, deadlines[number] - 1);
+        assert_breaks(f, 5, f->timers[number]._deadline, HTW_NEVER_TICK);
     }
+    /* After its range: wrong only where a move is a new arming. */
+    if (strict)
+        assert_breaks(f, 5, f->timers[NEAR]._deadline, deadlines[NEAR] + 1);
 }
 
 /* Gives the near bucket of NEAR another key, in the heap's and the bitmap's books alike. */
@@ -138,15 +119,12 @@ static void assert_key_breaks(struct fixture *f, uint64_t key) {
     assert_sound(f);
 }
 
-static void wheel_check_finds_a_key_outside_its_bucket_or_window(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    assert_key_breaks(&f, deadlines[NEAR] - 8);            /* the turn before: before the clock */
-    assert_key_breaks(&f, deadlines[NEAR] + 1);            /* of the next bucket */
-    assert_key_breaks(&f, deadlines[NEAR] + 8);            /* the turn after: beyond the window */
-    assert_breaks(&f, 6, f.wheel->clock, deadlines[NEAR]); /* reached, and no round is on */
-    fixture_close(&f);
+WHEEL_TEST(wheel_check_finds_a_key_outside_its_bucket_or_window, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    assert_key_breaks(f, deadlines[NEAR] - 8);             /* the turn before: before the clock */
+    assert_key_breaks(f, deadlines[NEAR] + 1);             /* of the next bucket */
+    assert_key_breaks(f, deadlines[NEAR] + 8);             /* the turn after: beyond the window */
+    assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]); /* reached, and no round is on */
 }
 
 WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
@@ -156,13 +134,10 @@ WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
     assert_sound(f); /* the other waits under the key 101, at the clock 101 */
 }
 
-static void wheel_check_finds_a_deadline_that_its_ring_must_not_hold(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    assert_breaks(&f, 7, f.timers[DUE]._deadline, 101);
-    assert_breaks(&f, 7, f.timers[NEVER]._deadline, 101);
-    fixture_close(&f);
+WHEEL_TEST(wheel_check_finds_a_deadline_that_its_ring_must_not_hold, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    assert_breaks(f, 7, f->timers[DUE]._deadline, 101);
+    assert_breaks(f, 7, f->timers[NEVER]._deadline, 101);
 }
 
 WHEEL_TEST(wheel_check_finds_late_timers_outside_a_round, 8, 100, false, 2) {
@@ -174,31 +149,25 @@ WHEEL_TEST(wheel_check_finds_late_timers_outside_a_round, 8, 100, false, 2) {
     assert_breaks(f, 7, f->timers[1]._deadline, 101);
 }
 
-static void wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    struct htw_wheel *wheel = f.wheel;
-    assert_breaks(&f, 8, wheel->level_count, 0);
-    assert_breaks(&f, 8, wheel->level_count, (uint8_t)(wheel->level_max + 1));
-    assert_breaks(&f, 8, wheel->level_max, (uint8_t)(wheel->level_count - 1));
-    assert_breaks(&f, 8, wheel->clock, HTW_NEVER_TICK);
-    assert_breaks(&f, 8, wheel->levels[wheel->level_count].last, 1);
-    assert_breaks(&f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
-    assert_breaks(&f, 8, wheel->reach, htw__wheel_measure_reach(wheel) + 1);
+WHEEL_TEST(wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    struct htw_wheel *wheel = f->wheel;
+    assert_breaks(f, 8, wheel->level_count, 0);
+    assert_breaks(f, 8, wheel->level_count, (uint8_t)(wheel->level_max + 1));
+    assert_breaks(f, 8, wheel->level_max, (uint8_t)(wheel->level_count - 1));
+    assert_breaks(f, 8, wheel->clock, HTW_NEVER_TICK);
+    assert_breaks(f, 8, wheel->levels[wheel->level_count].last, 1);
+    assert_breaks(f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
+    assert_breaks(f, 8, wheel->reach, htw__wheel_measure_reach(wheel) + 1);
     /* A pending timer that needs a level which does not exist. */
-    assert_breaks(&f, 8, f.timers[FARTHER]._deadline, HTW_NEVER_TICK - 1);
-    fixture_close(&f);
+    assert_breaks(f, 8, f->timers[FARTHER]._deadline, HTW_NEVER_TICK - 1);
 }
 
-static void wheel_check_finds_a_wrong_count_of_timers(void **state) {
-    (void)state;
-    struct fixture f;
-    open_with_all_places(&f, false);
-    assert_breaks(&f, 9, f.wheel->scheduled, f.wheel->scheduled + 1);
-    assert_breaks(&f, 9, f.wheel->cancelled, f.wheel->cancelled + 1);
-    assert_breaks(&f, 9, f.wheel->expired, f.wheel->expired + TIMERS);
-    fixture_close(&f);
+WHEEL_TEST(wheel_check_finds_a_wrong_count_of_timers, 8, 100, false, TIMERS) {
+    arm_all_places(f);
+    assert_breaks(f, 9, f->wheel->scheduled, f->wheel->scheduled + 1);
+    assert_breaks(f, 9, f->wheel->cancelled, f->wheel->cancelled + 1);
+    assert_breaks(f, 9, f->wheel->expired, f->wheel->expired + TIMERS);
 }
 
 int main(void) {

@@ -72,21 +72,17 @@ static void wheel_check_finds_a_deadline_overwritten_among_those_of_never(void *
     assert_found(HTW_NEVER_TICK, false, set_an_early_deadline);
 }
 
-static void wheel_check_finds_a_timer_that_has_left_unnoticed(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_check_finds_a_timer_that_has_left_unnoticed, 8, 100, true, 3) {
     /* The neighbours are linked past the second timer, as a second thread might. */
-    struct fixture f;
-    fixture_open(&f, 8, 100, true, 3);
     for (size_t i = 0; i < 3; i++)
-        arm(&f, i, 104);
+        arm(f, i, 104);
     struct htw_timer intact[3];
-    memcpy(intact, f.timers, sizeof intact);
-    f.timers[0]._link._next = &f.timers[2]._link;
-    f.timers[2]._link._back = &f.timers[0]._link._next;
-    int broken = htw_wheel_check(f.wheel);
-    memcpy(f.timers, intact, sizeof intact);
+    memcpy(intact, f->timers, sizeof intact);
+    f->timers[0]._link._next = &f->timers[2]._link;
+    f->timers[2]._link._back = &f->timers[0]._link._next;
+    int broken = htw_wheel_check(f->wheel);
+    memcpy(f->timers, intact, sizeof intact);
     assert_true(broken > 0);
-    fixture_close(&f);
 }
 
 /* --- for_each ----------------------------------------------------------------------------- */

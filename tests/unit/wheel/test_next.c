@@ -85,20 +85,16 @@ WHEEL_TEST_BOTH_ORDERS(wheel_next_of_a_bucket_that_lost_its_first_is_early_but_c
     assert_round(f, 801, 1, 2);
 }
 
-static void wheel_next_after_a_round_is_later_than_now(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_next_after_a_round_is_later_than_now, 8, 0, false, 60) {
     struct random_source source = { 3 };
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 60);
     for (uint64_t now = 0; now < 3000; now++) {
         for (int i = 0; i < 3; i++)
-            arm(&f, random_below(&source, 60), now + 1 + random_below(&source, 200));
-        htw_wheel_cancel(f.wheel, &f.timers[random_below(&source, 60)]);
-        while (htw_wheel_poll(f.wheel, now) != NULL)
+            arm(f, random_below(&source, 60), now + 1 + random_below(&source, 200));
+        htw_wheel_cancel(f->wheel, &f->timers[random_below(&source, 60)]);
+        while (htw_wheel_poll(f->wheel, now) != NULL)
             continue;
-        assert_true(htw_wheel_next(f.wheel) > now);
+        assert_true(htw_wheel_next(f->wheel) > now);
     }
-    fixture_close(&f);
 }
 
 static void wheel_trillion_empty_ticks_cost_as_much_as_one(void **state) {

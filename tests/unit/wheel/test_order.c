@@ -40,24 +40,20 @@ WHEEL_TEST(wheel_strict_tick_comes_in_order_of_arming, 8, 0, true, 5) {
     assert_round(f, 7, 2, 3, 1, 4, 0);
 }
 
-static void wheel_strict_order_survives_demotion_to_a_tick_armed_from_near(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0, true, 8) {
     /* The same tick, armed from ever nearer: at each level one of its buckets. */
-    struct fixture f;
-    fixture_open(&f, 8, 0, true, 8);
-    arm(&f, 7, 5000);
-    arm(&f, 6, 5000);
-    arm(&f, 5, 4600);
-    assert_round(&f, 4600, 5); /* this demotes what shares its bucket */
-    arm(&f, 4, 5000);
-    arm(&f, 3, 4950);
-    assert_round(&f, 4950, 3);
-    arm(&f, 2, 5000);
-    arm(&f, 1, 4997);
-    assert_round(&f, 4997, 1);
-    arm(&f, 0, 5000);
-    assert_round(&f, 5000, 7, 6, 4, 2, 0);
-    fixture_close(&f);
+    arm(f, 7, 5000);
+    arm(f, 6, 5000);
+    arm(f, 5, 4600);
+    assert_round(f, 4600, 5); /* this demotes what shares its bucket */
+    arm(f, 4, 5000);
+    arm(f, 3, 4950);
+    assert_round(f, 4950, 3);
+    arm(f, 2, 5000);
+    arm(f, 1, 4997);
+    assert_round(f, 4997, 1);
+    arm(f, 0, 5000);
+    assert_round(f, 5000, 7, 6, 4, 2, 0);
 }
 
 static void wheel_strict_order_survives_every_pattern_of_arming(void **state) {

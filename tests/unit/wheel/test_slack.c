@@ -50,18 +50,14 @@ WHEEL_TEST(wheel_slack_over_the_whole_range_takes_the_highest_bit, 8, 0, false, 
                      (UINT64_C(1) << 63) + (UINT64_C(1) << 62));
 }
 
-static void wheel_slack_up_to_never_is_finite(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_slack_up_to_never_is_finite, 8, 0, false, 1) {
     static const uint64_t starts[] = { 1, 1000, UINT64_C(1) << 63, HTW_NEVER_TICK - 2,
                                        HTW_NEVER_TICK - 1 };
-    struct fixture f;
-    fixture_open(&f, 8, 0, false, 1);
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        assert_int_equal(chosen(&f, starts[i], HTW_NEVER_TICK),
-                         chosen(&f, starts[i], HTW_NEVER_TICK - 1));
-    assert_true(htw_timer_deadline(&f.timers[0]) == HTW_NEVER_TICK - 1);
-    assert_round(&f, HTW_NEVER_TICK, 0);
-    fixture_close(&f);
+        assert_int_equal(chosen(f, starts[i], HTW_NEVER_TICK),
+                         chosen(f, starts[i], HTW_NEVER_TICK - 1));
+    assert_true(htw_timer_deadline(&f->timers[0]) == HTW_NEVER_TICK - 1);
+    assert_round(f, HTW_NEVER_TICK, 0);
 }
 
 WHEEL_TEST(wheel_slack_from_never_is_never, 8, 0, false, 1) {
@@ -92,25 +88,21 @@ static void wheel_slack_timer_comes_at_the_tick_chosen(void **state) {
     }
 }
 
-static void wheel_slack_lets_timers_fall_due_together_without_demotion(void **state) {
-    (void)state;
+WHEEL_TEST(wheel_slack_lets_timers_fall_due_together_without_demotion, 256, 12345, false, 1000) {
     /* A thousand timeouts of 30 s, armed over a second, give or take 1 %. */
-    struct fixture f;
-    fixture_open(&f, 256, 12345, false, 1000);
     for (size_t i = 0; i < 1000; i++) {
         uint64_t now = 12345 + i;
-        while (htw_wheel_poll(f.wheel, now) != NULL)
+        while (htw_wheel_poll(f->wheel, now) != NULL)
             continue;
-        assert_int_equal(htw_wheel_schedule_within(f.wheel, &f.timers[i], now + 29700, now + 30300),
-                         0);
+        assert_int_equal(
+            htw_wheel_schedule_within(f->wheel, &f->timers[i], now + 29700, now + 30300), 0);
     }
     size_t came = 0;
-    while (htw_wheel_poll(f.wheel, 100000) != NULL)
+    while (htw_wheel_poll(f->wheel, 100000) != NULL)
         came++;
     assert_int_equal(came, 1000);
-    assert_in_range(fixture_stats(&f).advances, 1, 5);
-    assert_int_equal(fixture_stats(&f).demoted, 0);
-    fixture_close(&f);
+    assert_in_range(fixture_stats(f).advances, 1, 5);
+    assert_int_equal(fixture_stats(f).demoted, 0);
 }
 
 WHEEL_TEST(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted, 8, 0, false, 7) {
