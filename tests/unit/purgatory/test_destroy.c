@@ -8,6 +8,7 @@
  */
 #include <htw/purgatory.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -32,6 +33,7 @@ static struct scene {
     struct htw_request first, second;
     sem_t inside, go, over;
     enum stop stops; /* of the thread that runs callbacks */
+    bool is_asked_in_callback;
     unsigned naps;
     bool hung;    /* destroy waited for a callback that no thread was going to run */
     bool cancels; /* the thread in destroy is cancelled while it sleeps */
@@ -83,9 +85,13 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *rest) {
     return 0;
 }
 
+/* The first request stops its callback when it is asked, and changes its timeout then. */
 static bool is_never_ready(void *context, struct htw_request *request) {
     (void)context;
-    (void)request;
+    if (scene.is_asked_in_callback) {
+        stop();
+        scene.result = htw_request_set_timeout(scene.purgatory, request, HTW_MILLISECOND);
+    }
     return false;
 }
 
@@ -229,6 +235,24 @@ static void purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_ho
     destroy_while_an_executor_drops(AFTER);
 }
 
+/* A deferred check asks a request whose timeout is armed. */
+static void purgatory_destroyed_while_a_request_is_asked_sets_no_alarm(void **state) {
+    (void)state;
+    begin(NOWHERE, false);
+    watch(&scene.first, HTW_SECOND);
+    assert_int_equal(htw_purgatory_check_later(scene.purgatory, "k", 1), 0);
+    scene.is_asked_in_callback = true;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
+    sem_wait(&scene.inside);
+    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
+    assert_int_equal(scene.naps, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(scene.result, -ESHUTDOWN);
+    assert_int_equal(scene.released, 1);
+    end();
+}
+
 /* A request has expired, and the callback of the alarm is in its hook. */
 static void threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it(void **state) {
     (void)state;
@@ -254,6 +278,7 @@ int main(void) {
         cmocka_unit_test(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns),
         cmocka_unit_test(purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first),
         cmocka_unit_test(purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook),
+        cmocka_unit_test(purgatory_destroyed_while_a_request_is_asked_sets_no_alarm),
         cmocka_unit_test(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
