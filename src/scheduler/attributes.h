@@ -28,8 +28,8 @@ struct htw__attributes {
 /*
  * Whether a timer with this specification needs attributes.
  *
- * A new member of struct htw_spec stops the compiler here. Decide whether it needs attributes. If it
- * does, name it below and copy it in htw__attributes_create().
+ * A new member of struct htw_spec stops the compiler here. Decide whether it needs attributes. If
+ * it does, name it below and copy it in htw__attributes_create().
  */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct htw_spec) == 104,
                "struct htw_spec has changed: see htw__attributes_are_needed()");

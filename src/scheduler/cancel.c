@@ -48,7 +48,7 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
         htw__wake_for_cleanup(shard->waker);
 }
 
-/* The common case: a pending timer without attributes. False: it is another case. Under the lock. */
+/* The common case: a pending timer without attributes. False: it is not. Under the lock. */
 static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
                                 uint64_t status) {
     if ((status & HTW__STATUS_STATE) != HTW__PENDING ||
@@ -100,15 +100,15 @@ static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
 }
 
 /*
- * Cancels a timer without attributes of another shard, `home`, without the lock of that shard. The
- * caller holds the lock of `here`, which keeps the page of the record from being released (state.h);
- * this releases it. False: the timer must be cancelled under the lock of `home`.
+ * Cancels a timer without attributes of another shard, `owner`, without the lock of that shard. The
+ * caller holds the lock of `here`, so that the page of the record stays (state.h); this releases
+ * the lock. False: the timer must be cancelled under the lock of `owner`.
  */
-static bool claim(struct htw__shard *here, struct htw__shard *home, htw_handle handle,
+static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle handle,
                   int *ret_outcome) {
     uint64_t status;
-    uint32_t index = (uint32_t)handle & home->scheduler->index_mask;
-    struct htw__record *record = htw__handle_record(home, handle, &status);
+    uint32_t index = (uint32_t)handle & owner->scheduler->index_mask;
+    struct htw__record *record = htw__handle_record(owner, handle, &status);
     bool claimed = record != NULL && (status & HTW__STATUS_STATE) == HTW__PENDING &&
                    htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
     uint32_t later = 0;
@@ -119,7 +119,7 @@ static bool claim(struct htw__shard *here, struct htw__shard *home, htw_handle h
     }
     htw__lock_release(&here->lock);
     if (claimed) /* no other thread frees it: it is still in the wheel */
-        htw__shard_push_stale(home, record, index, later);
+        htw__shard_push_stale(owner, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
     return claimed || record == NULL;
 }
@@ -128,18 +128,18 @@ int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    struct htw__shard *home = htw__handle_shard(scheduler, handle);
-    if (home == NULL)
+    struct htw__shard *owner = htw__handle_shard(scheduler, handle);
+    if (owner == NULL)
         return HTW_GONE;
     struct htw__shard *here = htw__shard_here(scheduler);
     htw__lock_acquire(&here->lock);
-    if (here == home)
-        return cancel_under_lock(home, handle);
+    if (here == owner)
+        return cancel_under_lock(owner, handle);
     int outcome;
-    if (claim(here, home, handle, &outcome))
+    if (claim(here, owner, handle, &outcome))
         return outcome;
-    htw__lock_acquire(&home->lock);
-    return cancel_under_lock(home, handle);
+    htw__lock_acquire(&owner->lock);
+    return cancel_under_lock(owner, handle);
 }
 
 /* ---- by key */
@@ -157,8 +157,8 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
 
 /* ---- and wait */
 
-/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waits_notify(). Under the
-   mutex of `waits`, so that the notification cannot come before the wait. */
+/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waits_notify().
+   Under the mutex of `waits`, so that the notification cannot come before the wait. */
 static bool is_running(struct htw__shard *shard, htw_handle handle) {
     uint64_t status;
     htw__lock_acquire(&shard->lock);

@@ -15,7 +15,7 @@
 struct htw__clock {
     int64_t (*read_ns)(void); /* NULL: manual time, which stands in the scheduler */
     clockid_t id;             /* what the alarm of an expirer is set by, unless it is manual */
-    bool is_settable;         /* by the user of the machine: it may jump, and no timeout follows */
+    bool is_settable;         /* it may jump; durations then go by another clock: steady.h */
 };
 
 /* NULL: there is no such clock. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.c - embedded mode and manual time: a thread of the user's takes the place of the expirer. */
+/* drive.c - embedded mode and manual time: a thread of the user's in place of the expirer. */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"

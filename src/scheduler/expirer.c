@@ -152,8 +152,8 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
 static void *expire(void *arg);
 
 /* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
-   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a later
-   callback unwinds the stack through this function again. */
+   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
+   later callback unwinds the stack through this function again. */
 static __attribute__((nothrow, noinline)) void continue_thread(struct htw__expirer **expirer) {
     if (!htw__is_ending((*expirer)->scheduler))
         expire(*expirer);

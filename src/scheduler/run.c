@@ -72,8 +72,8 @@ static bool is_to_run(uint64_t status) {
     return htw__status_state(status) == HTW__QUEUED && !(status & HTW__REARM);
 }
 
-/* Counts a run, at the step to RUNNING: a thread that sees the step under the lock of the shard sees
-   the count. */
+/* Counts a run, at the step to RUNNING: a thread that sees the step under the lock of the shard
+   sees the count. */
 static inline __attribute__((always_inline)) void count_start(struct pass *pass,
                                                               struct htw_expiration *expiration) {
     struct htw__runner *runner = pass->runner;

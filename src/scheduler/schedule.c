@@ -189,8 +189,8 @@ static struct plan plan_of(const struct htw_scheduler *scheduler, const struct h
                           : plan_within(scheduler, spec->when_ns, spec->latest_ns);
 }
 
-/* What is done under the lock of the shard. */
-struct order {
+/* What is armed under the lock of the shard, and what came of it. */
+struct arming {
     const struct htw_spec *spec;
     struct htw__attributes *attributes;
     struct plan plan;
@@ -206,17 +206,17 @@ static bool frees_credit(const struct htw__record *record) {
     return state == HTW__PENDING || state == HTW__QUEUED;
 }
 
-static struct htw__record *holder_of_key(struct htw__shard *shard, const struct order *order) {
-    const struct htw_spec *spec = order->spec;
+static struct htw__record *holder_of_key(struct htw__shard *shard, const struct arming *arming) {
+    const struct htw_spec *spec = arming->spec;
     return spec->key == NULL ? NULL
-                             : htw__key_find(shard, spec->group, order->attributes->key.hash,
+                             : htw__key_find(shard, spec->group, arming->attributes->key.hash,
                                              spec->key, spec->key_size);
 }
 
 /* `old` is the timer that has the key. It must not change before the new one is armed. */
-static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
-    const struct htw_spec *spec = order->spec;
-    struct htw__attributes *attributes = order->attributes;
+static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) {
+    const struct htw_spec *spec = arming->spec;
+    struct htw__attributes *attributes = arming->attributes;
     struct htw__record *record;
     uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
@@ -229,7 +229,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
         return error;
     }
     /* From here on the shard stays locked. */
-    struct htw__record *old = holder_of_key(shard, order);
+    struct htw__record *old = holder_of_key(shard, arming);
     record->callback = spec->callback;
     record->attributes = attributes;
     if (old != NULL && spec->keep_existing)
@@ -237,7 +237,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     else if (!has_credit && !(old != NULL && frees_credit(old)))
         error = -EAGAIN;
     else
-        error = arm(shard, record, order->plan, &order->wake);
+        error = arm(shard, record, arming->plan, &arming->wake);
     if (error != 0) {
         htw__counter_add(&shard->refused, error == -EAGAIN);
         htw__shard_free_record(shard, record);
@@ -245,9 +245,9 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
             htw__credit_release(shard);
         return error;
     }
-    order->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
+    arming->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
     if (old != NULL) /* a running one is not replaced, it only loses the key */
-        htw__cancel_locked(shard, old, &order->replaced);
+        htw__cancel_locked(shard, old, &arming->replaced);
     if (!has_credit && shard->credit > 0)
         shard->credit--; /* the old timer has released it */
     attributes->record = record;
@@ -257,7 +257,8 @@ static int arm_with_attributes(struct htw__shard *shard, struct order *order) {
     if (spec->key != NULL)
         htw__attributes_insert_key(shard, attributes);
     if (attributes->group != NULL && attributes->group->paused)
-        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), &order->wake);
+        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler),
+                            &arming->wake);
     return 0;
 }
 
@@ -268,25 +269,25 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    struct order order = { .spec = spec, .plan = plan_of(scheduler, spec) };
-    order.attributes = htw__attributes_create(scheduler, spec, hash);
-    if (order.attributes == NULL)
+    struct arming arming = { .spec = spec, .plan = plan_of(scheduler, spec) };
+    arming.attributes = htw__attributes_create(scheduler, spec, hash);
+    if (arming.attributes == NULL)
         return -ENOMEM;
     htw__lock_acquire(&shard->lock);
-    int error = arm_with_attributes(shard, &order);
+    int error = arm_with_attributes(shard, &arming);
     if (error == 0 && ret_handle != NULL)
-        *ret_handle = order.handle;
+        *ret_handle = arming.handle;
     if (error == 0 && ret_replaced != NULL) {
-        *ret_replaced = order.replaced.unexpired;
-        ret_replaced->arg = htw__ended_arg(&order.replaced);
+        *ret_replaced = arming.replaced.unexpired;
+        ret_replaced->arg = htw__ended_arg(&arming.replaced);
     }
     htw__lock_release(&shard->lock);
-    if (order.wake)
+    if (arming.wake)
         htw__shard_wake(shard);
     if (error != 0)
-        htw__attributes_destroy(scheduler, order.attributes);
-    else if (order.replaced.unexpired.handle != 0)
-        htw__ended_release(scheduler, &order.replaced);
+        htw__attributes_destroy(scheduler, arming.attributes);
+    else if (arming.replaced.unexpired.handle != 0)
+        htw__ended_release(scheduler, &arming.replaced);
     return error;
 }
 

@@ -75,8 +75,8 @@ int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record
  *    a thread has lowered wake_tick and not yet set the alarm (`waking`), every tick is near.
  *    Otherwise a timer would be late by as long as that thread is stopped.
  *  - the deadline, which was rounded up to its tick, is not over. The clock was at seen_tick, and
- *    the expirer serves this shard at wake_tick. Unless the expirer is late by more than a tick, the
- *    present tick is at most one after the later of the two.
+ *    the expirer serves this shard at wake_tick. Unless the expirer is late by more than a tick,
+ *    the present tick is at most one after the later of the two.
  */
 static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
     uint64_t later = tick > shard->seen_tick ? tick : shard->seen_tick;
@@ -324,7 +324,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
         struct htw__record *record = HTW_CONTAINER_OF(
             htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
         shard->reclaiming = record->next_stale;
-        /* The records are in the cache of another CPU. Without this, waiting for one after the other
+        /* The records are in the cache of another CPU. Without this, waiting for one after another
            would take most of the time. A prefetch of NULL does nothing. */
         __builtin_prefetch(htw__slab_find(&shard->slab, record->later_stale), 1);
         htw__shard_disarm(shard, record);

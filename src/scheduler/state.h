@@ -37,8 +37,8 @@
  *     DONE      ended; its record may be in a batch FREE     under the lock
  *     DRAINED   handed back by stop                 FREE     under the lock
  *
- * "The lock" is that of the timer's shard. Each step is a compare-and-swap of the record's status,
- * so if two threads attempt two steps at once, exactly one step is taken.
+ * "The lock" is that of the timer's shard. A step that two threads may attempt at once is a
+ * compare-and-swap of the record's status, so exactly one of them takes it.
  *
  * A timer with attributes is never claimed. The record of a claimed timer cannot be freed at once,
  * because it is in a wheel that the cancelling thread must not touch. That thread pushes the record

@@ -144,8 +144,8 @@ static void finish_batch(struct htw__worker *worker) {
 /* ---- the threads */
 
 /* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
-   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a later
-   callback unwinds the stack through this function again. */
+   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
+   later callback unwinds the stack through this function again. */
 static __attribute__((nothrow, noinline)) void continue_thread(struct htw__worker **worker) {
     struct htw__pool *pool = &(*worker)->scheduler->pool;
     if ((*worker)->batch == NULL || htw__is_child((*worker)->scheduler))
