@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instructions.c - the main workloads on htw's wheel alone, pairs of the scheduler, and requests of
- * the purgatory, for a simulator that counts instructions. Times wobble with the machine; this
- * count does not. What is counted is the function measured() and all that it calls
- * (instructions.py).
+ * instructions.c - the main operations of the wheel, the scheduler and the purgatory, for a
+ * simulator that counts instructions. Times depend on the machine; this count does not.
+ * instructions.py counts the function measured() and all that it calls.
  *
- * usage: htw-instructions WORKLOAD TIMERS     prints for how many operations
+ * usage: htw-instructions WORKLOAD TIMERS     prints the number of operations
  */
 #include "common/random.h"
 
@@ -30,7 +29,7 @@ struct state {
     htw_handle *handles;
     struct htw_purgatory *purgatory;
     struct htw_request *requests;
-    const struct htw_request *ready; /* the only one that may be completed */
+    const struct htw_request *ready; /* the only request that can be completed */
 };
 
 static void arm(struct state *state, size_t i, uint64_t deadline) {
@@ -99,13 +98,13 @@ static void never_due(void *arg, const struct htw_expiration *expiration) {
     abort();
 }
 
-/* The next of the delays, of which none falls due before all is over, even in a simulator. */
+/* Long enough that no timer falls due, even in a simulator. */
 static int64_t draw_delay_ns(struct state *state) {
     return HTW_SECOND *
            (int64_t)(3600 + random_scale(random_low(random_draw(&state->random)), 3600));
 }
 
-/* One shard and no threads, so that the count does not depend on where a thread runs. */
+/* One shard and no threads: the count must not depend on the CPU of a thread. */
 static void prepare_pair(struct state *state) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.workers = 0;
@@ -155,7 +154,7 @@ static void do_nothing(void *context, struct htw_request *request, enum htw_reas
     (void)reason;
 }
 
-/* Request `i` waits on a key of its own and on one that it shares with about three others. */
+/* Request `i` waits on a key of its own, and on one that it shares with about three others. */
 static void submit(struct state *state, size_t i) {
     uint64_t own = i, shared = state->count + i / 4;
     struct htw_key keys[] = { { &own, sizeof(own) }, { &shared, sizeof(shared) } };
@@ -176,7 +175,7 @@ static void prepare_requests(struct state *state) {
         submit(state, i);
 }
 
-/* A check of one of its keys completes the oldest request, and it is submitted again. */
+/* A check of one of its keys completes the oldest request, which is then submitted again. */
 static size_t requests(struct state *state) {
     for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
         uint64_t key = i % 2 == 0 ? oldest : state->count + oldest / 4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the time of CLOCK_MONOTONIC, and waiting for it. */
+/* clock.h - reads CLOCK_MONOTONIC, and sleeps until an instant of it. */
 #ifndef BENCH_COMMON_CLOCK_H
 #define BENCH_COMMON_CLOCK_H
 

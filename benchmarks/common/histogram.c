@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* histogram.c - merges histograms, and finds quantiles. */
 #include "histogram.h"
 
 #include <math.h>

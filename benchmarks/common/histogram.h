@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * histogram.h - counts durations: exact below 128 ns, then 64 buckets an octave, so that a
- * quantile is at most 1.6 % above what it stands for. The same as benchmarks/jvm/Histogram.java.
- * Written by one thread; read when that has stopped, or has said so by way of something atomic.
+ * histogram.h - counts durations: exactly below 128 ns, then in 64 buckets an octave. A quantile
+ * is at most 1.6 % too high. jvm/Histogram.java is the same.
+ *
+ * One thread records. Others may read after it has stopped, or after an atomic store of it that
+ * they have seen.
  */
 #ifndef BENCH_COMMON_HISTOGRAM_H
 #define BENCH_COMMON_HISTOGRAM_H
@@ -15,7 +17,7 @@
 
 struct histogram {
     uint64_t total;
-    uint64_t early; /* those below zero; they also count as 0 */
+    uint64_t early; /* values below zero, which also count as 0 */
     int64_t max_ns;
     uint64_t counts[HISTOGRAM_BUCKETS];
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs measuring programs, which print an object with one metric a line; and describes the machine."""
+"""Runs measuring programs, which print one metric a line; and describes the machine."""
 
 import collections
 import concurrent.futures

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* process.c - reads what the kernel counts for this process. */
 #include "process.h"
 
 #include "report.h"
@@ -17,7 +18,7 @@ int64_t process_cpu_ns(void) {
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* The first number after `name` in a file; -1 when there is none. */
+/* The first number after `name` in a file; -1 if there is none. */
 static long long find(const char *path, const char *name) {
     FILE *file = fopen(path, "r");
     if (file == NULL)

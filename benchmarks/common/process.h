@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.h - what the operating system has counted for this process. */
-#ifndef BENCH_COMMON_MACHINE_H
-#define BENCH_COMMON_MACHINE_H
+/* process.h - what the kernel counts for this process. */
+#ifndef BENCH_COMMON_PROCESS_H
+#define BENCH_COMMON_PROCESS_H
 
 #include <stdint.h>
 
-/* The CPU time of all threads, ended ones included. */
+/* The CPU time of all threads, with those that have ended. */
 int64_t process_cpu_ns(void);
 
-/* The memory that is resident. */
+/* The resident memory. */
 uint64_t process_resident_bytes(void);
 
-/* The memory of the machine that is free, or soon could be. */
+/* The memory of the machine that is free, or that the kernel can free. */
 uint64_t process_available_bytes(void);
 
 struct thread_counts {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random.h - a generator that costs one multiplication, so that the draws of a workload,
- * which are part of what is measured, weigh little. (D. H. Lehmer's, with the multiplier of
- * P. L'Ecuyer's tables for 128 bits.)
+ * random.h - random numbers that cost one multiplication each, because the draws of a workload are
+ * part of what is measured. (D. H. Lehmer's generator, with the multiplier of P. L'Ecuyer's tables
+ * for 128 bits.)
  */
 #ifndef BENCH_COMMON_RANDOM_H
 #define BENCH_COMMON_RANDOM_H

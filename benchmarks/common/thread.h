@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - threads, or the end of the run. */
+/* thread.h - starts threads. */
 #ifndef BENCH_COMMON_THREAD_H
 #define BENCH_COMMON_THREAD_H
 

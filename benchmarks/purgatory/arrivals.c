@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arrivals.c - the shape of Kafka's own purgatory benchmark: 100 keys, of which a request stands
- * on three, with a timeout of 200 ms; latencies are distributed lognormally with a median of 50 ms
- * and a third quartile of 75, and arrivals are a Poisson process. How many a second can be
- * sustained, and what each costs.
+ * arrivals.c - the shape of Kafka's own purgatory benchmark: requests on three of 100 keys, with a
+ * timeout of 200 ms; lognormal latencies with a median of 50 ms and a third quartile of 75 ms;
+ * Poisson arrivals. How many a second can be sustained, and what each costs.
  *
- * First arrivals come faster than they can be served, which tells how many that is. Then the
- * rate is lowered until the driver keeps up with it.
+ * First arrivals come faster than they can be served, which shows how many that is. Then the rate
+ * is lowered until the drivers sustain it.
  */
 #include "driver.h"
 
@@ -18,16 +17,16 @@
 #include <string.h>
 
 #define TOO_FAST 1e8      /* a second */
-#define COMMON_RATE 200e3 /* which every peer sustains */
+#define COMMON_RATE 200e3 /* every peer sustains this */
 #define STEP_DOWN 0.95
-#define LOWEST 0.4         /* of what was served when arrivals came too fast */
-#define LATE_NS 10e6       /* a driver that is later than this at the end does not keep up */
-#define GROWTH_NS 2e6      /* nor one that has become later by more than this */
-#define SETTLE_NS 20000000 /* the last requests to expire do so by then */
+#define LOWEST 0.4         /* of the rate served when arrivals came too fast */
+#define LATE_NS 10e6       /* a driver that ends later than this does not sustain its rate */
+#define GROWTH_NS 2e6      /* nor one whose lateness grew by more than this since half time */
+#define SETTLE_NS 20000000 /* the last requests have expired by then */
 
 struct outcome {
     double served_per_s;
-    double cpu_ns; /* each */
+    double cpu_ns; /* of each request */
     bool sustained;
     uint64_t submitted, expired;
     struct histogram late;
@@ -63,7 +62,7 @@ static void add(struct outcome *outcome, struct driver *driver) {
                        (unsigned long long)driver->served);
 }
 
-/* `rate` is that of all threads together. */
+/* `rate` is of all threads together. */
 static void try_rate(const struct options *options, double rate, double seconds,
                      struct outcome *outcome) {
     static struct driver *drivers;
@@ -94,7 +93,7 @@ static void report_outcome(const struct outcome *outcome) {
     report_percentiles("completed_late", &outcome->late);
 }
 
-static void look_for_rate(const struct options *options, double most) {
+static void find_rate(const struct options *options, double most) {
     static struct outcome outcome;
     for (double rate = most; rate >= most * LOWEST; rate *= STEP_DOWN) {
         try_rate(options, rate, options->seconds, &outcome);
@@ -120,13 +119,13 @@ static void run(const struct options *options) {
         report_outcome(&outcome);
         return;
     }
-    try_rate(options, TOO_FAST, options->warmup, &outcome); /* memory is taken, threads run */
+    try_rate(options, TOO_FAST, options->warmup, &outcome); /* allocates memory, warms up */
     try_rate(options, COMMON_RATE, options->seconds, &outcome);
     report_number("cpu_ns_per_operation_at_200k", outcome.cpu_ns);
     try_rate(options, TOO_FAST, options->seconds, &outcome);
     report_number("served_per_s_at_most", outcome.served_per_s);
     report_number("cpu_ns_per_operation_at_most", outcome.cpu_ns);
-    look_for_rate(options, outcome.served_per_s);
+    find_rate(options, outcome.served_per_s);
 }
 
 const struct workload workload_arrivals = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* driver.c - submits requests as they arrive, and completes them when their latency is over. */
 #include "driver.h"
 
 #include "../common/clock.h"
@@ -7,14 +8,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define BATCH 256  /* arrivals between two looks at the clock */
-#define CHUNK 1024 /* arrivals for which memory is taken at once */
+#define BATCH 256  /* arrivals between two readings of the clock */
+#define CHUNK 1024 /* arrivals that are allocated together */
 #define PATIENCE_NS 5000000000
 
 struct arrival {
     struct htw_request request;
-    struct arrival *next; /* in the ring, or among the free ones */
-    bool expires;         /* before its latency is over */
+    struct arrival *next; /* in the ring or in the free list */
+    bool expires;         /* its timeout comes before its latency is over */
     atomic_bool released;
 };
 
@@ -37,7 +38,7 @@ static void note_release(void *context, struct htw_request *request) {
 
 const struct hooks driver_hooks = { never, ignore, note_release };
 
-static void take_chunk(struct driver *driver) {
+static void allocate_chunk(struct driver *driver) {
     struct arrival *chunk = calloc(CHUNK, sizeof(*chunk));
     if (chunk == NULL)
         report_out_of_memory();
@@ -47,15 +48,15 @@ static void take_chunk(struct driver *driver) {
     }
 }
 
-static struct arrival *take(struct driver *driver) {
+static struct arrival *pop_free(struct driver *driver) {
     if (driver->free == NULL)
-        take_chunk(driver);
+        allocate_chunk(driver);
     struct arrival *arrival = driver->free;
     driver->free = arrival->next;
     return arrival;
 }
 
-/* To be served in so many steps from now. */
+/* The arrival is served in so many steps from now. */
 static void put_in_ring(struct driver *driver, struct arrival *arrival, unsigned steps) {
     struct arrival **list = &driver->ring[(driver->step + steps) % DRIVER_RING];
     arrival->next = *list;
@@ -63,11 +64,11 @@ static void put_in_ring(struct driver *driver, struct arrival *arrival, unsigned
 }
 
 static void arrive(struct driver *driver, uint64_t draw) {
-    struct arrival *arrival = take(driver);
+    struct arrival *arrival = pop_free(driver);
     unsigned latency_ms = samples_latency_ms(driver->samples, draw);
     arrival->expires = latency_ms >= DRIVER_TIMEOUT_MS;
     atomic_store_explicit(&arrival->released, false, memory_order_relaxed);
-    /* Rounded up: this step has been served. */
+    /* Rounded up, because this step has been served. */
     put_in_ring(driver, arrival, 1 + (arrival->expires ? DRIVER_TIMEOUT_MS : latency_ms));
     uint64_t two = random_draw(&driver->random);
     uint32_t bits[DRIVER_KEYS_A_REQUEST] = { random_high(draw), random_low(two), random_high(two) };
@@ -87,10 +88,8 @@ static bool is_released(const struct arrival *arrival) {
     return atomic_load_explicit(&arrival->released, memory_order_acquire);
 }
 
-/*
- * One that has expired is looked at here, too, for its place to be free again. Another thread may
- * just be releasing it: then it is not pending, and cannot be completed, or it has to wait.
- */
+/* Completes an arrival or, if it has expired, only frees its place. If another thread has not yet
+ * released it, the arrival is served again in the next step. */
 static void serve(struct driver *driver, struct arrival *arrival) {
     bool completed = !arrival->expires && !is_released(arrival) &&
                      htw_request_complete(driver->service->purgatory, &arrival->request);
@@ -126,7 +125,7 @@ static void serve_ring(struct driver *driver, int64_t now_ns) {
     }
 }
 
-/* The arrivals that are due, but for those of which there are too many at once. */
+/* The arrivals that are due, BATCH at most. */
 static void serve_arrivals(struct driver *driver, int64_t now_ns) {
     double since_ns = (double)(now_ns - driver->start_ns);
     for (int i = 0; i < BATCH && driver->next_ns <= since_ns; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver.h - a thread that submits requests as a Poisson process has them arrive, and completes
- * each when its latency is over, unless it has expired before.
+ * driver.h - a thread that submits requests as a Poisson process, and completes each when its
+ * latency is over, unless it has expired.
  *
- * Time goes in steps of a millisecond, as in Kafka's benchmark. In each the driver completes what
- * is due, submits what has arrived, and sleeps when it is not late. What is to be completed when
- * lies in a ring of lists, one a millisecond, so that this costs next to nothing.
+ * Time goes in steps of a millisecond, as in Kafka's benchmark. In each step the driver completes
+ * what is due, submits what has arrived, and sleeps if it is not late. A ring of lists, one a
+ * millisecond, holds what is to be completed.
  */
 #ifndef BENCH_PURGATORY_DRIVER_H
 #define BENCH_PURGATORY_DRIVER_H
@@ -35,20 +35,20 @@ struct driver {
     struct random random;
     struct arrival *ring[DRIVER_RING];
     struct arrival *free;
-    int64_t step;   /* up to here the ring has been served */
-    double next_ns; /* after the start: when the next arrival is due */
+    int64_t step;   /* the last step whose list was served */
+    double next_ns; /* when the next arrival is due, from the start on */
     pthread_t thread;
 
-    uint64_t submitted, served, completed; /* served: those whose place is free again */
-    double half_late_ns;                   /* at half time: how late the arrivals were */
+    uint64_t submitted, served, completed; /* served: the place is free again */
+    double half_late_ns;                   /* how late the arrivals were at half time, */
     double end_late_ns;                    /* and at the end */
-    int64_t submitting_ns;                 /* how long arrivals went on */
-    struct histogram late;                 /* completions, a step each, in the second half */
+    int64_t submitting_ns;                 /* how long there were arrivals */
+    struct histogram late;                 /* of completions in the second half, a value a step */
 };
 
 extern const struct hooks driver_hooks;
 
-/* Runs until the end, and then until nothing is pending. `context` is a driver. */
+/* Runs until the end of the driver `context`, and then until nothing is pending. */
 void *driver_work(void *context);
 
 #endif

@@ -4,13 +4,12 @@
 #include "options.h"
 #include "service.h"
 
-#include "../common/random.h"
 #include "../common/clock.h"
 #include "../common/histogram.h"
 #include "../common/process.h"
+#include "../common/random.h"
 #include "../common/report.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define KEYS 1000
@@ -18,8 +17,7 @@
 #define PERIOD_NS HTW_MILLISECOND
 #define REQUESTS_A_PERIOD 10
 #define SHORTEST_MS 1
-#define LONGEST_MS 200 /* whole milliseconds: Kafka has no others */
-#define PATIENCE_NS 5000000000
+#define LONGEST_MS 200 /* in whole milliseconds, because Kafka has no others */
 
 struct waiter {
     struct htw_request request;
@@ -28,7 +26,6 @@ struct waiter {
 
 static struct service service;
 static struct histogram histogram; /* written by the thread that runs callbacks */
-static _Atomic uint64_t released;
 
 static bool never(void *context, struct htw_request *request) {
     (void)context;
@@ -40,12 +37,6 @@ static void note(void *context, struct htw_request *request, enum htw_reason rea
     (void)context;
     if (reason == HTW_REASON_EXPIRED)
         histogram_record(&histogram, clock_now_ns() - ((struct waiter *)request)->deadline_ns);
-}
-
-static void count(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
-    atomic_fetch_add(&released, 1);
 }
 
 static void submit(struct waiter *waiter, struct random *random) {
@@ -66,7 +57,7 @@ static void submit(struct waiter *waiter, struct random *random) {
 }
 
 static void run(const struct options *options) {
-    static const struct hooks hooks = { never, note, count };
+    static const struct hooks hooks = { never, note, service_count_release };
     service_start(&service, options, &hooks, NULL);
     int64_t periods = clock_ns(options->seconds) / PERIOD_NS;
     uint64_t waiters = (uint64_t)periods * REQUESTS_A_PERIOD;
@@ -81,14 +72,7 @@ static void run(const struct options *options) {
         for (int64_t j = 0; j < REQUESTS_A_PERIOD; j++)
             submit(&all[i * REQUESTS_A_PERIOD + j], &random);
     }
-    int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
-    while (atomic_load(&released) != waiters) {
-        if (clock_now_ns() > patience_ns)
-            report_failure("%llu of %llu requests have not expired",
-                           (unsigned long long)(waiters - atomic_load(&released)),
-                           (unsigned long long)waiters);
-        clock_sleep_until(clock_now_ns() + HTW_MILLISECOND);
-    }
+    service_await_releases(waiters);
     cpu_ns = process_cpu_ns() - cpu_ns;
     report_percentiles("late", &histogram);
     report_count("early", histogram.early);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * keys.h - the keys of a workload: "topic-aaaaaaaa" and so on. They are written where they are
- * needed, as a server has just read the names of its topics from a request. A table of them all
- * would be in the caches in place of what is measured.
+ * needed, as a server reads names from a request. A table of all keys would displace what is
+ * measured from the caches.
  */
 #ifndef BENCH_PURGATORY_KEYS_H
 #define BENCH_PURGATORY_KEYS_H
@@ -19,7 +19,7 @@ struct key_name {
     char bytes[16];
 };
 
-/* Writes the name of a number, four bits a letter, and returns the key with its bytes. */
+/* Writes the name of a number, four bits a letter. Returns the key, which refers to the name. */
 static inline struct htw_key keys_write(struct key_name *name, uint32_t number) {
     uint64_t letters = number;
     letters = (letters | letters << 16) & UINT64_C(0x0000ffff0000ffff);

@@ -3,6 +3,15 @@
 #include "../common/report.h"
 #include "options.h"
 
+#include <stddef.h>
+
+extern const struct workload workload_pair, workload_memory, workload_arrivals, workload_wake,
+    workload_expire;
+
+const struct workload *const workloads[] = {
+    &workload_pair, &workload_memory, &workload_arrivals, &workload_wake, &workload_expire, NULL,
+};
+
 int main(int argc, char **argv) {
     struct options options;
     options_read(&options, argc, argv);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - what a pending request takes, its timer and `struct htw_request` included; and what
- * is left when all have completed. The user's own struct is nothing but the request here.
+ * memory.c - the memory of a pending request, with its timer and its `struct htw_request`; and
+ * what is left when all are completed. The user's own struct is just the request here.
  */
 #include "keys.h"
 #include "options.h"
 #include "service.h"
 
-#include "../common/random.h"
 #include "../common/clock.h"
 #include "../common/process.h"
+#include "../common/random.h"
 #include "../common/report.h"
 
 #include <stdatomic.h>
@@ -17,13 +17,13 @@
 #include <string.h>
 
 #define TIMEOUT_NS (3600 * HTW_SECOND)
-#define SETTLE_NS 300000000 /* the scheduler gives pages back by then */
+#define SETTLE_NS 300000000 /* the scheduler has released pages by then */
 
 static struct service service;
-static bool event_has_come; /* one thread; nothing expires */
+static bool event_has_come; /* read by this thread alone: nothing expires */
 static uint64_t released;
 
-/* Counts what the library has been given. The scheduler's threads may allocate, too. */
+/* What the library has allocated. Threads of the scheduler may allocate, too. */
 static _Atomic uint64_t live_bytes, live_blocks;
 
 static void *allocate(void *context, size_t size, size_t alignment) {
@@ -37,7 +37,7 @@ static void *allocate(void *context, size_t size, size_t alignment) {
     return memory;
 }
 
-static void give_back(void *context, void *memory, size_t size, size_t alignment) {
+static void deallocate(void *context, void *memory, size_t size, size_t alignment) {
     (void)context;
     (void)alignment;
     live_bytes -= size;
@@ -99,7 +99,7 @@ struct held {
     uint64_t purgatory, scheduler, allocated, blocks, resident;
 };
 
-static struct held look(void) {
+static struct held measure(void) {
     return (struct held) {
         .purgatory = service_stats(&service).memory_bytes,
         .scheduler = service_scheduler_bytes(&service),
@@ -114,7 +114,7 @@ static double each(uint64_t now, uint64_t before, const struct options *options)
 }
 
 static void report_pending(const struct options *options, const struct held *before) {
-    struct held full = look();
+    struct held full = measure();
     double own = (double)sizeof(struct htw_request);
     double purgatory = each(full.purgatory, before->purgatory, options);
     double scheduler = each(full.scheduler, before->scheduler, options);
@@ -129,12 +129,12 @@ static void report_pending(const struct options *options, const struct held *bef
 
 static void report_left(const struct held *before, uint64_t submitted) {
     struct htw_purgatory_stats stats = service_stats(&service);
-    /* Counted before anything could tidy up. */
+    /* At once, before the library releases anything later. */
     report_count("retained_requests", stats.pending + submitted - released);
     report_count("retained_watches", stats.watched);
     report_count("retained_keys", stats.keys);
     clock_sleep_until(clock_now_ns() + SETTLE_NS);
-    struct held after = look();
+    struct held after = measure();
     report_number("retained_purgatory_bytes", (double)after.purgatory - (double)before->purgatory);
     report_number("retained_scheduler_bytes", (double)after.scheduler - (double)before->scheduler);
     report_number("retained_blocks", (double)after.blocks - (double)before->blocks);
@@ -142,10 +142,10 @@ static void report_left(const struct held *before, uint64_t submitted) {
 
 static void run(const struct options *options) {
     static const struct hooks hooks = { is_ready, ignore, count };
-    static const struct htw_allocator allocator = { allocate, give_back, NULL };
+    static const struct htw_allocator allocator = { allocate, deallocate, NULL };
     service_start(&service, options, &hooks, &allocator);
 
-    /* What is needed for the first request exists afterwards. */
+    /* So that what is allocated for a first request is not measured. */
     struct htw_request first;
     htw_request_init(&first);
     struct key_name name;
@@ -156,7 +156,7 @@ static void run(const struct options *options) {
         report_failure("the first request: %d", result);
     clock_sleep_until(clock_now_ns() + SETTLE_NS);
 
-    struct held before = look();
+    struct held before = measure();
     struct htw_request *requests = calloc(options->requests, sizeof(*requests));
     if (requests == NULL)
         report_out_of_memory();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair.c - an operation submits a request and completes the oldest that is pending, by an event
- * on one of its keys. With several threads each has its share of the pending requests; they stand
- * on the same keys, so that an event of one finds the requests of the others, or on their own.
+ * pair.c - an operation submits a request, and completes the oldest pending one by an event on one
+ * of its keys. Each thread has its share of the pending requests. Threads share the keys, so that
+ * an event of one finds requests of others, or have their own.
  */
 #include "keys.h"
 #include "options.h"
 #include "service.h"
 
-#include "../common/random.h"
 #include "../common/clock.h"
 #include "../common/process.h"
+#include "../common/random.h"
 #include "../common/report.h"
 #include "../common/thread.h"
 
@@ -20,9 +20,9 @@
 #include <stdlib.h>
 
 #define TIMEOUT_NS (30 * HTW_SECOND)
-#define LAP 1000 /* operations between two looks at the clock */
-/* A request that another thread completes may be released a little later than that is known:
-   so much later is its place used again. */
+#define LAP 1000 /* operations between two readings of the clock */
+/* More places than pending requests: another thread may release a request some time after it has
+   completed it, and the place must not be needed before. */
 #define SPARE 64
 
 enum place { FREE, TAKEN };
@@ -33,13 +33,13 @@ struct operation {
     atomic_bool ready;
     atomic_uchar place;
     unsigned char reason;
-    uint32_t key; /* one of those on which it stands: the event will come there */
+    uint32_t key; /* one of its keys: the event comes there */
 };
 
 struct submitter {
     alignas(64) _Atomic uint64_t operations; /* written by its thread */
     const struct options *options;
-    uint32_t first_key; /* of those that it draws from */
+    uint32_t first_key; /* of the keys that it draws from */
     struct random random;
     struct operation *places;
     uint32_t place_count, newest, oldest;
@@ -110,7 +110,7 @@ static void complete_oldest(struct submitter *submitter) {
     submitter->oldest = after(submitter, submitter->oldest);
     struct key_name name;
     struct htw_key key = keys_write(&name, operation->key);
-    /* From here on another thread's event on one of its keys may be quicker. */
+    /* From here on an event of another thread may complete it first. */
     atomic_store_explicit(&operation->ready, true, memory_order_relaxed);
     int64_t completed = htw_purgatory_check(service.purgatory, key.bytes, key.size);
     if (completed < 0 || (submitter->options->threads == 1 && completed != 1))
@@ -144,7 +144,7 @@ static void *work(void *context) {
     return NULL;
 }
 
-/* `size` bytes, zeroed, that share no cache line with others. */
+/* Returns `size` zeroed bytes that share no cache line with others. */
 static void *allocate(size_t size) {
     size = (size + 63) / 64 * 64;
     void *memory = aligned_alloc(64, size);

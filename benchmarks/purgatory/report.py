@@ -64,7 +64,8 @@ def other_targets(figures):
                 yield ("memory", f"{metric}, {case}", "<=", target,
                        figures.get("memory", metric, case=case))
             for metric in ("retained_requests", "retained_watches", "retained_keys"):
-                yield "memory", f"{metric}, {case}", "<=", 0, figures.get("memory", metric, case=case)
+                yield ("memory", f"{metric}, {case}", "<=", 0,
+                       figures.get("memory", metric, case=case))
 
     def best(peer):
         found = [figures.get("arrivals", "sustained_per_s", threads=threads, peer=peer)

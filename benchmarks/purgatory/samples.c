@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/* samples.c - draws intervals and latencies. */
 #include "samples.h"
 
 #include <limits.h>
 #include <math.h>
 
-/* In (0, 1): never 0, of which there is no logarithm. */
+/* In (0, 1): 0 has no logarithm. */
 static double uniform(struct random *random) {
     return ((double)(random_draw(random) >> 12) + 0.5) / 0x1p52;
 }
 
-/* Box's and Muller's. */
+/* By Box and Muller. */
 static double normal(struct random *random) {
     double radius = sqrt(-2 * log(uniform(random)));
     return radius * cos(2 * 3.14159265358979323846 * uniform(random));

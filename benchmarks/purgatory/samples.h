@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.h - what Kafka's own purgatory benchmark draws: intervals of a Poisson process, and
- * latencies that are distributed lognormally. Drawn in advance, for logarithms cost more than
- * what is to be measured.
+ * samples.h - the random values of Kafka's own purgatory benchmark: intervals of a Poisson
+ * process, and lognormal latencies. They are drawn in advance, because a logarithm costs more than
+ * what is measured.
  */
 #ifndef BENCH_PURGATORY_SAMPLES_H
 #define BENCH_PURGATORY_SAMPLES_H
@@ -13,7 +13,7 @@
 #define SAMPLES (1 << SAMPLES_BITS)
 #define SAMPLES_MEDIAN_MS 50.0
 #define SAMPLES_THIRD_QUARTILE_MS 75.0
-#define SAMPLES_NORMAL_QUARTILE 0.67448975 /* of the standard normal distribution: the third */
+#define SAMPLES_NORMAL_QUARTILE 0.67448975 /* the third, of the standard normal distribution */
 
 struct samples {
     float intervals[SAMPLES];          /* of mean 1 */

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/* service.c - starts and checks the scheduler and the purgatory under test. */
 #include "service.h"
 
+#include "../common/clock.h"
 #include "../common/report.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+#define PATIENCE_NS 5000000000
+
+static _Atomic uint64_t released;
 
 void service_start(struct service *service, const struct options *options,
                    const struct hooks *hooks, const struct htw_allocator *allocator) {
@@ -23,6 +30,23 @@ void service_start(struct service *service, const struct options *options,
     error = htw_purgatory_create(&service->purgatory, service->scheduler, &purgatory_options);
     if (error != 0)
         report_failure("htw_purgatory_create: %s", strerror(-error));
+}
+
+void service_count_release(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    atomic_fetch_add(&released, 1);
+}
+
+void service_await_releases(uint64_t count) {
+    int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
+    while (atomic_load(&released) != count) {
+        if (clock_now_ns() > patience_ns)
+            report_failure("%llu of %llu requests have not ended",
+                           (unsigned long long)(count - atomic_load(&released)),
+                           (unsigned long long)count);
+        clock_sleep_until(clock_now_ns() + HTW_MILLISECOND);
+    }
 }
 
 struct htw_purgatory_stats service_stats(struct service *service) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h - the scheduler and the purgatory under test, as a program would have them. */
+/* service.h - the scheduler and the purgatory under test. */
 #ifndef BENCH_PURGATORY_SERVICE_H
 #define BENCH_PURGATORY_SERVICE_H
 
@@ -12,23 +12,27 @@ struct service {
     struct htw_purgatory *purgatory;
 };
 
-/* What the hooks do; as in struct htw_purgatory_options. */
+/* Hooks, as in struct htw_purgatory_options. */
 struct hooks {
     bool (*try_complete)(void *context, struct htw_request *request);
     void (*on_complete)(void *context, struct htw_request *request, enum htw_reason reason);
     void (*release)(void *context, struct htw_request *request);
 };
 
-/* Starts both. `allocator` may be NULL. Ends the process when that does not work. */
+/* Starts both, or ends the process. `allocator` may be NULL. */
 void service_start(struct service *service, const struct options *options,
                    const struct hooks *hooks, const struct htw_allocator *allocator);
+
+/* A hook `release` that counts, and a wait until `count` requests are released. */
+void service_count_release(void *context, struct htw_request *request);
+void service_await_releases(uint64_t count);
 
 struct htw_purgatory_stats service_stats(struct service *service);
 
 uint64_t service_scheduler_bytes(struct service *service);
 
-/* Ends the process unless nobody waits any more, and all that were submitted have completed but
-   for as many as have expired. */
+/* Ends the process unless `expired` of the submitted requests have expired, all others have
+   completed, and nothing is pending. */
 void service_check(struct service *service, uint64_t submitted, uint64_t expired);
 
 #endif

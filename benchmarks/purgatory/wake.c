@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.c - one thread sees to it that a request can be completed, and leaves it to another to ask:
- * how long from htw_purgatory_check_later() to on_complete.
+ * wake.c - one thread makes a request ready, and calls htw_purgatory_check_later(): how long it
+ * takes from there to on_complete in another thread.
  */
 #include "keys.h"
 #include "options.h"
@@ -18,7 +18,6 @@
 #define KEYS 1000
 #define PERIOD_NS 200000
 #define TIMEOUT_NS (30 * HTW_SECOND)
-#define PATIENCE_NS 5000000000
 
 struct waiter {
     struct htw_request request;
@@ -28,7 +27,6 @@ struct waiter {
 
 static struct service service;
 static struct histogram histogram; /* written by the thread that runs callbacks */
-static _Atomic uint64_t released;
 
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
@@ -39,12 +37,6 @@ static void note(void *context, struct htw_request *request, enum htw_reason rea
     (void)context;
     if (reason == HTW_REASON_COMPLETED)
         histogram_record(&histogram, clock_now_ns() - ((struct waiter *)request)->asked_ns);
-}
-
-static void count(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
-    atomic_fetch_add(&released, 1);
 }
 
 static void wake(struct waiter *waiter, uint32_t number) {
@@ -62,7 +54,7 @@ static void wake(struct waiter *waiter, uint32_t number) {
 }
 
 static void run(const struct options *options) {
-    static const struct hooks hooks = { is_ready, note, count };
+    static const struct hooks hooks = { is_ready, note, service_count_release };
     service_start(&service, options, &hooks, NULL);
     uint64_t waiters = (uint64_t)(options->seconds * 1e9) / PERIOD_NS;
     struct waiter *all = calloc(waiters, sizeof(*all));
@@ -73,14 +65,7 @@ static void run(const struct options *options) {
         clock_sleep_until(start_ns + (int64_t)i * PERIOD_NS);
         wake(&all[i], (uint32_t)(i % KEYS));
     }
-    int64_t patience_ns = clock_now_ns() + PATIENCE_NS;
-    while (atomic_load(&released) != waiters) {
-        if (clock_now_ns() > patience_ns)
-            report_failure("%llu of %llu requests were not completed",
-                           (unsigned long long)(waiters - atomic_load(&released)),
-                           (unsigned long long)waiters);
-        clock_sleep_until(clock_now_ns() + HTW_MILLISECOND);
-    }
+    service_await_releases(waiters);
     report_percentiles("wake", &histogram);
     service_check(&service, waiters, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* delays.h - draws delays, uniform between two bounds, at the price of two multiplications. */
+/* delays.h - draws delays, evenly between two bounds, for two multiplications each. */
 #ifndef BENCH_SCHEDULER_DELAYS_H
 #define BENCH_SCHEDULER_DELAYS_H
 

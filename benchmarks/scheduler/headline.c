@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headline.c - one thread schedules as fast as it can, and all timers fire. What the peer cannot
- * keep up with piles up, and is waited for afterwards.
+ * headline.c - one thread schedules as fast as it can, and all timers fire. The workload waits for
+ * the backlog of the peer afterwards.
  */
-#include "delays.h"
-#include "firing.h"
 #include "../common/process.h"
-#include "options.h"
-#include "pace.h"
 #include "../common/report.h"
+#include "expirations.h"
+#include "options.h"
 
-#define WARMUP_TIMERS_PER_MS 500 /* which every peer can keep up with */
+#define WARMUP_TIMERS_PER_MS 500 /* every peer can sustain this */
 #define READ_CLOCK_EVERY 1000
 #define READ_MEMORY_EVERY 1000000
 #define PATIENCE_SECONDS 60
 
 static void warm_up(const struct options *options, struct delays *delays) {
-    uint64_t warm =
-        pace_keep(options->peer, &firing_warmup, delays, WARMUP_TIMERS_PER_MS, options->warmup);
-    firing_await(&firing_warmup, warm, clock_now_ns() + clock_ns(PATIENCE_SECONDS));
+    uint64_t warm = expirations_keep_pace(&expirations_warmup, options->peer, delays,
+                                          WARMUP_TIMERS_PER_MS, options->warmup);
+    expirations_await(&expirations_warmup, warm, clock_now_ns() + clock_ns(PATIENCE_SECONDS));
 }
 
 /* Returns how many were scheduled. */
@@ -27,22 +25,22 @@ static uint64_t schedule(const struct options *options, struct delays *delays, i
     uint64_t scheduled = 0;
     while (clock_now_ns() < end_ns) {
         for (int i = 0; i < READ_CLOCK_EVERY; i++)
-            firing_schedule(&firing_measured, options->peer, delays_next_ns(delays));
+            expirations_schedule(&expirations_measured, options->peer, delays_next_ns(delays));
         scheduled += READ_CLOCK_EVERY;
         if (scheduled % READ_MEMORY_EVERY == 0 && process_resident_bytes() > enough)
-            report_out_of_memory(); /* before the machine swaps */
+            report_out_of_memory(); /* or the machine would swap */
     }
     return scheduled;
 }
 
 static void report(uint64_t scheduled, int64_t cpu_ns) {
-    uint64_t fired = firing_count(&firing_measured);
+    uint64_t fired = expirations_count(&expirations_measured);
     struct histogram lateness;
-    firing_lateness(&firing_measured, &lateness);
+    expirations_lateness(&expirations_measured, &lateness);
     report_number("cpu_ns_per_timer", (double)cpu_ns / (double)fired);
     report_percentiles("lateness", &lateness);
     report_count("early", lateness.early);
-    firing_check(&firing_measured, scheduled);
+    expirations_check(&expirations_measured, scheduled);
 }
 
 static void run(const struct options *options) {
@@ -54,9 +52,10 @@ static void run(const struct options *options) {
     int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
     uint64_t scheduled = schedule(options, &delays, start_ns + clock_ns(options->seconds));
-    uint64_t fired = firing_count(&firing_measured);
+    uint64_t fired = expirations_count(&expirations_measured);
     int64_t stop_ns = clock_now_ns();
-    bool drained = firing_await(&firing_measured, scheduled, stop_ns + clock_ns(PATIENCE_SECONDS));
+    bool drained =
+        expirations_await(&expirations_measured, scheduled, stop_ns + clock_ns(PATIENCE_SECONDS));
     double drain_s = (double)(clock_now_ns() - stop_ns) / 1e9;
     int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
     double seconds = (double)(stop_ns - start_ns) / 1e9;
@@ -65,7 +64,7 @@ static void run(const struct options *options) {
     report_count("backlog_at_end", scheduled - fired);
     report_number(drained ? "drain_s" : "drain_given_up_after_s", drain_s);
     if (!drained)
-        report_count("unfired", scheduled - firing_count(&firing_measured));
+        report_count("unfired", scheduled - expirations_count(&expirations_measured));
     report(scheduled, cpu_ns);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.c - one timer, an hour away: what does waiting for it cost? */
+/* idle.c - one timer that is an hour away: what waiting for it costs. */
 #include "../common/clock.h"
-#include "firing.h"
 #include "../common/process.h"
-#include "options.h"
 #include "../common/report.h"
+#include "expirations.h"
+#include "options.h"
 
 static void run(const struct options *options) {
     options->peer->start(options->workers);
-    peer_schedule(options->peer, clock_now_ns(), 3600 * HTW_SECOND, stray_fired, NULL, NULL);
+    peer_schedule(options->peer, clock_now_ns(), 3600 * HTW_SECOND, stray_expired, NULL, NULL);
     clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
     struct thread_counts main_before, timer_before, main_after, timer_after;
     process_threads(&main_before, &timer_before);

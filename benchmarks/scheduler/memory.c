@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - what a pending timer takes, when there are a million; and what is left of ten
- * million when they have gone: fired in the first wave, cancelled in the second.
+ * memory.c - the memory of a million pending timers, and what is left of ten million that have
+ * ended: first by firing, then by being cancelled.
  */
 #include "../common/clock.h"
-#include "delays.h"
-#include "firing.h"
 #include "../common/process.h"
-#include "options.h"
 #include "../common/report.h"
+#include "delays.h"
+#include "expirations.h"
+#include "options.h"
 
 #include <stdlib.h>
 
-#define WAVE 10              /* so many times the timers */
-#define SETTLE_NS 1000000000 /* memory must be back by then */
-#define AHEAD_NS 4000000000  /* the first wave begins to fire after that */
+#define WAVE 10              /* times as many timers */
+#define SETTLE_NS 1000000000 /* the peer has returned its memory by then */
+#define AHEAD_NS 4000000000  /* when the first wave starts to fire */
 #define PATIENCE_SECONDS 120
 
 static uint64_t *handles;
 
-/* What the peer needs for its first timer exists afterwards. */
+/* So that what the peer allocates for its first timer is not measured. */
 static void use_once(const struct peer *peer) {
-    firing_schedule(&firing_warmup, peer, HTW_MILLISECOND);
-    if (!firing_await(&firing_warmup, 1, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
+    expirations_schedule(&expirations_warmup, peer, HTW_MILLISECOND);
+    if (!expirations_await(&expirations_warmup, 1, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
         report_failure("a timer did not fire");
     clock_sleep_until(clock_now_ns() + SETTLE_NS / 10);
 }
@@ -31,7 +31,7 @@ static void schedule(const struct peer *peer, uint64_t timers) {
     struct delays delays;
     delays_init(&delays, 1, 3600 * HTW_SECOND, 7200 * HTW_SECOND);
     for (uint64_t i = 0; i < timers; i++)
-        peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_fired, NULL,
+        peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_expired, NULL,
                       &handles[i]);
 }
 
@@ -53,16 +53,17 @@ static void wave_of_fired(const struct options *options, uint64_t before) {
     delays_init(&delays, 2, 0, HTW_SECOND);
     int64_t due_ns = clock_now_ns() + AHEAD_NS;
     for (uint64_t i = 0; i < timers; i++)
-        firing_schedule(&firing_measured, options->peer,
-                        due_ns + delays_next_ns(&delays) - clock_now_ns());
+        expirations_schedule(&expirations_measured, options->peer,
+                             due_ns + delays_next_ns(&delays) - clock_now_ns());
     uint64_t peak = process_resident_bytes();
     report_count("pending_at_peak", options->peer->pending());
     report_number("bytes_per_timer_at_peak", ((double)peak - (double)before) / (double)timers);
-    if (!firing_await(&firing_measured, timers, clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
+    if (!expirations_await(&expirations_measured, timers,
+                           clock_now_ns() + clock_ns(PATIENCE_SECONDS)))
         report_failure("%llu timers did not fire",
-                       (unsigned long long)(timers - firing_count(&firing_measured)));
+                       (unsigned long long)(timers - expirations_count(&expirations_measured)));
     report_left("memory_left_percent", before, peak);
-    firing_check(&firing_measured, timers);
+    expirations_check(&expirations_measured, timers);
 }
 
 static void wave_of_cancelled(const struct options *options, uint64_t before) {

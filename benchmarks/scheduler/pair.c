@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pair.c - one thread schedules a timer and cancels the oldest of a thousand that are pending,
- * with nothing beside it: what a pair takes where nobody disturbs. The median of many laps.
+ * with no other thread beside it. The median of many laps.
  */
 #include "../common/clock.h"
-#include "delays.h"
-#include "firing.h"
-#include "options.h"
 #include "../common/report.h"
+#include "delays.h"
+#include "expirations.h"
+#include "options.h"
 
 #define LAG 1000
-#define LAPS 10 /* in one measurement, so that reading the clock counts for nothing */
+#define LAPS 10 /* in one measurement, so that reading the clock costs little */
 
 static uint64_t handles[LAG];
 
@@ -19,7 +19,7 @@ static void pairs(const struct peer *peer, struct delays *delays) {
         int64_t now_ns = clock_now_ns();
         for (int i = 0; i < LAG; i++) {
             uint64_t oldest = handles[i];
-            peer_schedule(peer, now_ns, delays_next_ns(delays), stray_fired, NULL, &handles[i]);
+            peer_schedule(peer, now_ns, delays_next_ns(delays), stray_expired, NULL, &handles[i]);
             if (!peer->cancel(oldest))
                 report_failure("a timer that was pending could not be cancelled");
         }
@@ -44,7 +44,7 @@ static void run(const struct options *options) {
     struct delays delays;
     delays_init(&delays, 1, HTW_SECOND, 30 * HTW_SECOND);
     for (int i = 0; i < LAG; i++)
-        peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_fired, NULL,
+        peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_expired, NULL,
                       &handles[i]);
     static struct histogram warmup, measured;
     repeat(peer, &delays, &warmup, options->warmup);

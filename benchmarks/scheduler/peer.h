@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - what a timer service for threads must offer to be measured. Workloads know nothing
- * else of it. There is one service in a process, so the functions take no pointer to it.
+ * peer.h - the interface between workloads and a timer service for threads. There is one service
+ * in a process, so the functions take no pointer to it.
  */
 #ifndef BENCH_SCHEDULER_PEER_H
 #define BENCH_SCHEDULER_PEER_H
@@ -15,27 +15,27 @@
 struct peer {
     const char *name;
     const char *about; /* one line */
-    bool has_workers;  /* start() heeds `workers` */
+    bool has_workers;  /* start() uses `workers` */
 
-    /* Starts the service; ends the process when it cannot. `workers`: threads that run
-       callbacks, 0 for those that wait for deadlines; -1 for what the peer would choose. */
+    /* Starts the service, or ends the process. `workers`: the threads that run callbacks. 0: the
+       thread that waits for deadlines does; -1: the peer's own choice. */
     void (*start)(int workers);
     /*
-     * Schedules a callback. Any thread may call this. Callbacks have the type of htw's, so that
-     * nobody pays for a wrapper; the others give them NULL for the firing.
+     * Schedules a callback. Any thread may call this. Callbacks have htw's type, so that no peer
+     * needs a wrapper; other peers pass NULL for the expiration.
      *
-     * now_ns: the caller's last reading of the clock, at most some hundred microseconds old. For
-     * peers that are told an instant; those that are told a delay read the clock themselves.
-     * ret_handle: NULL when it will not be cancelled; otherwise cancel() must be called once.
-     * Returns 0, or another number when memory is lacking.
+     * now_ns: the caller's last reading of the clock, at most some hundred microseconds old, for
+     *   peers that take an instant. Peers that take a delay read the clock themselves.
+     * ret_handle: NULL if the timer will not be cancelled; otherwise cancel() must be called once.
+     * Returns 0, or another number if there is no memory.
      */
     int (*schedule)(int64_t now_ns, int64_t delay_ns, htw_callback *callback, void *arg,
                     uint64_t *ret_handle);
-    /* Whether the callback will not run. */
+    /* Returns whether the callback will not run. */
     bool (*cancel)(uint64_t handle);
-    /* How many timers it holds that were not cancelled. */
+    /* How many timers are pending. */
     uint64_t (*pending)(void);
-    /* The bytes that it says it holds; or NULL. */
+    /* The bytes that it reports; or NULL. */
     uint64_t (*memory_bytes)(void);
 };
 
@@ -44,7 +44,7 @@ extern const struct peer *const peers[];
 
 const struct peer *peer_named(const char *name);
 
-/* Schedules, and ends the run with the metric out_of_memory where that fails. */
+/* Ends the run: schedule() found no memory. */
 void peer_exhausted(void) __attribute__((noreturn, cold));
 
 static inline void peer_schedule(const struct peer *peer, int64_t now_ns, int64_t delay_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_at_once.c - no timers at all: callbacks run inside schedule(), all of them early. What it
- * takes in lateness is the part of the workload itself, and of the callbacks.
+ * peer_at_once.c - no timers: callbacks run inside schedule(), all of them early. Its figures in
+ * lateness are the cost of the workload and of the callbacks.
  */
 #include "peer.h"
 

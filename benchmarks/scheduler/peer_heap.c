@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_heap.c - what a program writes that needs timers and has no library for them: a binary
- * heap behind a mutex, and one thread that waits on a condition variable.
+ * peer_heap.c - what a program without a timer library writes: a binary heap behind a mutex, and
+ * one thread that waits on a condition variable.
  *
- * A timer that has a handle is freed by cancel(), even when it has fired.
+ * cancel() frees a timer that has a handle, even if it has fired.
  */
 #include "../common/clock.h"
-#include "peer.h"
 #include "../common/report.h"
+#include "peer.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct timer {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t earlier; /* the earliest deadline has become earlier */
-static struct timer **heap;    /* this and the next guarded by the mutex */
+static struct timer **heap;    /* the mutex guards this and the next */
 static size_t count, capacity;
 
 static void put(struct timer *timer, size_t index) {
@@ -56,7 +56,7 @@ static void sift_down(struct timer *timer, size_t index) {
     put(timer, index);
 }
 
-static void take(size_t index) {
+static void remove_at(size_t index) {
     heap[index]->index = FIRED;
     struct timer *last = heap[--count];
     if (index == count)
@@ -77,8 +77,8 @@ static void fire_first(void) {
     struct timer *timer = heap[0];
     htw_callback *callback = timer->callback;
     void *arg = timer->arg;
-    bool has_handle = timer->has_handle; /* with one, the timer may be freed from now on */
-    take(0);
+    bool has_handle = timer->has_handle; /* if so, cancel() may free it from now on */
+    remove_at(0);
     pthread_mutex_unlock(&mutex);
     if (!has_handle)
         free(timer);
@@ -153,7 +153,7 @@ static bool cancel(uint64_t handle) {
     pthread_mutex_lock(&mutex);
     bool was_pending = timer->index != FIRED;
     if (was_pending)
-        take(timer->index);
+        remove_at(timer->index);
     pthread_mutex_unlock(&mutex);
     free(timer);
     return was_pending;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_htw.c - htw's scheduler, with its defaults but for what the variants' names say. */
-#include "peer.h"
+/* peer_htw.c - htw's scheduler with its defaults, except for what the names of the variants say. */
 #include "../common/report.h"
+#include "peer.h"
 
 #include <string.h>
 

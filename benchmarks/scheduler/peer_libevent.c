@@ -2,13 +2,13 @@
 /*
  * peer_libevent.c - libevent's timers with libevent's own locks (evthread_use_pthreads()).
  *
- * EVENT_BASE_FLAG_PRECISE_TIMER, since the coarse clock lets timers fire milliseconds early;
- * and EVENT_BASE_FLAG_NO_CACHE_TIME, since otherwise other threads add their delays to the time
- * that the loop has read last. A timer that has a handle is freed by cancel().
+ * EVENT_BASE_FLAG_PRECISE_TIMER, because with the coarse clock timers fire milliseconds early.
+ * EVENT_BASE_FLAG_NO_CACHE_TIME, because otherwise other threads add their delays to the time that
+ * the loop has read last. cancel() frees a timer that has a handle.
  */
-#include "peer.h"
 #include "../common/report.h"
 #include "../common/thread.h"
+#include "peer.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -73,7 +73,7 @@ static int schedule(int64_t now_ns, int64_t delay_ns, htw_callback *callback, vo
     evtimer_assign(&timer->event, base, fire, timer);
     if (ret_handle != NULL)
         *ret_handle = (uint64_t)(uintptr_t)timer;
-    int64_t delay_us = (delay_ns + 1999) / 1000; /* its clock is cut to microseconds, too */
+    int64_t delay_us = (delay_ns + 1999) / 1000; /* libevent also truncates its clock */
     struct timeval delay = { .tv_sec = delay_us / 1000000, .tv_usec = delay_us % 1000000 };
     if (evtimer_add(&timer->event, &delay) == 0)
         return 0;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_libuv.c - libuv's timers for threads. A loop of libuv may only be touched by its own
- * thread, but for uv_async_send(); so, as its manual advises, callers leave what they want in a
- * list behind a mutex, and wake the loop when the list was empty.
+ * peer_libuv.c - libuv's timers for threads. Only the thread of a loop may use the loop, except
+ * for uv_async_send(). So callers put requests into a list behind a mutex, as the manual advises,
+ * and wake the loop if the list was empty.
  *
- * Timers count milliseconds of the time that the loop has read. Deadlines are rounded up to those,
- * not delays, so that none is early. Records are used again: to close a handle and to make
- * another would cost much of what is measured.
+ * Timers count milliseconds from the time that the loop has read. Deadlines, not delays, are
+ * rounded up to these, so that none is early. Records are used again: closing a handle and making
+ * another one would cost much of what is measured.
  */
 #include "../common/clock.h"
-#include "peer.h"
 #include "../common/report.h"
 #include "../common/thread.h"
+#include "peer.h"
 
 #include <uv.h>
 
 #include <stdlib.h>
 
-#define SLICE 64    /* so many are begun with under the mutex at a time */
-#define TURN 100000 /* and so many in a turn of the loop, so that timers get theirs */
+#define SLICE 64    /* requests served while the mutex is held */
+#define TURN 100000 /* requests served in a turn of the loop, so that timers get their turn */
 
 enum state { INCOMING, ARMED, CANCELLED, FIRED };
 
 struct timer {
     uv_timer_t uv;
-    struct timer *next; /* in the list of those that come in, are cancelled, or are free */
+    struct timer *next; /* in `incoming`, `cancelled` or `spare` */
     enum state state;   /* guarded by the mutex */
-    bool has_handle;    /* cancel() is going to be called; until then it is not free */
+    bool has_handle;    /* cancel() will be called, and the record is used until then */
     bool initialised;
     int64_t deadline_ns;
     htw_callback *callback;
@@ -40,7 +40,7 @@ struct list {
 static uv_loop_t loop;
 static uv_async_t wake;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-/* Guarded by it: */
+/* Guarded by the mutex: */
 static struct list incoming = { NULL, &incoming.first };
 static struct list cancelled = { NULL, &cancelled.first };
 static struct timer *spare;
@@ -96,7 +96,7 @@ static void arm(struct timer *timer) {
     uv_timer_start(&timer->uv, fire, deadline_ms > now_ms ? deadline_ms - now_ms : 0, 0);
 }
 
-/* Returns whether there was one. */
+/* Returns false if there is no request. */
 static bool serve_one(void) {
     struct timer *timer = take_first(&incoming);
     if (timer != NULL) {
@@ -141,7 +141,7 @@ static void start(int workers) {
     thread_start(run, NULL);
 }
 
-/* Under the mutex, which is given up for malloc(). */
+/* The caller holds the mutex, which is released for malloc(). */
 static struct timer *new_timer(void) {
     struct timer *timer = spare;
     if (timer != NULL) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* peers.c - the list of peers. */
 #include "peer.h"
 
 #include "../common/report.h"

@@ -90,7 +90,7 @@ def plan_rest(options, others):
     """Of idle, where all wait at the same time, and memory."""
     yield [run(options, "idle", peer) for peer in ["htw", *others, *options.jvm_peers]]
     yield run(options, "memory", "htw")
-    for peer in others:  # two million say enough: libevent takes a minute for ten
+    for peer in others:  # two million are enough: libevent takes a minute for ten
         yield run(options, "memory", peer, "--timers", "200000")
     for peer in options.jvm_peers:
         yield run(options, "memory", peer)

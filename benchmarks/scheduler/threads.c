@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c - each producer schedules a timer and cancels the one that it scheduled 1000 before. */
-#include "delays.h"
-#include "firing.h"
 #include "../common/thread.h"
+#include "delays.h"
+#include "expirations.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint64_t producer_count;
 static atomic_bool stopping;
 
 static void schedule(struct producer *producer, int64_t now_ns, unsigned i) {
-    peer_schedule(producer->peer, now_ns, delays_next_ns(&producer->delays), stray_fired, NULL,
+    peer_schedule(producer->peer, now_ns, delays_next_ns(&producer->delays), stray_expired, NULL,
                   &producer->handles[i]);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* window.c - measures pairs of schedule and cancel while the threads of a workload run. */
 #include "window.h"
 
 #include "../common/clock.h"
-#include "firing.h"
 #include "../common/process.h"
 #include "../common/report.h"
+#include "expirations.h"
 
 #define SAMPLE_NS 10000000
-#define MEMORY_SAMPLE 10 /* less often: to be asked for its memory costs htw 50 us */
+#define MEMORY_SAMPLE 10 /* less often, because it costs htw 50 us */
 #define PATIENCE_NS 5000000000
 
 struct peaks {
@@ -39,7 +40,7 @@ void window_measure_pairs(const struct options *options, window_pairs *pairs) {
         sample(options->peer, number++, &peaks);
     }
     clock_sleep_until(end_ns);
-    /* On a machine that is busy enough, a short time may pass without a lap. */
+    /* On a busy machine no lap may end in a short time. */
     while (pairs() == pairs_before && clock_now_ns() < end_ns + PATIENCE_NS)
         clock_sleep_until(clock_now_ns() + SAMPLE_NS);
     double seconds = (double)(clock_now_ns() - start_ns) / 1e9;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what an implementation of timers must offer to be measured, and how it tells
- * that a timer has fired. Workloads know nothing else of it.
+ * bench.h - the interface between workloads and implementations of timers.
  *
- * Every timer lies in an object of the harness's, behind a record that tells what should
- * happen to it, so that each run checks what it measures:
+ * Every timer lies in an object of the harness, behind a record of what must happen to it, so that
+ * each run checks what it measures:
  *
  *     object   [ struct bench_record | the timer, timer_size bytes | padding ]
  *
- * Objects begin on cache lines of their own and fill whole ones, like the connections and
- * requests in which timers are embedded. An implementation that is not in the tree is
- * loaded from a shared object that defines `bench_plugin` (benchmarks/README.md).
+ * Objects start on a cache line and fill whole lines, like the connections and requests in which
+ * timers are embedded. An implementation that is not in the tree is a shared object that defines
+ * `bench_plugin` (README.md).
  */
 #ifndef BENCH_WHEEL_BENCH_H
 #define BENCH_WHEEL_BENCH_H
@@ -28,22 +27,22 @@ extern "C" {
 
 /* What the harness expects of a timer. */
 struct bench_record {
-    uint64_t deadline; /* absolute tick; BENCH_IDLE when it must not fire */
-    uint64_t unused;   /* so that timers are aligned to 16 bytes */
+    uint64_t deadline; /* absolute tick; BENCH_IDLE if the timer must not fire */
+    uint64_t unused;   /* aligns timers to 16 bytes */
 };
 
 /* What has fired since the start of a run. */
 struct bench_tally {
-    uint64_t before; /* the tick that the clock was advanced to before */
-    uint64_t now;    /* the tick that the clock is being advanced to */
+    uint64_t before; /* the previous tick of the clock */
+    uint64_t now;    /* the tick to which the clock advances */
     uint64_t fired;  /* how often timers fired */
     uint64_t wrong;  /* of these: twice, early, or after a cancel */
-    uint64_t late;   /* of these: an earlier advance should have fired them */
-    void **fired_at; /* if set: receives the timers that fired, fired_count of them */
+    uint64_t late;   /* of these: due in an earlier advance */
+    void **fired_at; /* if not NULL: receives the timers that fired */
     size_t fired_count;
 };
 
-/* An implementation calls this for each timer that it hands out. */
+/* An implementation calls this for each timer that fires. */
 static inline void bench_fired(struct bench_tally *tally, void *timer) {
     struct bench_record *record = (struct bench_record *)timer - 1;
     tally->wrong += record->deadline > tally->now; /* BENCH_IDLE is later than all */
@@ -55,29 +54,29 @@ static inline void bench_fired(struct bench_tally *tally, void *timer) {
 }
 
 /*
- * An implementation. Functions marked "or NULL" may be missing: the workloads that need them
+ * An implementation. Functions marked "or NULL" may be missing; then the workloads that need them
  * are left out. Time starts at tick 0.
  */
 struct bench_implementation {
     const char *name;
     const char *about; /* one line: version, settings */
     size_t timer_size; /* bytes of a timer, its callback and argument included */
-    bool counts_only;  /* keeps no order: takes no part where timers must fire */
+    bool counts_only;  /* its timers never fire: left out where they must */
 
-    /* `capacity`: the most timers that will be armed at once. NULL when it cannot. */
+    /* `capacity`: the most timers that are armed at once. Returns NULL if it cannot. */
     void *(*create)(size_t capacity, struct bench_tally *tally);
     void (*destroy)(void *self);
-    /* Makes a timer in memory that is zeroed. */
+    /* Makes a timer in zeroed memory. */
     void (*init)(void *self, void *timer);
     /* Arms a timer that is not armed, for a tick after the clock. */
     void (*schedule)(void *self, void *timer, uint64_t deadline);
     /* Disarms a timer that is armed. */
     void (*cancel)(void *self, void *timer);
-    /* Gives a timer that is armed another deadline; or NULL. */
+    /* Changes the deadline of a timer that is armed; or NULL. */
     void (*move)(void *self, void *timer, uint64_t deadline);
     /* Arms for any tick in [earliest, latest], and returns the one chosen; or NULL. */
     uint64_t (*schedule_within)(void *self, void *timer, uint64_t earliest, uint64_t latest);
-    /* Advances the clock to `now` and calls bench_fired() for each timer that is due; or NULL. */
+    /* Advances the clock to `now`, and calls bench_fired() for each timer that is due; or NULL. */
     void (*advance)(void *self, uint64_t now);
     /* The tick to advance to next, UINT64_MAX if there is none; or NULL. */
     uint64_t (*next)(void *self);

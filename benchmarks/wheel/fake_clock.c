@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* fake_clock.c - clock_gettime() and gettimeofday() that can tell a virtual time. */
 #include "fake_clock.h"
 
 #include <dlfcn.h>
@@ -10,17 +11,17 @@
 static _Thread_local bool faked;
 static _Thread_local struct timespec fake_time;
 
-/* Exported whatever the program's other symbols are, so that its libraries find them. */
+/* So that the shared libraries of the program find these functions. */
 #define EXPORTED __attribute__((visibility("default")))
 
 static int (*true_clock)(clockid_t clock, struct timespec *ret_time);
 static int (*true_time_of_day)(struct timeval *ret_time, void *ret_zone);
 
-/* Sets `function`, a pointer to any function, to libc's of that name. */
+/* Sets the function pointer at `function` to libc's function of that name. */
 static void find(const char *name, void *function) {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (symbol == NULL)
-        abort(); /* linked statically: there is none behind ours */
+        abort(); /* linked statically: there is no other one */
     memcpy(function, &symbol, sizeof(symbol));
 }
 

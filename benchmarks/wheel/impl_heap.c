@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl_heap.c - timers in a plain binary min-heap, as most event loops keep them.
+ * impl_heap.c - timers in a binary min-heap, as in most event loops.
  *
- * The heap's array holds the deadlines, so that comparing touches no timer; a timer knows
- * its index, so that it can be cancelled and moved where it lies. The array doubles when
- * it is full. A timer takes 16 bytes of it in addition to its own.
+ * The array of the heap holds the deadlines, so that a comparison touches no timer. A timer knows
+ * its index, so that it can be cancelled and moved in place. The array doubles when it is full; it
+ * takes 16 bytes for each timer.
  */
 #include "bench.h"
 
@@ -33,7 +33,7 @@ static void place(struct heap *heap, size_t index, struct entry entry) {
     entry.timer->index = index;
 }
 
-/* Fills the hole at `index` with `entry`, or with ancestors that are due later. */
+/* Fills the hole at `index` with `entry`, after moving ancestors that are due later down. */
 static void sift_up(struct heap *heap, size_t index, struct entry entry) {
     while (index > 0) {
         size_t parent = (index - 1) / 2;
@@ -46,10 +46,9 @@ static void sift_up(struct heap *heap, size_t index, struct entry entry) {
 }
 
 /*
- * Fills the hole at `index` with `entry` and its descendants: the hole sinks to the bottom
- * and `entry` rises from there. Entries that are sifted down mostly belong near the bottom,
- * so this takes one comparison a level where stopping on the way would take two. Right for
- * any `entry`, even for one that belongs above `index`.
+ * Fills the hole at `index`: the hole sinks to the bottom, and `entry` rises from there. Such
+ * entries mostly belong near the bottom, so this takes one comparison a level; stopping on the way
+ * would take two. Also correct for an entry that belongs above `index`.
  */
 static void sift_down(struct heap *heap, size_t index, struct entry entry) {
     size_t child;
@@ -65,7 +64,7 @@ static void sift_down(struct heap *heap, size_t index, struct entry entry) {
     sift_up(heap, index, entry);
 }
 
-static void take_out(struct heap *heap, size_t index) {
+static void remove_at(struct heap *heap, size_t index) {
     struct entry last = heap->entries[--heap->count];
     if (index != heap->count)
         sift_down(heap, index, last);
@@ -75,7 +74,7 @@ static void grow(struct heap *heap) {
     size_t room = 2 * heap->room;
     struct entry *entries = realloc(heap->entries, room * sizeof(*entries));
     if (entries == NULL)
-        abort(); /* a measurement without its timers is worth nothing */
+        abort(); /* a run without all of its timers has no result */
     heap->entries = entries;
     heap->room = room;
 }
@@ -85,7 +84,7 @@ static void fire(struct timer *timer, void *tally) {
 }
 
 static void *create(size_t capacity, struct bench_tally *tally) {
-    (void)capacity; /* grown into, as programs do that do not know theirs */
+    (void)capacity; /* the array grows, as in programs that do not know their capacity */
     struct heap *heap = malloc(sizeof(*heap));
     if (heap == NULL)
         return NULL;
@@ -117,7 +116,7 @@ static void schedule(void *self, void *timer, uint64_t deadline) {
 }
 
 static void cancel(void *self, void *timer) {
-    take_out(self, ((struct timer *)timer)->index);
+    remove_at(self, ((struct timer *)timer)->index);
 }
 
 static void move(void *self, void *timer, uint64_t deadline) {
@@ -134,7 +133,7 @@ static void advance(void *self, uint64_t now) {
     struct heap *heap = self;
     while (heap->count > 0 && heap->entries[0].deadline <= now) {
         struct timer *timer = heap->entries[0].timer;
-        take_out(heap, 0);
+        remove_at(heap, 0);
         timer->callback(timer, timer->argument);
     }
 }

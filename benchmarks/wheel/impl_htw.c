@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw's wheel in three settings. It has neither callbacks nor arguments: whoever polls gets the
- * timer, and knows what it is embedded in and what is to be done. So nothing of the kind is in
- * a timer's bytes.
+ * impl_htw.c - htw's wheel in three settings. It has neither callbacks nor arguments: the caller
+ * of poll gets the timer, and knows the object in which it is embedded.
  */
 #include "implementations.h"
 
@@ -101,7 +100,7 @@ static size_t count(void *self_) {
     return htw_wheel_count(self->wheel);
 }
 
-/* The members that all three have in common. Arming a timer that is pending moves it. */
+/* The members that are the same in all three. Arming a pending timer moves it. */
 #define HTW_MEMBERS                                                                               \
     .timer_size = sizeof(struct htw_timer), .destroy = destroy, .init = init,                     \
     .schedule = schedule, .cancel = cancel, .move = schedule, .schedule_within = schedule_within, \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl_libev.c - libev's ev_timer, in its heap of four children a node.
+ * impl_libev.c - libev's ev_timer, in its heap with four children a node.
  *
- * libev has no virtual time: it reads the clock when its loop runs, so the clock is faked
- * (fake_clock.h). Arming and cancelling read none. Every advance is a whole turn of the
- * loop, that looks at the clock twice and asks epoll for events once, as in a program: on
- * virtual time that system call is most of what an advance costs when little is due.
+ * libev has no virtual time. Its loop reads the clock, so the clock is faked (fake_clock.h);
+ * arming and cancelling do not read it. Every advance is one turn of the loop, which reads the
+ * clock twice and asks epoll for events once. On virtual time that system call is most of the cost
+ * of an advance in which few timers are due.
  *
- * Link libevent before libev: libev has functions of libevent's names, that imitate it.
+ * Link libevent before libev, because libev has functions of libevent's names.
  *
- * libev keeps times as seconds in a double: exact to half a tick until tick 2^50 at least. It
- * tells neither when the next timer is due nor how many are armed. A timer takes 16 bytes
- * of the heap in addition to its own.
+ * libev keeps times as seconds in a double: exact to half a tick up to tick 2^50 at least. It
+ * reports neither the next deadline nor the number of timers. Its heap takes 16 bytes for each
+ * timer.
  */
 #include "bench.h"
 #include "fake_clock.h"
@@ -26,8 +26,8 @@ struct libev {
     uint64_t now;
 };
 
-/* libev fires a timer when its time is less than the clock's, which is told half a tick
-   late: so a timer's is the beginning of its tick. */
+/* libev fires a timer whose time is before the clock's. The clock is half a tick late, so a timer's
+   time is the start of its tick. */
 static ev_tstamp delay_s(const struct libev *libev, uint64_t deadline) {
     return ((ev_tstamp)(deadline - libev->now) - 0.5) * 1e-3;
 }
@@ -53,7 +53,7 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     bench_clock_fake(0);
     *libev = (struct libev) { .loop = ev_loop_new(EVFLAG_NOENV), .tally = tally };
     bench_clock_restore();
-    if (libev->loop == NULL || ev_now(libev->loop) > 1e-3) { /* or it has another clock */
+    if (libev->loop == NULL || ev_now(libev->loop) > 1e-3) { /* or it reads another clock */
         destroy(libev);
         return NULL;
     }
@@ -77,8 +77,7 @@ static void cancel(void *self, void *memory) {
     ev_timer_stop(((struct libev *)self)->loop, memory);
 }
 
-/* What libev's manual advises where timeouts move often; without the period, once armed, a
-   timer fires once. */
+/* As libev's manual advises if timeouts move often. Without a period then, a timer fires once. */
 static void move(void *self, void *memory, uint64_t deadline) {
     struct libev *libev = self;
     ev_timer *timer = memory;

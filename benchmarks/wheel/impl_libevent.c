@@ -2,17 +2,16 @@
 /*
  * impl_libevent.c - libevent's timers, in its binary heap of pointers.
  *
- * libevent has no virtual time: it reads the clock when its loop runs, and whenever a
- * timer is armed outside the loop's callbacks, so the clock is faked (fake_clock.h). Arming
- * is thereby about as cheap as in a callback, where libevent remembers the time. Every
- * advance is a whole turn of the loop, that asks epoll for events once, as in a program: on
- * virtual time that system call is most of what an advance costs when little is due.
+ * libevent has no virtual time. It reads the clock when its loop runs, and when a timer is armed
+ * outside of the loop's callbacks, so the clock is faked (fake_clock.h). Arming then costs about
+ * as much as in a callback, where libevent caches the time. Every advance is one turn of the loop,
+ * which asks epoll for events once. On virtual time that system call is most of the cost of an
+ * advance in which few timers are due.
  *
- * Link libevent before libev: libev has functions of libevent's names, that imitate it.
+ * Link libevent before libev, because libev has functions of libevent's names.
  *
- * Without locks, and without EVENT_BASE_FLAG_PRECISE_TIMER, that would arm a timerfd with
- * each turn. libevent does not tell when the next timer is due. A timer takes 8 bytes of
- * the heap in addition to its own.
+ * Without locks, and without EVENT_BASE_FLAG_PRECISE_TIMER, which would set a timerfd in each
+ * turn. libevent does not report the next deadline. Its heap takes 8 bytes for each timer.
  */
 #include "bench.h"
 #include "fake_clock.h"
@@ -28,7 +27,7 @@ struct libevent {
     uint64_t now;
 };
 
-/* A callback gets one argument, and that must be its timer. */
+/* Here, because the only argument of a callback is its timer. */
 static struct bench_tally *current_tally;
 
 static void fire(evutil_socket_t none, short what, void *timer) {
@@ -58,7 +57,7 @@ static void destroy(void *self) {
 static void *create(size_t capacity, struct bench_tally *tally) {
     (void)capacity;
     if (strcmp(event_get_version(), EVENT__VERSION) != 0)
-        return NULL; /* another version's, or libev's imitation: linked before libevent */
+        return NULL; /* another version, or libev's functions: it was linked before libevent */
     struct libevent *libevent = malloc(sizeof(*libevent));
     if (libevent == NULL)
         return NULL;
@@ -77,7 +76,7 @@ static void init(void *self, void *timer) {
     evtimer_assign((struct event *)timer, ((struct libevent *)self)->base, fire, timer);
 }
 
-/* Of an armed timer, changes the deadline. */
+/* Moves a timer that is armed. */
 static void schedule(void *self, void *timer, uint64_t deadline) {
     struct libevent *libevent = self;
     uint64_t delay = deadline - libevent->now;
@@ -87,7 +86,7 @@ static void schedule(void *self, void *timer, uint64_t deadline) {
     };
     bench_clock_fake(libevent->now);
     if (event_add(timer, &delay_tv) != 0)
-        abort(); /* no memory; a measurement without its timers is worth nothing */
+        abort(); /* no memory: a run without all of its timers has no result */
     bench_clock_restore();
 }
 

@@ -2,14 +2,14 @@
 /*
  * impl_libuv.c - libuv's uv_timer_t, in its binary heap of linked nodes.
  *
- * libuv has no virtual time: it reads the clock when its loop runs, so the clock is faked
- * (fake_clock.h); arming counts from the time that the loop read last. Every advance is a
- * whole turn of the loop, that asks epoll for events once, as in a program: on virtual time
- * that system call is most of what an advance costs when little is due.
+ * libuv has no virtual time. Its loop reads the clock, so the clock is faked (fake_clock.h);
+ * arming counts from the time that the loop has read last. Every advance is one turn of the loop,
+ * which asks epoll for events once. On virtual time that system call is most of the cost of an
+ * advance in which few timers are due.
  *
- * The next deadline is told as a timeout for epoll, so no further than 2^31 - 1 ticks
- * ahead. Time ends at tick 2^44: libuv reads it as 64 bits of nanoseconds. A timer belongs
- * to its loop from init on, and must stay until destroy, that visits and closes it.
+ * libuv reports the next deadline as a timeout for epoll, at most 2^31 - 1 ticks ahead. Time ends
+ * at tick 2^44, because libuv counts it as 64 bits of nanoseconds. A timer belongs to its loop
+ * from init() on, and must exist until destroy(), which closes it.
  */
 #include "bench.h"
 #include "fake_clock.h"
@@ -45,8 +45,8 @@ static void close_timer(uv_timer_t *timer) {
     uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* uv_backend_timeout() says 0 until the loop has polled, which takes something alive. */
-static void take_first_turn(uv_loop_t *loop) {
+/* uv_backend_timeout() returns 0 until the loop has polled, and it polls only for a live handle. */
+static void run_first_turn(uv_loop_t *loop) {
     uv_timer_t timer;
     uv_timer_init(loop, &timer);
     uv_timer_start(&timer, close_timer, 0, 0);
@@ -61,14 +61,14 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     bench_clock_fake(0);
     int error = uv_loop_init(&libuv->loop);
     if (error == 0)
-        take_first_turn(&libuv->loop);
+        run_first_turn(&libuv->loop);
     bench_clock_restore();
     if (error != 0) {
         free(libuv);
         return NULL;
     }
     libuv->tally = tally;
-    if (uv_now(&libuv->loop) != 0) { /* it has another clock */
+    if (uv_now(&libuv->loop) != 0) { /* it reads another clock */
         destroy(libuv);
         return NULL;
     }
@@ -82,7 +82,7 @@ static void init(void *self, void *memory) {
     timer->data = libuv->tally;
 }
 
-/* Of an armed timer, changes the deadline. */
+/* Moves a timer that is armed. */
 static void schedule(void *self, void *timer, uint64_t deadline) {
     uv_timer_start(timer, fire, deadline - uv_now(&((struct libuv *)self)->loop), 0);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Does nothing: what is measured is the harness, its draws and its own touch of each object. */
+/*
+ * impl_null.c - does nothing: its figures are those of the harness, with its draws and its access
+ * to each object.
+ */
 #include "implementations.h"
 
 static char nothing;
@@ -38,7 +41,7 @@ static void advance(void *self, uint64_t now) {
 const struct bench_implementation bench_null = {
     .name = "null",
     .about = "the harness alone",
-    .timer_size = 48, /* a cache line with the record, as most have */
+    .timer_size = 48, /* a cache line with the record, as for most others */
     .counts_only = true,
     .create = create,
     .destroy = destroy,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl_rbtree.cc - timers in an intrusive red-black tree ordered by deadline, as in the
- * kernel's hrtimers and many servers: Boost.Intrusive's, which keeps its first node at
- * hand. A node's colour hides in its parent pointer, as small as a node can be.
+ * impl_rbtree.cc - timers in a red-black tree ordered by deadline, as in the kernel's hrtimers and
+ * many servers: the intrusive one of Boost, which keeps its first node at hand and the colour in
+ * the parent pointer.
  */
 #include "bench.h"
 
@@ -105,7 +105,7 @@ size_t count(void *self) {
     return tree_of(self)->timers.size();
 }
 
-/* C++ learns to name the members of an initialiser in 2020 only. */
+/* Designated initialisers need C++20. */
 constexpr bench_implementation describe() {
     bench_implementation described = {};
     described.name = "rbtree";

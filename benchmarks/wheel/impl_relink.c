@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A list node is unlinked and linked elsewhere, among 256 lists, and that is all: about the
- * least that a wheel which keeps its timers in lists can pay. */
+/*
+ * impl_relink.c - unlinks a list node and links it into another of 256 lists, and nothing else:
+ * about the least that a wheel with lists can cost.
+ */
 #include "implementations.h"
 
 #include <stdlib.h>
@@ -55,7 +57,8 @@ static void advance(void *self, uint64_t now) {
 const struct bench_implementation bench_relink = {
     .name = "relink",
     .about = "bare relinking of a list node among 256 lists: about the least for a wheel",
-    .timer_size = 48, /* the node is 16 of these; a cache line with the record, as most have */
+    .timer_size =
+        48, /* the node is 16 of these; a cache line with the record, as for most others */
     .counts_only = true,
     .create = create,
     .destroy = free,

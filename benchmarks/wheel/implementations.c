@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* implementations.c - the list of implementations, and plugins. */
 #include "implementations.h"
 
 #include <dlfcn.h>
@@ -6,7 +7,7 @@
 
 #define IMPLEMENTATIONS_MAX 64
 
-/* NULL ends the list; plugins are appended. */
+/* NULL ends the list. Plugins are appended. */
 static const struct bench_implementation *list[IMPLEMENTATIONS_MAX + 1] = {
     &bench_null,     &bench_relink, &bench_htw, &bench_htw_strict, &bench_htw_kafka, &bench_heap,
 #ifdef BENCH_WITH_RBTREE
@@ -39,7 +40,7 @@ static const char *append(const struct bench_implementation *implementation) {
 }
 
 const char *implementations_load(const char *path) {
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays open until the end */
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed */
     if (object == NULL)
         return dlerror();
     const struct bench_implementation *implementation = dlsym(object, "bench_plugin");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* implementations.h - the implementations that are built in (each is a file impl_*), and plugins. */
+/* implementations.h - the built-in implementations (each is a file impl_*), and plugins. */
 #ifndef BENCH_WHEEL_IMPLEMENTATIONS_H
 #define BENCH_WHEEL_IMPLEMENTATIONS_H
 

@@ -6,6 +6,26 @@
 #include "../common/report.h"
 #include "options.h"
 
+#include <stddef.h>
+
+extern const struct workload workload_churn, workload_fifo, workload_fifo_time, workload_expire,
+    workload_long, workload_keep_alive, workload_sparse, workload_slack, workload_phase,
+    workload_memory;
+
+const struct workload *const workloads[] = {
+    &workload_churn,
+    &workload_fifo,
+    &workload_fifo_time,
+    &workload_expire,
+    &workload_long,
+    &workload_slack,
+    &workload_keep_alive,
+    &workload_sparse,
+    &workload_phase,
+    &workload_memory,
+    NULL,
+};
+
 int main(int argc, char **argv) {
     struct options options;
     options_read(&options, argc, argv);

@@ -15,7 +15,7 @@ SIZES = {"churn": [1000, 100000, 1000000, 10000000], "fifo-time": [100000], "spa
 SIZES["fifo"] = SIZES["expire"] = SIZES["churn"]
 USUAL_SIZES = [1000000]
 FIXED = {"sparse", "phase"}  # no other number makes sense
-EXACT = {"memory"}  # one repetition tells all
+EXACT = {"memory"}  # all rounds are the same
 
 
 def add_options(parser):

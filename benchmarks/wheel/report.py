@@ -40,7 +40,7 @@ def cell(value, state):
 
 
 def block(figures, workload, metric, head, is_net):
-    """A figure of all peers; None if there is none. is_net: the harness's own part is taken off."""
+    """A figure of all peers; None if there is none. is_net: without the cost of the harness."""
     rows = figures.rows(workload)
     peers = list(dict.fromkeys(peer for peer, _ in rows))
     sizes = list(dict.fromkeys(timers for _, timers in rows))
@@ -91,5 +91,5 @@ def blocks(figures, workload):
 
 
 def targets(_):
-    """README.md compares recorded figures with what was aimed at: some peers are not in the tree."""
+    """None: README.md compares recorded figures with targets; some peers are not in the tree."""
     return []

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.h - what a workload works with: an implementation, its timers, and a clock. A run has a process
- * to itself, so that a failure ends the process (report_failure()).
+ * run.h - what a workload works with: an implementation, its timers, and a clock. A run has a
+ * process to itself, and a failure ends that process (report_failure()).
  */
 #ifndef BENCH_WHEEL_RUN_H
 #define BENCH_WHEEL_RUN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers that are cancelled and armed again long before they are due, as timeouts of requests
- * are: a random one (churn), where every object is a cache miss once there are many, or the
- * oldest (fifo), where the processor can foresee the next. The clock stands still.
+ * workload_churn.c - timers that are cancelled and armed again long before they are due, as
+ * timeouts of requests are. churn takes a random timer: with many timers every object is a cache
+ * miss. fifo takes the oldest timer, so the processor can prefetch the next one. The clock stands
+ * still.
  */
 #include "run.h"
 
@@ -15,7 +16,7 @@ static uint64_t draw_delay(uint64_t draw) {
     return DELAY_MIN + random_scale(random_low(draw), DELAY_SPAN);
 }
 
-/* `first`: the index of the oldest timer. The flag is a constant wherever this is called. */
+/* `first`: the index of the oldest timer. Each caller passes a constant flag. */
 static inline void pairs(struct run *run, uint64_t count, size_t first, bool is_random) {
     size_t oldest = first;
     for (uint64_t i = 0; i < count; i++) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* One timeout for all, as a server has: each pair arms later than all before, and the clock
- * moves on. Nothing is ever due. */
+/*
+ * workload_fifo_time.c - one timeout for all timers, as in a server: each pair arms a timer behind
+ * all others, and the clock advances. No timer is ever due.
+ */
 #include "run.h"
 
 #define DELAY 30000
 #define PAIRS_A_TICK 1000
 
-/* From the timer at `oldest` on; returns the index of the oldest afterwards. The flag is a
- * constant wherever this is called. */
+/* Renews timers from `oldest` on. Returns the index of the oldest one afterwards. Each caller
+ * passes a constant flag. */
 static inline size_t renew(struct run *run, uint64_t count, size_t oldest, bool by_move) {
     for (uint64_t ticks = count / PAIRS_A_TICK; ticks > 0; ticks--) {
         run_advance(run, run->tally.now + 1);

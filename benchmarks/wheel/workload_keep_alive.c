@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idle timeouts of connections: whichever shows life has its timer moved to 30 000 ticks from
- * now. The clock goes on; the few that were silent for that long fire, and are armed again.
+ * workload_keep_alive.c - idle timeouts of connections: a random timer is moved to 30 000 ticks
+ * from now. The clock advances; timers that were not moved for so long fire, and are armed again.
  */
 #include "run.h"
 
@@ -18,7 +18,7 @@ static void pass_tick(struct run *run) {
         run_schedule(run, tally->fired_at[i], tally->now + TIMEOUT);
 }
 
-/* The flag is a constant wherever this is called. */
+/* Each caller passes a constant flag. */
 static inline void keep_alive(struct run *run, uint64_t count, bool by_move) {
     for (uint64_t ticks = count / MOVES_A_TICK; ticks > 0; ticks--) {
         pass_tick(run);
@@ -45,7 +45,7 @@ static void measure(const struct options *options) {
     run->tally.fired_at = malloc(run->n * sizeof(void *));
     if (run->tally.fired_at == NULL)
         report_failure("no memory for the timers that fire");
-    for (size_t i = 0; i < run->n; i++) { /* as if it had run for long */
+    for (size_t i = 0; i < run->n; i++) { /* as if it had run for a long time */
         uint32_t bits = random_high(random_draw(&run->random));
         run_schedule(run, run_timer(run, i), 1 + random_scale(bits, TIMEOUT));
     }

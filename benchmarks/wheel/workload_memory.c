@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes a timer when very many are armed: the timer itself and whatever is allocated for it.
- * The fixed part is what is allocated for four timers that lie far apart, one on each of the
- * four lowest levels of a wheel of 256.
+ * workload_memory.c - bytes a timer: the timer itself, and what is allocated for it. The fixed
+ * part is what is allocated for four timers that lie far apart, one on each of the four lowest
+ * levels of a wheel of 256.
  */
 #include "run.h"
 
@@ -12,7 +12,7 @@
 #define DELAY_SPAN 59000
 #define FEW 4
 
-/* The timers themselves do not count here (population.h). */
+/* The timers themselves are not from malloc() (run.c). */
 static size_t allocated_bytes(void) {
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand timers far apart, 250 on each of the four lowest levels of a wheel of 256, so
- * that each occupies a bucket of its own; pairs arm one more, into a bucket that is empty, and
- * cancel it again. What a wheel has to do when a bucket becomes occupied cannot hide here.
+ * workload_phase.c - a thousand timers occupy 250 buckets on each of the four lowest levels of a
+ * wheel of 256. One more timer is armed into an empty bucket and cancelled. Shows what a wheel
+ * does when a bucket becomes occupied.
  */
 #include "run.h"
 
@@ -10,8 +10,8 @@
 #define BUCKETS 250
 #define BUCKETS_EMPTY 5
 
-/* The first of a level's buckets that is occupied. The lowest level's bucket 0 is the present
- * tick, the others' is divided among the levels below. */
+/* The first occupied bucket of a level. Bucket 0 of the lowest level is the present tick; bucket 0
+ * of another level is divided among the levels below. */
 static uint64_t first_bucket(unsigned level) {
     return level == 0 ? 1 : 2;
 }

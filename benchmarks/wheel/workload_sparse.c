@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One timer an hour for ten years, in milliseconds: whoever walks through empty time, or wakes
- * up only to file a timer anew, shows it here. */
+/*
+ * workload_sparse.c - one timer an hour for ten years, in milliseconds. Shows the cost of walking
+ * through empty time, and of wake-ups in which a timer is only demoted.
+ */
 #include "run.h"
 
 #define HOUR 3600000

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of htw-bench-purgatory: test_purgatory.py PROGRAM
+"""End-to-end tests of `./dev bench purgatory`: test_purgatory.py PROGRAM
 
-Each workload in its quickest form. Nothing depends on how fast that is; the program itself checks
-that each request ends once, and that nobody waits at the end.
+PROGRAM is htw-bench-purgatory. Each workload in its quickest form. Nothing depends on speed. The program
+checks that each request ends once, and that no request waits at the end.
 """
 import contextlib
 import io
@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import harness
 
 PROGRAM = sys.argv[1]
 RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
@@ -134,18 +136,4 @@ def bench_wrong_options_are_refused():
         assert "htw-bench-purgatory: " in run.stderr and run.stdout == "", (arguments, run.stderr)
 
 
-def main():
-    failed = 0
-    for name, function in list(globals().items()):
-        if not name.startswith("bench_"):
-            continue
-        try:
-            function()
-            print("ok", name, flush=True)
-        except AssertionError as failure:
-            failed += 1
-            print(f"FAIL {name}: {failure}", flush=True)
-    return 1 if failed else 0
-
-
-sys.exit(main())
+harness.run(globals())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of htw-bench-scheduler: test_scheduler.py PROGRAM
+"""End-to-end tests of `./dev bench scheduler`: test_scheduler.py PROGRAM
 
-Each workload in its quickest form, with each peer. Nothing depends on how fast that is: on a busy
-machine the short times may pass with hardly anything pending.
+PROGRAM is htw-bench-scheduler. Each workload in its quickest form, with each peer. Nothing depends on
+speed: on a busy machine the short times may pass with hardly anything pending.
 """
 import concurrent.futures
 import contextlib
@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import harness
 
 PROGRAM = sys.argv[1]
 RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
@@ -43,12 +45,15 @@ WORKLOADS = {
 }
 
 
+RESULTS = []
+
+
 def bench(*arguments):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
 
 
 def peers():
-    """Those that were built in, but for the one that has no timers."""
+    """Those that were built in, except the one without timers."""
     text = bench("--help").stdout.split("\npeers:\n")[1]
     return [name for name in (line.split()[0] for line in text.splitlines()) if name != "at-once"]
 
@@ -138,21 +143,5 @@ def bench_wrong_options_are_refused():
         assert "htw-bench-scheduler: " in run.stderr and run.stdout == "", (arguments, run.stderr)
 
 
-RESULTS = []
 
-
-def main():
-    failed = 0
-    for name, function in list(globals().items()):
-        if not name.startswith("bench_"):
-            continue
-        try:
-            function()
-            print("ok", name, flush=True)
-        except AssertionError as failure:
-            failed += 1
-            print(f"FAIL {name}: {failure}", flush=True)
-    return 1 if failed else 0
-
-
-sys.exit(main())
+harness.run(globals())

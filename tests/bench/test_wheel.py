@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import harness
+
 PROGRAM, PLUGIN = sys.argv[1:]
 RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
 FOLDER = tempfile.TemporaryDirectory()
@@ -135,18 +137,4 @@ def bench_wrong_options_of_the_program_are_refused():
         assert "htw-bench-wheel: " in run.stderr and run.stdout == "", (arguments, run.stderr)
 
 
-def main():
-    failed = 0
-    for name, function in list(globals().items()):
-        if not name.startswith("bench_"):
-            continue
-        try:
-            function()
-            print("ok", name, flush=True)
-        except AssertionError as failure:
-            failed += 1
-            print(f"FAIL {name}: {failure}", flush=True)
-    return 1 if failed else 0
-
-
-sys.exit(main())
+harness.run(globals())

@@ -2,7 +2,7 @@
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Waiting for an instant of System.nanoTime(). */
+/** Sleeps until an instant of System.nanoTime(). */
 final class Clock {
     static void sleepUntil(long instantNs) {
         for (;;) {

@@ -7,12 +7,11 @@ import java.lang.management.MemoryType;
 import javax.management.NotificationEmitter;
 
 /**
- * Ends a run whose heap is exhausted with a line that says so. A JVM in that state does not stop
- * by itself: it collects the whole heap again and again, for minutes, or the timer's thread dies
- * of it and nobody hears.
+ * Ends a run whose heap is exhausted, with a line that says so. A JVM does not end by itself then:
+ * it collects the whole heap again and again for minutes, or the timer's thread dies silently.
  */
 final class Exhaustion {
-    /** So much of the old generation alive after it was collected: the rest is soon gone, too. */
+    /** If so much of the old generation is alive after a collection, the rest is soon used, too. */
     private static final double FULL = 0.92;
 
     static void watch(Report report) {

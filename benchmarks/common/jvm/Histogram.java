@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * Counts durations without allocating: exact below 128 ns, then 64 buckets an octave, so that a
- * quantile is at most 1.6 % above what it stands for. Written by one thread.
+ * Counts durations without allocating: exactly below 128 ns, then in 64 buckets an octave. A
+ * quantile is at most 1.6 % too high. One thread records.
  */
 final class Histogram {
     private static final int BITS = 6;
@@ -13,7 +13,7 @@ final class Histogram {
     private long early;
     private long maxNs;
 
-    /** What is negative, an early timer, counts as 0 and is also counted apart. */
+    /** A negative value is that of an early timer; it counts as 0, and also as early. */
     void record(long ns) {
         total++;
         if (ns < 0) {

@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the operating system has counted for this process. */
+/** What the kernel counts for this process. */
 final class Machine {
     private static final com.sun.management.OperatingSystemMXBean SYSTEM =
         (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    /** The CPU time of all threads, those of the JVM and ended ones included; 10 ms a step. */
+    /** The CPU time of all threads, also of the JVM and of ended ones, in steps of 10 ms. */
     static long cpuNs() {
         return SYSTEM.getProcessCpuTime();
     }
 
-    /** The heap that is in use after the collector has had a good look. */
+    /** The heap in use after several collections. */
     static long liveBytes() throws InterruptedException {
         for (int i = 0; i < 3; i++) {
             System.gc();
@@ -36,7 +36,7 @@ final class Machine {
         long cpuNs;
     }
 
-    /** All threads that live, by their number. */
+    /** All live threads, by number. */
     static Map<String, ThreadCounts> threads() throws IOException {
         List<Path> folders;
         try (Stream<Path> list = Files.list(Path.of("/proc/self/task"))) {

@@ -2,7 +2,7 @@
 
 import java.util.Locale;
 
-/** Prints results to stdout, a JSON object a line, a line a metric; units are in the names. */
+/** Prints one JSON object a line, each with one metric and its unit in the name. */
 final class Report {
     private final String run;
 

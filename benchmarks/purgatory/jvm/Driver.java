@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.server.purgatory.DelayedOperation;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 
-/** Submits requests and completes them, step by step; see benchmarks/purgatory/driver.h. */
+/** Submits requests and completes them, step by step; see driver.h. */
 final class Driver extends Thread {
     private static final int TIMEOUT_MS = 200;
     private static final int RING = 256;

@@ -2,7 +2,7 @@
 
 import org.apache.kafka.server.purgatory.DelayedOperationKey;
 
-/** A name such as "topic-00000042"; its hash is kept, as Strings keep theirs. */
+/** A name such as "topic-00000042"; its hash is cached, as that of a String. */
 final class Key implements DelayedOperationKey {
     private final String name;
 

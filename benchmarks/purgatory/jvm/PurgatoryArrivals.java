@@ -3,8 +3,8 @@
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 
 /**
- * The shape of Kafka's own purgatory benchmark; see benchmarks/purgatory/arrivals.c, which looks
- * for the rate in the same way.
+ * The shape of Kafka's own purgatory benchmark; see arrivals.c, which finds the
+ * rate in the same way.
  */
 final class PurgatoryArrivals {
     private static final int KEYS = 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * Runs one workload with Kafka's purgatory in this JVM and prints what came of it. The workloads
- * are those of htw-bench-purgatory.
+ * Runs one workload of htw-bench-purgatory with Kafka's purgatory in this JVM, and prints its
+ * figures.
  */
 final class PurgatoryBench {
     public static void main(String[] arguments) throws Exception {

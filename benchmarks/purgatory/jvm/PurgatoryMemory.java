@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 
-/** What a pending request takes, and what is left when all have completed. */
+/** The memory of a pending request, and what is left when all are completed. */
 final class PurgatoryMemory {
     private static final long TIMEOUT_MS = 3_600_000;
 
@@ -31,7 +31,7 @@ final class PurgatoryMemory {
             pending[i].ready = true;
             pending[i] = null;
         }
-        // On one key of each: on the first that holds it.
+        // By an event on each key: the first key of a request completes it.
         for (Key key : keys)
             purgatory.checkAndComplete(key);
         report.line("retained_watches", purgatory.watched());

@@ -5,7 +5,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 
-/** An operation submits a request and completes the oldest, by an event on one of its keys. */
+/** An operation submits a request, and completes the oldest one by an event on one of its keys. */
 final class PurgatoryPair {
     private static final long TIMEOUT_MS = 30_000;
     private static final int LAP = 1000;
@@ -49,7 +49,7 @@ final class PurgatoryPair {
         awaitCompletion(submitters);
     }
 
-    /** One that another thread's event has completed may be so a little later. */
+    /** An event of another thread may complete it some time later. */
     private static void awaitCompletion(Submitter[] submitters) {
         long patience = System.nanoTime() + PATIENCE_NS;
         for (Submitter submitter : submitters) {

@@ -2,7 +2,7 @@
 
 import java.util.Random;
 
-/** What Kafka's own purgatory benchmark draws; see benchmarks/purgatory/samples.h. */
+/** The random values of Kafka's own purgatory benchmark; see samples.h. */
 final class Samples {
     private static final int BITS = 12;
     private static final int COUNT = 1 << BITS;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * Runs one workload with one peer in this JVM and prints what came of it. One of each, so that
- * what the compiler has learnt of one peer, and what the collector has kept of it, is not there
- * when the next is measured.
+ * Runs one workload with one peer in this JVM, and prints its figures. One of each, so that no peer
+ * is affected by what the compiler and the collector know of another one.
  */
 final class Bench {
     public static void main(String[] arguments) throws Exception {
@@ -19,7 +18,7 @@ final class Bench {
             options.workload, options.peer, options.producers);
         Exhaustion.watch(report);
         workload(options.workload).run(options, Peer.named(options.peer), report);
-        Runtime.getRuntime().halt(0); // millions of pending timers are not worth an orderly end
+        Runtime.getRuntime().halt(0); // an orderly end of millions of timers takes long
     }
 
     private static Workload workload(String name) {

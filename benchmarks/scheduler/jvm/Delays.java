@@ -2,7 +2,7 @@
 
 import java.util.SplittableRandom;
 
-/** Draws delays, uniform between two bounds, at the price of a multiplication. */
+/** Draws delays, evenly between two bounds, for one multiplication each. */
 final class Delays {
     private final SplittableRandom random;
     private final long shortestNs;

@@ -15,7 +15,7 @@ final class Foreign implements Workload {
         Window.measurePairs(options, peer, report, () -> {
             long pairs = 0;
             for (Ring ring : rings)
-                pairs += ring.taken();
+                pairs += ring.popped();
             return pairs;
         });
     }
@@ -25,7 +25,7 @@ final class Foreign implements Workload {
         Object[] batch = new Object[Ring.BATCH];
         for (;;) {
             schedule(peer, task, delays, batch);
-            ring.give(batch);
+            ring.push(batch);
         }
     }
 
@@ -37,7 +37,7 @@ final class Foreign implements Workload {
     private static void cancel(Peer peer, Ring ring) {
         Object[] batch = new Object[Ring.BATCH];
         for (;;) {
-            ring.take(batch);
+            ring.pop(batch);
             for (Object handle : batch)
                 peer.cancel(handle);
         }

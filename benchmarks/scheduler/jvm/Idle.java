@@ -3,14 +3,14 @@
 import java.io.IOException;
 import java.util.Map;
 
-/** One timer, an hour away: what does waiting for it cost? */
+/** One timer that is an hour away: what waiting for it costs. */
 final class Idle implements Workload {
     private static final long HOUR_NS = 3_600_000_000_000L;
 
     @Override
     public void run(Options options, Peer peer, Report report) throws IOException {
         peer.schedule(new NoTask(), HOUR_NS);
-        Machine.threads(); // once unmeasured: its classes are loaded now
+        Machine.threads(); // loads its classes before they count
         Clock.sleepUntil(System.nanoTime() + Clock.nanoseconds(options.warmup));
         Map<String, Machine.ThreadCounts> before = Machine.threads();
         Clock.sleepUntil(System.nanoTime() + Clock.nanoseconds(options.seconds));

@@ -4,7 +4,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A binary heap behind a lock, with one thread; cancelled timers leave it at once. */
+/** A binary heap behind a lock, with one thread; cancelled timers are removed at once. */
 final class JdkPeer extends Peer {
     private final ScheduledThreadPoolExecutor executor =
         new ScheduledThreadPoolExecutor(1, threadFactory());

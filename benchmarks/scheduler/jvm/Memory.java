@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/** What a pending timer takes, when there are a million. */
+/** The memory of a million pending timers. */
 final class Memory implements Workload {
     private static final int TIMERS = 1_000_000;
     private static final long HOUR_NS = 3_600_000_000_000L;
-    /** Until then even a tick of 100 ms has moved all of them from Netty's queue to its wheel. */
+    /** By then even a tick of 100 ms has moved all of them from Netty's queue to its wheel. */
     private static final long SETTLE_MS = 3000;
 
     @Override
     public void run(Options options, Peer peer, Report report) throws InterruptedException {
         Delays delays = new Delays(1, HOUR_NS, 2 * HOUR_NS);
         Task shared = new NoTask();
-        peer.schedule(shared, delays.nextNs()); // the peer's thread and what it needs exist now
+        peer.schedule(shared, delays.nextNs()); // so that the thread of the peer does not count
         long before = Machine.liveBytes();
         for (int i = 0; i < TIMERS; i++)
             peer.schedule(shared, delays.nextNs());
@@ -25,7 +25,7 @@ final class Memory implements Workload {
         report.line("bytes_per_timer", (double) (ownTask - shareTask) / TIMERS);
     }
 
-    /** A callback with an argument of its own, as the C side has one in every timer. */
+    /** A callback with its own argument, as every timer in C has. */
     private static final class ArgumentTask extends Task {
         private final Object argument;
 

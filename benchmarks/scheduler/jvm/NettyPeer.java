@@ -5,8 +5,8 @@ import io.netty.util.Timeout;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A hashed wheel of 512 buckets (Netty's default) with one thread. Callers leave new and
- * cancelled timers in queues, from which that thread takes them once a tick.
+ * A hashed wheel of 512 buckets (Netty's default) with one thread. Callers put new and
+ * cancelled timers into queues, which that thread drains once a tick.
  */
 final class NettyPeer extends Peer {
     private final HashedWheelTimer timer;
@@ -25,7 +25,7 @@ final class NettyPeer extends Peer {
         ((Timeout) handle).cancel();
     }
 
-    /** Less than it keeps in memory: a timer cancelled before the wheel saw it is not counted. */
+    /** Without timers that were cancelled before the wheel saw them; these are still in memory. */
     @Override
     long pending() {
         return timer.pendingTimeouts();

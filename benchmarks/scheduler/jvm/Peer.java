@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * A timer under test. A class and not an interface: while only one subclass is loaded, HotSpot
- * binds calls to it statically.
+ * A timer under test. A class, not an interface: HotSpot binds calls statically while only one
+ * subclass is loaded.
  */
 abstract class Peer {
     static final List<String> NAMES = List.of("jdk", "netty-1ms", "netty-100ms");
 
-    /** The name of the one thread on which timers fire; Idle looks for it. */
+    /** The name of the thread on which timers fire; Idle finds it by this. */
     static final String THREAD_NAME = "bench-timer";
 
     static Peer named(String name) {
@@ -29,7 +29,7 @@ abstract class Peer {
 
     abstract void cancel(Object handle);
 
-    /** How many timers the peer says that it holds, cancelled ones included. */
+    /** How many timers the peer reports, with cancelled ones. */
     abstract long pending();
 
     static ThreadFactory threadFactory() {

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Hands objects from one thread to one other, a batch at a time, so that the hand-over costs
- * little beside what is done with them. Whoever has to wait sleeps: on few cores a spinning
- * thread would take the time of those that it waits for.
+ * Hands objects from one thread to another one in batches, so that it costs little beside what is
+ * done with them. A thread that waits sleeps: on few cores a thread that spins would take the CPU
+ * time of the thread that it waits for.
  */
 final class Ring {
     static final int BATCH = 100;
@@ -14,27 +14,27 @@ final class Ring {
     private static final long NAP_NS = 50_000;
 
     private final Object[] slots = new Object[CAPACITY];
-    private final AtomicLong put = new AtomicLong(); // written by the giver
-    private final AtomicLong taken = new AtomicLong(); // written by the taker
+    private final AtomicLong pushed = new AtomicLong(); // written by the producer
+    private final AtomicLong popped = new AtomicLong(); // written by the canceller
 
-    void give(Object[] batch) {
-        long position = put.get();
-        while (position - taken.get() == CAPACITY)
+    void push(Object[] batch) {
+        long position = pushed.get();
+        while (position - popped.get() == CAPACITY)
             LockSupport.parkNanos(NAP_NS);
         System.arraycopy(batch, 0, slots, (int) (position % CAPACITY), BATCH);
-        put.lazySet(position + BATCH);
+        pushed.lazySet(position + BATCH);
     }
 
-    void take(Object[] batch) {
-        long position = taken.get();
-        while (position == put.get())
+    void pop(Object[] batch) {
+        long position = popped.get();
+        while (position == pushed.get())
             LockSupport.parkNanos(NAP_NS);
         System.arraycopy(slots, (int) (position % CAPACITY), batch, 0, BATCH);
-        taken.lazySet(position + BATCH);
+        popped.lazySet(position + BATCH);
     }
 
-    /** How many objects have been taken. */
-    long taken() {
-        return taken.get();
+    /** How many objects were popped. */
+    long popped() {
+        return popped.get();
     }
 }

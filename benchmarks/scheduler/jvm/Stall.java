@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * A million timers fall due within a millisecond, while another thread, the bystander, keeps
- * scheduling and cancelling: how long do its calls take?
+ * A million timers fall due within a millisecond, while another thread, the bystander, schedules
+ * and cancels: how long its calls take.
  */
 final class Stall implements Workload {
     private static final int BURST = 1_000_000;
     private static final int WARMUP_BURST = 100_000;
     private static final long AHEAD_NS = 3_000_000_000L;
-    /** The second that is looked at begins so long before the burst. */
+    /** The measured second starts so long before the burst. */
     private static final long BEFORE_NS = 100_000_000;
     private static final double PATIENCE_SECONDS = 60;
 
@@ -20,33 +20,33 @@ final class Stall implements Workload {
         burst(peer, WARMUP_BURST);
 
         long due = System.nanoTime() + AHEAD_NS;
-        Firing firing = schedule(peer, BURST, due);
+        Expirations expirations = schedule(peer, BURST, due);
         report.line("filled_before_burst_ms", (due - System.nanoTime()) / 1e6);
         Clock.sleepUntil(due - BEFORE_NS);
         Histogram calls = new Histogram();
         bystander.recordTo(calls);
         Clock.sleepUntil(due - BEFORE_NS + 1_000_000_000L);
-        long firedInWindow = firing.fired();
+        long firedInWindow = expirations.fired();
         bystander.recordTo(new Histogram());
         report.percentiles("schedule", calls);
         report.line("fired_in_window", firedInWindow);
-        if (firing.await(BURST, System.nanoTime() + Clock.nanoseconds(PATIENCE_SECONDS)))
-            report.line("last_fired_late_ms", firing.lateness.maxNs() / 1e6);
+        if (expirations.await(BURST, System.nanoTime() + Clock.nanoseconds(PATIENCE_SECONDS)))
+            report.line("last_fired_late_ms", expirations.lateness.maxNs() / 1e6);
         else
-            report.line("unfired", BURST - firing.fired());
+            report.line("unfired", BURST - expirations.fired());
     }
 
     private static void burst(Peer peer, int timers) {
-        Firing firing = schedule(peer, timers, System.nanoTime() + AHEAD_NS / 3);
-        firing.await(timers, System.nanoTime() + AHEAD_NS);
+        Expirations expirations = schedule(peer, timers, System.nanoTime() + AHEAD_NS / 3);
+        expirations.await(timers, System.nanoTime() + AHEAD_NS);
     }
 
-    /** All due within a millisecond, whatever their number. */
-    private static Firing schedule(Peer peer, int timers, long due) {
-        Firing firing = new Firing();
+    /** All fall due within a millisecond. */
+    private static Expirations schedule(Peer peer, int timers, long due) {
+        Expirations expirations = new Expirations();
         for (long i = 0; i < timers; i++)
-            firing.schedule(peer, due + i * 1_000_000 / timers - System.nanoTime());
-        return firing;
+            expirations.schedule(peer, due + i * 1_000_000 / timers - System.nanoTime());
+        return expirations;
     }
 
     private static final class Bystander extends Thread {
@@ -74,7 +74,7 @@ final class Stall implements Workload {
             }
         }
 
-        /** Where the duration of calls goes from now on; nothing goes elsewhere afterwards. */
+        /** When this returns, the bystander has stopped recording anywhere else. */
         void recordTo(Histogram histogram) {
             calls = histogram;
             long seen = laps;

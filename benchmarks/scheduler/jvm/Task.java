@@ -3,7 +3,7 @@
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
 
-/** What a timer runs: both a JDK and a Netty task, so that neither peer pays for a wrapper. */
+/** The callback of a timer: a task of the JDK and of Netty, so that neither needs a wrapper. */
 abstract class Task implements Runnable, TimerTask {
     @Override
     public final void run(Timeout timeout) {

@@ -3,13 +3,13 @@
 import java.util.function.LongSupplier;
 
 /**
- * The measured time of a workload whose threads never stop: what they had done, and what the
- * process had cost, is read when it begins and when it ends.
+ * The measured time of a workload whose threads never stop: reads what they have done, and what the
+ * process has cost, at its start and at its end.
  */
 final class Window {
     private static final long SAMPLE_NS = 10_000_000;
 
-    /** Sleeps through the warm-up and the measured time, then reports pairs. */
+    /** Sleeps for the warm-up and the measured time, then reports pairs. */
     static void measurePairs(Options options, Peer peer, Report report, LongSupplier pairs) {
         Clock.sleepUntil(System.nanoTime() + Clock.nanoseconds(options.warmup));
         long pairsBefore = pairs.getAsLong();
