@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixture.h - what the unit tests of the wheel begin with: a wheel on a counting
- * allocator, timers with numbers, and a check of what a round hands out.
+ * fixture.h - the harness of the tests of the wheel: a wheel on a counting allocator, timers with
+ * numbers, and a check of the timers that expire in a round.
  */
 #ifndef TESTS_FIXTURE_H
 #define TESTS_FIXTURE_H
@@ -27,7 +27,7 @@ struct fixture {
 /** Creates a wheel and `count` timers. The fixture must not move afterwards. */
 void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool strict, size_t count);
 
-/** Destroys all; the wheel must be sound, and must give all memory back. */
+/** Destroys all; the wheel must be sound, and must release all memory. */
 void fixture_close(struct fixture *self);
 
 /** The number of a timer of the fixture. */
@@ -79,16 +79,16 @@ void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t de
 #define arm(self, number, deadline) \
     assert_int_equal(htw_wheel_schedule((self)->wheel, &(self)->timers[number], deadline), 0)
 
-/** Polls until the round ends: exactly these timers come, in this order. */
+/** Polls until the round ends: exactly these timers expire, in this order. */
 #define assert_round(self, now, ...)                                                          \
     fixture_assert_round(self, now, (const size_t[]) { __VA_ARGS__ },                         \
                          sizeof((const size_t[]) { __VA_ARGS__ }) / sizeof(size_t), __FILE__, \
                          __LINE__)
 
-/** Polls until the round ends: nothing comes. */
+/** Polls until the round ends: nothing expires. */
 #define assert_quiet_round(self, now) fixture_assert_round(self, now, NULL, 0, __FILE__, __LINE__)
 
-/** The only timer that waits is `number`: it does not come a tick early, but on its tick. */
+/** The only pending timer is `number`: it expires at its tick, not before. */
 #define assert_comes_alone(self, number, deadline) \
     fixture_assert_comes_alone(self, number, deadline, __FILE__, __LINE__)
 

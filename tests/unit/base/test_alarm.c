@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's timer is set to can be read from it: no test has to wait for it to ring,
-   but for those that want to know that it does. */
+/* test_alarm - the time to which an alarm sets its kernel timer, which can be read from it. Only
+   tests of the ringing itself wait for it. */
 #include "../../../src/base/alarm.h"
 #include "../../../src/base/clock.h"
 
@@ -82,7 +82,7 @@ static void alarm_disarmed_forgets_what_was_set_before_the_reset(void **state) {
     htw__alarm_fini(&alarm);
 }
 
-/* So that it rings when the wall clock is set. */
+/* It rings when the wall clock is set, also if no time was set. */
 static void alarm_of_the_wall_clock_stays_set_when_disarmed(void **state) {
     (void)state;
     struct htw__alarm alarm = started(CLOCK_REALTIME);
@@ -104,7 +104,7 @@ static void alarm_for_the_past_rings_at_once(void **state) {
             assert_true(is_readable(&alarm, 10000));
             htw__alarm_clear(&alarm);
             assert_false(is_readable(&alarm, 0));
-            htw__alarm_clear(&alarm); /* does not block where there is nothing to clear */
+            htw__alarm_clear(&alarm); /* does not block if there is nothing to clear */
             htw__alarm_fini(&alarm);
         }
 }
@@ -129,7 +129,7 @@ static void alarm_waited_for_rings_not_before_its_time(void **state) {
         int64_t at_ns = now_ns(clocks[i]) + 3000000;
         htw__alarm_set(&alarm, at_ns);
         htw__alarm_wait(&alarm);
-        /* Only the wall clock may be set meanwhile, which rings, too. */
+        /* The wall clock may have been set meanwhile, which makes it ring too. */
         assert_true(now_ns(clocks[i]) >= at_ns || clocks[i] == CLOCK_REALTIME);
         htw__alarm_fini(&alarm);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_alloc - the default allocator, whichever that is. */
+/* test_alloc - the default allocator: alloc_system.c or alloc_jemalloc.c. */
 #include "../../../src/base/alloc.h"
 
 #include "../unit.h"
@@ -73,7 +73,7 @@ static void release_of_nothing_is_allowed(void **state) {
     htw__release(memory, NULL, HTW__LARGE_BLOCK);
 }
 
-/* --- what is released is given back ------------------------------------------------------- */
+/* ---- released memory goes back to the system */
 
 static size_t resident_bytes(void) {
     unsigned long pages = 0;
@@ -102,7 +102,7 @@ static void alloc_released_pages_are_with_the_system_at_once(void **state) {
     static const size_t all = (size_t)PAGES * PAGE_BYTES;
     static void *pages[PAGES];
     static void *lasting[ROUNDS][PAGES];
-    /* glibc's malloc maps what is large until the first of it is freed, and then no more. */
+    /* glibc's malloc maps large blocks until the first of them is freed, and not after that. */
     for (size_t round = 0; round < ROUNDS; round++) {
         size_t before = resident_bytes();
         for (size_t i = 0; i < PAGES; i++) {
@@ -123,7 +123,7 @@ static void alloc_released_pages_are_with_the_system_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        /* First, while malloc's heap has no holes for what shall last. */
+        /* First, while malloc's heap has no holes for the blocks that last. */
         cmocka_unit_test(alloc_released_pages_are_with_the_system_at_once),
         cmocka_unit_test(alloc_of_any_size_is_aligned_and_writable),
         cmocka_unit_test(alloc_around_the_large_block_keeps_blocks_apart),

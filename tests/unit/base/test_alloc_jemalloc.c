@@ -66,7 +66,7 @@ static void alloc_is_counted_in_the_arena_and_leaves_it_at_once(void **state) {
     assert_true(arena_statistic(arena, "resident") <= resident - (size_t)BLOCKS * BYTES);
 }
 
-/* --- threads and processes ---------------------------------------------------------------- */
+/* ---- threads and processes */
 
 enum { THREADS = 8, ROUNDS = 2000 };
 
@@ -94,7 +94,7 @@ struct workers {
     atomic_int sound;
 };
 
-/* The first allocation of all of them is at one time: one arena is made nevertheless. */
+/* All threads make their first allocation at the same time, and still share one arena. */
 static void *work(void *argument) {
     struct workers *workers = argument;
     pthread_barrier_wait(&workers->start);

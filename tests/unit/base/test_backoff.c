@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_backoff - delays that grow from attempt to attempt. */
 #include <htw/backoff.h>
 
 #include "../unit.h"

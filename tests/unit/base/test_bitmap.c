@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_bitmap - the set of small integers. */
 #include "../../../src/base/bitmap.h"
 
 #include "../unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_heap - the indexed heap. */
 #include "../../../src/base/heap.h"
 
 #include "../unit.h"
@@ -116,7 +117,7 @@ static void heap_out_of_order_is_found_invalid(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-/* Pushes, lowers and pops at random, beside the plainest thing that could be right. */
+/* Pushes, lowers and pops at random, beside an array that is searched from end to end. */
 static void heap_asked_for_less_room_keeps_what_it_has(void **state) {
     (void)state;
     struct htw__heap heap = reserved();

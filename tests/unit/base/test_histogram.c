@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_histogram - histograms, also read while they are written. */
 #include "../../../src/base/histogram.h"
 
 #include "../unit.h"
@@ -48,7 +49,7 @@ static void histogram_of_small_values_is_exact(void **state) {
     assert_int_equal(htw__histogram_percentile(&histogram, 100.0), 100);
 }
 
-/* A lone value must come out of its own bucket, close enough and never too small. */
+/* A single value is in a bucket that is narrow enough, and is its own median. */
 static void assert_is_recorded_well(uint64_t value) {
     struct htw__histogram_bucket bucket;
     size_t cursor = 0;
@@ -163,7 +164,7 @@ static void histogram_merged_with_a_narrower_one_keeps_its_extremes(void **state
     assert_int_equal(htw__histogram_max(&histogram), 70000);
 }
 
-/* What a reader may see while a value is recorded: its bucket has it, and nothing else. */
+/* A value that is recorded in part: only its bucket has it. */
 static void histogram_half_recorded_is_told_by_its_buckets(void **state) {
     (void)state;
     size_t cursor = 0;
@@ -189,7 +190,7 @@ static void *record_many(void *arg) {
     return NULL;
 }
 
-/* What a reader found wrong; looked at only after join. */
+/* What a reader found wrong. The test reads it after the join. */
 struct reading {
     const char *error;
     uint64_t rounds;

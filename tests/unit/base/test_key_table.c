@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_key_table - the hash table of keys. */
 #include "../../../src/base/key_table.h"
 
 #include "../../support/failing_allocator.h"
@@ -45,7 +46,7 @@ static int open_for_many(void **state) {
     return open_table(MANY);
 }
 
-/* Whether the library kept the rules of the allocator, and gave all back. */
+/* Fails if the table broke a rule of the allocator or did not release all memory. */
 static int close_table(void **state) {
     (void)state;
     htw__key_table_fini(&table);
@@ -80,7 +81,7 @@ static void assert_all_are_told_rightly(size_t count) {
         assert_true(is_told_rightly(i));
 }
 
-/* Whether a walk comes to each of the first `count` items that is in, and to nothing else. */
+/* Whether a walk visits each of the first `count` items that is in the table, and no other. */
 static bool walk_is_right(size_t count) {
     size_t expected = 0;
     size_t visits = 0;
@@ -281,7 +282,7 @@ static void key_table_given_memory_again_catches_up(void **state) {
     assert_all_are_told_rightly(2000);
 }
 
-/* One history: grows and shrinks by turns, now and then without memory. */
+/* One history: grows and shrinks in turn, sometimes without memory. */
 static const char *run_history(struct random_source *source, size_t keys, int steps) {
     uint64_t inserts_in_16 = 8;
     for (int step = 0; step < steps; step++) {

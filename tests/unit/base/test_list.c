@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_list - chains and rings. */
 #include "../../../src/base/list.h"
 
 #include "../unit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_lock - the spin lock excludes, and its waiters sleep. */
 #include "../../../src/base/lock.h"
 
 #include "../unit.h"
@@ -11,7 +12,7 @@ enum { THREADS = 4, ROUNDS = 50000 };
 
 struct shared {
     struct htw__lock lock;
-    uint64_t sum, twice; /* plain: only the lock keeps them right */
+    uint64_t sum, twice; /* plain: without the lock additions would be lost */
     unsigned inside, most_inside;
 };
 
@@ -50,7 +51,7 @@ static void lock_taken_by_four_threads_lets_in_one_at_a_time(void **state) {
 struct waiter {
     struct htw__lock lock;
     _Atomic bool about_to;
-    uint64_t cpu_ns; /* what waiting took of a processor */
+    uint64_t cpu_ns; /* CPU time of the wait */
 };
 
 static uint64_t own_cpu_ns(void) {
@@ -69,7 +70,7 @@ static void *wait_for_lock(void *arg) {
     return NULL;
 }
 
-/* As if the holder had lost its processor: whoever waits must not use up another one. */
+/* As if the holder had lost its CPU: a waiter must not use up another one. */
 static void lock_held_for_long_is_waited_for_asleep(void **state) {
     (void)state;
     static struct waiter waiter;

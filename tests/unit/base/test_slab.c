@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_slab - cells, names, generations and pages of a slab. */
 #include "../../../src/base/slab.h"
 
 #include "../../support/failing_allocator.h"
@@ -9,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What names a cell, as a handle does. */
+/* The name of a cell, like a handle. */
 struct name {
     uint32_t index, generation;
 };
@@ -39,20 +40,20 @@ static int add_page(void) {
     return error;
 }
 
-/* A cell, if there is one without adding a page. */
-static struct htw__cell *take_at_hand(void) {
+/* Allocates a cell without adding a page, or returns NULL. */
+static struct htw__cell *allocate_from_pages(void) {
     uint32_t index;
     struct htw__cell *cell = htw__slab_allocate(&slab, &index);
     assert_true(cell == NULL || index == htw__slab_index(&slab, cell));
     return cell;
 }
 
-/* A cell in use; adds a page at need. */
-static struct htw__cell *take(void) {
-    struct htw__cell *cell = take_at_hand();
+/* Allocates a cell; adds a page if there is no free one. */
+static struct htw__cell *allocate(void) {
+    struct htw__cell *cell = allocate_from_pages();
     if (cell == NULL) {
         assert_int_equal(add_page(), 0);
-        cell = take_at_hand();
+        cell = allocate_from_pages();
     }
     assert_non_null(cell);
     assert_int_equal(cell->status & HTW__STATUS_STATE, 0);
@@ -72,7 +73,7 @@ static struct name name_of(const struct htw__cell *cell) {
     return (struct name) { htw__slab_index(&slab, cell), htw__status_generation(cell->status) };
 }
 
-/* The cell that a name stands for; NULL when it is stale. */
+/* The cell of a name; NULL: the name is stale. */
 static struct htw__cell *find(struct name name) {
     struct htw__cell *cell = htw__slab_find(&slab, name.index);
     return cell != NULL && htw__status_generation(cell->status) == name.generation &&
@@ -84,7 +85,7 @@ static struct htw__cell *find(struct name name) {
 static void slab_without_pages_gives_nothing(void **state) {
     (void)state;
     begin(20, 32);
-    assert_null(take_at_hand());
+    assert_null(allocate_from_pages());
     assert_null(htw__slab_remove_page(&slab, 0));
     assert_int_equal(htw__slab_bytes(&slab), 0);
     for (uint64_t index = 0; index <= UINT32_MAX; index = index * 3 + 1)
@@ -93,10 +94,10 @@ static void slab_without_pages_gives_nothing(void **state) {
     end();
 }
 
-static void slab_cell_taken_is_found_and_its_successor_has_a_new_name(void **state) {
+static void slab_cell_allocated_is_found_and_its_successor_has_a_new_name(void **state) {
     (void)state;
     begin(20, 32);
-    struct htw__cell *first = take();
+    struct htw__cell *first = allocate();
     struct name old = name_of(first);
     assert_int_equal(old.generation, 1); /* so that no handle is 0 */
     for (unsigned i = 0; i < 7; i++)
@@ -104,7 +105,7 @@ static void slab_cell_taken_is_found_and_its_successor_has_a_new_name(void **sta
     assert_ptr_equal(find(old), first);
     htw__slab_free(&slab, first);
     assert_null(find(old));
-    struct htw__cell *second = take();
+    struct htw__cell *second = allocate();
     assert_ptr_equal(second, first); /* the one that is in the cache */
     assert_int_equal(name_of(second).index, old.index);
     assert_true(name_of(second).generation > old.generation);
@@ -116,7 +117,7 @@ static void slab_cell_taken_is_found_and_its_successor_has_a_new_name(void **sta
 static void slab_cells_never_used_are_not_found(void **state) {
     (void)state;
     begin(20, 32);
-    take();
+    allocate();
     assert_non_null(htw__slab_find(&slab, 0));
     assert_null(htw__slab_find(&slab, 1));
     assert_null(htw__slab_find(&slab, HTW__SLAB_PAGE_CELLS - 1));
@@ -127,12 +128,12 @@ static void slab_that_is_full_refuses_another_page(void **state) {
     (void)state;
     begin(HTW__SLAB_PAGE_BITS + 2, 32);
     for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
-        assert_int_equal(name_of(take()).index, i);
-    assert_null(take_at_hand());
+        assert_int_equal(name_of(allocate()).index, i);
+    assert_null(allocate_from_pages());
     assert_int_equal(add_page(), -ENOMEM);
-    assert_null(take_at_hand());
+    assert_null(allocate_from_pages());
     htw__slab_free(&slab, htw__slab_find(&slab, 5000));
-    assert_int_equal(name_of(take()).index, 5000);
+    assert_int_equal(name_of(allocate()).index, 5000);
     end();
 }
 
@@ -154,22 +155,22 @@ static void slab_bytes_are_what_was_allocated(void **state) {
 static void slab_cell_whose_generations_are_used_up_is_retired(void **state) {
     (void)state;
     begin(HTW__SLAB_PAGE_BITS, 16);
-    struct htw__cell *cell = take();
+    struct htw__cell *cell = allocate();
     uint32_t index = name_of(cell).index;
     for (uint32_t generation = 1; generation <= UINT16_MAX; generation++) {
         assert_int_equal(name_of(cell).index, index);
         assert_int_equal(name_of(cell).generation, generation);
         htw__slab_free(&slab, cell);
-        cell = take();
+        cell = allocate();
     }
     assert_true(name_of(cell).index != index);
     assert_int_equal(name_of(cell).generation, 1);
     htw__slab_free(&slab, cell);
-    /* The name of its last life names nothing, and the index is never given out again. */
+    /* The last name of the cell is stale, and its index is never used again. */
     assert_null(find((struct name) { index, UINT16_MAX }));
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
-        assert_true(name_of(take()).index != index);
-    assert_null(take_at_hand());
+        assert_true(name_of(allocate()).index != index);
+    assert_null(allocate_from_pages());
     end();
 }
 
@@ -178,10 +179,10 @@ static void slab_page_added_again_goes_on_above_its_generations(void **state) {
     begin(20, 32);
     struct htw__cell *cell = NULL;
     for (unsigned i = 0; i < 9; i++) {
-        cell = take();
+        cell = allocate();
         htw__slab_free(&slab, cell);
     }
-    cell = take();
+    cell = allocate();
     struct name old = name_of(cell), neighbour = { old.index + 1, 1 };
     assert_int_equal(old.generation, 10);
     htw__slab_free(&slab, cell);
@@ -189,11 +190,11 @@ static void slab_page_added_again_goes_on_above_its_generations(void **state) {
     assert_null(htw__slab_find(&slab, old.index));
     assert_int_equal(add_page(), 0);
     assert_null(htw__slab_find(&slab, old.index)); /* fresh again */
-    cell = take();
+    cell = allocate();
     assert_int_equal(name_of(cell).index, old.index);
     assert_true(name_of(cell).generation > old.generation);
     assert_null(find(old));
-    cell = take();
+    cell = allocate();
     assert_int_equal(name_of(cell).index, neighbour.index);
     assert_null(find(neighbour));
     end();
@@ -202,39 +203,39 @@ static void slab_page_added_again_goes_on_above_its_generations(void **state) {
 static void slab_page_with_a_retired_cell_stays_away(void **state) {
     (void)state;
     begin(HTW__SLAB_PAGE_BITS + 1, 16);
-    struct htw__cell *cell = take();
+    struct htw__cell *cell = allocate();
     uint32_t index = name_of(cell).index;
     for (uint32_t i = 0; i < UINT16_MAX; i++) {
         htw__slab_free(&slab, cell);
-        cell = take();
+        cell = allocate();
     }
     assert_true(name_of(cell).index != index);
     htw__slab_free(&slab, cell);
     assert_true(remove_page(0));
-    cell = take(); /* of the other page */
+    cell = allocate(); /* of the other page */
     assert_true(name_of(cell).index >= HTW__SLAB_PAGE_CELLS);
     htw__slab_free(&slab, cell);
     assert_true(remove_page(0));
-    cell = take(); /* that one comes again, the first never */
+    cell = allocate(); /* that one comes again, the first never */
     assert_true(name_of(cell).index >= HTW__SLAB_PAGE_CELLS);
     assert_int_equal(add_page(), -ENOMEM);
     end();
 }
 
-static void slab_page_of_retired_cells_is_given_back(void **state) {
+static void slab_page_of_retired_cells_is_removed(void **state) {
     (void)state;
     begin(HTW__SLAB_PAGE_BITS, 16);
     assert_int_equal(add_page(), 0);
     /* 2^28 steps would take too long: the generations are set to their last. */
     struct htw__cell *cells[HTW__SLAB_PAGE_CELLS];
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++) {
-        cells[i] = take();
+        cells[i] = allocate();
         cells[i]->status |= (uint64_t)UINT16_MAX << 32;
     }
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS; i++)
         htw__slab_free(&slab, cells[i]);
-    assert_null(take_at_hand());
-    assert_true(remove_page(5)); /* of no use to anybody: not one of the spare ones */
+    assert_null(allocate_from_pages());
+    assert_true(remove_page(5)); /* it has no cell to allocate, so it does not count as spare */
     assert_int_equal(add_page(), -ENOMEM);
     assert_null(htw__slab_find(&slab, 0));
     end();
@@ -254,8 +255,8 @@ struct history {
     size_t stale_count;
 };
 
-static void step_take(struct history *history) {
-    struct htw__cell *cell = take_at_hand();
+static void step_allocate(struct history *history) {
+    struct htw__cell *cell = allocate_from_pages();
     if (cell == NULL) {
         if (random_one_in(&history->random, 2))
             failing_allocator_fail(&memory, 1, false);
@@ -313,7 +314,7 @@ static void run_history(uint64_t seed) {
             random_below(&history.random, 3) == 0 ? 0 : random_below(&history.random, LIVE_MAX);
         while (history.live_count != target)
             if (history.live_count < target && !random_one_in(&history.random, 4))
-                step_take(&history);
+                step_allocate(&history);
             else if (history.live_count > 0)
                 step_free(&history, random_below(&history.random, history.live_count));
         for (size_t i = 0; i < history.live_count; i += 1 + i % 7)
@@ -352,11 +353,11 @@ static void slab_refused_memory_is_as_before(void **state) {
         begin(20, 32);
         failing_allocator_fail(&memory, nth, true);
         assert_int_equal(add_page(), -ENOMEM);
-        assert_null(take_at_hand());
+        assert_null(allocate_from_pages());
         assert_int_equal(htw__slab_bytes(&slab), 0);
         assert_int_equal(memory.live_blocks, 0);
         failing_allocator_relent(&memory);
-        assert_int_equal(name_of(take()).index, 0);
+        assert_int_equal(name_of(allocate()).index, 0);
         end();
     }
     begin(20, 32);
@@ -374,14 +375,14 @@ static void slab_refused_memory_is_as_before(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slab_without_pages_gives_nothing),
-        cmocka_unit_test(slab_cell_taken_is_found_and_its_successor_has_a_new_name),
+        cmocka_unit_test(slab_cell_allocated_is_found_and_its_successor_has_a_new_name),
         cmocka_unit_test(slab_cells_never_used_are_not_found),
         cmocka_unit_test(slab_that_is_full_refuses_another_page),
         cmocka_unit_test(slab_bytes_are_what_was_allocated),
         cmocka_unit_test(slab_cell_whose_generations_are_used_up_is_retired),
         cmocka_unit_test(slab_page_added_again_goes_on_above_its_generations),
         cmocka_unit_test(slab_page_with_a_retired_cell_stays_away),
-        cmocka_unit_test(slab_page_of_retired_cells_is_given_back),
+        cmocka_unit_test(slab_page_of_retired_cells_is_removed),
         cmocka_unit_test(slab_in_random_use_agrees_with_a_list),
         cmocka_unit_test(slab_refused_memory_is_as_before),
     };

@@ -106,7 +106,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_
         assert_breaks(f, 5, f->timers[NEAR]._deadline, deadlines[NEAR] + 1);
 }
 
-/* Gives the near bucket of NEAR another key, in the heap's and the bitmap's books alike. */
+/* Gives the bucket of NEAR another key, consistently in all of the delay queue. */
 static void assert_key_breaks(struct fixture *f, uint64_t key) {
     struct htw__delay_queue *queue = &f->wheel->queue;
     struct htw__delay_queue intact = *queue;
@@ -124,14 +124,14 @@ WHEEL_TEST(wheel_check_finds_a_key_outside_its_bucket_or_window, 8, 100, false, 
     assert_key_breaks(f, deadlines[NEAR] - 8);             /* the turn before: before the clock */
     assert_key_breaks(f, deadlines[NEAR] + 1);             /* of the next bucket */
     assert_key_breaks(f, deadlines[NEAR] + 8);             /* the turn after: beyond the window */
-    assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]); /* reached, and no round is on */
+    assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]); /* reached outside a round */
 }
 
 WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
     arm(f, 0, 101);
     arm(f, 1, 101);
     assert_non_null(htw_wheel_poll(f->wheel, 101));
-    assert_sound(f); /* the other waits under the key 101, at the clock 101 */
+    assert_sound(f); /* the other timer has the key 101, and the clock is 101 */
 }
 
 WHEEL_TEST(wheel_check_finds_a_deadline_that_its_ring_must_not_hold, 8, 100, false, TIMERS) {

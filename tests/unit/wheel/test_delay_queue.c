@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_delay_queue - near and far buckets, earliest first. */
 #include "../../../src/wheel/delay_queue.h"
 
 #include "../../support/failing_allocator.h"

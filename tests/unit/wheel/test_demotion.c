@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demotion - a bucket of a million timers is re-filed in slices. */
+/* test_demotion - a bucket of a million timers is demoted in slices. */
 #include "../../support/fixture.h"
 
 #include "../../support/random.h"
@@ -8,7 +8,7 @@
 #define HTW_CHECK_LEVEL 0
 #endif
 
-/* A million; where the library checks all of them after every step, that would take days. */
+/* With check_level 2 the library checks all of them after every step: a million takes days. */
 enum { TIMERS = HTW_CHECK_LEVEL >= 2 ? 4000 : 1000000, BUDGET = TIMERS / 1000, BATCH = 64 };
 
 /* The first tick of a bucket of level 3 of a wheel of size 256; the bucket is as wide. */
@@ -37,7 +37,7 @@ static bool poll_slice(struct fixture *f, uint64_t now, size_t *came) {
     return progress == HTW_MORE;
 }
 
-/* Cancels the k-th victim: every odd timer is one, taken from both ends by turns. */
+/* Cancels the k-th victim: the odd timers, from both ends in turn. */
 static size_t cancel_victim(struct fixture *f, size_t k) {
     size_t number = k % 2 == 0 ? 1 + k : TIMERS - k;
     return htw_wheel_cancel(f->wheel, &f->timers[number]);
@@ -154,7 +154,7 @@ WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget,
     assert_round(f, 2000, 10);
 }
 
-/* Whether the bucket is walked or taken from one by one, and whatever is cancelled between. */
+/* Whether the bucket is walked or emptied one by one, and whatever is cancelled in between. */
 static void wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches(void **state) {
     (void)state;
     for (size_t max = 1; max <= 3; max++) {

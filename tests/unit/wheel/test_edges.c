@@ -4,7 +4,7 @@
 
 static const uint32_t sizes[] = { 2, 4, 8, 64, 256, 4096 };
 
-/* A lone timer, armed at `start`, comes on its tick and costs one advance of the clock. */
+/* A single timer, armed at `start`, expires at its tick and costs one advance of the clock. */
 static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_t deadline) {
     struct fixture f;
     fixture_open(&f, size, start, strict, 1);
@@ -63,7 +63,7 @@ static void wheel_all_powers_of_two_at_once_come_in_order(void **state) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
         fixture_open(&f, sizes[size], 0, false, 64);
-        for (size_t i = 0; i < 64; i++) /* 37 and 64 have no common divisor: a shuffle */
+        for (size_t i = 0; i < 64; i++) /* in another order: 37 and 64 have no common divisor */
             arm(&f, i * 37 % 64, UINT64_C(1) << (i * 37 % 64));
         for (size_t i = 0; i < 64; i++) {
             uint64_t deadline = UINT64_C(1) << i;
@@ -137,7 +137,7 @@ static void wheel_positions_of_a_large_wheel_work_at_the_edges(void **state) {
 }
 
 WHEEL_TEST_BOTH_ORDERS(wheel_clock_that_lags_more_than_a_turn_loses_nothing, 8, 0, 6) {
-    /* It is tick 1000, but nobody has told the wheel, whose turn is 8. */
+    /* The time is tick 1000, but the wheel has not been polled; a turn of level 0 is 8 ticks. */
     arm(f, 0, 1001);
     arm(f, 1, 5);
     arm(f, 2, 1008);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worked example of src/wheel/wheel.c, step by step. */
+/* test_example - the worked example of src/wheel/wheel.c, step by step. */
 #include <htw/wheel.h>
 
 #include "../unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inspect - htw_wheel_check finds what is broken; for_each visits, htw_wheel_dump draws.
- */
+/* test_inspect - htw_wheel_check() finds damage, for_each visits, dump draws. */
 #include "../../support/fixture.h"
 
 #include <errno.h>
@@ -44,7 +43,7 @@ static void wheel_check_finds_a_pending_timer_that_was_initialised_again(void **
 }
 
 static void forget_the_rest(struct htw_timer *timer) {
-    /* All behind the links and the deadline: as if never armed. */
+    /* Clears all after the links and the deadline: as if it were not pending. */
     size_t kept = offsetof(struct htw_timer, _deadline) + sizeof timer->_deadline;
     memset((char *)timer + kept, 0, sizeof *timer - kept);
 }
@@ -73,7 +72,7 @@ static void wheel_check_finds_a_deadline_overwritten_among_those_of_never(void *
 }
 
 WHEEL_TEST(wheel_check_finds_a_timer_that_has_left_unnoticed, 8, 100, true, 3) {
-    /* The neighbours are linked past the second timer, as a second thread might. */
+    /* The neighbours are linked past the second timer, as by a race of two threads. */
     for (size_t i = 0; i < 3; i++)
         arm(f, i, 104);
     struct htw_timer intact[3];
@@ -85,7 +84,7 @@ WHEEL_TEST(wheel_check_finds_a_timer_that_has_left_unnoticed, 8, 100, true, 3) {
     assert_true(broken > 0);
 }
 
-/* --- for_each ----------------------------------------------------------------------------- */
+/* ---- for_each */
 
 static bool count_down(struct htw_timer *timer, void *arg) {
     (void)timer;
@@ -95,7 +94,7 @@ static bool count_down(struct htw_timer *timer, void *arg) {
 WHEEL_TEST(wheel_for_each_stops_at_any_place_when_the_visitor_says_so, 8, 100, false, 7) {
     arm(f, 0, 50);
     arm(f, 1, 60);
-    assert_non_null(htw_wheel_poll(f->wheel, 100)); /* a round is on: the next goes to `late` */
+    assert_non_null(htw_wheel_poll(f->wheel, 100)); /* inside the round the next goes to `late` */
     static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER_TICK };
     for (size_t i = 0; i < 5; i++)
         arm(f, 2 + i, armed[i]);
@@ -105,7 +104,7 @@ WHEEL_TEST(wheel_for_each_stops_at_any_place_when_the_visitor_says_so, 8, 100, f
     }
 }
 
-/* --- dump --------------------------------------------------------------------------------- */
+/* ---- dump */
 
 /* The dump of a wheel, to be freed. */
 static char *dump(const struct fixture *f) {

@@ -95,7 +95,7 @@ WHEEL_TEST(wheel_reserve_of_less_changes_nothing, 8, 0, false, 0) {
     assert_int_equal(f->memory.calls, calls);
 }
 
-/* --- failures ----------------------------------------------------------------------------- */
+/* ---- failures */
 
 static void wheel_create_that_lacks_memory_leaves_nothing(void **state) {
     (void)state;
@@ -138,7 +138,7 @@ static struct snapshot take_snapshot(const struct fixture *f) {
                                htw_timer_is_pending(&f->timers[0]), htw_wheel_next(f->wheel) };
 }
 
-/* Nothing that the failed call could have changed has changed; levels may have come. */
+/* The failed call has changed nothing, except that it may have created levels. */
 static void assert_as_before(const struct fixture *f, const struct snapshot *before) {
     struct snapshot after = take_snapshot(f);
     assert_sound(f);

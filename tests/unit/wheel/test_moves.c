@@ -4,7 +4,8 @@
 
 static void wheel_moved_timer_comes_at_its_new_deadline_only(void **state) {
     (void)state;
-    /* From and to: near, at the edges of buckets, far; the old tick passes quietly. */
+    /* Near deadlines, far ones, and those at the edges of buckets. Nothing expires at the old one.
+       */
     static const uint64_t deadlines[] = { 101,  102,  103,   104,   111,     112,
                                           127,  128,  163,   164,   200,     511,
                                           512,  700,  4195,  4196,  640,     5000,
@@ -61,7 +62,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded, 
 }
 
 WHEEL_TEST_BOTH_ORDERS(wheel_moved_again_and_again_demotes_rightly, 8, 0, 1) {
-    /* A timeout that is put off at every tick, as busy connections do. */
+    /* A timeout that is moved at every tick, like that of a busy connection. */
     for (uint64_t now = 0; now < 2000; now++) {
         assert_quiet_round(f, now);
         arm(f, 0, now + 300);

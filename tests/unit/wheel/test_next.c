@@ -57,7 +57,8 @@ WHEEL_TEST(wheel_emptied_bucket_costs_a_poll_no_advance, 8, 0, false, 100) {
         arm(f, i, i < 99 ? 7 * i + 1 : 5000);
     for (size_t i = 0; i < 99; i++)
         assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
-    assert_round(f, 10000, 99); /* without a next that could have cleared the way */
+    assert_round(f, 10000,
+                 99); /* no htw_wheel_next() before, which would discard the empty buckets */
     assert_int_equal(fixture_stats(f).advances, 1);
     assert_int_equal(fixture_stats(f).queued_buckets, 0);
 }
@@ -118,7 +119,7 @@ static void wheel_trillion_empty_ticks_cost_as_much_as_one(void **state) {
 
 static void wheel_lone_far_timer_costs_one_advance(void **state) {
     (void)state;
-    /* From a clock with bits in every level, so that each level would have to be crossed. */
+    /* From a random clock, so that a wheel that demotes level by level would cross each level. */
     static const uint32_t sizes[] = { 2, 8, 256 };
     struct random_source source = { 9 };
     for (size_t size = 0; size < 3; size++) {

@@ -41,11 +41,12 @@ WHEEL_TEST(wheel_strict_tick_comes_in_order_of_arming, 8, 0, true, 5) {
 }
 
 WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0, true, 8) {
-    /* The same tick, armed from ever nearer: at each level one of its buckets. */
+    /* The same tick, armed when the clock is nearer and nearer: at each level one of its buckets.
+       */
     arm(f, 7, 5000);
     arm(f, 6, 5000);
     arm(f, 5, 4600);
-    assert_round(f, 4600, 5); /* this demotes what shares its bucket */
+    assert_round(f, 4600, 5); /* this demotes the others of its bucket */
     arm(f, 4, 5000);
     arm(f, 3, 4950);
     assert_round(f, 4950, 3);
@@ -58,7 +59,7 @@ WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0,
 
 static void wheel_strict_order_survives_every_pattern_of_arming(void **state) {
     (void)state;
-    /* Always some timers for tick 700, others around it that open the buckets. */
+    /* Some timers are for tick 700, others for earlier ticks, at which buckets are emptied. */
     enum { TIMERS = 300 };
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct fixture f;
@@ -135,7 +136,7 @@ WHEEL_TEST(wheel_strict_move_to_the_present_counts_as_a_new_arming, 8, 10, true,
     assert_round(f, 10, 1, 2, 0);
 }
 
-/* Arms alike and polls up to `end` in steps of `step`; notes the order. */
+/* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */
 static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t step,
                            size_t *numbers) {
     struct fixture f;

@@ -41,7 +41,7 @@ WHEEL_TEST(wheel_loop_that_rearms_one_tick_on_ends_at_now, 8, 0, false, 1) {
 WHEEL_TEST(wheel_round_ends_with_the_poll_that_gives_null, 8, 0, false, 2) {
     arm(f, 0, 3);
     assert_ptr_equal(htw_wheel_poll(f->wheel, 7), &f->timers[0]);
-    assert_int_equal(htw_wheel_now(f->wheel), 3); /* nothing else is due, but nobody said so */
+    assert_int_equal(htw_wheel_now(f->wheel), 3); /* the round has not ended yet */
     assert_null(htw_wheel_poll(f->wheel, 7));
     assert_int_equal(htw_wheel_now(f->wheel), 7);
     arm(f, 1, 7); /* outside any round */
@@ -129,9 +129,9 @@ WHEEL_TEST_BOTH_ORDERS(wheel_due_timer_that_is_moved_later_comes_later, 8, 0, 3)
     assert_round(f, 12, 2, 1);
 }
 
-/* --- batches ------------------------------------------------------------------------------ */
+/* ---- batches */
 
-/* Polls in batches up to `now` and notes who came; returns how many. */
+/* Polls in batches up to `now`, and notes the timers that expire; returns how many. */
 static size_t poll_all(struct fixture *f, uint64_t now, size_t max, size_t budget,
                        size_t *numbers) {
     size_t total = 0;
@@ -182,8 +182,7 @@ static void wheel_budgets_and_batches_hand_out_the_same(void **state) {
     }
 }
 
-/* Nothing is due, and the first bucket with a timer stands behind many that cancels have emptied.
- */
+/* Nothing is due, and many buckets before the first one with a timer were emptied by cancels. */
 static void wheel_budget_covers_emptied_buckets_ahead(void **state) {
     (void)state;
     enum { COUNT = 200, LAST = COUNT - 1 };

@@ -126,7 +126,7 @@ WHEEL_TEST(wheel_stats_add_up, 8, 0, false, 10) {
     assert_int_equal(stats.size, 8);
 }
 
-/* --- for_each, drain, destroy ------------------------------------------------------------- */
+/* ---- for_each, drain, destroy */
 
 struct census {
     const struct fixture *fixture;
@@ -141,7 +141,7 @@ static bool count_visit(struct htw_timer *timer, void *arg) {
     return ++census->calls != census->stop_at;
 }
 
-/* One timer everywhere that a timer can be. */
+/* One timer in each kind of place. */
 static void arm_everywhere(struct fixture *f) {
     static const uint64_t deadlines[] = { 0,
                                           999,
