@@ -1,47 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw/scheduler.h - timers for threaded programs: callbacks at their time, from a
- * small pool of threads, from your own executor, or from your own event loop.
+ * htw/scheduler.h - timers for programs with threads: runs callbacks at their time, in a small pool
+ * of threads, in your own executor, or in your own event loop.
  *
  *     static void expired(void *arg, const struct htw_expiration *expiration) { ... }
  *
  *     struct htw_scheduler *scheduler;
- *     htw_scheduler_create(&scheduler, NULL);
- *     htw_schedule(scheduler, 30 * HTW_SECOND, expired, connection, &handle);
+ *     if (htw_scheduler_create(&scheduler, NULL) != 0) ...
+ *     if (htw_schedule(scheduler, 30 * HTW_SECOND, expired, connection, &handle) != 0) ...
  *     ...
  *     if (htw_cancel(scheduler, handle) == HTW_CANCELLED)
- *         release(connection);
+ *         release(connection).
  *
- * Time is int64_t nanoseconds of the scheduler's clock. A delay of zero or less, or an
- * instant in the past, means now; HTW_NEVER_NS never comes; sums saturate. A deadline that is
- * ahead is rounded up to a tick, so a callback is never early; it is late by less than a tick
- * and what a wake-up takes. What is due now is not rounded up: it does not wait for the next tick.
+ * Time is int64_t nanoseconds of the scheduler's clock. A delay is relative to the present, a
+ * deadline is absolute. A delay of 0 or less, or a deadline in the past, means now; HTW_NEVER_NS
+ * means never. A sum that is too great becomes HTW_NEVER_NS. A deadline in the future is rounded up
+ * to a tick, so a callback never starts early; it starts late by less than a tick, plus the time
+ * that waking a thread takes. What is due now does not wait for the next tick.
  *
- * Thread safety. Unless a function says otherwise, any thread may call it at any time, also from a
- * callback, a release hook or a visitor. No function blocks, except htw_cancel_wait,
- * htw_scheduler_stop, _destroy, _advance, _set_time and _process; each may spin briefly on a lock.
- * The library holds no lock while a callback, hook, visitor or executor runs. It may hold one while
- * it calls an allocator.
+ * Threads. Any thread may call any function at any time, also from a callback, release hook or
+ * visitor, unless the function says otherwise. Only these functions block: htw_cancel_wait(),
+ * htw_scheduler_stop(), _destroy(), _advance(), _set_time() and _process(). The others may spin
+ * briefly on a lock. The library holds no lock while a callback, hook, visitor or executor runs; it
+ * may hold one while it calls an allocator.
  *
- * Who owns `arg`. Without a release hook: the library's from a successful schedule on; the
- * caller's again when a cancel answers HTW_CANCELLED, when a key was replaced, when a visitor is
- * given it, or when a task is dropped; the callback's from the moment that it runs. With a release
- * hook it is the library's until the hook has run, which it does exactly once. Results then only
- * say whether the callback will run. A callback that repeats, or reschedules itself, cannot tell
- * that its present run is the last one because another thread cancels it meanwhile: then `arg`
- * belongs to the thread that has cancelled, once its htw_cancel_wait() has returned. So cancel
- * such timers with htw_cancel_wait(), or give them a hook. The hook runs in the thread that ended
- * the timer: the one that ran the callback (right after it), that cancelled it, replaced its key,
- * stopped the scheduler (after the visitor), or dropped its task.
+ * Who owns `arg`. While a timer is scheduled, the library keeps `arg`.
+ *  - Without a release hook: the callback owns `arg` when it runs. The caller owns it again if
+ *    scheduling fails, if a cancel returns HTW_CANCELLED, if its timer is replaced under a key, if
+ *    a visitor receives it, or if its task is dropped.
+ *  - With a release hook (`release` of struct htw_spec): the library owns `arg` until it calls the
+ *    hook, exactly once. The hook runs in the thread that ended the timer: the thread that ran the
+ *    callback (after the callback), that cancelled it (inside the cancel), that replaced its key,
+ *    that stopped the scheduler (after the visitor), or that dropped its task.
+ *  - A callback that repeats or reschedules itself cannot know whether another thread has cancelled
+ *    the timer during the run. Then that thread owns `arg` after its htw_cancel_wait() has
+ *    returned. So end such timers with htw_cancel_wait(), or give them a hook.
  *
- * Every function that takes a scheduler answers -EINVAL for NULL, and -EOWNERDEAD in a child
- * after fork, where the scheduler of the parent is inert (functions that return no int
- * answer false, 0, HTW_NEVER_NS or nothing). A child may create a scheduler of its own. A child
- * that returns from the callback, hook, visitor or executor in which it was forked runs nothing
- * else of its parent's scheduler. The call that it returns to ends at once: htw_scheduler_process,
- * _advance, _set_time, _stop, _destroy and htw_group_cancel answer -EOWNERDEAD, others what had
- * happened before the fork. A thread of the library ends there, and with it the child, as by
- * exit(0), unless the child has started other threads.
+ * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a
+ * child process after fork, where the scheduler of the parent does nothing. Functions that cannot
+ * return an error then return false, 0 or HTW_NEVER_NS, or do nothing.
+ *
+ * Fork. A child process may create its own scheduler. If a child was forked inside a callback,
+ * hook, visitor or executor and returns from it, it runs nothing else of the scheduler of its
+ * parent. The call that it returns to ends at once: htw_scheduler_process(), _advance(),
+ * _set_time(), _stop(), _destroy() and htw_group_cancel() return -EOWNERDEAD, other functions what
+ * they had done before the fork. If it returns to a thread of the library, that thread ends, and
+ * with it the child, as by exit(0), unless the child has started other threads.
  */
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H
@@ -55,7 +59,7 @@
 extern "C" {
 #endif
 
-/** A delay or a deadline that never comes. */
+/** A delay or deadline that never comes, in nanoseconds. */
 #define HTW_NEVER_NS INT64_MAX
 
 /** Units of time, in nanoseconds. */
@@ -72,88 +76,93 @@ struct htw_scheduler;
 /** A set of timers that are cancelled, paused and resumed together; opaque. */
 struct htw_group;
 
-/** A callback that is due, in the hands of an executor; opaque. */
+/** A callback that is due, for an executor to run; opaque. */
 struct htw_task;
 
 /**
- * Names a timer. 0 never names one. When the timer has ended the handle is stale, for ever:
- * it never comes to name another (a record that has used up its generations, 2^32,
- * is retired).
+ * Identifies a timer; 0 identifies none. When the timer has ended the handle is stale, and never
+ * identifies another timer. (A record is not used again after 2^32 timers.)
  */
 typedef uint64_t htw_handle;
 
-/** What a callback is told. */
+/** What a callback learns about its run. */
 struct htw_expiration {
     struct htw_scheduler *scheduler;
-    htw_handle handle;   /**< its own; htw_reschedule() with it arms the timer again */
-    int64_t deadline_ns; /**< for when it was planned, not rounded */
-    int64_t late_ns;     /**< from the deadline to the start of the callback; at least 0 */
-    uint64_t missed;     /**< periods left out since the run before (HTW_REPEAT_SKIP) */
+    htw_handle handle;   /**< of this timer; htw_reschedule() with it starts the timer again */
+    int64_t deadline_ns; /**< the deadline of this run, not rounded */
+    int64_t late_ns;     /**< time from the deadline to the start of the callback; at least 0 */
+    uint64_t missed;     /**< periods skipped since the previous run (HTW_REPEAT_SKIP) */
 };
 
 /**
- * A timer's callback. `expiration` is valid until it returns.
+ * The callback of a timer. `expiration` is valid until the callback returns.
  *
  * A callback may also end with a C++ exception, with pthread_exit(), or because its thread is
- * cancelled. Its run has ended then as if it had returned. What follows depends on the thread:
- *  - A thread of the program, in htw_scheduler_process(), _advance(), _set_time() or
- *    htw_task_run(): that call does not return. Timers that were due and have not been run wait for
- *    the next call.
- *  - A thread of the library: an exception ends the program (std::terminate), as in a std::thread.
- *    After pthread_exit() or a cancellation the thread goes on to serve the scheduler, and ends
- *    when the scheduler is stopped.
+ * cancelled. The run then counts as ended. What follows depends on the thread:
+ *  - In a thread of the program, inside htw_scheduler_process(), _advance(), _set_time() or
+ *    htw_task_run(): that call does not return. Timers that were due and have not run wait for the
+ *    next call.
+ *  - In a thread of the library: an exception ends the program (std::terminate), as in a
+ *    std::thread. After pthread_exit() or a cancellation the thread continues to serve the
+ *    scheduler, and ends when the scheduler is stopped.
  *
- * Release hooks, visitors, executors and allocators must return. Asynchronous cancellation
- * (PTHREAD_CANCEL_ASYNCHRONOUS) must not be in force in any call of the library, and longjmp() must
- * not leave a callback.
+ * Release hooks, visitors, executors and allocators must return. A thread must not have
+ * asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) enabled in a call of the library, and
+ * longjmp() must not leave a callback.
  */
 typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 
-/** Called once, when the library lets go of `arg`. */
+/** Called exactly once when a timer has ended: the library does not use `arg` any more. */
 typedef void htw_release_hook(void *arg);
 
-/** A timer that will not run, given back. */
+/** A timer that ended without a run: cancelled, replaced, or not run before a stop. */
 struct htw_unexpired {
-    htw_handle handle; /**< stale already */
+    htw_handle handle; /**< stale; 0 in ret_replaced: no timer */
     htw_callback *callback;
-    void *arg;           /**< the visitor's now, unless the timer has a release hook */
-    int64_t deadline_ns; /**< HTW_NEVER_NS: never; of a paused one: as if resumed now */
+    void *arg;           /**< a visitor owns it now, unless the timer has a release hook */
+    int64_t deadline_ns; /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
 };
 
-/** Takes a timer that will not run. */
+/** Called for a timer that ended without a run. `unexpired` is valid until it returns. */
 typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *unexpired);
 
-/** Outcomes; errors are negative. */
+/** The outcome of a cancel, a drop or a reschedule. */
 enum htw_outcome {
-    /** The handle or key names no timer that could still run: never did, or has ended. */
+    /** No timer has the handle or key: it has ended, or never existed. */
     HTW_GONE = 0,
-    /** It was pending, and its callback will not run (again). */
+    /** The timer was pending; its callback does not run (again). */
     HTW_CANCELLED = 1,
-    /** Its callback has started. If the timer repeats, this run is the last. */
+    /** The callback is running. After a cancel, this is its last run. */
     HTW_RUNNING = 2,
     /** The timer has its new deadline or period. */
     HTW_MOVED = 3
 };
 
-/** Which clock a scheduler goes by. */
+/** The clock of a scheduler. */
 enum htw_clock {
-    HTW_CLOCK_MONOTONIC = 0, /**< never set; stands still while the machine is suspended */
-    HTW_CLOCK_BOOTTIME = 1,  /**< never set; goes on while the machine is suspended */
+    HTW_CLOCK_MONOTONIC = 0, /**< never set; stops while the machine is suspended */
+    HTW_CLOCK_BOOTTIME = 1,  /**< never set; continues while the machine is suspended */
     /**
-     * The wall clock, nanoseconds since 1970: deadlines follow when it is set, forward or back.
-     * So do delays, which are added to its present value when they are scheduled.
+     * The wall clock, in nanoseconds since 1970. When it is set, forward or back, deadlines follow.
+     * So do delays, which are added to its value when they are scheduled.
      */
     HTW_CLOCK_REALTIME = 2,
-    /** Stands still until htw_scheduler_advance() or htw_scheduler_set_time(): for tests. */
+    /** Changes only in htw_scheduler_advance() and htw_scheduler_set_time(): for tests. */
     HTW_CLOCK_MANUAL = 3
 };
 
-/** Who runs the callbacks, instead of the library's threads. */
+/** Runs callbacks in your own threads instead of those of the library. */
 struct htw_executor {
     /**
-     * Takes `count` tasks (1 to 64), each of which must be given to htw_task_run() or
-     * htw_task_drop() exactly once, by any thread, inside this call or later. The array is
-     * valid during the call. Called by the expirers, or by htw_scheduler_process().
+     * Receives tasks. Give each of them exactly once to htw_task_run() or htw_task_drop(), in any
+     * thread, inside this call or later. Must return.
+     *
+     * @param context `context` below.
+     * @param tasks   the array is valid during the call.
+     * @param count   1 to 64.
+     *
+     * Threads: called by the expirers, or inside htw_scheduler_process(), _advance() or
+     * _set_time().
      */
     void (*execute)(void *context, struct htw_task *const *tasks, size_t count);
     void *context;
@@ -166,58 +175,57 @@ struct htw_executor {
 #define HTW_EXPIRERS_MAX 64u
 #define HTW_WORKERS_MAX 256u
 
-/** How to create a scheduler. Start from HTW_SCHEDULER_OPTIONS_INIT. */
+/** The options of a scheduler. Start from HTW_SCHEDULER_OPTIONS_INIT. */
 struct htw_scheduler_options {
-    /** sizeof(struct htw_scheduler_options); set by the initialiser. */
+    /** sizeof(struct htw_scheduler_options); HTW_SCHEDULER_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** How fine time is divided: HTW_TICK_NS_MIN to _MAX; 0 means 1 ms. A fine tick costs
-        nothing while no timer is due. */
+    /** The length of a tick, from HTW_TICK_NS_MIN to HTW_TICK_NS_MAX; 0 means 1 ms. A short tick
+        costs nothing while no timer is due. */
     int64_t tick_ns;
-    /** Buckets a level of the wheels, as in struct htw_wheel_options; 0 means 256. */
+    /** The number of buckets in each level of the wheels, as `size` of struct htw_wheel_options;
+        0 means 256. */
     uint32_t wheel_size;
-    /** Independent parts with a lock of their own, up to HTW_SHARDS_MAX; a thread arms
-        on that of the CPU on which it runs. 0 means one for each CPU that is online. */
+    /** The number of independent parts, each with its own lock, up to HTW_SHARDS_MAX; 0 means one
+        for each CPU that is online. A thread schedules in the shard of the CPU on which it runs. */
     uint32_t shards;
-    /** Threads that wait for deadlines, each for its share of the shards; up to
-        HTW_EXPIRERS_MAX, and to the number of shards; 0 means 1. */
+    /** The number of threads that wait for deadlines, each for a part of the shards: up to
+        HTW_EXPIRERS_MAX, and not more than shards; 0 means 1. */
     uint32_t expirers;
-    /** Threads that run callbacks, up to HTW_WORKERS_MAX, each started when it is first
-        needed. 0: the expirers run them, and a slow callback delays all that follow. Without
-        meaning if `embedded` is set or there is an `executor`. */
+    /** The number of threads that run callbacks, up to HTW_WORKERS_MAX; each starts when it is
+        first needed. 0: the expirers run the callbacks, and a slow callback delays all that follow.
+        Not used if `embedded` is set or there is an `executor`. */
     uint32_t workers;
-    enum htw_clock clock;
+    enum htw_clock clock; /**< the clock of all deadlines and delays */
     /**
-     * No threads: your event loop polls htw_scheduler_fd() or sleeps until
-     * htw_scheduler_next(), and then calls htw_scheduler_process(). One shard will do then,
-     * unless many threads schedule.
+     * No threads: your event loop waits for htw_scheduler_fd(), or until htw_scheduler_next(), and
+     * then calls htw_scheduler_process(). One shard is enough, unless many threads schedule.
      */
     bool embedded;
-    /** Start all threads at once, in htw_scheduler_create(); otherwise with the first timer. */
+    /** Start all threads in htw_scheduler_create(); otherwise they start with the first timer. */
     bool start_threads;
-    /** The most timers that may be pending at once: queued, paused and waiting between two
-        periods, but not running (one that repeats keeps its place while it runs). Never
-        exceeded; while other threads end timers, a call may be refused a little below it. 0 means
-        no limit. */
+    /** The most timers that may be pending at once; 0 means no limit. Timers that wait, are due or
+        are paused count; of timers that are running only those that repeat. Never exceeded. While
+        other threads end timers, a call may be refused slightly below the limit. */
     uint64_t max_pending;
-    /** How much longer than to the earliest deadline an expirer may sleep, so that it serves
-        several at once; at least 0. */
+    /** An expirer may sleep this much longer than to the earliest deadline, so that it serves
+        several timers at once; at least 0. */
     int64_t timer_slack_ns;
-    /** A callback that starts later than this after its deadline is counted as late;
-        0 means 10 ms. */
+    /** A callback that starts more than this after its deadline counts as late in the statistics;
+        at least 0; 0 means 10 ms. */
     int64_t late_threshold_ns;
-    /** What HTW_CLOCK_MANUAL starts from. */
+    /** The first value of HTW_CLOCK_MANUAL; at least 0. */
     int64_t manual_start_ns;
-    /** Threads are named "NAME-expirer-0", "NAME-worker-2", cut to the 15 characters of Linux
-        at the end of NAME; NULL means "htw". */
+    /** The prefix of thread names: "NAME-expirer-0", "NAME-worker-2". Linux allows 15 characters,
+        so NAME is cut at its end. NULL means "htw". */
     const char *thread_name;
-    /** NULL: the library's workers. The struct is copied. */
+    /** NULL: the workers of the library run the callbacks. The struct is copied. */
     const struct htw_executor *executor;
-    /** Where memory comes from; NULL means the default. Must be thread-safe. It may be called
-        with a lock of the library held. */
+    /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
+        while it holds a lock of its own. The struct is copied. */
     const struct htw_allocator *allocator;
 };
 
-/** The defaults: two workers and one expirer, started when needed; a tick of 1 ms. */
+/** The defaults: one expirer and two workers, which start when needed; a tick of 1 ms. */
 #define HTW_SCHEDULER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_MONOTONIC, false, false, 0, \
@@ -227,55 +235,61 @@ struct htw_scheduler_options {
 /** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
 
-/* ------------------------------------------------------------------ life and death */
+/* ------------------------------------------------------------------ creating and stopping */
 
 /**
  * Creates a scheduler.
  *
- * @param ret_scheduler where it goes; the caller destroys it.
- * @param options       how; NULL means all defaults. Not kept.
- * @return 0; -EINVAL when an option is out of its range or contradicts another; -ENOMEM when
- *         memory or a thread is lacking; -EMFILE, -ENFILE: no file descriptor for a timer.
+ * @param ret_scheduler receives the scheduler. The caller owns it, and destroys it with
+ *                      htw_scheduler_destroy().
+ * @param options       NULL: the defaults. The library keeps no pointer to them.
+ * @return 0: success;
+ *         -EINVAL: an option is out of its range, or contradicts another one;
+ *         -ENOMEM: memory or a thread is lacking;
+ *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
+ *
+ * The threads of the library block all signals. Memory: about 15 KiB for each shard, 60 KiB for
+ * each thread that may run callbacks, and 64 bytes for each timer, in blocks of 256 KiB.
  *
  * Threads that call one scheduler share its locks, without priority inheritance. Give them the same
- * scheduling class, and nice values that are near each other, or a real-time class to threads that
- * rarely call. A thread of SCHED_IDLE or of a high nice value that arms all the time, beside a busy
- * thread on its processor, has made calls of other threads take seconds: give it a scheduler of its
- * own.
- *
- * The threads block all signals. Memory: some 15 KiB a shard, 60 KiB for each thread that may
- * run callbacks, and 64 bytes a timer in blocks of 256 KiB.
+ * scheduling class and similar nice values; threads of a real-time class may call rarely. A thread
+ * of class SCHED_IDLE or with a high nice value that schedules all the time, beside a busy thread
+ * on its processor, has made calls of other threads take seconds: give it its own scheduler.
  */
 HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
                                                  const struct htw_scheduler_options *options);
 
 /**
- * Stops a scheduler: no callback starts any more; every timer that will not run is given back.
+ * Stops a scheduler: no callback starts any more, and each timer that has not run is handed back.
  *
- * Waits for the callbacks that run, and for the executor to run or drop what it holds (tasks
- * run from now on do nothing). Then calls `visitor` in this thread for each timer that has not run,
- * paused and never-due ones included, in no particular order.
+ * Waits for callbacks that are running, and until the executor has run or dropped its tasks (to run
+ * a task now does nothing). Then calls `visitor` in this thread for each timer that is left, paused
+ * ones and those without a deadline included, in no particular order.
  *
- * @param visitor may be NULL: then the library drops the arguments that have no release hook.
- * @return 0; -EDEADLK from a callback, hook or visitor of this scheduler. A second call
- *         waits until the first is over, and finds nothing.
+ * @param visitor may be NULL: then the arguments of timers without a release hook are lost.
+ * @param context is passed to `visitor`.
+ * @return 0: success. A second call waits until the first one has ended, and finds no timer;
+ *         -EDEADLK: called in a callback, hook, visitor or executor of this scheduler.
  *
- * Afterwards scheduling answers -ESHUTDOWN, and every handle is stale. Blocks.
+ * Afterwards all handles are stale, and scheduling returns -ESHUTDOWN. Blocks.
  */
 HTW_API int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
                                void *context);
 
 /**
- * Stops the scheduler unless it was stopped, with no visitor (so it drops the arguments that
- * have no hook), and frees it; NULL is allowed. No other thread may be in a call on it, and groups
- * must not be used afterwards.
+ * Destroys a scheduler. Stops it first with no visitor, unless it was stopped. NULL is ignored.
  *
- * @return 0; -EDEADLK as htw_scheduler_stop(); -EOWNERDEAD after fork: then its memory
- *         is left alone.
+ * No other thread may be in a call with this scheduler. Its groups must not be used afterwards.
+ *
+ * @return 0: success;
+ *         -EDEADLK: as htw_scheduler_stop(); the scheduler is not destroyed;
+ *         -EOWNERDEAD: the memory of the parent process is not freed.
+ *
+ * Blocks, as htw_scheduler_stop().
  */
 HTW_API int htw_scheduler_destroy(struct htw_scheduler *scheduler);
 
-/** The time of the scheduler's clock, in nanoseconds; 0 for NULL. */
+/** Returns the time of the scheduler's clock, in nanoseconds; 0 for NULL. Cost: reads the clock. */
 HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
 
 /* ------------------------------------------------------------------ scheduling */
@@ -283,94 +297,106 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
 /**
  * Schedules a callback, once, after a delay.
  *
- * @param delay_ns   0 or less: now, but not inside this call. HTW_NEVER_NS: not before it is
- *                   rescheduled.
+ * @param delay_ns   in nanoseconds. 0 or less: now, but not inside this call. HTW_NEVER_NS: not
+ *                   before htw_reschedule().
  * @param callback   not NULL.
- * @param arg        handed to the callback as it is; see above for who owns it.
- * @param ret_handle where the handle goes; may be NULL.
- * @return 0; -EINVAL; -EAGAIN: max_pending is reached; -ENOMEM: memory, or the thread that
- *         would be needed, is lacking; -ESHUTDOWN after stop. On failure nothing has changed
- *         and `arg` is the caller's.
+ * @param arg        is passed to the callback; see "Who owns `arg`" at the top.
+ * @param ret_handle receives the handle, before the callback can run. May be NULL.
+ * @return 0: success;
+ *         -EINVAL;
+ *         -EAGAIN: `max_pending` is reached;
+ *         -ENOMEM: memory, or the first thread of the scheduler, is lacking;
+ *         -ESHUTDOWN: the scheduler was stopped.
  *
- * Cost: O(1); reads the clock, and takes the lock of this CPU's shard. The expirer
- * is told only when nothing earlier is pending in the shard.
+ * After a failure nothing has changed, and the caller owns `arg`. Cost: O(1); reads the clock, and
+ * locks the shard of this CPU. Wakes the expirer only if no earlier timer is pending in the shard.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
                                          htw_callback *callback, void *arg, htw_handle *ret_handle);
 
 /**
- * As htw_schedule(), at an instant of the scheduler's clock. Reads the clock only where the
- * instant may be over: when nothing is pending that is due two ticks earlier.
+ * Schedules a callback, once, at a deadline. Otherwise as htw_schedule().
+ *
+ * @param deadline_ns absolute, in nanoseconds of the scheduler's clock.
+ *
+ * Cost: as htw_schedule(), but reads the clock only if the deadline may be in the past: if no timer
+ * that is due at least two ticks earlier is pending.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
                                             htw_callback *callback, void *arg,
                                             htw_handle *ret_handle);
 
 /**
- * As htw_schedule(), at any time in a range: timers whose ranges overlap tend to be run
- * together, with fewer wake-ups (htw_wheel_schedule_within()).
+ * Schedules a callback, once, at any time of a range (a delay with slack): callbacks whose ranges
+ * overlap tend to run together, with fewer wake-ups (htw_wheel_schedule_within()). Otherwise as
+ * htw_schedule().
  *
- * @param earliest_ns the least delay that will do.
- * @param latest_ns   the greatest, at least `earliest_ns`. Where no tick lies between, the
- *                    one after `earliest_ns` is taken; or now, if that is 0 or less.
+ * @param earliest_ns the shortest allowed delay.
+ * @param latest_ns   the longest allowed delay; at least `earliest_ns`. If no tick is in the range,
+ *                    the callback runs at the first tick after `earliest_ns`, or now, if that is 0
+ *                    or less.
+ * @return as htw_schedule();
+ *         -EINVAL also if `earliest_ns` is greater than `latest_ns`.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_within(struct htw_scheduler *scheduler,
                                                 int64_t earliest_ns, int64_t latest_ns,
                                                 htw_callback *callback, void *arg,
                                                 htw_handle *ret_handle);
 
-/** How a timer repeats. It never overlaps with itself: the next run starts after this one. */
+/** How a timer repeats. Its runs never overlap: a run starts after the one before has ended. */
 enum htw_repeat {
-    /** Fixed rate; periods that passed meanwhile are left out, and counted for the next run. */
+    /** Fixed rate. Periods that passed during a run are skipped, and counted for the next run. That
+        is at the first planned time after the end of this one. */
     HTW_REPEAT_SKIP = 0,
-    /** Fixed rate; runs that are overdue follow one another until they have caught up. */
+    /** Fixed rate. Overdue runs follow one another until they have caught up. */
     HTW_REPEAT_BURST = 1,
-    /** Fixed rate; where a run was overdue, the periods count from its end from now on. */
+    /** Fixed rate. If a run was overdue, later periods count from its end. */
     HTW_REPEAT_DELAY = 2,
-    /** Fixed delay: a period from the end of a run to the start of the next. */
+    /** Fixed delay: a period from the end of a run to the start of the next one. */
     HTW_REPEAT_AFTER = 3
 };
 
 /**
- * Schedules a callback that repeats until it is cancelled.
+ * Schedules a callback that repeats until it is cancelled. Otherwise as htw_schedule().
  *
- * @param first_ns  the delay of the first run, as in htw_schedule().
- * @param period_ns more than 0.
- * @return as htw_schedule(). HTW_REPEAT_SKIP after a run that ends at time t: the next
- *         planned instant after t.
+ * @param first_ns  the delay of the first run, in nanoseconds.
+ * @param period_ns in nanoseconds; more than 0.
+ * @param repeat    how late runs are treated.
+ *
+ * Allocates a second record, as htw_schedule_spec().
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns,
                                                int64_t period_ns, enum htw_repeat repeat,
                                                htw_callback *callback, void *arg,
                                                htw_handle *ret_handle);
 
-/** A timer with all that it may have. Start from HTW_SPEC_INIT. */
+/** All properties that a timer can have. Start from HTW_SPEC_INIT. */
 struct htw_spec {
-    /** sizeof(struct htw_spec); set by the initialiser. */
+    /** sizeof(struct htw_spec); HTW_SPEC_INIT sets it. */
     size_t struct_size;
-    htw_callback *callback;
-    void *arg;
-    /** The delay, or with `absolute` the instant, at which it falls due; nanoseconds. */
+    htw_callback *callback; /**< not NULL */
+    void *arg;              /**< as in htw_schedule() */
+    /** The delay or, with `absolute`, the deadline, in nanoseconds. */
     int64_t when_ns;
-    /** When later than `when_ns`: any time until then will do. */
+    /** If greater than `when_ns`: the end of the range, as in htw_schedule_within(). */
     int64_t latest_ns;
-    bool absolute;
-    /** More than 0: it repeats, in the manner of `repeat`. */
+    bool absolute; /**< whether `when_ns` and `latest_ns` are deadlines */
+    /** More than 0: the timer repeats, as `repeat` says. 0: it runs once. */
     int64_t period_ns;
     enum htw_repeat repeat;
     /**
-     * Its key: `key_size` bytes (0 to UINT32_MAX), copied; NULL: none. At most one timer of a
-     * group, or of those without a group, is pending under a key. The key is free again when
-     * the callback of a timer that does not repeat starts.
+     * The key: `key_size` bytes (0 to UINT32_MAX), which are copied; NULL: none. At most one timer
+     * of a group, or of those without a group, is pending under a key. When the callback of a timer
+     * that does not repeat starts, the timer loses its key.
      */
     const void *key;
     size_t key_size;
-    /** If a timer is pending (or repeats) under the key, keep that one and answer -EEXIST;
-        otherwise the new one replaces it. */
+    /** If a timer is pending or repeats under the key: keep that one and return -EEXIST; otherwise
+        the new timer replaces it. */
     bool keep_existing;
-    /** NULL: none. A timer that joins a paused group waits until it is resumed. */
+    /** The group; NULL: none. In a paused group the timer waits until the group is resumed. */
     struct htw_group *group;
-    /** NULL: none. See at the top. */
+    /** The release hook; NULL: none. See "Who owns `arg`" at the top. */
     htw_release_hook *release;
 };
 
@@ -384,20 +410,25 @@ struct htw_spec {
 HTW_API void htw_spec_init(struct htw_spec *spec);
 
 /**
- * Schedules a timer as `spec` says.
+ * Schedules a timer with the properties of `spec`.
  *
- * @param ret_handle   may be NULL.
- * @param ret_replaced receives the timer of the same key that was cancelled in favour of the new
- *                     one; `handle` is 0 if there was none. Its `arg` is the caller's, and NULL if
- *                     the timer had a release hook, which has been called. May be NULL.
- * @return 0; -EEXIST with `keep_existing`; the errors of htw_schedule(); -EINVAL also when
- *         `struct_size` is unknown, the period is negative, or the group is another scheduler's.
- *         Where max_pending is reached, a timer that replaces another one is accepted. If the timer
- *         that has the key is running, it is not replaced: it only loses the key, and if it
- *         repeats, this run is the last.
+ * @param spec         the library keeps no pointer to it.
+ * @param ret_handle   receives the handle, before the callback can run. May be NULL.
+ * @param ret_replaced receives the timer of the same key that was cancelled in favour of this one;
+ *                     `handle` is 0 if there was none. The caller owns its `arg`, which is NULL if
+ *                     that timer had a release hook: the hook has run inside this call. May be
+ *                     NULL.
+ * @return 0: success, also if a timer was replaced. At `max_pending`, a timer may replace another;
+ *         -EEXIST: a timer has the key, and `keep_existing` is set;
+ *         -EINVAL also if `struct_size` is unknown, the period is negative, or the group belongs to
+ *         another scheduler;
+ *         the errors of htw_schedule().
  *
- * Cost: allocates a second record (some 130 bytes and the key) when it repeats, has a key,
- * a group, or a release hook. Keyed and grouped timers live in the shard of their key or group.
+ * After a failure nothing has changed, the caller owns `arg`, and the hook is not called. A timer
+ * that is running is not replaced: it loses the key, and if it repeats, this run is its last.
+ *
+ * Cost: O(1). A timer that repeats or has a key, a group or a hook takes a second record: about
+ * 130 bytes and the key. Timers with a key or group are in the shard of the key or group.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
@@ -406,161 +437,206 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
 /* ------------------------------------------------------------------ handles */
 
 /**
- * Cancels a timer. Never waits for a callback.
+ * Cancels a timer, and reports the outcome. Does not wait for a callback.
  *
- * @return HTW_CANCELLED: it will not run; HTW_RUNNING: it has started (for one that
- *         repeats, this run is the last); HTW_GONE: it has ended, or `handle` never named one.
+ * Warning: if the timer has a release hook, the hook runs inside this call, in this thread. Do not
+ * hold a lock that the hook takes.
  *
- * Of one cancel and one expiry exactly one wins. Cost: O(1). A timer of another CPU's shard
- * is claimed without its lock.
+ * @return HTW_CANCELLED: the callback does not run (again); the caller owns `arg`, if there is no
+ *         hook;
+ *         HTW_RUNNING: the callback is running; if the timer repeats, this run is its last;
+ *         HTW_GONE: the timer has ended, or `handle` never identified one.
+ *
+ * If a cancel and an expiration race, exactly one of them takes effect; the return value says
+ * which. Cost: O(1). A timer in the shard of another CPU is cancelled without the lock of that
+ * shard.
  */
 HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
- * Cancels a timer, and if its callback runs, waits until it (and the release hook) has returned.
+ * Cancels a timer, waits until its callback is not running, and reports the outcome.
  *
- * @return as htw_cancel(), where HTW_RUNNING means: it was running, and has ended; -EDEADLK
- *         when it would wait for itself: from inside that very callback, or in a ring of
- *         callbacks each of which waits for the next (of one scheduler: a ring over two is
- *         not noticed). The timer is cancelled all the same.
+ * Waits for the release hook, too. If the timer was pending, the hook runs inside this call.
  *
- * May block for as long as the callback runs. This is a cancellation point: a thread that is
- * cancelled while it waits has cancelled the timer, and no longer waits. No other function of this
- * header is one.
+ * @return HTW_CANCELLED: as htw_cancel();
+ *         HTW_RUNNING: the callback was running, and has returned;
+ *         HTW_GONE: as htw_cancel();
+ *         -EDEADLK: the call would wait for itself: it is inside this very callback, or in a ring
+ *         of callbacks each of which waits for the next one. (A ring through two schedulers is not
+ *         detected.) The timer is cancelled, but its callback is still running.
+ *
+ * May block for as long as the callback runs. This is the only function of this header that is a
+ * cancellation point: a thread that is cancelled here has cancelled the timer, and stops waiting.
  */
 HTW_API HTW_WARN_UNUSED int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
- * Cancels the timer that is pending or repeats under a key.
+ * Cancels the timer that is pending or repeats under a key, and reports the outcome.
  *
- * @param group   the group whose key it is; NULL for timers without a group.
- * @param ret_arg where its argument goes with HTW_CANCELLED, if it has no release hook
- *                (otherwise NULL); may be NULL.
- * @return as htw_cancel(); -EINVAL when `key` is NULL.
+ * @param group    the group of the timer; NULL for timers without a group.
+ * @param key      `key_size` bytes; not NULL.
+ * @param key_size 0 to UINT32_MAX.
+ * @param ret_arg  receives the argument with HTW_CANCELLED; NULL if the timer had a release hook,
+ *                 which has run inside this call. May be NULL.
+ * @return as htw_cancel().
  */
 HTW_API HTW_WARN_UNUSED int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group,
                                            const void *key, size_t key_size, void **ret_arg);
 
-/** The timer that is pending or repeats under a key; 0 if there is none. */
+/** Returns the handle of the timer that is pending or repeats under a key; 0 if there is none. */
 HTW_API htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
                                 const void *key, size_t key_size);
 
 /**
- * Gives a timer a new deadline, `delay_ns` from now; the handle stays.
+ * Gives a timer a new deadline, and reports the outcome. The handle remains valid.
  *
- * @return HTW_MOVED; HTW_RUNNING: too late, nothing has changed (in its own callback: it was
- *         cancelled meanwhile); HTW_GONE; -ESHUTDOWN; -ENOMEM, and -EAGAIN in the callback of a
- *         timer that does not repeat where max_pending is reached: nothing has changed. A timer
- * that waits in a paused group has this delay when it is resumed. In its own callback a timer may
- * be rescheduled, whether it repeats or not: it runs once more at that time (without its key, if it
- * had one and does not repeat). A repeating timer that runs elsewhere is moved, too: this is about
- * its next run. Later runs count from there.
+ * @param delay_ns from now, as in htw_schedule(). The timer of a paused group has this delay when
+ *                 the group is resumed.
+ * @return HTW_MOVED: the timer has the new deadline; later periods count from there;
+ *         HTW_RUNNING: nothing has changed: the callback is running, and the timer was cancelled
+ *         during the run or (except in its own callback) does not repeat;
+ *         HTW_GONE: the timer has ended, or `handle` never identified one;
+ *         -EAGAIN: only in the callback of a timer that does not repeat: `max_pending` is reached;
+ *         -ENOMEM, -ESHUTDOWN: nothing has changed.
  *
- * Cost: O(1); takes the lock of the timer's shard. To a later deadline it is nearly free.
+ * In its own callback any timer may be rescheduled: it runs again at that time (without its key, if
+ * it had one and does not repeat). For a repeating timer that is running, this sets its next run.
+ *
+ * Cost: O(1); locks the shard of the timer. A move to a later deadline costs almost nothing.
  */
 HTW_API int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t delay_ns);
 
-/** As htw_reschedule(), to an instant of the scheduler's clock. */
+/** As htw_reschedule(), but with a deadline of the scheduler's clock instead of a delay. */
 HTW_API int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
                               int64_t deadline_ns);
 
 /**
- * Gives a repeating timer another period, which holds from its next run on.
+ * Gives a repeating timer another period, from its next run on, and reports the outcome.
  *
- * @param period_ns more than 0.
- * @return HTW_MOVED; HTW_GONE; -EINVAL also when the timer does not repeat.
+ * @param period_ns in nanoseconds; more than 0.
+ * @return HTW_MOVED: the timer has the new period;
+ *         HTW_GONE: the timer has ended, or `handle` never identified one;
+ *         -EINVAL also if the timer does not repeat.
  */
 HTW_API int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns);
 
-/** Whether the timer is going to run: pending, paused, or due and not started. */
+/**
+ * Returns whether a timer waits for a run: it has a deadline or never comes, is paused, or is due
+ * and its callback has not started. False for a stale handle, and while the callback is running.
+ */
 HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
- * When the timer falls due.
+ * Gets the deadline of a timer.
  *
- * @param ret_deadline_ns the deadline, not rounded; for a paused timer as if it were resumed
- *                        now; while its callback runs, the one that this run was planned for, or
- *                        that it has been given since.
- * @return 0; -ENOENT when the handle is stale; -EINVAL.
+ * @param ret_deadline_ns receives the deadline, not rounded. Of a paused timer: as if it were
+ *                        resumed now. While the callback is running: that of this run, or the
+ *                        deadline that the timer was given since.
+ * @return 0: success;
+ *         -ENOENT: the handle is stale;
+ *         -EINVAL.
  */
 HTW_API int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle,
                          int64_t *ret_deadline_ns);
 
-/** How many timers are pending: not those that run now, whether or not they repeat. Exact when
-   no other thread is in a call. O(shards + threads). */
+/**
+ * Returns how many timers are pending. Timers that are running do not count, also if they repeat.
+ * Exact if no other thread is in a call. Cost: O(shards + threads).
+ */
 HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 
 /* ------------------------------------------------------------------ groups */
 
 /**
- * Creates a group: of a connection, or a tenant.
+ * Creates a group of timers, for example those of a connection or a tenant.
  *
- * @return 0; -EINVAL; -ENOMEM; -ESHUTDOWN. The caller destroys it, before the scheduler.
+ * @param ret_group receives the group. The caller owns it, and destroys it before the scheduler.
+ * @return 0: success;
+ *         -EINVAL, -ENOMEM, -ESHUTDOWN.
  */
 HTW_API HTW_WARN_UNUSED int htw_group_create(struct htw_scheduler *scheduler,
                                              struct htw_group **ret_group);
 
 /**
- * Destroys the group; NULL is allowed. Its timers go on without a group. They keep their
- * keys until they end, but no call can find them by key any more. Paused timers are resumed.
+ * Destroys a group; its timers continue without a group. NULL is ignored.
+ *
+ * Paused timers are resumed. The timers keep their keys until they end, but no call finds them by
+ * key any more.
  */
 HTW_API void htw_group_destroy(struct htw_group *group);
 
 /**
- * Cancels all timers of a group. Those that are scheduled meanwhile may escape.
+ * Cancels all timers of a group, and returns how many. Timers that are scheduled during the call
+ * may remain.
  *
- * @param visitor called for each that was cancelled, in no order; may be NULL.
- * @return how many were cancelled, at least 0 (running ones are not counted; repeating
- *         ones do not run again); -EINVAL for a NULL group; -EOWNERDEAD.
+ * @param visitor called for each timer that was cancelled, in no particular order, before its
+ *                release hook. May be NULL.
+ * @param context is passed to `visitor`.
+ * @return 0 or more: how many were cancelled. Timers that are running do not count, but do not run
+ *         again.
  *
- * Cost: O(timers of the group), in bounded slices.
+ * Cost: O(timers of the group); holds each lock only for a bounded number of timers at a time.
  */
 HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor,
                                  void *context);
 
 /**
- * Stops the time of a group: none of its callbacks starts after this has returned, until it is
- * resumed; what remained of each delay is kept. Pausing twice is pausing once. A callback that has
- * started runs on: `runs` of the statistics counts it already. A timer that is due when its group
- * is paused is due again when the group is resumed, and its `late_ns` counts from there.
+ * Pauses a group: after this has returned, no callback of the group starts until it is resumed.
  *
- * @return 0; -EINVAL; -EOWNERDEAD. Cost: as htw_group_cancel().
+ * Each timer keeps the rest of its delay. A callback that has started continues, and counts in
+ * `runs` of the statistics. A timer that is due now is due again when the group is resumed; its
+ * `late_ns` counts from then. To pause a paused group changes nothing.
+ *
+ * @return 0: success.
+ *
+ * Cost: as htw_group_cancel().
  */
 HTW_API int htw_group_pause(struct htw_group *group);
 
-/** Lets the time of a group go on. @return as htw_group_pause(). */
+/** Resumes a group: each timer continues with the rest of its delay. As htw_group_pause(). */
 HTW_API int htw_group_resume(struct htw_group *group);
 
-/** How many timers of the group are pending, paused or running; 0 for NULL. O(1). */
+/** Returns how many timers of a group are pending, paused or running; 0 for NULL. Cost: O(1). */
 HTW_API uint64_t htw_group_count(struct htw_group *group);
 
 /* ------------------------------------------------------------------ embedded */
 
 /**
- * A file descriptor that becomes readable when htw_scheduler_process() is to be called: for
- * epoll, poll, libuv, libev. It belongs to the scheduler; only wait for it.
+ * Returns a file descriptor that becomes readable when htw_scheduler_process() has something to do,
+ * for epoll, poll, libuv or libev.
  *
- * @return at least 0; -ENOTSUP unless the scheduler is embedded, and for HTW_CLOCK_MANUAL;
- *         -EMFILE, -ENFILE, -ENOMEM.
+ * It belongs to the scheduler: only wait for it, and do not read, write or close it. It also works
+ * edge-triggered (EPOLLET): one call of htw_scheduler_process() for each event is enough, with any
+ * budget.
+ *
+ * @return 0 or more: the file descriptor;
+ *         -ENOTSUP: the scheduler is not embedded, or has HTW_CLOCK_MANUAL.
  */
 HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
 
 /**
- * When htw_scheduler_process() has something to do: an instant of the clock, not
- * later than the earliest deadline rounded up to a tick, and earlier at times where a timer has
- * been cancelled or moved; HTW_NEVER_NS: nothing has a deadline.
+ * Returns when htw_scheduler_process() has something to do.
+ *
+ * @return a time of the scheduler's clock: at most the earliest deadline, rounded up to a tick. It
+ *         may be earlier after a timer was cancelled or moved;
+ *         HTW_NEVER_NS: no timer has a deadline.
  */
 HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
 
 /**
- * Runs what is due, in this thread (or hands it to the executor). Only for embedded schedulers.
+ * Runs callbacks that are due, in this thread (or hands them to the executor), and reports whether
+ * more work is left. Only for embedded schedulers.
  *
- * @param budget    the most callbacks to run; 0: all that are due now. What a callback schedules
- *                  for now may wait for the next call, so that this one ends.
- * @param ret_count how many were run (or handed over); may be NULL.
- * @return HTW_DONE; HTW_MORE when the budget was spent (htw/wheel.h; the file descriptor is
- *         readable still); -ENOTSUP as htw_scheduler_fd(); -EBUSY while another thread is in it;
- * -EDEADLK from a callback; -ESHUTDOWN.
+ * @param budget    the most callbacks to run; 0: all that are due at the start of the call. What a
+ *                  callback schedules for now may wait for the next call, so that this one ends.
+ * @param ret_count receives how many callbacks were run or handed over. May be NULL.
+ * @return HTW_DONE: all that was due has run;
+ *         HTW_MORE: the budget is used up, and the file descriptor is still readable. If the budget
+ *         is exactly used up this is returned, too, and the next call may find nothing;
+ *         -ENOTSUP: as htw_scheduler_fd();
+ *         -EBUSY: another thread is in this function;
+ *         -EDEADLK: called in a callback, hook, visitor or executor of this scheduler;
+ *         -ESHUTDOWN.
  */
 HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget,
                                   size_t *ret_count);
@@ -568,52 +644,60 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
 /* ------------------------------------------------------------------ manual time */
 
 /**
- * Lets the time of a HTW_CLOCK_MANUAL scheduler go on.
+ * Advances the clock of a scheduler with HTW_CLOCK_MANUAL, and runs all that becomes due.
  *
- * Visits in turn every tick at which a timer is due, over all shards; all callbacks of a
- * tick, and what they schedule for that tick, have returned before the next one. With 0 or 1
- * workers one callback runs at a time; with 0 they run in this thread. Returns when the time
- * is reached and all is quiet: every counter is exact then.
+ * Stops at each tick at which a timer is due, over all shards, in order. All callbacks of a tick,
+ * and what they schedule for that tick, have returned before the next tick. With 0 workers the
+ * callbacks run in this thread, with 1 worker one at a time in the worker. Returns when the new
+ * time is reached and nothing runs any more: all counters are exact then.
  *
- * @param delta_ns at least 0. 0 runs what is due now.
- * @return 0; -EINVAL also for a negative time; -ENOTSUP for another clock; -EDEADLK from a
- *         callback; -EBUSY while another thread is in it; -ESHUTDOWN.
+ * @param delta_ns in nanoseconds; at least 0. 0: runs what is due now.
+ * @return 0: success;
+ *         -EINVAL also for a negative value;
+ *         -ENOTSUP: the scheduler has another clock;
+ *         -EDEADLK: called in a callback, hook, visitor or executor of this scheduler;
+ *         -EBUSY: another thread is in this function;
+ *         -ESHUTDOWN.
  *
- * Blocks until the callbacks have returned. Does not return while callbacks keep
- * scheduling with no delay, unless another thread stops the scheduler; they keep no other
- * callback that is due waiting.
+ * Blocks until the callbacks have returned and the executor has run or dropped its tasks. It does
+ * not return if the executor leaves tasks to this same thread for later, or while callbacks always
+ * schedule more without a delay; then only a stop by another thread ends it.
  */
 HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
 
 /**
- * Sets a HTW_CLOCK_MANUAL scheduler to a time, as a user sets the wall clock: in one
- * step, forward or back. Forward, all that has become due runs, in order of ticks within a
- * shard; back, nothing runs that is not due at the new time. @return as htw_scheduler_advance().
+ * Sets the clock of a scheduler with HTW_CLOCK_MANUAL in one step, as a user sets the wall clock.
+ *
+ * Forward: all that has become due runs, within each shard in order of ticks. Back: nothing runs
+ * that is not due at the new time.
+ *
+ * @param time_ns the new time, in nanoseconds; at least 0.
+ * @return as htw_scheduler_advance(). Blocks as htw_scheduler_advance().
  */
 HTW_API int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);
 
 /* ------------------------------------------------------------------ executors */
 
 /**
- * Runs a task's callback, unless its timer was cancelled or the scheduler stopped meanwhile.
- * The task must not be touched afterwards. NULL is ignored.
+ * Runs the callback of a task, unless its timer was cancelled or the scheduler was stopped. The
+ * task must not be used afterwards. NULL is ignored.
  */
 HTW_API void htw_task_run(struct htw_task *task);
 
 /**
- * Ends a task's timer without running it, and reports the outcome. The task must not be used
- * afterwards.
+ * Cancels the timer of a task without running it, and reports the outcome. The task must not be
+ * used afterwards. If the timer has a release hook, the hook runs inside this call.
  *
- * @param ret_arg where the timer's argument goes with HTW_CANCELLED: it is the caller's; NULL if the
- *                timer had a release hook, which has been called. May be NULL.
- * @return HTW_CANCELLED: this call has ended the timer; HTW_GONE: it was cancelled before; -EINVAL:
- *         `task` is NULL; -EOWNERDEAD.
+ * @param ret_arg receives the argument with HTW_CANCELLED: the caller owns it. NULL if the timer
+ *                had a release hook. May be NULL.
+ * @return HTW_CANCELLED: this call has ended the timer;
+ *         HTW_GONE: it was cancelled before.
  */
 HTW_API HTW_WARN_UNUSED int htw_task_drop(struct htw_task *task, void **ret_arg);
 
 /* ------------------------------------------------------------------ statistics */
 
-/** How a quantity was distributed, in nanoseconds; percentiles are too great by 1/64 at most. */
+/** The distribution of a duration. Percentiles are at most 1/64 too high. */
 struct htw_distribution {
     uint64_t count;
     uint64_t sum_ns;
@@ -622,29 +706,29 @@ struct htw_distribution {
 };
 
 /**
- * Counters since the scheduler was created. When all is quiet
+ * Counters since the scheduler was created. When no thread is in a call and nothing runs,
  * scheduled = fired + cancelled + handed_back + pending.
  */
 struct htw_scheduler_stats {
-    /** sizeof(struct htw_scheduler_stats); set by HTW_SCHEDULER_STATS_INIT. */
+    /** sizeof(struct htw_scheduler_stats); HTW_SCHEDULER_STATS_INIT sets it. */
     size_t struct_size;
     uint64_t scheduled;     /**< schedule calls that returned 0 */
     uint64_t fired;         /**< timers that ended with a run */
-    uint64_t cancelled;     /**< timers cancelled before a run; replaced and dropped ones count */
-    uint64_t handed_back;   /**< timers that stop gave to the visitor */
-    uint64_t runs;          /**< callbacks started; more than fired where timers repeat */
+    uint64_t cancelled;     /**< timers cancelled without a run; replaced and dropped ones count */
+    uint64_t handed_back;   /**< timers that stop handed back */
+    uint64_t runs;          /**< callbacks started; more than `fired` if timers repeat */
     uint64_t late;          /**< callbacks started later than `late_threshold_ns` */
-    uint64_t missed;        /**< periods left out by HTW_REPEAT_SKIP */
-    uint64_t refused;       /**< schedule calls answered with -EAGAIN */
-    uint64_t moved;         /**< htw_reschedule() that returned HTW_MOVED */
-    uint64_t demoted;       /**< times a timer was re-filed in a wheel */
-    uint64_t wakeups;       /**< times an expirer woke up, or process was called */
+    uint64_t missed;        /**< periods skipped by HTW_REPEAT_SKIP */
+    uint64_t refused;       /**< schedule calls that returned -EAGAIN */
+    uint64_t moved;         /**< calls of htw_reschedule() that returned HTW_MOVED */
+    uint64_t demoted;       /**< times a timer was filed again in a wheel */
+    uint64_t wakeups;       /**< times an expirer woke up or process was called */
     uint64_t empty_wakeups; /**< of these, with nothing due */
     uint64_t pending;       /**< timers pending now, as htw_pending() */
     uint64_t running;       /**< callbacks running now */
-    uint64_t memory_bytes;  /**< memory that the scheduler holds, second records included */
-    struct htw_distribution lateness; /**< from the deadline to the start of the callback */
-    struct htw_distribution callback; /**< how long callbacks took */
+    uint64_t memory_bytes;  /**< memory of the scheduler, second records included */
+    struct htw_distribution lateness; /**< from the deadline to the start of a callback */
+    struct htw_distribution callback; /**< duration of callbacks */
 };
 
 #define HTW_SCHEDULER_STATS_INIT                                                         \
@@ -659,20 +743,25 @@ struct htw_scheduler_stats {
 HTW_API void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
 
 /**
- * Fills in `stats`, whose `struct_size` must be set.
+ * Copies the statistics of a scheduler to `stats`.
  *
- * @return 0; -EINVAL when a pointer is NULL or `struct_size` is unknown; -ENOMEM.
+ * @param stats its `struct_size` must be set, as HTW_SCHEDULER_STATS_INIT does.
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL, or `struct_size` is unknown;
+ *         -ENOMEM.
  *
- * Cost: O(shards + threads), some 50 us; takes each shard's lock for a moment, in turn.
+ * Cost: O(shards + threads), about 50 us; locks each shard briefly, one after the other.
  */
 HTW_API int htw_scheduler_get_stats(struct htw_scheduler *scheduler,
                                     struct htw_scheduler_stats *stats);
 
 /**
- * Writes the counters, and the distributions as histograms in seconds, in the text format of
- * Prometheus; every name starts with "htw_".
+ * Writes the statistics in the text format of Prometheus, the distributions as histograms in
+ * seconds. All names start with "htw_".
  *
- * @return 0; -EINVAL; -ENOMEM; -EIO when the stream failed.
+ * @return 0: success;
+ *         -EIO: writing to the stream failed;
+ *         -ENOMEM.
  */
 HTW_API int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream);
 
