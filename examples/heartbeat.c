@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A heartbeat: every 20 ms, to a receiver that once takes 110 ms to accept it.
+ * heartbeat.c - a heartbeat every 20 ms, to a receiver that once takes 110 ms to accept it.
  *
- * At a fixed rate the beats are planned for start + n * period, whatever happens, so that they
- * never drift. Those that pass while one is still being sent are left out, not sent in a
- * burst afterwards; the next beat is told how many they were, and passes it on.
+ * At a fixed rate the beats are planned for start + n * period, so that they never drift. Beats that
+ * pass while one is still being sent are skipped, not sent in a burst afterwards. The next beat gets
+ * their number and sends it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <htw/scheduler.h>
@@ -22,12 +22,12 @@ struct heart {
     unsigned beats;
     uint64_t missed;
     int64_t first_ns;    /* for when the first beat was planned */
-    bool slow_was_told;  /* the beat after the slow one knew of at least four that were missed */
+    bool slow_was_seen;  /* the beat after the slow one knew of at least four that were missed */
     bool drifted, early; /* must not be */
     sem_t enough;
 };
 
-/* The receiver, who may keep the sender waiting. */
+/* The receiver, which may be slow. */
 static void send_beat(unsigned number) {
     if (number == SLOW_BEAT)
         nanosleep(&(struct timespec) { .tv_nsec = 110 * HTW_MILLISECOND }, NULL);
@@ -41,7 +41,7 @@ static void beat(void *arg, const struct htw_expiration *expiration) {
     heart->beats++;
     heart->missed += expiration->missed;
     if (heart->beats == SLOW_BEAT + 1)
-        heart->slow_was_told = expiration->missed >= 4;
+        heart->slow_was_seen = expiration->missed >= 4;
     int64_t periods = (int64_t)(heart->beats - 1 + heart->missed);
     heart->drifted =
         heart->drifted || expiration->deadline_ns - heart->first_ns != periods * PERIOD_NS;
@@ -73,5 +73,5 @@ int main(void) {
     printf("%" PRIu64 " beats, %" PRIu64 " missed\n", stats.runs, stats.missed);
     htw_scheduler_destroy(scheduler);
     bool ended = outcome == HTW_CANCELLED || outcome == HTW_RUNNING;
-    return ended && heart.slow_was_told && !heart.drifted && !heart.early ? 0 : 1;
+    return ended && heart.slow_was_seen && !heart.drifted && !heart.early ? 0 : 1;
 }

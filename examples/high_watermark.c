@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A producer waits until its record is safe: until all replicas have it, which is when the
- * partition's high watermark has passed it. Each replica tells how far it has come; the slowest
- * one makes the watermark.
+ * high_watermark.c - a producer waits until all replicas have its record.
+ *
+ * That is when the partition's high watermark has reached it. Each replica reports its last record;
+ * the watermark is the smallest of these.
  */
 #include <htw/purgatory.h>
 
@@ -68,7 +69,7 @@ static int run(struct htw_scheduler *scheduler, struct htw_purgatory *purgatory)
 
 int main(void) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
-    scheduler_options.clock = HTW_CLOCK_MANUAL; /* so that nobody has to wait for a second */
+    scheduler_options.clock = HTW_CLOCK_MANUAL; /* so that the example takes no time */
     scheduler_options.workers = 0;
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.on_complete = answer;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A TCP server with keep-alive: a connection that says nothing for 200 ms is closed. Each has one
- * timer, which every request moves: the most frequent call by far, and one of a few nanoseconds.
+ * keepalive_server.c - a TCP server that closes a connection on which nothing comes for 200 ms.
+ *
+ * Each connection has one timer, which every request moves: the most frequent call by far, and one of
+ * a few nanoseconds.
  *
  * The scheduler is embedded: its file descriptor stands in the server's epoll set like any socket,
  * its callbacks run in the server's only thread, and so nothing here needs a lock.
@@ -92,7 +94,7 @@ static void serve(struct server *server) {
             else
                 serve_request(events[i].data.ptr);
         }
-        if (due) /* last, since it frees connections, of which `events` may tell */
+        if (due) /* last, since it frees connections, which `events` may name */
             htw_scheduler_process(server->scheduler, 0, NULL);
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How to test code that uses timers: give it a scheduler whose clock is set by hand. Without
- * workers all callbacks run inside htw_scheduler_advance(), in this thread; a day passes in a
- * millisecond, no test sleeps, and none fails because the machine was slow.
+ * manual_clock_test.c - tests of code that uses timers, with a scheduler on the manual clock.
+ *
+ * Without workers all callbacks run inside htw_scheduler_advance(), in this thread. A day passes in a
+ * millisecond, no test sleeps, and none fails because the machine is slow.
  */
 #include <htw/scheduler.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers wait for words on a topic, or until their time is up: a long poll. */
+/* purgatory_hello.c - a long poll: readers wait for words on a topic, with a timeout. */
 #include <htw/purgatory.h>
 
 #include <semaphore.h>

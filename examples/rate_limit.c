@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rate limit: at most one call to the same site in 5 seconds, for any number of sites.
+ * rate_limit.c - at most one call to the same site in 5 seconds, for any number of sites.
  *
- * A timer under the site's name is all the memory that this takes: as long as it is pending, the
- * site is left alone. Of many threads that ask at once exactly one is told yes, since looking for
- * the key and arming the timer are one step. A site that nobody calls any more leaves nothing
- * behind.
+ * The only memory is a timer with the site's name for a key: while it is pending, the site is not
+ * called. If many threads ask at once, exactly one may call, since finding the key and scheduling the
+ * timer are one step. A site that is not called any more takes no memory.
  *
- * The demo goes by a clock that is set by hand: it shows a minute, and takes none.
+ * The demo uses the manual clock: it shows a minute, and takes none.
  */
 #include <htw/scheduler.h>
 
@@ -39,7 +38,7 @@ static int may_call(struct htw_scheduler *scheduler, const char *site) {
 
 struct site {
     const char *name;
-    int every_s; /* how often somebody would like to call it */
+    int every_s; /* how often a thread wants to call it */
     int64_t last_ns;
     unsigned asked, called, too_soon;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Retrying with exponential backoff: a request to a server that is down for a while. The timer's
- * own callback makes the attempt and, when it fails, arms the same timer again, each time for
- * about twice as long. No thread sleeps meanwhile, so a million such requests may wait at once.
+ * retry.c - exponential backoff: a request to a server that is down for a while.
+ *
+ * The callback of the timer makes the attempt. When it fails, it schedules the same timer again, each
+ * time for about twice as long. No thread sleeps meanwhile, so a million such requests may wait.
  */
 #include <htw/backoff.h>
 #include <htw/scheduler.h>
@@ -28,7 +29,7 @@ static bool send_request(const struct request *request) {
 /* Whether another attempt follows. */
 static bool try_again_later(struct request *request, const struct htw_expiration *expiration) {
     if (htw_backoff_attempts(&request->backoff) + 1 >= ATTEMPTS_MAX)
-        return false; /* patience has its end */
+        return false; /* enough attempts */
     int64_t delay_ns = htw_backoff_next(&request->backoff);
     request->not_before_ns = htw_scheduler_now(expiration->scheduler) + delay_ns;
     printf("attempt %u failed; the next one in %.1f ms\n", request->attempts,
@@ -45,7 +46,7 @@ static void attempt(void *arg, const struct htw_expiration *expiration) {
     request->attempts++;
     request->succeeded = send_request(request);
     if (!request->succeeded && try_again_later(request, expiration))
-        return; /* another thread may be in the next attempt already: hands off */
+        return; /* another thread may be in the next attempt already */
     sem_post(&request->over);
 }
 

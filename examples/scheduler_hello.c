@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The smallest program with a scheduler: one timer runs, one is cancelled, one is left over. */
+/* scheduler_hello.c - of three timers one runs, one is cancelled, and stop hands one back. */
 #include <htw/scheduler.h>
 
 #include <semaphore.h>
@@ -9,7 +9,7 @@ static sem_t greeted;
 
 static void greet(void *arg,
                   const struct htw_expiration *expiration) { /* in a thread of the scheduler */
-    (void)expiration; /* it also tells how late it is, and its own handle */
+    (void)expiration; /* it also says how late it is, and its own handle */
     printf("hello, %s\n", (const char *)arg);
     sem_post(&greeted);
 }

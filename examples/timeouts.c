@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of the README: requests with timeouts, most of which are answered in time. */
+/* timeouts.c - a wheel alone: requests with timeouts, most of which are answered in time. */
 #include <htw/wheel.h>
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ int main(void) {
             0) /* in ticks */
             return 1;
     }
-    for (int i = 0; i < 1000; i++) /* all are answered, but for every 250th */
+    for (int i = 0; i < 1000; i++) /* all are answered, except every 250th */
         if (i % 250 != 0)
             htw_wheel_cancel(wheel, &requests[i].timeout);
 

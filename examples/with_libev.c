@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler inside a libev loop: one ev_io watcher, whose callback runs what is due. Here the
- * timers are the timeouts of requests; every other one is answered in time.
+ * with_libev.c - a scheduler inside a libev loop: the callback of one ev_io watcher runs what is due.
+ * The timers are the timeouts of requests; every other one is answered in time.
  */
 #include <htw/scheduler.h>
 

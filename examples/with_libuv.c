@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler inside a libuv loop: its file descriptor is watched like a socket, and its callbacks
- * run in the loop's thread. Unlike libuv's own timers, these may be scheduled by any thread: here
- * one of libuv's pool, which needs no uv_async_t to do so.
+ * with_libuv.c - a scheduler inside a libuv loop: the loop watches its file descriptor like a socket,
+ * and its callbacks run in the loop's thread.
+ *
+ * Unlike libuv's own timers, any thread may schedule these: here one of libuv's pool, without a
+ * uv_async_t.
  */
 #define _POSIX_C_SOURCE 200809L /* wanted by uv.h */
 #include <htw/scheduler.h>
@@ -11,7 +13,7 @@
 #include <uv.h>
 
 #define TIMERS 1000
-#define BUDGET 64 /* callbacks in a row, before the loop looks at its other handles */
+#define BUDGET 64 /* callbacks in a row, before the loop goes on with its other handles */
 
 struct program {
     struct htw_scheduler *scheduler;
@@ -26,7 +28,7 @@ struct program {
 static void on_readable(uv_poll_t *poll, int status, int events) {
     struct program *program = poll->data;
     (void)events;
-    /* HTW_MORE needs no thought: the descriptor is then readable still. */
+    /* After HTW_MORE the descriptor stays readable. */
     if (status != 0 || htw_scheduler_process(program->scheduler, BUDGET, NULL) < 0)
         uv_stop(program->loop);
 }
