@@ -2,26 +2,19 @@
 /*
  * alarms.c - the timers of the scheduler that ring when a timeout of a CPU is over.
  *
- * Two alarms repeat, with a period that never ends. They keep their record, so that the scheduler
- * does not refuse to set one. One of them is set to the earliest timeout. When it rings, its
- * callback (expire.c) ends the requests that are due, one after the other. A repeating timer does
- * not fire while its own callback is running. So before each hook the callback sets the other
- * alarm: to now, if more requests are due. A slow hook then delays no other request while a worker
- * is free, and the workers share a burst. While both callbacks are in hooks, a third alarm is
- * created, which does not repeat. If the scheduler refuses it (memory, max_pending), the next
- * timeout waits until one of the hooks returns.
+ * Two alarms repeat, with an endless period: they keep their record, so setting one cannot fail.
+ * One is set to the earliest timeout. Its callback (expire.c) ends the requests that are due.
+ * While it runs, its timer does not fire. So before each hook it sets the other alarm, to now if
+ * more is due: a slow hook delays no other request while a worker is free. While both callbacks
+ * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
+ * (memory, max_pending), the next timeout waits until a hook returns.
  *
- * An executor may drop an alarm. Then the other alarm is set, and a new one is created. If the
- * scheduler refuses that, and the other one is dropped too, the next submission sets an alarm, or
- * fails.
- *
- * The scheduler rounds the time of an alarm up to its own tick. So a timeout is never early, and as
- * late as a timer of the scheduler.
+ * If an executor drops an alarm, the other one is set and a new one is created. If both are lost,
+ * the next submission sets an alarm, or fails.
  */
 #include "alarms.h"
 
-/* An executor that drops alarms gets the next one at once this often. After that the delay doubles
-   each time, up to a second. */
+/* After this many drops the next alarm is delayed, twice as long each time, up to a second. */
 #define DROPS_AT_ONCE 8
 #define DROPS_MAX (DROPS_AT_ONCE + 10)
 
@@ -77,8 +70,8 @@ static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
     return NULL;
 }
 
-/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm is set to an
-   earlier time that needs none, and rings too early. */
+/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm rings too
+   early. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
     int64_t now_ns = htw_scheduler_now(scheduler);
@@ -152,8 +145,8 @@ void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm) {
     (void)htw__alarms_set(alarm->cpu);
 }
 
-/* The release hook. An alarm that repeats was dropped by an executor, or is no longer needed. The
-   other one may have rung or not. */
+/* The release hook. The alarm was dropped by an executor or cancelled; the single one may have rung
+   instead. */
 static void release_alarm(void *arg) {
     struct htw__timeout_alarm *alarm = arg;
     struct htw__cpu *cpu = alarm->cpu;

@@ -49,8 +49,8 @@ static __attribute__((noinline)) bool must_end_marked(struct htw__frame *frame,
                 return false;
             continue;
         }
-        /* Several events of its own hook in a row count as one: otherwise a hook that checks its own
-           key in each call would be called endlessly. */
+        /* Several events of its own hook in a row count as one: otherwise a hook that checks its
+           own key in each call would be called endlessly. */
         bool by_others = (htw__request_clear_events(request) & HTW__REQUEST_AGAIN) != 0;
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;

@@ -5,30 +5,23 @@
 
 #include "frame.h"
 
-/* Calls `try_complete`. True: the request is DONE, and the owner must end it. The hook may have
-   forked, and this be the child. The owner only. */
+/* Calls `try_complete`. True: the owner must end the request. This may be a child now. The owner
+   only. */
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
 
 /*
- * Whether the owner must end the request, with the reason in `*ret_reason`. If not, this call has
- * disowned the request, and the caller must not touch it any more. `idle` is the state that follows:
- * HTW__REQUEST_PENDING, or 0 if the request is the user's again.
- *
- * Calls `try_complete` if `ask`, and again as long as there are marks of events. The owner only.
+ * Calls `try_complete` if `ask`, and again while there are marks of events. True: the owner must
+ * end the request, for `*ret_reason`. False: the request is disowned and must not be touched; its
+ * state is `idle`, HTW__REQUEST_PENDING or 0 (the user's again). The owner only.
  */
 bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, bool ask,
                            uint32_t idle, enum htw_reason *ret_reason);
 
 /*
- * A check of a key that a thread is making: it goes along the key in rounds.
- *
- * If a `try_complete` of this thread checks the same key, that check does not begin a walk of its
- * own, or n requests whose hooks do so would cause n! calls. It sets `again`, and another round
- * follows.
- *
- * Hooks that check their key in each call would cause endless rounds. So a check accepts only one
- * inner check for each request of the first round, and HTW__CHECK_SLACK more. And a round that one
- * request alone has caused does not ask that request, if it was asked for its own checks before.
+ * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key
+ * causes another round: walks inside walks would make n! calls for n requests. A check accepts one
+ * inner check for each request of the first round and HTW__CHECK_SLACK more, or rounds could be
+ * endless. A round that one request alone has caused does not ask it a second time.
  */
 struct htw__check {
     uint64_t hash;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cpu.h - what the purgatory has for each CPU: a wheel for timeouts, its alarms, the memory of
- * keys, and a histogram.
+ * keys, and a histogram. A thread uses those of the CPU on which it runs, so threads seldom meet.
  *
- * A thread uses the data of the CPU on which it runs, so that threads seldom meet. It may run on
- * another CPU afterwards; hence the locks.
- *
- * A tick of the wheel is a microsecond of the steady clock (scheduler/steady.h), the finest tick of
- * a scheduler. Deadlines are rounded up to it.
+ * A tick of the wheel is a microsecond of the steady clock, the finest tick of a scheduler.
+ * Deadlines are rounded up to it.
  */
 #ifndef HTW_SRC_PURGATORY_CPU_H
 #define HTW_SRC_PURGATORY_CPU_H
@@ -51,18 +48,17 @@ int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_cal
 /* `cpu` may be zeroed instead of initialised. */
 void htw__cpu_fini(struct htw__cpu *cpu);
 
-/* Adds what the CPU holds to the statistics. */
 void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats);
 
-/* The present tick of the wheel. `now_ns` is what the caller has read from the steady clock. If a
-   manual clock was set back, the timeouts move to a new wheel. Under the lock. */
+/* The present tick; `now_ns` is of the steady clock. If a manual clock was set back, the timeouts
+   move to a new wheel. Under the lock. */
 uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns);
 
 static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
     return htw__steady_now_ns(cpu->purgatory->scheduler);
 }
 
-/* The data of the CPU on which this thread runs, or of another one if the kernel does not tell. */
+/* Of the CPU on which this thread runs. */
 static inline struct htw__cpu *htw__cpu_here(const struct htw_purgatory *purgatory) {
     return &purgatory->cpus[(uint32_t)sched_getcpu() % purgatory->cpu_count];
 }

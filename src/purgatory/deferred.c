@@ -2,16 +2,13 @@
 /*
  * deferred.c - checks that a callback of the scheduler makes.
  *
- * Each shard has a queue of checks. A callback, run(), takes the whole queue and makes them. A
- * check is queued only while such a callback is due: scheduled, and not begun. So a queued check is
- * always made. A thread that finds no callback due schedules one first.
+ * Each shard has a queue of checks, of which the callback makes all. A check is queued only while a
+ * callback is due: scheduled, and not begun. So no check is forgotten. A key has at most one check
+ * in the queue, which holds the key, so many events are one check.
  *
- * A key has at most one check in the queue, so many events on a key are one check. The check holds
- * its key: if the last request leaves the key and another one comes, the key still knows its check.
- *
- * An executor may drop the callback. Then the release hook schedules another one: at once the first
- * time, later each time that follows, up to a second. If the scheduler refuses it, the thread that
- * has dropped the callback makes the checks.
+ * If an executor drops the callback, the release hook schedules another one: at once the first
+ * time, then later and later, up to a second. If the scheduler refuses it, this thread makes the
+ * checks.
  */
 #include "deferred.h"
 
@@ -21,13 +18,11 @@
 
 #include <string.h>
 
-/* The delay of a callback after the second drop in a row. It doubles with each further drop, up to
-   this many times. */
+/* The delay after the second drop in a row. It doubles with each further drop. */
 #define RETRY_NS HTW_MILLISECOND
 #define RETRY_DOUBLINGS_MAX 10u
 
-/* A check in the queue. The bytes of the key are behind it: when the check begins it no longer holds
-   the key. */
+/* A check in the queue. A copy of the key's bytes is behind it. */
 struct htw__deferred {
     struct htw__deferred *next;
     struct htw__watched_key *key; /* valid until the check begins */
@@ -51,8 +46,8 @@ static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred 
     htw__release(&shard->purgatory->allocator, deferred, bytes_of(deferred->size));
 }
 
-/* The check begins, or is dropped: it no longer holds its key, for which another check may be
-   queued. Returns whether requests wait on the key. Under the lock. */
+/* A check begins or is dropped: another one of its key may be queued. Returns whether requests wait
+   on the key. Under the lock. */
 static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
     bool is_watched = !htw__ring_is_empty(&deferred->key->watches);
     deferred->key->node.tag &= ~(uint32_t)HTW__KEY_DEFERRED;
@@ -94,8 +89,7 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *q
     htw__frame_pop(&frame);
 }
 
-/* The callback. It does not make the checks that are queued meanwhile: with a steady stream of
-   events it would never return to the scheduler. */
+/* The callback. Checks that are queued meanwhile are for the next one, or it might never return. */
 static void run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct htw__purgatory_shard *shard = arg;
@@ -157,8 +151,8 @@ static void drop_all(struct htw__purgatory_shard *shard) {
     }
 }
 
-/* Schedules another callback for the checks in the queue. If the scheduler refuses it, this thread
-   makes the checks; if it was stopped, or the purgatory is being destroyed, they are dropped. */
+/* Schedules another callback for the queue. If that is refused, makes the checks; after a stop, or
+   during destroy, drops them. */
 static void reschedule_run(struct htw__purgatory_shard *shard) {
     int error = schedule_run(shard);
     if (error == 0)
@@ -175,11 +169,9 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
 }
 
 /*
- * The release hook of the callback. If the callback has not run, because an executor has dropped it
- * or it was cancelled, the queue needs another one.
- *
- * The hook cannot tell whether its own callback has run. If another callback is running, that one
- * counts as released here, and the dropped one is noticed when the other hook is called.
+ * The release hook of the callback. If the callback was dropped, the queue needs another one. The
+ * hook cannot tell: if another callback is running, this one counts as run, and the drop is noticed
+ * in the hook of the other one.
  */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
@@ -228,8 +220,8 @@ static int try_to_queue(struct htw__purgatory_shard *shard, uint64_t hash, const
     return result;
 }
 
-/* A check of the key that is queued begins later, under the same lock: it finds the request without
-   an owner. -EAGAIN: no callback is due. */
+/* Under the lock under which a queued check begins: so it finds the request without an owner.
+   -EAGAIN: no callback is due. */
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
                             bool *ret_disowned) {
     htw__lock_acquire(&shard->lock);

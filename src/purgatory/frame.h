@@ -5,11 +5,7 @@
 
 #include "state.h"
 
-/*
- * A call in which hooks run. Each thread has a stack of them. It tells whether the thread is in a
- * hook of a given request, whether it is checking a key already, and whether it is in a hook of a
- * purgatory that is to be destroyed.
- */
+/* Each thread has a stack of them. */
 struct htw__frame {
     struct htw_purgatory *purgatory;
     struct htw_request *request; /* whose `try_complete` runs, or NULL */

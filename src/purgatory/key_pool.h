@@ -2,14 +2,10 @@
 /*
  * key_pool.h - the memory of keys: slots of 64 bytes in chunks of 4 KiB.
  *
- * A chunk has a header and 63 slots. So a slot costs 65 bytes; an allocator that keeps the
- * alignment takes 80 to 128. The owner of a slot stores the number that the slot has in its chunk;
- * the number leads to the header.
- *
- * An empty chunk is freed if the other chunks have some free slots left, or if no slot of the pool
- * is in use. So a pool whose use goes up and down by a few slots does not allocate each time.
- *
- * Not thread-safe.
+ * A chunk has a header and 63 slots, so a slot costs 65 bytes; an allocator that keeps the
+ * alignment takes 80 to 128. The number of a slot, which its owner stores, leads to the header. An
+ * empty chunk is freed if the others have some free slots, or if no slot is in use: a use that
+ * goes up and down by a few slots does not allocate each time. Not thread-safe.
  */
 #ifndef HTW_SRC_PURGATORY_KEY_POOL_H
 #define HTW_SRC_PURGATORY_KEY_POOL_H

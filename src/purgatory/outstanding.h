@@ -2,12 +2,9 @@
 /*
  * outstanding.h - counts what still refers to an object, and waits for the last of it.
  *
- * A purgatory counts its callbacks: each from before the scheduler is asked for the timer until the
- * last step of its release hook. A threshold counts its requests: each from when it is linked until
- * its last hook has returned. The thread that destroys the object waits until nothing is counted.
- *
- * Add before the reference exists, and remove in its last step: the object may be gone afterwards.
- * So a thread that stops in between, in a hook or before one, only makes destroy wait.
+ * A purgatory counts its callbacks, from before each is scheduled until the last step of its
+ * release hook. A threshold counts its requests, from when each is linked until its last hook has
+ * returned. So a thread that stops in between only makes destroy wait.
  */
 #ifndef HTW_SRC_PURGATORY_OUTSTANDING_H
 #define HTW_SRC_PURGATORY_OUTSTANDING_H
@@ -37,10 +34,9 @@ void htw__outstanding_remove(struct htw__outstanding *outstanding);
 void htw__outstanding_close(struct htw__outstanding *outstanding);
 
 /*
- * Waits until none is left. The timers of `group` (may be NULL) are cancelled each time before it
- * looks: a thread that was counted before the close may schedule one at any time, and no thread may
- * be there to run it. The group's own count is no help: a timer leaves it before its release hook
- * is called. The caller is not cancelled as a thread meanwhile, since its object is half destroyed.
+ * Waits until none is left. Cancels the timers of `group` (may be NULL) again and again: a thread
+ * that was counted in time may schedule one at any moment. (The group's own count is no help: a
+ * timer leaves it before its release hook.) The thread cannot be cancelled meanwhile.
  */
 void htw__outstanding_wait(struct htw__outstanding *outstanding, struct htw_group *group);
 

@@ -8,13 +8,8 @@
 
 #define HTW__REASONS 4
 
-/*
- * A request counts in one shard, whatever the shards of its other keys are: in that of its first
- * key, or in that of its threshold.
- *
- * Each watch touches the members up to the table. They fill a cache line; the table, with the
- * buckets that it has before it grows, fills the next ones.
- */
+/* A request counts in the shard of its first key, or of its threshold. What each watch touches
+   fills three cache lines; the first buckets of the table fill the last two. */
 struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all members */
     uint64_t watched;                               /* watches; markers are not counted */
@@ -54,11 +49,10 @@ void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_r
 void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
                                   const struct htw_request *request, int reason);
 
-/* Counts a request that ends and was never linked, in any shard: chosen by its address, so that
-   threads seldom meet. */
+/* Counts a request that ends and was never linked, in a shard chosen by its address. */
 void htw__purgatory_count_unlinked(struct htw_request *request, enum htw_reason reason);
 
-/* Adds the counts and the memory of a shard to the statistics, except `completed`. */
+/* Adds all but `completed`. */
 void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,
                                     struct htw_purgatory_stats *stats);
 
@@ -67,8 +61,8 @@ htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
     return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
 }
 
-/* Loads the cache lines of a shard that a hash needs, if the table has not grown. Call it before
-   the lock is taken: the processor loads nothing ahead past that. */
+/* Loads the cache lines that a hash needs. Before the lock: the processor loads nothing ahead past
+   that. */
 static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
                                                  uint64_t hash) {
     const struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);

@@ -2,35 +2,22 @@
 /*
  * state.h - struct htw_purgatory, and an overview of the folder. Start here.
  *
- * Parts:
+ * Keys are divided into shards by their hash (shard.h). A key has a ring of watches in order of
+ * arrival; a watch links a request to a key (watch.h). A threshold has a tree of requests, ordered
+ * by value (waiting.h). Each CPU has a wheel with the timeouts of requests, and a few timers of the
+ * scheduler, its alarms, for the earliest of them (cpu.h).
  *
- *   shard.h      Keys are divided into shards by their hash. A shard has a lock and a table of the
- *                keys on which requests wait.
- *   watch.h      A key has a ring of watches in order of arrival. A watch links a request to a key.
- *                Up to three watches of a request are stored in the request itself; if there are
- *                more, all are in one block of memory.
- *   waiting.h    A threshold has a tree of the requests that wait on it, ordered by value.
- *   cpu.h        Each CPU has a wheel with the timeouts of the requests that were submitted there,
- *                and a few timers of the scheduler, its alarms. An alarm is set to the earliest
- *                timeout of the wheel, so that a timeout does not cost a timer of the scheduler.
+ * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
+ * (owner.h). submit.c links a request and disowns it; an event (check.c), an alarm (expire.c) or a
+ * cancel own it again. The owner that ends it unlinks it and calls `on_complete` and `release`
+ * (end.c).
  *
- * The life of a request:
+ * Why a request can be released: a thread touches a request only as its owner, or with the lock
+ * held under which it found the request: of a shard, a threshold or a CPU. The owner takes each of
+ * these locks to unlink the request. From then on no other thread can find it.
  *
- *   owner.h      At any time at most one thread owns a request. The owner alone calls its hooks,
- *                links and unlinks it. Other threads mark it instead of waiting.
- *   submit.c     A thread submits it, owns it, links it, and disowns it.
- *   check.c      An event on a key owns each of its requests in turn and calls `try_complete`.
- *   expire.c     An alarm owns each request whose timeout is over.
- *   end.c        An owner that ends a request unlinks it from everything, and calls `on_complete`
- *                and `release`.
- *
- * Why a request can be released: a thread touches a request only (1) as its owner, or (2) with the
- * lock held under which it found the request: of the shard of one of its keys, of its threshold, or
- * of the CPU of its timeout. The owner takes each of these locks to unlink the request before it
- * ends it. From then on no other thread can find the request.
- *
- * Locks: base/lock_rank.h has the order in which they are taken. With any of them held, the
- * allocator may be called. No lock is held while a hook runs.
+ * base/lock_rank.h has the order of locks. No lock is held while a hook runs; the allocator may be
+ * called with any.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H
@@ -73,21 +60,19 @@ struct htw_purgatory {
     uint32_t threshold_turn;            /* the next threshold counts its requests in this shard */
 };
 
-/*
- * Whether this process is a child of the one that created the purgatory. A hook or visitor may fork
- * and return in the child. Code that has called one asks this before it takes a lock or calls
- * another hook, and in a child only returns: a thread that the child lacks may hold the lock.
- */
+/* Whether this process is a child of the creator. After a hook or visitor, which may have forked,
+   ask this before you take a lock or call a hook: a thread that the child lacks may hold the lock.
+   */
 static inline bool htw__purgatory_is_child(const struct htw_purgatory *purgatory) {
     return __builtin_expect(purgatory->fork_count != htw__fork_count(), false);
 }
 
-/* The result of a public function that has run hooks: -EOWNERDEAD in a child, else `answer`. */
+/* What a public function returns that has run hooks. */
 static inline int64_t htw__purgatory_answer(const struct htw_purgatory *purgatory, int64_t answer) {
     return htw__purgatory_is_child(purgatory) ? -EOWNERDEAD : answer;
 }
 
-/* Why a public function cannot begin: -EINVAL for NULL; -EOWNERDEAD in a child; 0: it can. */
+/* Why a public function cannot begin; 0: it can. */
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return -EINVAL;

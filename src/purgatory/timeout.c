@@ -2,10 +2,8 @@
 /*
  * timeout.c - the timeout of a request: set, changed, cancelled, over.
  *
- * A timer of the scheduler for each request would cost a record, a handle and a second lock. Most
- * requests end before their timeout, so arming and cancelling have to be cheap. Here they are two
- * stores each in the wheel of a CPU. The scheduler only has a few alarms for all of them: see
- * alarms.c.
+ * Most requests end before their timeout, so arming and cancelling are two stores each in the wheel
+ * of a CPU. A timer of the scheduler for each would cost a record, a handle and a second lock.
  */
 #include "timeout.h"
 

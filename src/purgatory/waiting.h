@@ -17,8 +17,8 @@ struct htw_threshold {
     struct htw__link link;              /* in a ring of the purgatory, under its lock */
 };
 
-/* The requests of a threshold that a call ends: those that wait for `last_value` or less, and came
-   no later than `last_arrival`. Hooks could add requests for ever; those are not ended. */
+/* The requests that a call ends: those that wait for `last_value` or less, and came no later than
+   `last_arrival`, since hooks may add more. */
 struct htw__sweep {
     uint64_t last_value, last_arrival;
     uint64_t value, arrival; /* the sweep goes on behind these */
@@ -26,17 +26,16 @@ struct htw__sweep {
     int64_t marked;          /* busy requests that this sweep has marked */
 };
 
-/* Adds a request; `*ret_reached` tells that the value has been reached, and that it is not added. 0
-   or -ESHUTDOWN. The owner only. */
+/* Adds a request, unless the value has been reached already (`*ret_reached`). 0 or -ESHUTDOWN. The
+   owner only. */
 int htw__waiting_link(struct htw_threshold *threshold, struct htw_request *request, uint64_t value,
                       bool *ret_reached);
 
 /* Removes a request, and counts that: an enum htw_reason or HTW__NO_REASON. The owner only. */
 void htw__waiting_unlink(struct htw_request *request, int reason);
 
-/* Owns the next request of a sweep, and takes it out of the tree. Busy ones are marked and taken
-   out too, since their owners end them. NULL: the sweep is over, or this is a child that a hook has
-   forked. */
+/* Owns the next request of a sweep. Busy ones are marked. All of them are taken out of the tree.
+   NULL: the sweep is over, or this is a child. */
 struct htw_request *htw__waiting_next(struct htw_threshold *threshold, struct htw__sweep *sweep);
 
 /* Closes the threshold, and does the same for any request of it. Adds the marked ones. */

@@ -2,11 +2,10 @@
 /*
  * waits.h - how long requests waited: a sampled histogram in each CPU.
  *
- * To read the clock at the begin and the end of each wait would make requests slower by a seventh.
- * So at least 16 requests of a CPU are measured in each millisecond. The others cost a comparison
- * when they begin to wait and one when they end. A request with a timeout has read the clock anyway
- * when it begins to wait. A request without one reads it only if it is measured, and one in 16 of
- * the others, to notice the next millisecond.
+ * Reading the clock twice for each request would cost a seventh of its time. So at least 16
+ * requests of a CPU are measured in each millisecond; the others cost two comparisons. A request
+ * with a timeout has read the clock anyway. Without one it is read if the request is measured, and
+ * for one in 16 of the others, to notice the next millisecond.
  */
 #ifndef HTW_SRC_PURGATORY_WAITS_H
 #define HTW_SRC_PURGATORY_WAITS_H

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - visits the requests that wait on a key, in order of arrival. No lock is held while the
- * caller works on one.
+ * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
+ * between.
  *
- * A walk keeps its place by a marker behind the request that is visited. A second marker, which the
- * walk adds at the end of the key when it begins, is where it stops: requests that arrive meanwhile
- * are behind it. So a walk ends, and visits no request twice. Markers are watches without a
- * request, stored in the walk itself.
- *
- * (To own several requests under one lock would be cheaper. But hooks could not end those requests
- * meanwhile.)
+ * One marker, behind the request that is visited, keeps the place. Another one, added at the end
+ * of the key when the walk begins, is where it stops, before requests that arrive meanwhile.
+ * Markers are watches without a request. (To own several requests under one lock would be cheaper,
+ * but hooks could not end those.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H

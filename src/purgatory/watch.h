@@ -24,11 +24,9 @@ enum {
 #define HTW__KEY_NUMBER_SHIFT 8 /* a byte of the tag: the slot in its chunk */
 #define HTW__KEY_CPU_SHIFT 16   /* the rest: the CPU of the pool */
 
-/*
- * Keys lie at multiples of 64. So the low bits of a watch's `_key` can tell where its request is:
- * 1 to 3 for the first to the third watch in the request itself, or HTW__WATCH_DISTANT. A `_key`
- * of 0 is a marker of a walk.
- */
+/* The low bits of a watch's `_key` tell where its request is (keys are aligned): 1 to 3 for the
+   first to third watch inside the request, or HTW__WATCH_DISTANT. A `_key` of 0 is a marker of a
+   walk. */
 #define HTW__WATCH_PLACE ((uintptr_t)7)
 #define HTW__WATCH_DISTANT ((uintptr_t)7)
 
@@ -94,13 +92,11 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
 /* Removes a watch from its key, and frees the key if it was the last one. */
 void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch);
 
-/* Frees a key that has no watch, no marker and no deferred check. Call it after one of them is
-   gone. */
+/* Frees a key without watches, markers and deferred checks. */
 void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
                                      struct htw__watched_key *key);
 
-/* Takes any key out of the table of a closed shard; NULL: there is none. The key is freed as any
-   other. */
+/* Takes any key out of the table of a closed shard; NULL: there is none. */
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */
