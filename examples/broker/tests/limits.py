@@ -5,7 +5,7 @@ import threading
 import time
 
 from clients import Wire, command
-from harness import PATIENCE, equal, has, note, own, percentiles, settings, wait_for
+from harness import PATIENCE, equal, has, note, own, percentiles, settings, slowdown, wait_for
 from servers import broker
 
 
@@ -330,7 +330,7 @@ def clients_that_never_read_are_held_back_and_stall_nobody(server):
     took = pinger.finish()
     note(server, f"others were answered within {percentiles(took)}")
     limit = took[-1] if settings.strict else took[len(took) // 2]
-    assert limit < 50 * settings.slowness, f"another client waited for {limit:.1f} ms"
+    assert limit < 50 * slowdown(), f"another client waited for {limit:.1f} ms"
     wait_for(lambda: int(server.info("mem_clients_normal")) >= 10 << 20, "that replies pile up")
     executed = int(server.info("total_commands_processed"))
     kept = int(server.info("mem_clients_normal"))
