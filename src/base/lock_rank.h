@@ -12,8 +12,8 @@
  *
  * What crosses the layers:
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
- *    those of the scheduler. SCHEDULER_WALL comes first of all: with it held, the scheduler tells
- *    the purgatory that the wall clock was set.
+ *    those of the scheduler. SCHEDULER_LISTENERS comes first of all: with it held, the scheduler
+ *    calls the purgatory when the wall clock was set.
  *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
  *    their thread, or fork: the child starts with no lock held.
  *  - Only the allocator is called with locks held. It must not call the library.
@@ -24,19 +24,19 @@
 #include "assert.h"
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
-#define HTW__LOCK_RANKS(RANK)                                                       \
-    RANK(SCHEDULER_WALL, 1, "scheduler.wall")      /* who is told of a set clock */ \
-    RANK(PURGATORY, 2, "purgatory")                /* the lists of thresholds */    \
-    RANK(THRESHOLD, 3, "threshold")                /* its waiting requests */       \
-    RANK(PURGATORY_SHARD, 4, "purgatory.shard")    /* keys, watches, checks */      \
-    RANK(PURGATORY_CPU, 5, "purgatory.cpu")        /* the wheel of timeouts */      \
-    RANK(KEY_POOL, 6, "purgatory.key_pool")        /* the memory of keys */         \
-    RANK(SCHEDULER_LIFE, 7, "scheduler.life")      /* starting and stopping */      \
-    RANK(SCHEDULER_WAIT, 8, "scheduler.wait")      /* calls of cancel_wait */       \
-    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")    /* a wheel and its records */    \
-    RANK(SCHEDULER_POOL, 10, "scheduler.pool")     /* batches and workers */        \
-    RANK(SCHEDULER_RUNNER, 10, "scheduler.runner") /* counters of an executor */    \
-    RANK(ALARM, 10, "alarm")                       /* the setting of a timerfd */
+#define HTW__LOCK_RANKS(RANK)                                                                      \
+    RANK(SCHEDULER_LISTENERS, 1, "scheduler.listeners") /* who is called when the clock was set */ \
+    RANK(PURGATORY, 2, "purgatory")                     /* the lists of thresholds */              \
+    RANK(THRESHOLD, 3, "threshold")                     /* its waiting requests */                 \
+    RANK(PURGATORY_SHARD, 4, "purgatory.shard")         /* keys, watches, checks */                \
+    RANK(PURGATORY_CPU, 5, "purgatory.cpu")             /* the wheel of timeouts */                \
+    RANK(KEY_POOL, 6, "purgatory.key_pool")             /* the memory of keys */                   \
+    RANK(SCHEDULER_LIFE, 7, "scheduler.life")           /* starting and stopping */                \
+    RANK(SCHEDULER_WAITS, 8, "scheduler.waits")         /* the calls of cancel_wait */             \
+    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")         /* a wheel and its records */              \
+    RANK(SCHEDULER_POOL, 10, "scheduler.pool")          /* batches and workers */                  \
+    RANK(SCHEDULER_RUNNER, 10, "scheduler.runner")      /* counters of an executor */              \
+    RANK(ALARM, 10, "alarm")                            /* the setting of a timerfd */
 
 enum htw__lock_rank {
     HTW__RANK_NONE, /* a lock that was not initialized */

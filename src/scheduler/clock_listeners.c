@@ -17,7 +17,7 @@ static int64_t offset_ns(const struct htw__clock_listeners *listeners) {
 }
 
 void htw__clock_listeners_init(struct htw__clock_listeners *listeners, int64_t (*read_ns)(void)) {
-    htw__mutex_init(&listeners->mutex, HTW__RANK_SCHEDULER_WALL);
+    htw__mutex_init(&listeners->mutex, HTW__RANK_SCHEDULER_LISTENERS);
     htw__ring_init(&listeners->ring);
     listeners->read_ns = read_ns;
     if (read_ns != NULL)

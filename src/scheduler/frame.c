@@ -23,7 +23,7 @@ bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle hand
 void htw__cancel_waits_init(struct htw__cancel_waits *waits) {
     /* For helgrind a mutex is free before its owner has written to it for the last time. */
     HTW__ANNOTATE_ATOMIC(&waits->mutex, sizeof(waits->mutex));
-    htw__mutex_init(&waits->mutex, HTW__RANK_SCHEDULER_WAIT);
+    htw__mutex_init(&waits->mutex, HTW__RANK_SCHEDULER_WAITS);
     pthread_cond_init(&waits->ended, NULL);
     waits->first = NULL;
 }

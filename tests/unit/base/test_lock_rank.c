@@ -18,7 +18,7 @@ static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 static int init_locks(void **state) {
     (void)state;
-    htw__mutex_init(&wall, HTW__RANK_SCHEDULER_WALL);
+    htw__mutex_init(&wall, HTW__RANK_SCHEDULER_LISTENERS);
     htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
     htw__mutex_init(&pool, HTW__RANK_SCHEDULER_POOL);
     htw__mutex_init(&alarm_mutex, HTW__RANK_ALARM);
@@ -176,7 +176,7 @@ static const struct {
     { "without a rank", take_without_rank, "takes a lock that was not initialized" },
     { "released twice", release_what_is_free, "releases scheduler.shard which it does not hold" },
     { "asleep with another lock", sleep_with_another_lock,
-      "sleeps on scheduler.life while it holds scheduler.wall" },
+      "sleeps on scheduler.life while it holds scheduler.listeners" },
     { "asleep without the mutex", sleep_without_the_mutex,
       "sleeps on scheduler.life which it does not hold" },
 };
