@@ -200,17 +200,24 @@ static void pass_gate(void *arg, const struct htw_expiration *expiration) {
     wait_for(&gate->open, 1);
 }
 
-/* The one worker that there is has to do. */
-static void later_worker_that_is_refused_is_done_without(void **state) {
-    (void)state;
+/* One worker is in a callback that waits at the gate, and no other can be started. */
+static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) {
     struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = options_of(1, 4);
-    struct gate gate = { 0, 0 };
-    _Atomic int runs = 0;
+    struct htw_scheduler_options options = options_of(1, workers);
+    *gate = (struct gate) { 0, 0 };
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     atomic_store(&threads_left, 2);
-    assert_int_equal(htw_schedule(scheduler, 0, pass_gate, &gate, NULL), 0);
-    wait_for(&gate.entered, 1);
+    assert_int_equal(htw_schedule(scheduler, 0, pass_gate, gate, NULL), 0);
+    wait_for(&gate->entered, 1);
+    return scheduler;
+}
+
+/* The one worker does everything. */
+static void later_worker_that_is_refused_is_done_without(void **state) {
+    (void)state;
+    struct gate gate;
+    _Atomic int runs = 0;
+    struct htw_scheduler *scheduler = begin_at_gate(&gate, 4);
     for (int i = 0; i < 500; i++)
         assert_int_equal(schedule(scheduler, &runs, NULL), 0);
     wait_for(&threads_refused, 1); /* a second worker was wanted, and more than once */
@@ -223,14 +230,9 @@ static void later_worker_that_is_refused_is_done_without(void **state) {
 
 static void later_worker_is_started_when_there_is_room_again(void **state) {
     (void)state;
-    struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = options_of(1, 2);
-    struct gate gate = { 0, 0 };
+    struct gate gate;
     _Atomic int runs = 0;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    atomic_store(&threads_left, 2);
-    assert_int_equal(htw_schedule(scheduler, 0, pass_gate, &gate, NULL), 0);
-    wait_for(&gate.entered, 1);
+    struct htw_scheduler *scheduler = begin_at_gate(&gate, 2);
     assert_int_equal(schedule(scheduler, &runs, NULL), 0);
     wait_for(&threads_refused, 1);
     atomic_store(&threads_left, -1);
