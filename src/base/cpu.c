@@ -6,6 +6,5 @@
 
 uint32_t htw__cpu_count(uint32_t max) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
-    /* uncovered: no test can change how many CPUs the machine has */
     return count < 1 ? 1 : count > (long)max ? max : (uint32_t)count;
 }
