@@ -130,6 +130,7 @@ int scheduler_setup_later(void **state);
     static void name(struct scheduler_fixture *f)
 
 #define SCHEDULER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup, name)
+#define LATER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup_later, name)
 
 /** The counters. Those of timers must add up, which they do when all is quiet. */
 struct htw_scheduler_stats scheduler_stats(struct scheduler_fixture *self);

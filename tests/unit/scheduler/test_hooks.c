@@ -1,347 +1,252 @@
 /* SPDX-License-Identifier: MIT */
-/* Release hooks: called exactly once for whatever way a timer ends, after its callback, or
+/* test_hooks.c - release hooks: called exactly once for whatever way a timer ends, after its callback, or
    after the visitor. */
-#include "../../support/scheduler_case.h"
-
-#include "../unit.h"
+#include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <string.h>
 
-#define DELAY_NS (10 * HTW_MILLISECOND)
+#define DELAY_NS (10 * MS)
 
-static void hook_of_a_timer_that_fired_comes_after_its_callback(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, DELAY_NS - 1);
-    assert_string_equal(scheduler_case_log(test), "");
-    scheduler_case_advance(test, 1);
-    assert_string_equal(scheduler_case_log(test), "aA");
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_GONE);
-    assert_int_equal(a.releases, 1);
+static void arm_hooked(struct scheduler_fixture *f, unsigned number) {
+    struct htw_spec spec = hooked_spec(f, number, DELAY_NS);
+    arm_spec(f, number, &spec);
 }
 
-static void hook_of_a_cancelled_timer_comes_before_cancel_returns(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    probe_schedule_spec(&a, &spec);
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
-    assert_string_equal(scheduler_case_log(test), "A");
-    probe_schedule_spec(&a, &spec);
-    assert_int_equal(htw_cancel_wait(test->scheduler, a.handle), HTW_CANCELLED);
-    assert_string_equal(scheduler_case_log(test), "A");
+LATER_TEST(hook_of_a_timer_that_fired_comes_after_its_callback) {
+    arm_hooked(f, 0);
+    advance(f, DELAY_NS - 1);
+    assert_log(f, "");
+    advance(f, 1);
+    assert_log(f, "aA");
+    assert_int_equal(cancel(f, 0), HTW_GONE);
+    assert_int_equal(f->probes[0].releases, 1);
 }
 
-static void hook_of_a_group_comes_after_the_visitor(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    assert_int_equal(htw_group_create(test->scheduler, &test->group), 0);
-    spec.group = test->group;
-    probe_schedule_spec(&a, &spec);
-    assert_int_equal(htw_group_cancel(test->group, case_probe_visit, NULL), 1);
-    assert_string_equal(scheduler_case_log(test), "!aA");
-    probe_schedule_spec(&a, &spec);
-    assert_int_equal(htw_group_cancel(test->group, NULL, NULL), 1);
-    assert_string_equal(scheduler_case_log(test), "A");
+LATER_TEST(hook_of_a_cancelled_timer_comes_before_cancel_returns) {
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
+    arm_spec(f, 0, &spec);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    assert_log(f, "A");
+    arm_spec(f, 0, &spec);
+    assert_int_equal(cancel_wait(f, 0), HTW_CANCELLED);
+    assert_log(f, "A");
 }
 
-static void hook_of_a_keyed_timer_comes_when_it_is_replaced_or_cancelled(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct htw_spec first = case_probe_spec_hooked(&a, DELAY_NS);
-    struct htw_spec second = case_probe_spec_hooked(&b, DELAY_NS);
+LATER_TEST(hook_of_a_group_comes_after_the_visitor) {
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
+    create_group(f);
+    spec.group = f->group;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), 1);
+    assert_log(f, "!aA");
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_group_cancel(f->group, NULL, NULL), 1);
+    assert_log(f, "A");
+}
+
+LATER_TEST(hook_of_a_keyed_timer_comes_when_it_is_replaced_or_cancelled) {
+    struct htw_spec first = hooked_spec(f, 0, DELAY_NS);
+    struct htw_spec second = hooked_spec(f, 1, DELAY_NS);
     first.key = second.key = "key";
     first.key_size = second.key_size = 3;
-    probe_schedule_spec(&a, &first);
-    assert_int_equal(htw_schedule_spec(test->scheduler, &second, NULL, NULL), 0);
-    assert_string_equal(scheduler_case_log(test), "A");
-    assert_int_equal(htw_cancel_key(test->scheduler, NULL, "key", 3, NULL), HTW_CANCELLED);
-    assert_string_equal(scheduler_case_log(test), "B");
+    arm_spec(f, 0, &first);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &second, NULL, NULL), 0);
+    assert_log(f, "A");
+    assert_int_equal(htw_cancel_key(f->scheduler, NULL, "key", 3, NULL), HTW_CANCELLED);
+    assert_log(f, "B");
 }
 
-static void hook_of_a_repeating_timer_comes_after_its_last_run(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
+LATER_TEST(hook_of_a_repeating_timer_comes_after_its_last_run) {
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     spec.period_ns = DELAY_NS;
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, 3 * DELAY_NS);
-    assert_string_equal(scheduler_case_log(test), "aaa");
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
-    assert_string_equal(scheduler_case_log(test), "A");
+    arm_spec(f, 0, &spec);
+    advance(f, 3 * DELAY_NS);
+    assert_log(f, "aaa");
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    assert_log(f, "A");
 }
 
-static unsigned cancel_itself(struct probe *probe) {
-    return (unsigned)htw_cancel(probe->test->scheduler, probe->handle);
+static void act_cancel_itself(struct probe *self) {
+    self->result = htw_cancel(self->fixture->scheduler, self->handle);
 }
 
-static void hook_of_a_timer_that_cancels_itself_comes_once(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    a.during = cancel_itself;
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, DELAY_NS);
+LATER_TEST(hook_of_a_timer_that_cancels_itself_comes_once) {
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
+    f->probes[0].act = act_cancel_itself;
+    arm_spec(f, 0, &spec);
+    advance(f, DELAY_NS);
     spec.period_ns = DELAY_NS;
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, 5 * DELAY_NS);
-    assert_string_equal(scheduler_case_log(test), "aAaA");
-    assert_int_equal(a.answer, HTW_RUNNING);
+    arm_spec(f, 0, &spec);
+    advance(f, 5 * DELAY_NS);
+    assert_log(f, "aAaA");
+    assert_int_equal(f->probes[0].result, HTW_RUNNING);
 }
 
-static unsigned come_again_once(struct probe *probe) {
-    if (probe->runs > 1)
-        return 0;
-    return (unsigned)htw_reschedule(probe->test->scheduler, probe->handle, DELAY_NS);
+static void act_come_again_once(struct probe *self) {
+    if (self->runs > 1)
+        return;
+    self->result = htw_reschedule(self->fixture->scheduler, self->handle, DELAY_NS);
 }
 
-static void hook_of_a_timer_that_comes_again_waits_for_the_last_run(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    a.during = come_again_once;
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, DELAY_NS);
-    assert_string_equal(scheduler_case_log(test), "a");
-    scheduler_case_advance(test, DELAY_NS);
-    assert_string_equal(scheduler_case_log(test), "aA");
+LATER_TEST(hook_of_a_timer_that_comes_again_waits_for_the_last_run) {
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
+    f->probes[0].act = act_come_again_once;
+    arm_spec(f, 0, &spec);
+    advance(f, DELAY_NS);
+    assert_log(f, "a");
+    advance(f, DELAY_NS);
+    assert_log(f, "aA");
 }
 
-static void hook_of_what_stop_finds_comes_after_the_visitor(void **state) {
-    (void)state;
-    struct scheduler_case test;
-    struct htw_scheduler_options options = scheduler_case_options();
-    scheduler_case_begin(&test, &options);
-    struct probe a = scheduler_case_probe(&test, 'a'), b = scheduler_case_probe(&test, 'b');
-    struct probe c = scheduler_case_probe(&test, 'c');
-    struct htw_spec first = case_probe_spec_hooked(&a, DELAY_NS);
-    struct htw_spec second = case_probe_spec_hooked(&b, HTW_NEVER_NS);
-    struct htw_spec third = case_probe_spec_hooked(&c, 2 * DELAY_NS);
-    assert_int_equal(htw_group_create(test.scheduler, &test.group), 0);
-    third.group = test.group;
-    htw_group_pause(test.group);
-    probe_schedule_spec(&a, &first);
-    probe_schedule_spec(&b, &second);
-    probe_schedule_spec(&c, &third);
-    assert_int_equal(htw_scheduler_stop(test.scheduler, case_probe_visit, NULL), 0);
-    const char *log = scheduler_case_log(&test); /* in no particular order */
-    assert_int_equal(strlen(log), 9);
-    assert_non_null(strstr(log, "!aA"));
-    assert_non_null(strstr(log, "!bB"));
-    assert_non_null(strstr(log, "!cC"));
-    assert_int_equal(htw_schedule_spec(test.scheduler, &first, NULL, NULL), -ESHUTDOWN);
-    assert_int_equal(a.releases, 1);
-    scheduler_case_end(&test);
+LATER_TEST(hook_of_what_stop_finds_comes_after_the_visitor) {
+    struct htw_spec first = hooked_spec(f, 0, DELAY_NS);
+    struct htw_spec second = hooked_spec(f, 1, HTW_NEVER_NS);
+    struct htw_spec third = hooked_spec(f, 2, 2 * DELAY_NS);
+    create_group(f);
+    third.group = f->group;
+    htw_group_pause(f->group);
+    arm_spec(f, 0, &first);
+    arm_spec(f, 1, &second);
+    arm_spec(f, 2, &third);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
+    for (unsigned i = 0; i < 3; i++) /* in no particular order of timers */
+        assert_int_equal(f->log[2 * i + 1] ^ f->log[2 * i], EVENT_VISITED ^ EVENT_RELEASED);
+    assert_int_equal(f->log_count, 6);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &first, NULL, NULL), -ESHUTDOWN);
+    assert_int_equal(f->probes[0].releases, 1);
 }
 
-static void hook_of_what_destroy_finds_comes(void **state) {
-    (void)state;
-    struct scheduler_case test;
-    struct htw_scheduler_options options = scheduler_case_options();
-    scheduler_case_begin(&test, &options);
-    struct probe a = scheduler_case_probe(&test, 'a');
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_end(&test);
-    assert_string_equal(scheduler_case_log(&test), "A");
+LATER_TEST(hook_of_what_destroy_finds_comes) {
+    arm_hooked(f, 0);
+    assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
+    f->scheduler = NULL;
+    assert_log(f, "A");
 }
 
 /* ---- not at all when scheduling failed */
 
-static void hook_is_not_called_when_scheduling_failed(void **state) {
-    (void)state;
-    struct scheduler_case test;
-    struct htw_scheduler_options options = scheduler_case_options();
-    options.max_pending = 1;
-    scheduler_case_begin(&test, &options);
-    struct probe a = scheduler_case_probe(&test, 'a'), b = scheduler_case_probe(&test, 'b');
-    struct htw_spec first = case_probe_spec(&a, DELAY_NS),
-                    spec = case_probe_spec_hooked(&b, DELAY_NS);
+LATER_TEST(hook_is_not_called_when_scheduling_failed) {
+    f->options.max_pending = 1;
+    scheduler_reopen(f);
+    struct htw_spec first = probe_spec(f, 0, DELAY_NS), spec = hooked_spec(f, 1, DELAY_NS);
     first.key = "key";
     first.key_size = 3;
-    probe_schedule_spec(&a, &first);
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -EAGAIN);
+    arm_spec(f, 0, &first);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EAGAIN);
     spec.key = "key";
     spec.key_size = 3;
     spec.keep_existing = true;
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -EEXIST);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EEXIST);
     spec.keep_existing = false;
     spec.period_ns = -1;
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
     spec.period_ns = 0;
     spec.callback = NULL;
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -EINVAL);
-    spec.callback = case_probe_run;
-    failing_allocator_fail(&test.memory, 1, true);
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -ENOMEM);
-    failing_allocator_relent(&test.memory);
-    assert_int_equal(htw_scheduler_stop(test.scheduler, NULL, NULL), 0);
-    assert_int_equal(htw_schedule_spec(test.scheduler, &spec, NULL, NULL), -ESHUTDOWN);
-    assert_int_equal(b.releases, 0);
-    scheduler_case_end(&test);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    spec.callback = probe_run;
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ENOMEM);
+    failing_allocator_relent(&f->memory);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
+    assert_int_equal(f->probes[1].releases, 0);
 }
 
 /* ---- hooks that call the library */
 
-static void schedule_next(struct probe *probe) {
-    struct probe *next = probe->context;
-    struct htw_spec spec = case_probe_spec_hooked(next, DELAY_NS);
-    next->answer = (unsigned)htw_schedule_spec(probe->test->scheduler, &spec, &next->handle, NULL);
+static void release_and_schedule_next(struct probe *self) {
+    struct probe *next = self + 1;
+    struct htw_spec spec = hooked_spec(self->fixture, next->number, DELAY_NS);
+    next->result = htw_schedule_spec(self->fixture->scheduler, &spec, &next->handle, NULL);
 }
 
-static void hook_may_schedule(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct probe c = scheduler_case_probe(test, 'c');
-    a.on_release = schedule_next;
-    a.context = &b;
-    b.on_release = schedule_next;
-    b.context = &c;
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, DELAY_NS);
-    assert_int_equal(b.answer, 0);
-    assert_int_equal(htw_cancel(test->scheduler, b.handle), HTW_CANCELLED);
-    scheduler_case_advance(test, DELAY_NS);
-    assert_string_equal(scheduler_case_log(test), "aABcC");
+LATER_TEST(hook_may_schedule) {
+    f->probes[0].on_release = f->probes[1].on_release = release_and_schedule_next;
+    arm_hooked(f, 0);
+    advance(f, DELAY_NS);
+    assert_int_equal(f->probes[1].result, 0);
+    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
+    advance(f, DELAY_NS);
+    assert_log(f, "aABcC");
 }
 
-static void cancel_next(struct probe *probe) {
-    struct probe *next = probe->context;
-    next->answer = (unsigned)htw_cancel(probe->test->scheduler, next->handle);
+static void release_and_cancel_next(struct probe *self) {
+    struct probe *next = &self->fixture->probes[(self->number + 1) % 3];
+    next->result = htw_cancel(self->fixture->scheduler, next->handle);
 }
 
-static void hook_may_cancel(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a'), b = scheduler_case_probe(test, 'b');
-    struct probe c = scheduler_case_probe(test, 'c');
-    a.on_release = b.on_release = c.on_release = cancel_next;
-    a.context = &b;
-    b.context = &c;
-    c.context = &a;
-    struct htw_spec first = case_probe_spec_hooked(&a, DELAY_NS);
-    struct htw_spec second = case_probe_spec_hooked(&b, DELAY_NS);
-    struct htw_spec third = case_probe_spec_hooked(&c, DELAY_NS);
-    probe_schedule_spec(&a, &first);
-    probe_schedule_spec(&b, &second);
-    probe_schedule_spec(&c, &third);
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
-    assert_string_equal(scheduler_case_log(test), "ABC");
-    assert_int_equal(b.answer, HTW_CANCELLED);
-    assert_int_equal(c.answer, HTW_CANCELLED);
-    assert_int_equal(a.answer, HTW_GONE); /* its own hook was under way */
+LATER_TEST(hook_may_cancel) {
+    for (unsigned i = 0; i < 3; i++) {
+        f->probes[i].on_release = release_and_cancel_next;
+        arm_hooked(f, i);
+    }
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    assert_log(f, "ABC");
+    assert_int_equal(f->probes[1].result, HTW_CANCELLED);
+    assert_int_equal(f->probes[2].result, HTW_CANCELLED);
+    assert_int_equal(f->probes[0].result, HTW_GONE); /* its own hook was under way */
 }
 
-struct answers {
-    int cancel, reschedule, set_period, deadline, wait;
+static struct {
+    int cancel, reschedule, set_period, wait;
     bool pending;
-};
+} answers;
 
-static void ask_everything(struct probe *probe) {
-    struct htw_scheduler *scheduler = probe->test->scheduler;
-    struct answers *answers = probe->context;
-    int64_t deadline_ns;
-    answers->reschedule = htw_reschedule(scheduler, probe->handle, DELAY_NS);
-    answers->pending = htw_is_pending(scheduler, probe->handle);
-    answers->set_period = htw_set_period(scheduler, probe->handle, DELAY_NS);
-    answers->deadline = htw_deadline(scheduler, probe->handle, &deadline_ns);
-    answers->cancel = htw_cancel(scheduler, probe->handle);
-    answers->wait = htw_cancel_wait(scheduler, probe->handle);
+static void release_and_ask(struct probe *self) {
+    struct htw_scheduler *scheduler = self->fixture->scheduler;
+    answers.reschedule = htw_reschedule(scheduler, self->handle, DELAY_NS);
+    answers.pending = htw_is_pending(scheduler, self->handle);
+    answers.set_period = htw_set_period(scheduler, self->handle, DELAY_NS);
+    answers.cancel = htw_cancel(scheduler, self->handle);
+    answers.wait = htw_cancel_wait(scheduler, self->handle);
 }
 
 /* The hook is the last of the timer: nothing can bring it back. */
-static void hook_cannot_bring_its_timer_back(void **state) {
-    (void)state;
-    struct scheduler_case test;
-    struct htw_scheduler_options options = scheduler_case_options();
-    options.max_pending = 1;
-    scheduler_case_begin(&test, &options);
-    struct probe a = scheduler_case_probe(&test, 'a');
+LATER_TEST(hook_cannot_bring_its_timer_back) {
+    f->options.max_pending = 1;
+    scheduler_reopen(f);
     for (unsigned round = 0; round < 3; round++) { /* a credit lost would be missed then */
-        struct answers answers;
-        a.context = &answers;
-        a.on_release = ask_everything;
-        struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-        probe_schedule_spec(&a, &spec);
-        scheduler_case_advance(&test, DELAY_NS);
+        f->probes[0].on_release = release_and_ask;
+        arm_hooked(f, 0);
+        advance(f, DELAY_NS);
         assert_true(answers.reschedule == HTW_RUNNING || answers.reschedule == HTW_GONE);
         assert_false(answers.pending);
         assert_true(answers.set_period <= 0);
         assert_true(answers.cancel == HTW_RUNNING || answers.cancel == HTW_GONE);
         assert_true(answers.wait == -EDEADLK || answers.wait == HTW_GONE);
-        scheduler_case_advance(&test, 5 * DELAY_NS);
-        assert_string_equal(scheduler_case_log(&test), "aA");
+        advance(f, 5 * DELAY_NS);
+        assert_log(f, "aA");
     }
-    assert_int_equal(scheduler_case_stats(test.scheduler).moved, 0);
-    scheduler_case_end(&test);
+    assert_int_equal(scheduler_stats(f).moved, 0);
 }
 
-static void stop_scheduler(struct probe *probe) {
-    *(int *)probe->context = htw_scheduler_stop(probe->test->scheduler, NULL, NULL);
+static void release_and_stop(struct probe *self) {
+    self->result = htw_scheduler_stop(self->fixture->scheduler, NULL, NULL);
 }
 
-static void hook_that_stops_the_scheduler_is_told_edeadlk(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe a = scheduler_case_probe(test, 'a');
-    int after_run = 0, after_cancel = 0;
-    struct htw_spec spec = case_probe_spec_hooked(&a, DELAY_NS);
-    a.on_release = stop_scheduler;
-    a.context = &after_run;
-    probe_schedule_spec(&a, &spec);
-    scheduler_case_advance(test, DELAY_NS);
-    assert_int_equal(after_run, -EDEADLK);
-    a.context = &after_cancel;
-    probe_schedule_spec(&a, &spec);
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
-    assert_int_equal(after_cancel, -EDEADLK);
-    a.on_release = NULL;
-    probe_schedule_spec(&a, &spec); /* it lives */
-    assert_int_equal(htw_cancel(test->scheduler, a.handle), HTW_CANCELLED);
+/* Stop would wait for the hook of a timer that ran. The rule is for all hooks. */
+LATER_TEST(hook_that_stops_the_scheduler_is_told_edeadlk) {
+    for (unsigned i = 0; i < 3; i++) {
+        f->probes[i].on_release = release_and_stop;
+        arm_hooked(f, i);
+        if (i == 0)
+            advance(f, DELAY_NS);
+        else if (i == 1)
+            assert_int_equal(cancel(f, i), HTW_CANCELLED);
+        else
+            assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
+        assert_int_equal(f->probes[i].result, -EDEADLK);
+    }
+    assert_log(f, "aAB!cC");
 }
-
-static int answer_of_visitor;
 
 static void visit_and_stop(void *context, const struct htw_unexpired *unexpired) {
-    (void)unexpired;
-    answer_of_visitor = htw_scheduler_stop(context, NULL, NULL);
+    struct probe *probe = unexpired->arg;
+    probe->result = htw_scheduler_stop(context, NULL, NULL);
 }
 
-static void visitor_of_stop_that_stops_is_told_edeadlk(void **state) {
-    (void)state;
-    struct scheduler_case test;
-    struct htw_scheduler_options options = scheduler_case_options();
-    scheduler_case_begin(&test, &options);
-    struct probe a = scheduler_case_probe(&test, 'a');
-    probe_schedule(&a, DELAY_NS);
-    assert_int_equal(htw_scheduler_stop(test.scheduler, visit_and_stop, test.scheduler), 0);
-    assert_int_equal(answer_of_visitor, -EDEADLK);
-    scheduler_case_end(&test);
-}
-
-#define CASE(name) \
-    cmocka_unit_test_setup_teardown(name, scheduler_case_setup, scheduler_case_teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(hook_of_a_timer_that_fired_comes_after_its_callback),
-        CASE(hook_of_a_cancelled_timer_comes_before_cancel_returns),
-        CASE(hook_of_a_group_comes_after_the_visitor),
-        CASE(hook_of_a_keyed_timer_comes_when_it_is_replaced_or_cancelled),
-        CASE(hook_of_a_repeating_timer_comes_after_its_last_run),
-        CASE(hook_of_a_timer_that_cancels_itself_comes_once),
-        CASE(hook_of_a_timer_that_comes_again_waits_for_the_last_run),
-        cmocka_unit_test(hook_of_what_stop_finds_comes_after_the_visitor),
-        cmocka_unit_test(hook_of_what_destroy_finds_comes),
-        cmocka_unit_test(hook_is_not_called_when_scheduling_failed),
-        CASE(hook_may_schedule),
-        CASE(hook_may_cancel),
-        cmocka_unit_test(hook_cannot_bring_its_timer_back),
-        CASE(hook_that_stops_the_scheduler_is_told_edeadlk),
-        cmocka_unit_test(visitor_of_stop_that_stops_is_told_edeadlk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+LATER_TEST(visitor_of_stop_that_stops_is_told_edeadlk) {
+    arm(f, 0, DELAY_NS);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, visit_and_stop, f->scheduler), 0);
+    assert_int_equal(f->probes[0].result, -EDEADLK);
 }

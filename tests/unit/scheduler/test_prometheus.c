@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text for Prometheus, read by a parser that takes nothing but what the format's
    description allows and what this library promises beyond. */
-#include "../../support/scheduler_case.h"
-
-#include "../unit.h"
+#include "scheduler_fixture.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DELAY_NS (10 * HTW_MILLISECOND)
+#define DELAY_NS (10 * MS)
 
 enum { FAMILIES_MAX = 64 };
 
@@ -200,65 +198,46 @@ static void assert_agrees(struct htw_scheduler *scheduler) {
     assert_int_equal(family_count, 17);
 }
 
-static void prometheus_of_a_new_scheduler_is_well_formed(void **state) {
-    struct scheduler_case *test = *state;
-    assert_agrees(test->scheduler);
+LATER_TEST(prometheus_of_a_new_scheduler_is_well_formed) {
+    assert_agrees(f->scheduler);
 }
 
-static void prometheus_after_some_life_agrees_with_the_stats(void **state) {
-    struct scheduler_case *test = *state;
-    static struct probe probes[500];
+LATER_TEST(prometheus_after_some_life_agrees_with_the_stats) {
     for (unsigned i = 0; i < 500; i++) {
-        probes[i] = scheduler_case_probe(test, 'p');
-        probe_schedule(&probes[i], (i + 1) * DELAY_NS);
+        arm(f, i, (i + 1) * DELAY_NS);
     }
     for (unsigned i = 0; i < 500; i += 5)
-        assert_int_equal(htw_cancel(test->scheduler, probes[i].handle), HTW_CANCELLED);
-    htw_reschedule(test->scheduler, probes[1].handle, HTW_SECOND);
-    assert_int_equal(htw_schedule_every(test->scheduler, 0, DELAY_NS, HTW_REPEAT_SKIP,
-                                        case_probe_run, &probes[0], NULL),
+        assert_int_equal(cancel(f, i), HTW_CANCELLED);
+    reschedule(f, 1, HTW_SECOND);
+    assert_int_equal(htw_schedule_every(f->scheduler, 0, DELAY_NS, HTW_REPEAT_SKIP, probe_run,
+                                        &f->probes[0], NULL),
                      0);
-    scheduler_case_advance(test, 33 * DELAY_NS);
-    htw_scheduler_set_time(test->scheduler, CASE_START_NS + 333 * DELAY_NS);
-    assert_agrees(test->scheduler);
+    advance(f, 33 * DELAY_NS);
+    htw_scheduler_set_time(f->scheduler, START_NS + 333 * DELAY_NS);
+    assert_agrees(f->scheduler);
     assert_true(family_of("htw_missed_periods_total")->value > 0);
     assert_true(family_of("htw_late_total")->value > 0);
 }
 
-static void prometheus_to_a_stream_that_fails_answers_eio(void **state) {
-    struct scheduler_case *test = *state;
+LATER_TEST(prometheus_to_a_stream_that_fails_answers_eio) {
     for (unsigned unbuffered = 0; unbuffered < 2; unbuffered++) {
         FILE *full = fopen("/dev/full", "w");
         assert_non_null(full);
         if (unbuffered)
             setvbuf(full, NULL, _IONBF, 0);
-        assert_int_equal(htw_scheduler_prometheus(test->scheduler, full), -EIO);
+        assert_int_equal(htw_scheduler_prometheus(f->scheduler, full), -EIO);
         fclose(full);
     }
     FILE *null = fopen("/dev/null", "r"); /* not for writing */
     assert_non_null(null);
-    assert_int_equal(htw_scheduler_prometheus(test->scheduler, null), -EIO);
+    assert_int_equal(htw_scheduler_prometheus(f->scheduler, null), -EIO);
     fclose(null);
 }
 
-static void prometheus_given_wrongly_is_refused(void **state) {
-    struct scheduler_case *test = *state;
+LATER_TEST(prometheus_given_wrongly_is_refused) {
     assert_int_equal(htw_scheduler_prometheus(NULL, stdout), -EINVAL);
-    assert_int_equal(htw_scheduler_prometheus(test->scheduler, NULL), -EINVAL);
-    failing_allocator_fail(&test->memory, 1, true);
-    assert_int_equal(htw_scheduler_prometheus(test->scheduler, stdout), -ENOMEM);
-    failing_allocator_relent(&test->memory);
-}
-
-#define CASE(name) \
-    cmocka_unit_test_setup_teardown(name, scheduler_case_setup, scheduler_case_teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(prometheus_of_a_new_scheduler_is_well_formed),
-        CASE(prometheus_after_some_life_agrees_with_the_stats),
-        CASE(prometheus_to_a_stream_that_fails_answers_eio),
-        CASE(prometheus_given_wrongly_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(htw_scheduler_prometheus(f->scheduler, NULL), -EINVAL);
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_scheduler_prometheus(f->scheduler, stdout), -ENOMEM);
+    failing_allocator_relent(&f->memory);
 }

@@ -3,8 +3,7 @@
  * How much is done while the lock of a shard is held. The calls that take timers out of the wheels
  * are the test's own, which count the emptied buckets that each of them discards.
  */
-#include "../../support/scheduler_case.h"
-#include "../unit.h"
+#include "scheduler_fixture.h"
 
 /* As in src/scheduler/state.h. */
 #define SLICE 64u
@@ -57,54 +56,37 @@ struct htw_timer *__wrap_htw_wheel_drain(struct htw_wheel *wheel) {
 }
 
 /* Timers of as many buckets, which are cancelled. */
-static void empty_many_buckets(struct scheduler_case *test) {
-    struct probe probes[BUCKETS];
+static void empty_many_buckets(struct scheduler_fixture *f) {
     for (unsigned i = 0; i < BUCKETS; i++) {
-        probes[i] = scheduler_case_probe(test, 'x');
-        probe_schedule(&probes[i], (int64_t)(i + 1) * 300 * HTW_MILLISECOND);
+        arm(f, i, (int64_t)(i + 1) * 300 * MS);
     }
     for (unsigned i = 0; i < BUCKETS; i++)
-        assert_int_equal(htw_cancel(test->scheduler, probes[i].handle), HTW_CANCELLED);
+        assert_int_equal(cancel(f, i), HTW_CANCELLED);
     most_discarded = 0;
 }
 
-static void slice_is_not_exceeded_by_buckets_that_cancels_have_emptied(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe now = scheduler_case_probe(test, 'n'), later = scheduler_case_probe(test, 'l');
-    probe_schedule(&later, 64000 * HTW_MILLISECOND);
+LATER_TEST(slice_is_not_exceeded_by_buckets_that_cancels_have_emptied) {
+    arm(f, 1, 64000 * MS);
     empty_many_buckets(test);
-    probe_schedule(&now, 0);
-    scheduler_case_advance(test, 0);
-    assert_string_equal(scheduler_case_log(test), "n");
+    arm(f, 0, 0);
+    advance(f, 0);
+    assert_log(f, "n");
     assert_int_equal(most_discarded, SLICE);
-    assert_int_equal(htw_scheduler_next(test->scheduler), CASE_START_NS + 64 * HTW_SECOND);
-    scheduler_case_advance(test, 64 * HTW_SECOND);
-    assert_string_equal(scheduler_case_log(test), "l");
+    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 64 * HTW_SECOND);
+    advance(f, 64 * HTW_SECOND);
+    assert_log(f, "l");
 }
 
-static void slice_is_not_exceeded_when_the_clock_is_set_back(void **state) {
-    struct scheduler_case *test = *state;
-    struct probe later = scheduler_case_probe(test, 'l'), never = scheduler_case_probe(test, 'n');
-    probe_schedule(&later, 64 * HTW_SECOND);
-    probe_schedule(&never, HTW_NEVER_NS);
+LATER_TEST(slice_is_not_exceeded_when_the_clock_is_set_back) {
+    arm(f, 0, 64 * HTW_SECOND);
+    arm(f, 1, HTW_NEVER_NS);
     empty_many_buckets(test);
-    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS - HTW_SECOND), 0);
-    struct probe now = scheduler_case_probe(test, 'x');
-    probe_schedule(&now, 0);
-    scheduler_case_advance(test, 0);
-    assert_string_equal(scheduler_case_log(test), "x");
+    set_time(f, START_NS - HTW_SECOND);
+    arm(f, 2, 0);
+    advance(f, 0);
+    assert_log(f, "x");
     assert_in_range(most_discarded, 1, SLICE);
-    scheduler_case_advance(test, 65 * HTW_SECOND);
-    assert_string_equal(scheduler_case_log(test), "l");
-    assert_int_equal(htw_cancel(test->scheduler, never.handle), HTW_CANCELLED);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(slice_is_not_exceeded_by_buckets_that_cancels_have_emptied,
-                                        scheduler_case_setup, scheduler_case_teardown),
-        cmocka_unit_test_setup_teardown(slice_is_not_exceeded_when_the_clock_is_set_back,
-                                        scheduler_case_setup, scheduler_case_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    advance(f, 65 * HTW_SECOND);
+    assert_log(f, "l");
+    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
 }
