@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_purgatory - random histories of a purgatory, compared after each step with an oracle that
- * keeps no lists but looks at all requests every time.
+ * model_purgatory.c - random histories of a purgatory, compared after each step with an oracle that
+ * keeps no lists but checks all requests every time. For its arguments see arguments.h.
  *
- *     model_purgatory [--seed N] [--steps N] [--first N] [--histories N]
- *
- * Histories are numbered from 0; each has its own seed, made from the seed and its number, so that
- * a failing one can be run alone with --first and --histories 1. HTW_SEED is a default for --seed.
- *
- * One thread, and a manual clock, or a wall clock and a monotonic one that the model shows; now and
- * then the clock is set, forward or back. Which hooks are called, for whom, why, and in which
- * order, is all known before each step, but for the order among those that expire, or are closed,
- * in one step.
+ * There is one thread, and a manual clock, or a wall clock and a monotonic one that the model
+ * replaces; at times the clock is set, forward or back. Which hooks are called, for which request,
+ * with which reason, and in which order, is known before each step, except for the order of those
+ * that expire or are closed in one step.
  */
+#include "arguments.h"
 #include "purgatory_oracle.h"
 
 #include <errno.h>
@@ -385,7 +381,7 @@ static void end(void) {
     REQUIRE(model.memory.error == NULL && model.scheduler_memory.error == NULL);
 }
 
-static void run_history(uint64_t count) {
+static void run_history(uint64_t count, bool trace) {
     model.source =
         (struct random_source) { model.seed ^ model.history * UINT64_C(0x9fb21c651e98df25) };
     model.doing = "begin";
@@ -396,6 +392,8 @@ static void run_history(uint64_t count) {
         while (choice >= steps[which].weight)
             choice -= steps[which++].weight;
         model.doing = steps[which].name;
+        if (trace)
+            printf("%" PRIu64 ": %s\n", model.step, model.doing);
         steps[which].run();
         compare_events(true);
         compare_stats();
@@ -404,26 +402,15 @@ static void run_history(uint64_t count) {
 }
 
 int main(int argc, char *argv[]) {
-    uint64_t count = 300000, first = 0, histories = UINT64_MAX, done = 0;
-    const char *seed = getenv("HTW_SEED");
-    model.seed = seed != NULL ? strtoull(seed, NULL, 10) : 20260101;
-    for (int i = 1; i < argc; i += 2) {
-        uint64_t value = i + 1 < argc ? strtoull(argv[i + 1], NULL, 10) : 0;
-        uint64_t *place = strcmp(argv[i], "--seed") == 0        ? &model.seed
-                          : strcmp(argv[i], "--steps") == 0     ? &count
-                          : strcmp(argv[i], "--first") == 0     ? &first
-                          : strcmp(argv[i], "--histories") == 0 ? &histories
-                                                                : NULL;
-        if (place == NULL || i + 1 == argc) {
-            fprintf(stderr, "usage: %s [--seed N] [--steps N] [--first N] [--histories N]\n",
-                    argv[0]);
-            return 2;
-        }
-        *place = value;
-    }
-    for (model.history = first; model.history - first < histories && done < count;
+    struct model_arguments arguments = { 20260101, 300000, 0, UINT64_MAX, false };
+    uint64_t done = 0;
+    if (!model_arguments_parse(&arguments, argc, argv))
+        return 2;
+    model.seed = arguments.seed;
+    for (model.history = arguments.first;
+         model.history - arguments.first < arguments.histories && done < arguments.steps;
          model.history++) {
-        run_history(STEPS_A_HISTORY);
+        run_history(STEPS_A_HISTORY, arguments.trace);
         done += STEPS_A_HISTORY;
     }
     printf("model_purgatory: %" PRIu64 " steps, seed %" PRIu64 ": ok\n", done, model.seed);

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * model_wheel - random histories of a wheel, compared with the oracle after each step.
- *
- *     model_wheel [--seed N|random] [--steps N] [--first N] [--histories N] [--trace]
- *
- * Histories are numbered from 0; each has its own seed, made from the seed and its
- * number, so that a failing one can be run alone with --first and --histories 1.
- * The environment variable HTW_SEED is a default for --seed. --trace prints each step.
- */
+/* model_wheel.c - random histories of a wheel, compared with the oracle after each step. For its
+   arguments see arguments.h. */
+#include "arguments.h"
+
 #include "../support/history.h"
 #include "../support/random.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <stdio.h>
 
 enum { DEFAULT_SEED = 20260101, DEFAULT_STEPS = 2000000, REPEAT_EVERY = 8 };
 
@@ -296,11 +288,7 @@ static struct history_op choose_op(struct random_source *source, const struct hi
 /* --- running ------------------------------------------------------------------------------ */
 
 struct run {
-    uint64_t seed;
-    uint64_t steps;     /* at least so many, */
-    uint64_t first;     /* ... beginning with this history, */
-    uint64_t histories; /* ... but at most so many histories */
-    bool trace;
+    struct model_arguments arguments;
     uint64_t done;
     uint64_t longest;
 };
@@ -310,10 +298,10 @@ static bool report(const struct run *run, uint64_t number, const struct plan *pl
                    const char *op, const char *message) {
     printf("model: seed %" PRIu64 ", history %" PRIu64 " (size %" PRIu32 ", start %" PRIu64
            ", %s), step %" PRIu64 " (%s): %s\n",
-           run->seed, number, plan->options.size, plan->options.start,
+           run->arguments.seed, number, plan->options.size, plan->options.start,
            plan->options.strict ? "strict" : "relaxed", step, op, message);
     printf("model: again with --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
-           run->seed, number);
+           run->arguments.seed, number);
     return false;
 }
 
@@ -327,9 +315,9 @@ static bool play(struct run *run, uint64_t number, const struct plan *plan,
     while (history->steps < plan->steps) {
         struct history_op op = choose_op(source, history, &shape, &round_now);
         bool same = history_run(history, &op);
-        if (!same || run->trace)
+        if (!same || run->arguments.trace)
             history_describe(&op, text, sizeof text);
-        if (run->trace)
+        if (run->arguments.trace)
             printf("%" PRIu64 ": clock %" PRIu64 ": %s\n", history->steps, history->clock, text);
         if (!same)
             return report(run, number, plan, history->steps, text, history->message);
@@ -344,7 +332,8 @@ static bool run_history(struct run *run, uint64_t number) {
     uint64_t digests[2] = { 0, 0 };
     int times = number % REPEAT_EVERY == 0 ? 2 : 1;
     for (int i = 0; i < times; i++) {
-        struct random_source source = { run->seed ^ number * UINT64_C(0xd1342543de82ef95) };
+        struct random_source source = { run->arguments.seed ^
+                                        number * UINT64_C(0xd1342543de82ef95) };
         struct plan plan = make_plan(&source, number);
         struct history history;
         bool same = play(run, number, &plan, &source, &history);
@@ -363,66 +352,21 @@ static bool run_history(struct run *run, uint64_t number) {
     return true;
 }
 
-static bool parse_number(const char *text, uint64_t *ret_number) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 0);
-    if (errno != 0 || end == text || *end != '\0' || *text == '-')
-        return false;
-    *ret_number = number;
-    return true;
-}
-
-static bool parse_seed(const char *text, uint64_t *ret_seed) {
-    if (strcmp(text, "random") != 0)
-        return parse_number(text, ret_seed);
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    struct random_source source = { (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec };
-    *ret_seed = random_next(&source) >> 16;
-    return true;
-}
-
-static bool parse_arguments(int argc, char *argv[], struct run *run) {
-    const char *seed = getenv("HTW_SEED");
-    if (seed != NULL && !parse_seed(seed, &run->seed))
-        return false;
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--trace") == 0) {
-            run->trace = true;
-            continue;
-        }
-        bool good = (strcmp(argv[i], "--seed") == 0 && parse_seed(value, &run->seed)) ||
-                    (strcmp(argv[i], "--steps") == 0 && parse_number(value, &run->steps)) ||
-                    (strcmp(argv[i], "--first") == 0 && parse_number(value, &run->first)) ||
-                    (strcmp(argv[i], "--histories") == 0 && parse_number(value, &run->histories));
-        if (!good)
-            return false;
-        i++;
-    }
-    return true;
-}
-
 int main(int argc, char *argv[]) {
-    struct run run = { .seed = DEFAULT_SEED, .steps = DEFAULT_STEPS, .histories = UINT64_MAX };
-    if (!parse_arguments(argc, argv, &run)) {
-        fprintf(stderr,
-                "usage: %s [--seed N|random] [--steps N] [--first N] [--histories N] "
-                "[--trace]\n",
-                argv[0]);
+    struct run run = { .arguments = { DEFAULT_SEED, DEFAULT_STEPS, 0, UINT64_MAX, false } };
+    const struct model_arguments *arguments = &run.arguments;
+    if (!model_arguments_parse(&run.arguments, argc, argv))
         return 2;
-    }
-    printf("model: seed %" PRIu64 "\n", run.seed);
+    printf("model: seed %" PRIu64 "\n", arguments->seed);
     fflush(stdout);
     uint64_t histories = 0;
-    while (run.done < run.steps && histories < run.histories) {
-        if (!run_history(&run, run.first + histories))
+    while (run.done < arguments->steps && histories < arguments->histories) {
+        if (!run_history(&run, arguments->first + histories))
             return 1;
         histories++;
     }
     printf("model: %" PRIu64 " timers pending at most\n", run.longest);
     printf("model: %" PRIu64 " steps, %" PRIu64 " histories, seed %" PRIu64 ": ok\n", run.done,
-           histories, run.seed);
+           histories, arguments->seed);
     return 0;
 }

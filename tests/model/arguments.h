@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arguments.h - the command line of a model:
+ *
+ *     NAME [--seed N|random] [--steps N] [--first N] [--histories N] [--trace]
+ *
+ * Histories are numbered from 0. Each has its own seed, made from the seed and its number, so that
+ * --first and --histories 1 run a failing one alone. The environment variable HTW_SEED is a default
+ * for --seed. --trace prints each step.
+ */
+#ifndef HTW_TESTS_MODEL_ARGUMENTS_H
+#define HTW_TESTS_MODEL_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct model_arguments {
+    uint64_t seed;
+    uint64_t steps;     /* at least so many, */
+    uint64_t first;     /* ... beginning with this history, */
+    uint64_t histories; /* ... but at most so many histories */
+    bool trace;
+};
+
+/* Sets what the command line says, over what is there. False: it is wrong, and the usage was printed. */
+bool model_arguments_parse(struct model_arguments *arguments, int argc, char *argv[]);
+
+#endif /* HTW_TESTS_MODEL_ARGUMENTS_H */
