@@ -630,7 +630,7 @@ HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
  * @param budget    the most callbacks to run; 0: all that are due at the start of the call. What a
  *                  callback schedules for now may wait for the next call, so that this one ends.
  * @param ret_count receives how many callbacks were run or handed over. May be NULL.
- * @return HTW_DONE: all that was due has run;
+ * @return HTW_DONE: all that was due has run (with budget 0: all that was due at the start);
  *         HTW_MORE: the budget is used up, and the file descriptor is still readable. If the budget
  *         is exactly used up this is returned, too, and the next call may find nothing;
  *         -ENOTSUP: as htw_scheduler_fd();
