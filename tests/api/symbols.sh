@@ -21,6 +21,7 @@ for function in $declared; do
 done
 [ "$(printf '%s\n' "$declared" | wc -l)" = "$(cat "$3"/htw/*.h | grep -c '^HTW_API')" ] ||
     { echo 'not every declaration was found'; exit 1; }
+# shellcheck disable=SC2013 # words
 for type in $(cat "$3"/htw/*.h | sed -n 's/^\(struct\|enum\|union\) \(htw_[a-z_]*\)\( {\|;\).*/\2/p'); do
     ! printf '%s\n' "$declared" | grep -qx "$type" ||
         { echo "a function has the name of a type: $type"; exit 1; }
