@@ -64,6 +64,17 @@ static void purgatory_keys_are_copied(void **state) {
     assert_log(test, "");
 }
 
+/* A key of up to 16 bytes is in a chunk of 4 KiB, with room for more; a longer one is alone. */
+static void purgatory_key_of_sixteen_bytes_is_in_a_chunk(void **state) {
+    struct purgatory_case *test = *state;
+    size_t before = test->memory.live_bytes;
+    watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key longer than");
+    assert_int_equal(test->memory.live_bytes - before, 48 + 17);
+    before = test->memory.live_bytes;
+    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "sixteen bytes...");
+    assert_int_equal(test->memory.live_bytes - before, 4096);
+}
+
 static void purgatory_empty_key_is_a_key(void **state) {
     struct purgatory_case *test = *state;
     struct waiter *a = purgatory_case_waiter(test, 'a');
@@ -197,6 +208,7 @@ int main(void) {
         PURGATORY_CASE(purgatory_duplicate_keys_count_once),
         PURGATORY_CASE(purgatory_hundreds_of_duplicate_keys_count_once),
         PURGATORY_CASE(purgatory_keys_are_copied),
+        PURGATORY_CASE(purgatory_key_of_sixteen_bytes_is_in_a_chunk),
         PURGATORY_CASE(purgatory_empty_key_is_a_key),
         PURGATORY_CASE(purgatory_keys_of_any_size_are_told_apart),
         PURGATORY_CASE(purgatory_request_on_a_thousand_keys_is_on_each_of_them),
