@@ -26,7 +26,8 @@ from common.report import print_all
 
 
 def parse(name, plan, report, arguments):
-    parser = argparse.ArgumentParser(prog=f"./dev bench {name}", description=plan.ABOUT)
+    prog = "./dev bench" + ("" if name == "wheel" else f" {name}")
+    parser = argparse.ArgumentParser(prog=prog, description=plan.ABOUT)
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="shorter and fewer runs")
     parser.add_argument("--rounds", "--reps", type=int, default=0, metavar="N",
@@ -49,6 +50,8 @@ def parse(name, plan, report, arguments):
         parser.error(f"no such workload in: {options.workload}")
     if options.rounds < 0 or options.limit < 1:
         parser.error("--rounds, --limit: not a number above 0")
+    if options.tables and not pathlib.Path(options.json).exists():
+        parser.error(f"--tables: there is no {options.json}")
     if not options.tables and not options.list:
         plan.prepare(options, parser)
     return options
@@ -56,7 +59,7 @@ def parse(name, plan, report, arguments):
 
 def measure_all(plan, options):
     path = pathlib.Path(options.json)
-    try: # before a run that may take an hour
+    try:  # before a run that may take an hour
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("a").close()
     except OSError as wrong:
