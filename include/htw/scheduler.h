@@ -10,7 +10,7 @@
  *     if (htw_schedule(scheduler, 30 * HTW_SECOND, expired, connection, &handle) != 0) ...
  *     ...
  *     if (htw_cancel(scheduler, handle) == HTW_CANCELLED)
- *         release(connection).
+ *         release(connection);
  *
  * Time is int64_t nanoseconds of the scheduler's clock. A delay is relative to the present, a
  * deadline is absolute. A delay of 0 or less, or a deadline in the past, means now; HTW_NEVER_NS
