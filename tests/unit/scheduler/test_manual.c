@@ -232,19 +232,3 @@ SCHEDULER_TEST(scheduler_advance_waits_for_all_workers) {
     assert_int_equal(f->log_count, 9);
     assert_int_equal(f->log[8], 8);
 }
-
-/* ---- what the counters say */
-
-SCHEDULER_TEST(scheduler_late_callbacks_are_counted) {
-    f->options.late_threshold_ns = 5 * MS;
-    scheduler_reopen(f);
-    arm(f, 0, 10 * MS); /* 5 ms late: not later than that */
-    arm(f, 1, 9 * MS);
-    arm(f, 2, 11 * MS);
-    set_time(f, 15 * MS);
-    assert_ran(f, 1, 0, 2);
-    struct htw_scheduler_stats stats = scheduler_stats(f);
-    assert_int_equal(stats.late, 1);
-    assert_int_equal(stats.lateness.max_ns, 6 * MS);
-    assert_int_equal(stats.lateness.sum_ns, 15 * MS);
-}

@@ -219,15 +219,3 @@ UNIT_TEST(scheduler_null_is_refused_by_what_drives) {
     htw_task_run(NULL);
     assert_int_equal(htw_task_drop(NULL, NULL), -EINVAL);
 }
-
-SCHEDULER_TEST(scheduler_stats_without_a_known_size_are_refused) {
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    assert_int_equal(htw_scheduler_get_stats(f->scheduler, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_prometheus(f->scheduler, NULL), -EINVAL);
-    static const size_t sizes[] = { 0, sizeof(stats) - 1, sizeof(stats) + 1 };
-    for (size_t i = 0; i < 3; i++) {
-        stats.struct_size = sizes[i];
-        assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -EINVAL);
-        assert_int_equal(stats.struct_size, sizes[i]);
-    }
-}

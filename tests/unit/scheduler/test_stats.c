@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every counter moves when it should, and only then; what is written for Prometheus is in
-   test_scheduler_prometheus.c. */
+/* test_stats.c - every counter moves when it should, and only then. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -16,11 +15,11 @@ struct moves {
 
 static struct htw_scheduler_stats before;
 
-static void mark(const struct scheduler_fixture *f) {
+static void mark(struct scheduler_fixture *f) {
     before = scheduler_stats(f);
 }
 
-static void assert_moves(const struct scheduler_fixture *f, const struct moves *moves) {
+static void assert_moves(struct scheduler_fixture *f, const struct moves *moves) {
     struct htw_scheduler_stats now = scheduler_stats(f);
     assert_int_equal(now.scheduled - before.scheduled, moves->scheduled);
     assert_int_equal(now.fired - before.fired, moves->fired);
@@ -40,19 +39,23 @@ static void assert_moves(const struct scheduler_fixture *f, const struct moves *
     before = now;
 }
 
+#define assert_moved(self, ...) assert_moves(self, &(struct moves) { __VA_ARGS__ })
+
 LATER_TEST(stats_given_wrongly_are_refused) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     assert_int_equal(htw_scheduler_get_stats(NULL, &stats), -EINVAL);
     assert_int_equal(htw_scheduler_get_stats(f->scheduler, NULL), -EINVAL);
-    stats.struct_size--;
-    assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -EINVAL);
-    stats.struct_size = 0;
-    assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -EINVAL);
+    static const size_t sizes[] = { 0, sizeof(stats) - 1, sizeof(stats) + 1 };
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        stats.struct_size = sizes[i];
+        assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -EINVAL);
+        assert_int_equal(stats.struct_size, sizes[i]);
+    }
 }
 
 LATER_TEST(stats_of_a_new_scheduler_are_zero) {
     before = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    assert_moves(test, &(struct moves) { 0 });
+    assert_moved(f, 0);
     assert_int_equal(before.demoted, 0);
     assert_int_equal(before.lateness.sum_ns + before.lateness.max_ns + before.lateness.p999_ns, 0);
     assert_true(before.memory_bytes > 0);
@@ -60,44 +63,44 @@ LATER_TEST(stats_of_a_new_scheduler_are_zero) {
 }
 
 LATER_TEST(stats_of_a_timer_that_fires) {
-    mark(test);
+    mark(f);
     arm(f, 0, DELAY_NS);
-    assert_moves(test, &(struct moves) { .scheduled = 1, .pending = 1 });
+    assert_moved(f, .scheduled = 1, .pending = 1);
     advance(f, DELAY_NS - 1);
-    assert_moves(test, &(struct moves) { 0 });
+    assert_moved(f, 0);
     advance(f, 1);
-    assert_moves(test, &(struct moves) { .fired = 1, .runs = 1, .wakeups = 1, .pending = -1 });
+    assert_moved(f, .fired = 1, .runs = 1, .wakeups = 1, .pending = -1);
     advance(f, HTW_SECOND);
-    assert_moves(test, &(struct moves) { 0 });
+    assert_moved(f, 0);
 }
 
 LATER_TEST(stats_of_a_timer_that_is_moved_and_cancelled) {
     arm(f, 0, DELAY_NS);
-    mark(test);
+    mark(f);
     assert_int_equal(reschedule(f, 0, 2 * DELAY_NS), HTW_MOVED);
-    assert_moves(test, &(struct moves) { .moved = 1 });
+    assert_moved(f, .moved = 1);
     assert_int_equal(reschedule_at(f, 0, HTW_NEVER_NS), HTW_MOVED);
-    assert_moves(test, &(struct moves) { .moved = 1 });
+    assert_moved(f, .moved = 1);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_moves(test, &(struct moves) { .cancelled = 1, .pending = -1 });
+    assert_moved(f, .cancelled = 1, .pending = -1);
     assert_int_equal(cancel(f, 0), HTW_GONE);
     assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_GONE);
     assert_int_equal(htw_reschedule(f->scheduler, 0, DELAY_NS), HTW_GONE);
-    assert_moves(test, &(struct moves) { 0 });
+    assert_moved(f, 0);
 }
 
 LATER_TEST(stats_of_a_timer_moved_earlier_count_no_empty_wakeup) {
     arm(f, 0, HTW_SECOND);
     assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_MOVED);
-    mark(test);
+    mark(f);
     advance(f, DELAY_NS);
-    assert_moves(test, &(struct moves) { .fired = 1, .runs = 1, .wakeups = 1, .pending = -1 });
+    assert_moved(f, .fired = 1, .runs = 1, .wakeups = 1, .pending = -1);
 }
 
 LATER_TEST(stats_of_a_wakeup_for_a_cancelled_timer_count_it_as_empty) {
     arm(f, 0, DELAY_NS);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    mark(test);
+    mark(f);
     advance(f, HTW_SECOND);
     struct htw_scheduler_stats now = scheduler_stats(f);
     /* Whether there is one is the scheduler's business. */
@@ -106,12 +109,12 @@ LATER_TEST(stats_of_a_wakeup_for_a_cancelled_timer_count_it_as_empty) {
 }
 
 LATER_TEST(stats_of_a_repeating_timer_count_its_runs_apart) {
-    mark(test);
+    mark(f);
     arm_every(f, 0, DELAY_NS, DELAY_NS, HTW_REPEAT_SKIP);
     advance(f, 5 * DELAY_NS);
-    assert_moves(test, &(struct moves) { .scheduled = 1, .runs = 5, .wakeups = 5, .pending = 1 });
+    assert_moved(f, .scheduled = 1, .runs = 5, .wakeups = 5, .pending = 1);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_moves(test, &(struct moves) { .cancelled = 1, .pending = -1 });
+    assert_moved(f, .cancelled = 1, .pending = -1);
 }
 
 static void act_cancel_itself(struct probe *self) {
@@ -119,12 +122,12 @@ static void act_cancel_itself(struct probe *self) {
 }
 
 LATER_TEST(stats_of_a_repeating_timer_cancelled_in_a_run_count_it_as_fired) {
-    mark(test);
+    mark(f);
     arm_every(f, 0, DELAY_NS, DELAY_NS, HTW_REPEAT_SKIP);
     advance(f, 2 * DELAY_NS);
-    f->probes[0].act = cancel_itself;
+    f->probes[0].act = act_cancel_itself;
     advance(f, 9 * DELAY_NS);
-    assert_moves(test, &(struct moves) { .scheduled = 1, .fired = 1, .runs = 3, .wakeups = 3 });
+    assert_moved(f, .scheduled = 1, .fired = 1, .runs = 3, .wakeups = 3);
 }
 
 static void act_come_again_once(struct probe *self) {
@@ -134,25 +137,22 @@ static void act_come_again_once(struct probe *self) {
 }
 
 LATER_TEST(stats_of_a_timer_that_comes_again_count_it_once) {
-    mark(test);
-    f->probes[0].act = come_again_once;
+    mark(f);
+    f->probes[0].act = act_come_again_once;
     arm(f, 0, DELAY_NS);
     advance(f, 9 * DELAY_NS);
-    assert_moves(
-        test, &(struct moves) { .scheduled = 1, .fired = 1, .runs = 2, .moved = 1, .wakeups = 2 });
+    assert_moved(f, .scheduled = 1, .fired = 1, .runs = 2, .moved = 1, .wakeups = 2);
 }
 
 LATER_TEST(stats_of_a_replaced_timer_count_it_as_cancelled) {
-    struct htw_spec spec = probe_spec(f, 0, DELAY_NS);
-    spec.key = "key";
-    spec.key_size = 3;
+    struct htw_spec spec = keyed_spec(f, 0, DELAY_NS, "key");
     arm_spec(f, 0, &spec);
-    mark(test);
+    mark(f);
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
-    assert_moves(test, &(struct moves) { .scheduled = 1, .cancelled = 1 });
+    assert_moved(f, .scheduled = 1, .cancelled = 1);
     spec.keep_existing = true;
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EEXIST);
-    assert_moves(test, &(struct moves) { 0 });
+    assert_moved(f, 0);
 }
 
 LATER_TEST(stats_of_what_is_refused_count_eagain_only) {
@@ -162,26 +162,22 @@ LATER_TEST(stats_of_what_is_refused_count_eagain_only) {
     arm(f, 0, DELAY_NS);
     mark(f);
     assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
-    assert_moves(f, &(struct moves) { .refused = 1 });
+    assert_moved(f, .refused = 1);
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EAGAIN);
-    assert_moves(f, &(struct moves) { .refused = 1 });
+    assert_moved(f, .refused = 1);
     assert_int_equal(htw_schedule(f->scheduler, 0, NULL, &f->probes[0], NULL), -EINVAL);
     assert_int_equal(
         htw_schedule_every(f->scheduler, 0, 0, HTW_REPEAT_SKIP, probe_run, &f->probes[0], NULL),
         -EINVAL);
-    assert_moves(f, &(struct moves) { 0 });
+    assert_moved(f, 0);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    assert_moves(f, &(struct moves) { .handed_back = 1, .pending = -1 });
+    assert_moved(f, .handed_back = 1, .pending = -1);
     assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -ESHUTDOWN);
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
-    assert_moves(f, &(struct moves) { 0 });
+    assert_moved(f, 0);
 }
 
 /* ---- late, missed, distributions: time passes while callbacks run, or is set forward */
-
-static void set_time(struct scheduler_fixture *f, int64_t time_ns) {
-    set_time(f, time_ns);
-}
 
 LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
     f->options.late_threshold_ns = 2 * MS;
@@ -189,28 +185,27 @@ LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
     mark(f);
     arm(f, 0, DELAY_NS);
     set_time(f, START_NS + DELAY_NS + 2 * MS);
-    assert_moves(f, &(struct moves) { .scheduled = 1, .fired = 1, .runs = 1, .wakeups = 1 });
+    assert_moved(f, .scheduled = 1, .fired = 1, .runs = 1, .wakeups = 1);
     assert_int_equal(f->probes[0].last.late_ns, 2 * MS);
     arm(f, 0, DELAY_NS);
     set_time(f, htw_scheduler_now(f->scheduler) + DELAY_NS + 2 * MS + 1);
-    assert_moves(
-        f, &(struct moves) { .scheduled = 1, .fired = 1, .runs = 1, .late = 1, .wakeups = 1 });
+    assert_moved(f, .scheduled = 1, .fired = 1, .runs = 1, .late = 1, .wakeups = 1);
     assert_int_equal(before.lateness.max_ns, 2 * MS + 1);
     assert_int_equal(before.lateness.sum_ns, 4 * MS + 1);
 }
 
 LATER_TEST(stats_without_a_threshold_count_ten_milliseconds_as_late) {
     arm(f, 0, DELAY_NS);
-    set_time(test, START_NS + DELAY_NS + 10 * MS);
+    set_time(f, START_NS + DELAY_NS + 10 * MS);
     assert_int_equal(scheduler_stats(f).late, 0);
     arm(f, 1, DELAY_NS);
-    set_time(test, START_NS + 3 * DELAY_NS + 10 * MS + 1);
+    set_time(f, START_NS + 3 * DELAY_NS + 10 * MS + 1);
     assert_int_equal(scheduler_stats(f).late, 1);
 }
 
 LATER_TEST(stats_count_missed_periods_with_the_run_that_missed_them) {
     arm_every(f, 0, DELAY_NS, DELAY_NS, HTW_REPEAT_SKIP);
-    set_time(test, START_NS + 4 * DELAY_NS + 1);
+    set_time(f, START_NS + 4 * DELAY_NS + 1);
     assert_int_equal(f->probes[0].runs, 1);
     assert_int_equal(scheduler_stats(f).missed, 3);
     advance(f, DELAY_NS);
@@ -220,11 +215,12 @@ LATER_TEST(stats_count_missed_periods_with_the_run_that_missed_them) {
 
 LATER_TEST(stats_of_lateness_tell_percentiles) {
     enum { COUNT = 1000 };
+    f->count = COUNT;
+    scheduler_reopen(f);
     /* All are taken at one instant, so that the i-th is late by i milliseconds. */
-    for (unsigned i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNT; i++)
         arm(f, i, (COUNT - i) * MS);
-    }
-    set_time(test, START_NS + COUNT * MS);
+    set_time(f, START_NS + COUNT * MS);
     struct htw_distribution lateness = scheduler_stats(f).lateness;
     assert_int_equal(lateness.count, COUNT);
     assert_int_equal(lateness.max_ns, (COUNT - 1) * MS);
@@ -235,25 +231,24 @@ LATER_TEST(stats_of_lateness_tell_percentiles) {
     assert_in_range(lateness.p999_ns, 998 * MS, 999 * MS);
 }
 
+static struct htw_scheduler_stats asked;
+
 static void act_ask_stats(struct probe *self) {
-    struct htw_scheduler_stats *stats = self->context;
-    *stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    self->result = htw_scheduler_get_stats(self->fixture->scheduler, stats);
+    asked = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
+    self->result = htw_scheduler_get_stats(self->last.scheduler, &asked);
 }
 
 LATER_TEST(stats_asked_for_in_a_callback_count_it_as_running) {
-    struct htw_scheduler_stats stats;
-    f->probes[0].act = ask_stats;
-    f->probes[0].context = &stats;
+    f->probes[0].act = act_ask_stats;
     arm(f, 0, DELAY_NS);
     arm(f, 1, HTW_SECOND);
     advance(f, DELAY_NS);
     assert_int_equal(f->probes[0].result, 0);
-    assert_int_equal(stats.running, 1);
-    assert_int_equal(stats.runs, 1);
-    assert_int_equal(stats.fired, 0);
-    assert_int_equal(stats.pending, 1);
-    assert_int_equal(stats.scheduled, 2);
+    assert_int_equal(asked.running, 1);
+    assert_int_equal(asked.runs, 1);
+    assert_int_equal(asked.fired, 0);
+    assert_int_equal(asked.pending, 1);
+    assert_int_equal(asked.scheduled, 2);
 }
 
 /* ---- demotions and memory */
@@ -264,47 +259,47 @@ LATER_TEST(stats_count_demotions_and_never_go_back) {
     advance(f, 3700 * HTW_SECOND);
     uint64_t demoted = scheduler_stats(f).demoted;
     assert_true(demoted >= 1);
-    set_time(test, START_NS - 500 * HTW_SECOND); /* into a new wheel */
+    set_time(f, START_NS - 500 * HTW_SECOND); /* into a new wheel */
     arm(f, 1, HTW_SECOND);
     advance(f, HTW_SECOND);
     assert_int_equal(f->probes[1].runs, 2);
     assert_true(scheduler_stats(f).demoted >= demoted);
 }
 
-static void assert_memory_is_told(const struct scheduler_fixture *f) {
+static void assert_memory_is_told(struct scheduler_fixture *f) {
     assert_int_equal(scheduler_stats(f).memory_bytes, f->memory.live_bytes);
 }
 
 LATER_TEST(stats_of_memory_are_what_the_allocator_gave) {
-    assert_memory_is_told(test);
+    f->count = 600;
+    scheduler_reopen(f);
+    assert_memory_is_told(f);
     uint64_t empty = scheduler_stats(f).memory_bytes;
     for (unsigned i = 0; i < 600; i++) {
         struct htw_spec spec = hooked_spec(f, i, (1 + i) * HTW_SECOND);
         spec.key = &i;
         spec.key_size = sizeof(i);
         arm_spec(f, i, &spec);
-        assert_memory_is_told(test);
+        assert_memory_is_told(f);
     }
     assert_true(scheduler_stats(f).memory_bytes > empty + 600 * 100);
     advance(f, 300 * HTW_SECOND);
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
     for (unsigned i = 300; i < 600; i++)
         assert_int_equal(cancel(f, i), HTW_CANCELLED);
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
 }
 
 LATER_TEST(stats_of_memory_count_groups) {
     create_group(f);
-    assert_memory_is_told(test);
-    struct htw_spec spec = probe_spec(f, 0, DELAY_NS);
+    assert_memory_is_told(f);
+    struct htw_spec spec = keyed_spec(f, 0, DELAY_NS, "key");
     spec.group = f->group;
-    spec.key = "key";
-    spec.key_size = 3;
     arm_spec(f, 0, &spec);
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
     advance(f, DELAY_NS);
     destroy_group(f);
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
 }
 
 LATER_TEST(stats_of_memory_fall_when_many_timers_have_gone) {
@@ -314,11 +309,11 @@ LATER_TEST(stats_of_memory_fall_when_many_timers_have_gone) {
         assert_int_equal(
             htw_schedule(f->scheduler, DELAY_NS, probe_run, &f->probes[0], &handles[i]), 0);
     uint64_t full = scheduler_stats(f).memory_bytes;
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
     assert_true(full > COUNT * 64u);
     for (unsigned i = 0; i < COUNT; i++)
         assert_int_equal(htw_cancel(f->scheduler, handles[i]), HTW_CANCELLED);
     advance(f, HTW_SECOND);
-    assert_memory_is_told(test);
+    assert_memory_is_told(f);
     assert_true(scheduler_stats(f).memory_bytes < full / 4);
 }
