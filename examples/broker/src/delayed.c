@@ -4,7 +4,6 @@
 
 #include "blocking.h"
 #include "command.h"
-#include "expiry.h"
 #include "list_key.h"
 #include "reply.h"
 
@@ -21,7 +20,7 @@ struct delivery {
 
 static size_t delivery_cost(const struct delivery *delivery) {
     return block_cost(sizeof(*delivery) + delivery->key_size) + item_cost(delivery->value) +
-           EXPIRY_COST;
+           TIMER_COST;
 }
 
 static void delivery_free(struct delivery *delivery) {

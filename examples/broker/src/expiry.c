@@ -2,14 +2,12 @@
 /* expiry.c - a timer for each key that expires. */
 #include "expiry.h"
 
-#include <assert.h>
-
 static void expire(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct entry *entry = arg;
     struct store *store = entry->store;
     entry->expiry = 0; /* the timer has ended */
-    store->memory -= EXPIRY_COST;
+    store->memory -= TIMER_COST;
     store->expired++;
     store_delete(store, entry);
 }
@@ -21,25 +19,17 @@ bool expiry_set(struct entry *entry, int64_t deadline_ns) {
                         : htw_reschedule_at(scheduler, entry->expiry, deadline_ns);
     if (result < 0)
         return false;
-    entry->store->memory += is_new ? EXPIRY_COST : 0;
+    entry->store->memory += is_new ? TIMER_COST : 0;
     entry->deadline_ns = deadline_ns;
     return true;
-}
-
-void expiry_cancel(struct entry *entry) {
-    if (entry->expiry == 0)
-        return;
-    int outcome = htw_cancel(entry->store->scheduler, entry->expiry);
-    assert(outcome == HTW_CANCELLED); /* no callback runs under the lock */
-    (void)outcome;
 }
 
 bool expiry_clear(struct entry *entry) {
     if (entry->deadline_ns == HTW_NEVER_NS)
         return false;
-    expiry_cancel(entry);
+    store_cancel_timer(entry);
     entry->expiry = 0;
-    entry->store->memory -= EXPIRY_COST;
+    entry->store->memory -= TIMER_COST;
     entry->deadline_ns = HTW_NEVER_NS;
     return true;
 }

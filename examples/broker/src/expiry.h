@@ -14,9 +14,6 @@
 
 #include "store.h"
 
-/* Bytes of a timer in the scheduler. */
-#define EXPIRY_COST 64
-
 /* Sets the deadline of a key, by the scheduler's clock. Returns false if there is no memory: then
    the old deadline stays. */
 bool expiry_set(struct entry *entry, int64_t deadline_ns);
@@ -26,8 +23,5 @@ bool expiry_clear(struct entry *entry);
 
 /* Returns the milliseconds until the deadline, rounded up; -1 if there is none. */
 int64_t expiry_remaining_ms(const struct entry *entry);
-
-/* Cancels the timer of a key that is being deleted. */
-void expiry_cancel(struct entry *entry);
 
 #endif /* BROKER_EXPIRY_H */

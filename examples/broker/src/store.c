@@ -2,8 +2,7 @@
 /* store.c - keys and values, and their memory. */
 #include "store.h"
 
-#include "expiry.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <utlist.h>
@@ -63,7 +62,7 @@ uint64_t store_memory(const struct store *store) {
 static size_t entry_cost(const struct entry *entry) {
     return block_cost(sizeof(*entry) + entry->key_size) +
            (entry->kind == ENTRY_LIST ? block_cost(sizeof(struct list)) : 0) +
-           (entry->expiry != 0 ? EXPIRY_COST : 0);
+           (entry->expiry != 0 ? TIMER_COST : 0);
 }
 
 /* Adds a key that does not exist yet, without a value. */
@@ -77,7 +76,7 @@ static struct entry *add(struct store *store, const char *key, size_t key_size,
     entry->kind = kind;
     entry->store = store;
     entry->deadline_ns = HTW_NEVER_NS;
-    entry->link.hash = hash(store, key, key_size);
+    entry->hash = hash(store, key, key_size);
     table_insert(&store->entries, entry);
     store->memory += entry_cost(entry);
     return entry;
@@ -154,12 +153,20 @@ void store_delete_if_empty(struct store *store, struct entry *entry) {
         store_delete(store, entry);
 }
 
+void store_cancel_timer(struct entry *entry) {
+    if (entry->expiry == 0)
+        return;
+    int outcome = htw_cancel(entry->store->scheduler, entry->expiry);
+    assert(outcome == HTW_CANCELLED); /* no callback runs under the lock */
+    (void)outcome;
+}
+
 /* Frees an entry that is no longer in the table. */
 static void release(struct store *store, struct entry *entry) {
     store->memory -= entry_cost(entry);
     free_value(store, entry);
     remove_from_queue(store, entry);
-    expiry_cancel(entry);
+    store_cancel_timer(entry);
     free(entry);
 }
 
@@ -171,7 +178,7 @@ void store_delete(struct store *store, struct entry *entry) {
 void store_clear(struct store *store) {
     struct entry *next;
     for (struct entry *entry = table_remove_all(&store->entries); entry != NULL; entry = next) {
-        next = entry->link.next;
+        next = entry->next_in_bucket;
         release(store, entry);
     }
 }

@@ -9,34 +9,14 @@
 #ifndef BROKER_STORE_H
 #define BROKER_STORE_H
 
+#include "entry.h"
 #include "list.h"
 #include "table.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
-#include <htw/scheduler.h>
-
-enum entry_kind { ENTRY_STRING, ENTRY_LIST };
-
-struct entry {
-    struct table_link link;
-    union {
-        struct item *string; /* not NULL */
-        struct list *list;   /* not NULL; empty only during a command */
-    } value;
-    /* In the queue of changed lists; see blocking.h. */
-    struct entry *prev;
-    struct entry *next;
-    /* See expiry.h. */
-    struct store *store;
-    int64_t deadline_ns;
-    htw_handle expiry;
-    enum entry_kind kind;
-    bool is_queued; /* in the queue of changed lists */
-    size_t key_size;
-    char key[];
-};
+/* Bytes of a timer in the scheduler. */
+#define TIMER_COST 64
 
 struct store {
     pthread_mutex_t mutex;
@@ -83,6 +63,9 @@ struct entry *store_list(struct store *store, const char *key, size_t key_size, 
 void store_push(struct store *store, struct entry *entry, enum list_end end, struct item *item);
 struct item *store_pop(struct store *store, struct entry *entry, enum list_end end);
 void store_delete_if_empty(struct store *store, struct entry *entry);
+
+/* Cancels the timer of a key, if it has one. */
+void store_cancel_timer(struct entry *entry);
 
 void store_delete(struct store *store, struct entry *entry);
 void store_clear(struct store *store);

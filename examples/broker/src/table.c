@@ -2,7 +2,7 @@
 /* table.c - linear hashing. */
 #include "table.h"
 
-#include "store.h"
+#include "entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +57,9 @@ void table_fini(struct table *table) {
 struct entry *table_find(const struct table *table, uint32_t hash, const char *key,
                          size_t key_size) {
     struct entry *entry = *bucket(table, index_of(table, hash));
-    while (entry != NULL && (entry->link.hash != hash || entry->key_size != key_size ||
+    while (entry != NULL && (entry->hash != hash || entry->key_size != key_size ||
                              memcmp(entry->key, key, key_size) != 0))
-        entry = entry->link.next;
+        entry = entry->next_in_bucket;
     return entry;
 }
 
@@ -71,12 +71,12 @@ static void split(struct table *table) {
     struct entry **from = bucket(table, added - power_below(added)), **to = bucket(table, added);
     while (*from != NULL) {
         struct entry *entry = *from;
-        if (index_of(table, entry->link.hash) != added) {
-            from = &entry->link.next;
+        if (index_of(table, entry->hash) != added) {
+            from = &entry->next_in_bucket;
             continue;
         }
-        *from = entry->link.next;
-        entry->link.next = *to;
+        *from = entry->next_in_bucket;
+        entry->next_in_bucket = *to;
         *to = entry;
     }
 }
@@ -86,7 +86,7 @@ static void merge(struct table *table) {
     size_t last = --table->bucket_count;
     struct entry **to = bucket(table, last - power_below(last)), **from = bucket(table, last);
     while (*to != NULL)
-        to = &(*to)->link.next;
+        to = &(*to)->next_in_bucket;
     *to = *from;
     *from = NULL;
     /* Keeps one empty segment: the next insertion may need it. */
@@ -95,18 +95,18 @@ static void merge(struct table *table) {
 }
 
 void table_insert(struct table *table, struct entry *entry) {
-    struct entry **first = bucket(table, index_of(table, entry->link.hash));
-    entry->link.next = *first;
+    struct entry **first = bucket(table, index_of(table, entry->hash));
+    entry->next_in_bucket = *first;
     *first = entry;
     if (++table->entry_count > table->bucket_count)
         split(table);
 }
 
 void table_remove(struct table *table, struct entry *entry) {
-    struct entry **at = bucket(table, index_of(table, entry->link.hash));
+    struct entry **at = bucket(table, index_of(table, entry->hash));
     while (*at != entry)
-        at = &(*at)->link.next;
-    *at = entry->link.next;
+        at = &(*at)->next_in_bucket;
+    *at = entry->next_in_bucket;
     table->entry_count--;
     for (int i = 0; i < 2 && table->bucket_count > 2 * table->entry_count + 1; i++)
         merge(table);
@@ -116,8 +116,8 @@ struct entry *table_remove_all(struct table *table) {
     struct entry *all = NULL, *next;
     for (size_t i = 0; i < table->bucket_count; i++) {
         for (struct entry *entry = *bucket(table, i); entry != NULL; entry = next) {
-            next = entry->link.next;
-            entry->link.next = all;
+            next = entry->next_in_bucket;
+            entry->next_in_bucket = all;
             all = entry;
         }
     }

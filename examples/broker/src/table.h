@@ -17,12 +17,6 @@
 
 struct entry;
 
-/* Embedded in the entries. */
-struct table_link {
-    struct entry *next; /* in the bucket */
-    uint32_t hash;
-};
-
 struct table {
     struct entry ***segments;
     size_t segment_count;
@@ -46,7 +40,7 @@ void table_insert(struct table *table, struct entry *entry);
 /* The entry must be in the table. */
 void table_remove(struct table *table, struct entry *entry);
 
-/* Removes all entries, and returns them, linked by `next`. */
+/* Removes all entries, and returns them, linked by `next_in_bucket`. */
 struct entry *table_remove_all(struct table *table);
 
 /* The memory of the buckets, in bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_table.c - the broker's table of keys: correct, and no single operation is slow. */
-#include "../src/store.h"
+#include "../src/entry.h"
+#include "../src/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static int open_table(void **state) {
             return -1;
         memcpy(entries[i]->key, &i, sizeof i);
         entries[i]->key_size = sizeof i;
-        entries[i]->link.hash = hash_of(i);
+        entries[i]->hash = hash_of(i);
     }
     return table_init(&table) ? 0 : -1;
 }
@@ -111,7 +112,8 @@ static void broker_table_taken_whole_is_empty(void **state) {
     for (uint32_t i = 0; i < MANY; i++)
         turn(i);
     size_t count = 0;
-    for (struct entry *entry = table_remove_all(&table); entry != NULL; entry = entry->link.next)
+    for (struct entry *entry = table_remove_all(&table); entry != NULL;
+         entry = entry->next_in_bucket)
         count++;
     assert_int_equal(count, MANY);
     memset(is_in, 0, sizeof is_in);
