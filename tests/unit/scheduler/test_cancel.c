@@ -110,30 +110,18 @@ SCHEDULER_TEST(scheduler_cancel_wait_of_pending_is_a_cancel) {
 
 /* ---- with a second thread */
 
-static struct gate *the_gate;
-
-static void act_wait(struct probe *self) {
-    (void)self;
-    gate_enter(the_gate);
-}
-
 /* With `workers`: a worker runs the callback, otherwise the thread that drives. */
 static void cancel_while_it_runs(struct scheduler_fixture *f, uint32_t workers) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
     f->options.workers = workers;
     scheduler_reopen(f);
-    the_gate = &gate;
-    f->probes[0].act = act_wait;
+    f->probes[0].act = act_stay;
     arm(f, 0, MS);
-    driver_start(&driver, f, MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, MS);
     assert_false(is_pending(f, 0));
     assert_int_equal(htw_pending(f->scheduler), 0);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     assert_int_equal(cancel(f, 0), HTW_GONE);
     assert_int_equal(scheduler_stats(f).fired, 1);
 }
@@ -144,16 +132,11 @@ SCHEDULER_TEST(scheduler_cancel_of_running_elsewhere_says_so) {
 }
 
 SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
-    the_gate = &gate;
-    f->probes[0].act = act_wait;
+    f->probes[0].act = act_stay;
     arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
-    driver_start(&driver, f, 10 * MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, 10 * MS);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     assert_ran(f, 0);
 }
 
@@ -175,19 +158,15 @@ static void *wait_for_callback(void *arg) {
 }
 
 SCHEDULER_TEST(scheduler_cancel_wait_of_running_returns_when_it_has_ended) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
     struct waiter waiter = { .fixture = f };
-    the_gate = &gate;
-    f->probes[0].act = act_wait;
+    f->probes[0].act = act_stay;
     arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
-    driver_start(&driver, f, 10 * MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, 10 * MS);
     waiter.handle = f->probes[0].handle;
     assert_int_equal(pthread_create(&waiter.thread, NULL, wait_for_callback, &waiter), 0);
-    gate_open(&gate);
+    gate_open(&f->gate);
     assert_int_equal(pthread_join(waiter.thread, NULL), 0);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     /* It waits from within the first run, or comes when a later one is under way or awaited. */
     assert_true(waiter.result == HTW_RUNNING || waiter.result == HTW_CANCELLED ||
                 waiter.result == HTW_GONE);

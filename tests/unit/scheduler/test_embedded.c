@@ -137,13 +137,6 @@ SCHEDULER_TEST(scheduler_process_in_a_callback_is_a_deadlock) {
     assert_int_equal(f->probes[0].result, -EDEADLK);
 }
 
-static struct gate *the_gate;
-
-static void act_wait(struct probe *self) {
-    (void)self;
-    gate_enter(the_gate);
-}
-
 static void *process(void *arg) {
     struct driver *driver = arg;
     driver->result = htw_scheduler_process(driver->scheduler, 0, NULL);
@@ -151,18 +144,16 @@ static void *process(void *arg) {
 }
 
 SCHEDULER_TEST(scheduler_process_while_another_is_in_it_is_busy) {
-    struct gate gate = GATE_INIT;
     open_embedded(f, 1);
     struct driver driver = { .scheduler = f->scheduler };
     size_t count = 77;
-    the_gate = &gate;
-    f->probes[0].act = act_wait;
+    f->probes[0].act = act_stay;
     arm(f, 0, 0);
     assert_int_equal(pthread_create(&driver.thread, NULL, process, &driver), 0);
-    assert_true(gate_await(&gate, 1));
+    assert_true(gate_await(&f->gate, 1));
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), -EBUSY);
     assert_int_equal(count, 77);
-    gate_open(&gate);
+    gate_open(&f->gate);
     assert_int_equal(driver_join(&driver), HTW_DONE);
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
 }

@@ -3,8 +3,6 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #define CAP 1000u
 
@@ -13,20 +11,6 @@ static void open_capped(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
     f->options.shards = shards;
     f->count = probes;
     scheduler_reopen(f);
-}
-
-/* Probe `number` under a key of its own, so that the timers are spread over the shards. */
-static int arm_keyed(struct scheduler_fixture *f, unsigned number, int64_t delay_ns,
-                     struct htw_unexpired *ret_replaced) {
-    char key[16];
-    snprintf(key, sizeof(key), "%u", number);
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
-    spec.arg = &f->probes[number];
-    spec.when_ns = delay_ns;
-    spec.key = key;
-    spec.key_size = strlen(key);
-    return htw_schedule_spec(f->scheduler, &spec, &f->probes[number].handle, ret_replaced);
 }
 
 /* No way of scheduling goes beyond the limit, and none changes anything. */
@@ -57,7 +41,7 @@ static void assert_full(struct scheduler_fixture *f, unsigned spare) {
 static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
     open_capped(f, cap, shards, cap + 1);
     for (unsigned i = 0; i < cap; i++) {
-        int error = i % 2 ? arm_keyed(f, i, MS * (1 + i % 9), NULL)
+        int error = i % 2 ? schedule_numbered(f, i, MS * (1 + i % 9), NULL)
                           : htw_schedule(f->scheduler, MS * (1 + i % 9), probe_run, &f->probes[i],
                                          &f->probes[i].handle);
         assert_int_equal(error, 0);
@@ -74,7 +58,7 @@ static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
     assert_int_equal(f->log_count, cap);
     assert_int_equal(htw_pending(f->scheduler), 0);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(f, i, HTW_NEVER_NS, NULL), 0);
+        assert_int_equal(schedule_numbered(f, i, HTW_NEVER_NS, NULL), 0);
     assert_full(f, (unsigned)cap);
 }
 
@@ -97,7 +81,7 @@ SCHEDULER_TEST(scheduler_limit_moves_between_shards) {
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned i = 0; i < 300; i++) {
             armed = (armed + 1) % 2000;
-            assert_int_equal(arm_keyed(f, armed, MS, NULL), 0);
+            assert_int_equal(schedule_numbered(f, armed, MS, NULL), 0);
         }
         assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
         advance(f, MS);
@@ -232,11 +216,11 @@ SCHEDULER_TEST(scheduler_repeating_cancelled_in_its_run_gives_its_place_back) {
 static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
     open_capped(f, cap, shards, cap + 1);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(f, i, MS, NULL), 0);
+        assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < cap; i++) {
             struct htw_unexpired replaced;
-            assert_int_equal(arm_keyed(f, i, 2 * MS, &replaced), 0);
+            assert_int_equal(schedule_numbered(f, i, 2 * MS, &replaced), 0);
             assert_ptr_equal(replaced.arg, &f->probes[i]);
         }
     assert_full(f, (unsigned)cap);
@@ -245,7 +229,7 @@ static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t
     advance(f, 2 * MS);
     assert_int_equal(f->log_count, cap);
     for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(arm_keyed(f, i, MS, NULL), 0);
+        assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
     assert_full(f, (unsigned)cap);
 }
 
@@ -277,6 +261,6 @@ SCHEDULER_TEST(scheduler_at_the_limit_after_stop_says_shutdown) {
     arm(f, 0, MS);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[1], NULL), -ESHUTDOWN);
-    assert_int_equal(arm_keyed(f, 1, 0, NULL), -ESHUTDOWN);
+    assert_int_equal(schedule_numbered(f, 1, 0, NULL), -ESHUTDOWN);
     assert_int_equal(scheduler_stats(f).refused, 0);
 }

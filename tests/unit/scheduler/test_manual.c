@@ -3,23 +3,8 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MANY 3000u
-
-/* Under a key of its own, so that the timers are spread over all shards. */
-static void arm_keyed(struct scheduler_fixture *f, unsigned number, int64_t delay_ns) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    char key[16];
-    snprintf(key, sizeof(key), "%u", number);
-    spec.callback = probe_run;
-    spec.arg = &f->probes[number];
-    spec.when_ns = delay_ns;
-    spec.key = key;
-    spec.key_size = strlen(key);
-    arm_spec(f, number, &spec);
-}
 
 static void visit_ticks(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {
     f->options.shards = shards;
@@ -27,7 +12,7 @@ static void visit_ticks(struct scheduler_fixture *f, uint32_t shards, uint32_t w
     f->count = MANY;
     scheduler_reopen(f);
     for (unsigned i = 0; i < MANY; i++)
-        arm_keyed(f, i, MS * (1 + i * 7919 % 1000));
+        assert_int_equal(schedule_numbered(f, i, MS * (1 + i * 7919 % 1000), NULL), 0);
     advance(f, 1000 * MS);
     assert_int_equal(f->log_count, MANY);
     int64_t before_ns = 0;
@@ -184,51 +169,35 @@ SCHEDULER_TEST(scheduler_advance_in_a_callback_is_a_deadlock) {
     }
 }
 
-static struct gate *the_gate;
-
-static void act_wait(struct probe *self) {
-    (void)self;
-    gate_enter(the_gate);
-}
-
 SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
     for (uint32_t workers = 0; workers < 2; workers++) {
-        struct gate gate = GATE_INIT;
-        struct driver driver;
         f->options.workers = workers;
         scheduler_reopen(f);
-        the_gate = &gate;
-        f->probes[0].act = act_wait;
+        f->probes[0].act = act_stay;
         arm(f, 0, MS);
-        driver_start(&driver, f, MS);
-        assert_true(gate_await(&gate, 1));
+        drive(f, MS);
         assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -EBUSY);
         assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -EBUSY);
         assert_int_equal(htw_scheduler_now(f->scheduler), MS);
-        gate_open(&gate);
-        assert_int_equal(driver_join(&driver), 0);
+        drive_on(f);
         advance(f, 0);
     }
 }
 
 /* With four workers four callbacks of a tick may run at once, and advance waits for all. */
 SCHEDULER_TEST(scheduler_advance_waits_for_all_workers) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
     f->options.workers = 4;
     scheduler_reopen(f);
-    the_gate = &gate;
     for (unsigned i = 0; i < 8; i++) {
-        f->probes[i].act = act_wait;
+        f->probes[i].act = act_stay;
         arm(f, i, MS);
     }
     arm(f, 8, 2 * MS);
-    driver_start(&driver, f, 2 * MS);
+    drive(f, 2 * MS);
     /* What a worker has not begun with goes to the others. */
-    assert_true(gate_await(&gate, 4));
+    assert_true(gate_await(&f->gate, 4));
     assert_int_equal(htw_pending(f->scheduler), 5);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     assert_int_equal(f->log_count, 9);
     assert_int_equal(f->log[8], 8);
 }

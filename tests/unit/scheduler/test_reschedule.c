@@ -197,41 +197,29 @@ SCHEDULER_TEST(scheduler_reschedule_of_the_next_in_the_batch_moves_it) {
 
 /* ---- running elsewhere */
 
-static struct gate *the_gate;
-
 static void act_stay_once(struct probe *self) {
     if (self->runs == 1)
-        gate_enter(the_gate);
+        gate_enter(&self->fixture->gate);
 }
 
 SCHEDULER_TEST(scheduler_reschedule_of_running_elsewhere_is_too_late) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
-    the_gate = &gate;
     f->probes[0].act = act_stay_once;
     arm(f, 0, MS);
-    driver_start(&driver, f, 5 * MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, 5 * MS);
     assert_int_equal(reschedule(f, 0, MS), HTW_RUNNING);
     assert_int_equal(reschedule_at(f, 0, 0), HTW_RUNNING);
     assert_int_equal(set_period(f, 0, MS), -EINVAL);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     assert_ran(f, 0);
 }
 
 SCHEDULER_TEST(scheduler_reschedule_of_repeating_elsewhere_moves_its_next_run) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
-    the_gate = &gate;
     f->probes[0].act = act_stay_once;
     arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    driver_start(&driver, f, 10 * MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, 10 * MS);
     assert_int_equal(reschedule_at(f, 0, 9 * MS), HTW_MOVED);
     assert_int_equal(set_period(f, 0, 50 * MS), HTW_MOVED);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     assert_ran(f, 0, 0);
     assert_int_equal(f->probes[0].last.deadline_ns, 9 * MS);
     advance(f, 48 * MS);

@@ -235,76 +235,27 @@ SCHEDULER_TEST(scheduler_stop_in_a_callback_is_a_deadlock) {
     }
 }
 
-static void hook_stop(void *arg) {
-    struct probe *self = arg;
-    struct htw_scheduler *scheduler = self->fixture->scheduler;
-    self->runs++;
-    self->result = htw_scheduler_stop(scheduler, NULL, NULL);
-}
-
-static void arm_hooked(struct scheduler_fixture *f, unsigned number) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
-    spec.arg = &f->probes[number];
-    spec.when_ns = MS;
-    spec.release = hook_stop;
-    arm_spec(f, number, &spec);
-}
-
-SCHEDULER_TEST(scheduler_stop_in_a_hook_is_a_deadlock) {
-    arm_hooked(f, 0);
-    advance(f, MS);
-    assert_int_equal(f->probes[0].runs, 2); /* callback and hook */
-    assert_int_equal(f->probes[0].result, -EDEADLK);
-    arm_hooked(f, 1);
-    struct visit *visited = stop(f);
-    assert_int_equal(visited->count, 1);
-    assert_int_equal(f->probes[1].runs, 1);
-    assert_int_equal(f->probes[1].result, -EDEADLK);
-    free(visited);
-}
-
-/* Such a hook is called by the canceller, outside of anything that stop would wait for; but
-   the rule is for all hooks. */
-SCHEDULER_TEST(scheduler_stop_in_the_hook_of_a_cancelled_one_is_a_deadlock) {
-    arm_hooked(f, 0);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(f->probes[0].result, -EDEADLK);
-}
-
 /* ---- while something goes on */
-
-static struct gate *the_gate;
-
-static void act_wait(struct probe *self) {
-    (void)self;
-    gate_enter(the_gate);
-}
 
 /* The first is running, the others of its tick have been taken; a few are yet to come. */
 static void stop_while_running(struct scheduler_fixture *f, uint32_t workers) {
-    struct gate gate = GATE_INIT;
-    struct driver driver;
     pthread_t thread;
     void *result;
     f->options.workers = workers;
     f->count = 200;
     scheduler_reopen(f);
-    the_gate = &gate;
     for (unsigned i = 0; i < 200; i++) {
-        f->probes[i].act = act_wait;
+        f->probes[i].act = act_stay;
         arm(f, i, i < 150 ? MS : 2 * MS + i);
     }
-    driver_start(&driver, f, 10 * MS);
-    assert_true(gate_await(&gate, 1));
+    drive(f, 10 * MS);
     assert_int_equal(pthread_create(&thread, NULL, stop_unchecked, f), 0);
     /* Only when stop has begun is the gate opened. */
     while (htw_scheduler_advance(f->scheduler, 0) == -EBUSY)
         sched_yield();
-    gate_open(&gate);
+    gate_open(&f->gate);
     assert_int_equal(pthread_join(thread, &result), 0);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
     struct visit *visited = result;
     assert_visits(visited);
     assert_true(f->log_count >= 1);
