@@ -301,25 +301,20 @@ SCHEDULER_TEST(now_again_and_again_keeps_no_other_waiting_in_manual_time) {
     assert_int_equal(f->probes[2].runs, 0);
 }
 
-static struct gate reached;
-
 static void act_forever_and_tell(struct probe *self) {
     act_forever(self);
     if (self->runs == 3)
-        gate_enter(&reached);
+        gate_enter(&self->fixture->gate);
 }
 
 SCHEDULER_TEST(now_forever_in_manual_time_ends_with_stop) {
-    struct driver driver;
-    reached = (struct gate)GATE_INIT;
     open_at_half_past(f, 1);
     f->probes[0].act = act_forever_and_tell;
     arm(f, 0, 0);
-    driver_start(&driver, f, 0);
-    assert_true(gate_await(&reached, 1));
-    gate_open(&reached);
+    drive(f, 0);
+    gate_open(&f->gate);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    assert_int_equal(driver_join(&driver), 0);
+    drive_on(f);
 }
 
 /* ---- in real threads */
@@ -328,12 +323,12 @@ static void act_tell_the_third(struct probe *self) {
     if (self->runs < 3)
         act_forever(self);
     else
-        gate_enter(&reached);
+        gate_enter(&self->fixture->gate);
 }
 
 static void act_tell(struct probe *self) {
     (void)self;
-    gate_enter(&reached);
+    gate_enter(&self->fixture->gate);
 }
 
 static void check_threads(struct scheduler_fixture *f, uint32_t workers) {
@@ -341,12 +336,11 @@ static void check_threads(struct scheduler_fixture *f, uint32_t workers) {
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.tick_ns = TICK;
     f->options.workers = workers;
-    reached = (struct gate)GATE_INIT;
-    gate_open(&reached);
     scheduler_reopen(f);
+    gate_open(&f->gate);
     f->probes[0].act = act_tell_the_third;
     arm(f, 0, 0);
-    assert_true(gate_await(&reached, 1));
+    assert_true(gate_await(&f->gate, 1));
     assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     assert_int_equal(htw_group_pause(group), 0);
     struct htw_spec spec = HTW_SPEC_INIT;
@@ -354,15 +348,15 @@ static void check_threads(struct scheduler_fixture *f, uint32_t workers) {
     f->probes[1].act = act_tell;
     arm_now(f, 1, spec);
     assert_int_equal(htw_group_resume(group), 0);
-    assert_true(gate_await(&reached, 2));
+    assert_true(gate_await(&f->gate, 2));
     f->probes[2].act = act_tell;
     arm_at(f, 2, htw_scheduler_now(f->scheduler) - 1);
-    assert_true(gate_await(&reached, 3));
+    assert_true(gate_await(&f->gate, 3));
     f->probes[3].act = act_forever;
     arm(f, 3, 0);
     f->probes[4].act = act_tell;
     arm(f, 4, 0);
-    assert_true(gate_await(&reached, 4));
+    assert_true(gate_await(&f->gate, 4));
     assert_true(cancel_wait(f, 3) >= 0);
     htw_group_destroy(group);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);

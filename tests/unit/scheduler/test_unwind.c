@@ -154,24 +154,16 @@ SCHEDULER_TEST(unwind_out_of_a_worker_leaves_it_at_work) {
     }
 }
 
-static struct gate gate;
-
-static void pass_gate(struct probe *self) {
-    (void)self;
-    gate_enter(&gate);
-}
-
 SCHEDULER_TEST(unwind_out_of_an_expirer_leaves_it_at_work) {
     for (unsigned way = 0; way < WAYS; way++) {
         f->options.clock = HTW_CLOCK_MONOTONIC;
         scheduler_reopen(f);
-        gate = (struct gate)GATE_INIT;
         for (unsigned i = 0; i < 4; i++)
-            f->probes[i].act = i < 3 ? ways[way] : pass_gate;
+            f->probes[i].act = i < 3 ? ways[way] : act_stay;
         for (unsigned i = 0; i < 4; i++)
             arm(f, i, i * MS);
-        bool passed = gate_await(&gate, 1);
-        gate_open(&gate);
+        bool passed = gate_await(&f->gate, 1);
+        gate_open(&f->gate);
         assert_true(passed);
         assert_true(cancel_wait(f, 3) >= 0);
     }
@@ -220,18 +212,13 @@ static void wait_for_first(struct probe *self) {
 }
 
 SCHEDULER_TEST(unwind_out_of_cancel_wait_keeps_no_lock) {
-    struct driver driver;
     f->options.workers = 1;
     scheduler_reopen(f);
-    gate = (struct gate)GATE_INIT;
     arm(f, 0, 0);
-    f->probes[0].act = pass_gate;
-    driver_start(&driver, f, 0);
-    bool passed = gate_await(&gate, 1);
+    f->probes[0].act = act_stay;
+    drive(f, 0);
     bool returned = returns(cancelled_in_cancel_wait, &f->probes[0]);
-    gate_open(&gate);
-    assert_int_equal(driver_join(&driver), 0);
-    assert_true(passed);
+    drive_on(f);
     assert_false(returned);
     assert_int_equal(cancel_wait(f, 0), HTW_GONE);
 }
@@ -241,16 +228,15 @@ SCHEDULER_TEST(unwind_out_of_cancel_wait_in_a_callback_waits_no_more) {
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.workers = 2;
     scheduler_reopen(f);
-    gate = (struct gate)GATE_INIT;
-    f->probes[0].act = pass_gate;
+    f->probes[0].act = act_stay;
     f->probes[1].act = wait_for_first;
-    f->probes[2].act = pass_gate;
+    f->probes[2].act = act_stay;
     arm(f, 0, 0);
-    bool passed = gate_await(&gate, 1);
+    bool passed = gate_await(&f->gate, 1);
     arm(f, 1, 0);
     arm(f, 2, 0);
-    passed = passed && gate_await(&gate, 2); /* the one that waited has gone on to the third */
-    gate_open(&gate);
+    passed = passed && gate_await(&f->gate, 2); /* the one that waited has gone on to the third */
+    gate_open(&f->gate);
     assert_true(passed);
     for (unsigned i = 0; i < 3; i++)
         assert_true(cancel_wait(f, i) >= 0);
