@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_advance - htw_scheduler_advance() waits for the tasks of an executor. */
+/* test_advance.c - htw_scheduler_advance() waits for the tasks of an executor. */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_begin - the moment in which a timer that is due starts.
+ * test_begin.c - the moment in which a timer that is due starts.
  *
  * htw__lock_wait() is the test's own here: a worker that has to wait for the lock of a shard is
  * kept there, so that a test can act while the worker is about to start a callback.

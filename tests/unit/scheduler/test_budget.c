@@ -22,7 +22,7 @@ static bool all_have_run(const unsigned *runs) {
 }
 
 /* With so fine a tick, what has just run is due again when the next call comes. */
-static void scheduler_budget_that_one_shard_could_spend_reaches_all_shards(void **state) {
+UNIT_TEST(scheduler_budget_that_one_shard_could_spend_reaches_all_shards) {
     (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
@@ -54,7 +54,7 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
     ++*(unsigned *)arg;
 }
 
-static void scheduler_budget_that_is_exactly_used_up_answers_more(void **state) {
+UNIT_TEST(scheduler_budget_that_is_exactly_used_up_answers_more) {
     (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
@@ -73,12 +73,4 @@ static void scheduler_budget_that_is_exactly_used_up_answers_more(void **state) 
         assert_int_equal(served, 0);
     }
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_budget_that_one_shard_could_spend_reaches_all_shards),
-        cmocka_unit_test(scheduler_budget_that_is_exactly_used_up_answers_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cancel - each answer of htw_cancel() and htw_cancel_wait(). */
+/* test_cancel.c - each answer of htw_cancel() and htw_cancel_wait(). */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -92,22 +92,22 @@ static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
     destroy(slow.scheduler);
 }
 
-static void cancel_wait_returns_when_the_callback_has(void **state) {
+UNIT_TEST(cancel_wait_returns_when_the_callback_has) {
     (void)state;
     check_wait(false, 0, 3);
 }
 
-static void cancel_wait_returns_when_the_hook_has(void **state) {
+UNIT_TEST(cancel_wait_returns_when_the_hook_has) {
     (void)state;
     check_wait(true, 0, 4);
 }
 
-static void cancel_wait_ends_a_repeating_timer(void **state) {
+UNIT_TEST(cancel_wait_ends_a_repeating_timer) {
     (void)state;
     check_wait(true, 1000, 4);
 }
 
-static void cancel_wait_from_several_threads_returns_in_all(void **state) {
+UNIT_TEST(cancel_wait_from_several_threads_returns_in_all) {
     (void)state;
     struct slow slow = { .scheduler = create(1) };
     pthread_t threads[4];
@@ -132,7 +132,7 @@ static void never_run(void *arg, const struct htw_expiration *expiration) {
     *(bool *)arg = true;
 }
 
-static void cancel_wait_of_what_has_not_started_does_not_wait(void **state) {
+UNIT_TEST(cancel_wait_of_what_has_not_started_does_not_wait) {
     (void)state;
     struct htw_scheduler *scheduler = create(1);
     bool ran = false;
@@ -215,22 +215,22 @@ static void check_ring(int size) {
     }
 }
 
-static void cancel_wait_in_the_own_callback_answers_edeadlk(void **state) {
+UNIT_TEST(cancel_wait_in_the_own_callback_answers_edeadlk) {
     (void)state;
     check_ring(1);
 }
 
-static void cancel_wait_of_two_for_each_other_refuses_one(void **state) {
+UNIT_TEST(cancel_wait_of_two_for_each_other_refuses_one) {
     (void)state;
     check_ring(2);
 }
 
-static void cancel_wait_of_three_in_a_ring_refuses_one(void **state) {
+UNIT_TEST(cancel_wait_of_three_in_a_ring_refuses_one) {
     (void)state;
     check_ring(3);
 }
 
-static void cancel_wait_in_own_callback_ends_a_repeating_timer(void **state) {
+UNIT_TEST(cancel_wait_in_own_callback_ends_a_repeating_timer) {
     (void)state;
     struct htw_scheduler *scheduler = create(1);
     _Atomic htw_handle awaited;
@@ -273,7 +273,7 @@ static void run_outer(void *arg, const struct htw_expiration *expiration) {
     nested->runs += 10 * htw_scheduler_advance(nested->inner, 0);
 }
 
-static void cancel_wait_of_nested_schedulers_sees_both_callbacks(void **state) {
+UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
     (void)state;
     struct nested nested = { .runs = 0 };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -305,7 +305,7 @@ static void use(void *arg, const struct htw_expiration *expiration) {
         object->used_after |= atomic_load(&object->dead);
 }
 
-static void cancel_wait_against_expiry_leaves_nothing_running(void **state) {
+UNIT_TEST(cancel_wait_against_expiry_leaves_nothing_running) {
     (void)state;
     struct htw_scheduler *scheduler = create(2);
     for (int round = 0; round < 3000; round++) {
@@ -324,21 +324,4 @@ static void cancel_wait_against_expiry_leaves_nothing_running(void **state) {
     }
     assert_int_equal(htw_pending(scheduler), 0);
     destroy(scheduler);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancel_wait_returns_when_the_callback_has),
-        cmocka_unit_test(cancel_wait_returns_when_the_hook_has),
-        cmocka_unit_test(cancel_wait_ends_a_repeating_timer),
-        cmocka_unit_test(cancel_wait_from_several_threads_returns_in_all),
-        cmocka_unit_test(cancel_wait_of_what_has_not_started_does_not_wait),
-        cmocka_unit_test(cancel_wait_in_the_own_callback_answers_edeadlk),
-        cmocka_unit_test(cancel_wait_of_two_for_each_other_refuses_one),
-        cmocka_unit_test(cancel_wait_of_three_in_a_ring_refuses_one),
-        cmocka_unit_test(cancel_wait_in_own_callback_ends_a_repeating_timer),
-        cmocka_unit_test(cancel_wait_of_nested_schedulers_sees_both_callbacks),
-        cmocka_unit_test(cancel_wait_against_expiry_leaves_nothing_running),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

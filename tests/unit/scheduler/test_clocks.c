@@ -87,22 +87,22 @@ static void check_clock_in_all_ways(enum htw_clock clock) {
     }
 }
 
-static void clock_that_is_monotonic_is_never_early(void **state) {
+UNIT_TEST(clock_that_is_monotonic_is_never_early) {
     (void)state;
     check_clock_in_all_ways(HTW_CLOCK_MONOTONIC);
 }
 
-static void clock_of_the_time_since_boot_is_never_early(void **state) {
+UNIT_TEST(clock_of_the_time_since_boot_is_never_early) {
     (void)state;
     check_clock_in_all_ways(HTW_CLOCK_BOOTTIME);
 }
 
-static void clock_on_the_wall_is_never_early(void **state) {
+UNIT_TEST(clock_on_the_wall_is_never_early) {
     (void)state;
     check_clock_in_all_ways(HTW_CLOCK_REALTIME);
 }
 
-static void clock_of_each_kind_is_told_by_now(void **state) {
+UNIT_TEST(clock_of_each_kind_is_told_by_now) {
     (void)state;
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -188,7 +188,7 @@ static void check_all(int64_t latest_ns) {
     }
 }
 
-static void wall_clock_set_back_files_all_timers_again(void **state) {
+UNIT_TEST(wall_clock_set_back_files_all_timers_again) {
     (void)state;
     struct random_source random = { 5 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
@@ -264,7 +264,7 @@ static void wander(uint64_t seed) {
     destroy(scheduler);
 }
 
-static void wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing(void **state) {
+UNIT_TEST(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         print_message("seed %llu\n", (unsigned long long)seed);
@@ -272,7 +272,7 @@ static void wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing(
     }
 }
 
-static void wall_clock_set_forward_runs_what_has_become_due(void **state) {
+UNIT_TEST(wall_clock_set_forward_runs_what_has_become_due) {
     (void)state;
     struct random_source random = { 7 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
@@ -286,7 +286,7 @@ static void wall_clock_set_forward_runs_what_has_become_due(void **state) {
 }
 
 /* Delays follow, too, as the header says: they are added to the clock's present value. */
-static void wall_clock_set_back_makes_a_delay_longer(void **state) {
+UNIT_TEST(wall_clock_set_back_makes_a_delay_longer) {
     (void)state;
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     dated[0] = (struct dated) { .deadline_ns = NOON_NS + HTW_SECOND };
@@ -304,7 +304,7 @@ static void wall_clock_set_back_makes_a_delay_longer(void **state) {
 }
 
 /* Due at once, and then the clock is set back before anybody has looked. */
-static void wall_clock_set_back_after_a_timer_was_due_lets_it_wait(void **state) {
+UNIT_TEST(wall_clock_set_back_after_a_timer_was_due_lets_it_wait) {
     (void)state;
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     dated[0] = (struct dated) { .deadline_ns = NOON_NS };
@@ -327,7 +327,7 @@ static void count_leftover(void *context, const struct htw_unexpired *unexpired)
     ++*(unsigned *)context;
 }
 
-static void wall_clock_set_back_before_stop_gives_each_timer_back(void **state) {
+UNIT_TEST(wall_clock_set_back_before_stop_gives_each_timer_back) {
     (void)state;
     struct random_source random = { 9 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
@@ -345,20 +345,4 @@ static void wall_clock_set_back_before_stop_gives_each_timer_back(void **state) 
         assert_false(dated[i].early);
     }
     destroy(scheduler);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clock_that_is_monotonic_is_never_early),
-        cmocka_unit_test(clock_of_the_time_since_boot_is_never_early),
-        cmocka_unit_test(clock_on_the_wall_is_never_early),
-        cmocka_unit_test(clock_of_each_kind_is_told_by_now),
-        cmocka_unit_test(wall_clock_set_back_files_all_timers_again),
-        cmocka_unit_test(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing),
-        cmocka_unit_test(wall_clock_set_forward_runs_what_has_become_due),
-        cmocka_unit_test(wall_clock_set_back_makes_a_delay_longer),
-        cmocka_unit_test(wall_clock_set_back_after_a_timer_was_due_lets_it_wait),
-        cmocka_unit_test(wall_clock_set_back_before_stop_gives_each_timer_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

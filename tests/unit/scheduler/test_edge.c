@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_edge - the file descriptor of an embedded scheduler in an edge-triggered event loop. */
+/* test_edge.c - the file descriptor of an embedded scheduler in an edge-triggered event loop. */
 #include "../unit.h"
 
 #include <htw/scheduler.h>
@@ -48,7 +48,7 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
     loop->runs++;
 }
 
-static void edge_comes_for_each_deadline(void **state) {
+UNIT_TEST(edge_comes_for_each_deadline) {
     (void)state;
     struct loop loop;
     loop_begin(&loop);
@@ -60,7 +60,7 @@ static void edge_comes_for_each_deadline(void **state) {
     loop_end(&loop);
 }
 
-static void edge_comes_again_when_the_budget_was_spent(void **state) {
+UNIT_TEST(edge_comes_again_when_the_budget_was_spent) {
     (void)state;
     struct loop loop;
     loop_begin(&loop);
@@ -76,20 +76,11 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
         (void)!htw_schedule(expiration->scheduler, 0, run_again, loop, NULL);
 }
 
-static void edge_comes_for_what_a_callback_schedules(void **state) {
+UNIT_TEST(edge_comes_for_what_a_callback_schedules) {
     (void)state;
     struct loop loop;
     loop_begin(&loop);
     assert_int_equal(htw_schedule(loop.scheduler, 0, run_again, &loop, NULL), 0);
     loop_run(&loop, RUNS, 0);
     loop_end(&loop);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edge_comes_for_each_deadline),
-        cmocka_unit_test(edge_comes_again_when_the_budget_was_spent),
-        cmocka_unit_test(edge_comes_for_what_a_callback_schedules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

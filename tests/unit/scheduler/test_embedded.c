@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_embedded - a scheduler that an event loop drives. Its clock is a real one, so
+ * test_embedded.c - a scheduler that an event loop drives. Its clock is a real one, so
  * these tests wait for it; how long that takes does not matter to them.
  */
 #include "scheduler_fixture.h"

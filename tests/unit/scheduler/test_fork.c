@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fork - a child finds the scheduler of its parent inert. */
+/* test_fork.c - a child finds the scheduler of its parent inert. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fork_inside - a child that returns from the callback, hook, visitor or executor in
+ * test_fork_inside.c - a child that returns from the callback, hook, visitor or executor in
  * which it was forked. It runs nothing else of its parent's, takes no lock, and comes out.
  *
  * The child takes all locks of the scheduler before it returns, as it might have inherited them: if

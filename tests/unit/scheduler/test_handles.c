@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_handles - a handle names its timer and, when that has ended, nothing. */
+/* test_handles.c - a handle names its timer and, when that has ended, nothing. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

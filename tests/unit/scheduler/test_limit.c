@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limit - max_pending is reached exactly, and never exceeded. */
+/* test_limit.c - max_pending is reached exactly, and never exceeded. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_locked - what a call counts under the lock of a shard, it counts after it has the lock.
+ * test_locked.c - what a call counts under the lock of a shard, it counts after it has the lock.
  *
  * The counters are plain, so an addition outside the lock would now and then be lost. Here the lock is
  * held when the call is made: htw__lock_wait() is the test's own, acts as the owner of the lock, and

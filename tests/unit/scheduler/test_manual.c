@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_manual - htw_scheduler_advance(): every tick in turn, and quiet at the end. */
+/* test_manual.c - htw_scheduler_advance(): every tick in turn, and quiet at the end. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_now - what is due now runs now, and not with the next tick.
+ * test_now.c - what is due now runs now, and not with the next tick.
  *
  * A tick of an hour makes the difference plain. The monotonic clock shows what the test says where
  * it says something (-Wl,--wrap).

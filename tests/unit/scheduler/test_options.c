@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options - what may be chosen, what is refused; and calls on nothing. */
+/* test_options.c - what may be chosen, what is refused; and calls on nothing. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

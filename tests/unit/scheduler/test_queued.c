@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_queued - a timer that is due, in the hands of an executor, whose group is paused.
+ * test_queued.c - a timer that is due, in the hands of an executor, whose group is paused.
  *
  * The monotonic clock shows what the test says (-Wl,--wrap), and the executor only takes tasks. So
  * time can pass between a timer's being due and its start.

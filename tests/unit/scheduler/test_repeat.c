@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_repeat - timers that repeat, and what becomes of periods that were missed. */
+/* test_repeat.c - timers that repeat, and what becomes of periods that were missed. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reschedule - a new deadline or period for a timer that there is. */
+/* test_reschedule.c - a new deadline or period for a timer that there is. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_retire - a record that has used up its generations. Four million lives long. */
+/* test_retire.c - a record that has used up its generations. Four million lives long. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

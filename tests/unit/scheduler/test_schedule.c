@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_schedule - when a timer that runs once falls due, and what it is told. */
+/* test_schedule.c - when a timer that runs once falls due, and what it is told. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

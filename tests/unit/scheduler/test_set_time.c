@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_set_time - the clock is set, forward and back. */
+/* test_set_time.c - the clock is set, forward and back. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

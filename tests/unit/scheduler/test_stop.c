@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stop - what is left goes to the visitor, once, and then nothing goes on. */
+/* test_stop.c - what is left goes to the visitor, once, and then nothing goes on. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threads - which threads there are, how they are called, what they block. */
+/* test_threads.c - which threads there are, how they are called, what they block. */
 #include "../../../src/base/annotate.h"
 #include "scheduler_fixture.h"
 

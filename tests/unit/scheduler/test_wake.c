@@ -109,7 +109,7 @@ static int64_t remaining_ns(struct htw_scheduler *scheduler) {
     return (int64_t)setting.it_value.tv_sec * HTW_SECOND + setting.it_value.tv_nsec;
 }
 
-static void wake_of_a_stopped_thread_keeps_no_other_timer_waiting(void **state) {
+UNIT_TEST(wake_of_a_stopped_thread_keeps_no_other_timer_waiting) {
     (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming slow;
@@ -126,7 +126,7 @@ static void wake_of_a_stopped_thread_keeps_no_other_timer_waiting(void **state) 
 }
 
 /* The first sets the alarm for its own timer, not for the second's. */
-static void wake_of_one_of_two_stopped_threads_is_not_taken_for_both(void **state) {
+UNIT_TEST(wake_of_one_of_two_stopped_threads_is_not_taken_for_both) {
     (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming first, second;
@@ -145,7 +145,7 @@ static void wake_of_one_of_two_stopped_threads_is_not_taken_for_both(void **stat
 
 /* The expirer looks between the two halves of the first call, and sees its timer; the second
    thread then arms for the same tick. */
-static void wake_that_is_out_of_date_is_not_taken_for_a_newer_one(void **state) {
+UNIT_TEST(wake_that_is_out_of_date_is_not_taken_for_a_newer_one) {
     (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming first, second;
@@ -166,7 +166,7 @@ static void wake_that_is_out_of_date_is_not_taken_for_a_newer_one(void **state) 
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
-static void wake_is_not_repeated_for_later_timers(void **state) {
+UNIT_TEST(wake_is_not_repeated_for_later_timers) {
     (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming slow;
@@ -181,14 +181,4 @@ static void wake_is_not_repeated_for_later_timers(void **state) {
     arm(scheduler, 3 * HOUR_NS);
     assert_int_equal(atomic_load(&alarms_set), before);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wake_of_a_stopped_thread_keeps_no_other_timer_waiting),
-        cmocka_unit_test(wake_of_one_of_two_stopped_threads_is_not_taken_for_both),
-        cmocka_unit_test(wake_that_is_out_of_date_is_not_taken_for_a_newer_one),
-        cmocka_unit_test(wake_is_not_repeated_for_later_timers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

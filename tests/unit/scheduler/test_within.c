@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_within - timers that may run at any time in a range. */
+/* test_within.c - timers that may run at any time in a range. */
 #include "scheduler_fixture.h"
 
 #include <errno.h>
