@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The budget of htw_scheduler_process(). */
+/* test_budget.c - the budget of htw_scheduler_process(). */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

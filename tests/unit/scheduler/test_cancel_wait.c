@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* htw_cancel_wait(), with real threads: they wait for each other by conditions, never for
-   a time to pass. What threads find is recorded, and asserted when they are joined. */
+/* test_cancel_wait.c - htw_cancel_wait() with real threads. They wait for each other by conditions,
+   never for a time to pass. What threads find is recorded, and asserted when they are joined. */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

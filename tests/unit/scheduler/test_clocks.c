@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's clocks: never early in real threads; and a wall clock that is set, which this
-   program is linked to read from here (-Wl,--wrap). */
+/* test_clocks.c - the clocks of the kernel: never early in real threads. The wall clock that is set
+   is the test's own (-Wl,--wrap). */
 #include "../../../src/base/clock.h"
 #include "../../support/random.h"
 #include "../unit.h"

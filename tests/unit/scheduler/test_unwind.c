@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that leave the library otherwise than by a return: a callback ends its thread, throws a
- * C++ exception or is cancelled, or a thread is cancelled while it waits in a call. What must hold
- * afterwards is checked by scheduler_close(): every timer has ended, and nothing hangs.
+ * test_unwind.c - threads that leave the library without a return: a callback ends its thread,
+ * throws a C++ exception or is cancelled, or a thread is cancelled while it waits in a call.
+ * scheduler_close() checks what must hold afterwards: every timer has ended, and nothing hangs.
  */
 #include "scheduler_fixture.h"
 #ifdef HAVE_THROWING

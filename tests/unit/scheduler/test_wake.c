@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting the alarm, while another thread is stopped between arming and doing the same. The test's
- * htw__alarm_set() stops a thread before the kernel's timer is touched.
+ * test_wake.c - setting the alarm while another thread is stopped between arming and doing the same.
+ * htw__alarm_set() is the test's own, and stops a thread before the kernel's timer is touched.
  */
 #include "../../../src/base/alarm.h"
 
