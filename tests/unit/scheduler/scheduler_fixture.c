@@ -230,6 +230,25 @@ int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t d
     return htw_schedule_spec(self->scheduler, &spec, &self->probes[number].handle, ret_replaced);
 }
 
+void assert_each_schedule_call_answers(struct htw_scheduler *scheduler, htw_callback *callback,
+                                       int expected) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    htw_handle handle = 77;
+    spec.callback = callback;
+    assert_int_equal(htw_schedule(scheduler, 0, callback, NULL, &handle), expected);
+    assert_int_equal(htw_schedule_at(scheduler, 0, callback, NULL, &handle), expected);
+    assert_int_equal(htw_schedule_within(scheduler, 0, 1, callback, NULL, &handle), expected);
+    assert_int_equal(htw_schedule_every(scheduler, 0, 1, HTW_REPEAT_SKIP, callback, NULL, &handle),
+                     expected);
+    for (unsigned with_key = 0; with_key < 2; with_key++) {
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), expected);
+        spec.key = "spare";
+        spec.key_size = 5;
+    }
+    assert_int_equal(htw_find_key(scheduler, NULL, "spare", 5), 0);
+    assert_int_equal(handle, 77);
+}
+
 int64_t deadline_of(const struct scheduler_fixture *self, unsigned number) {
     int64_t deadline_ns = 0;
     assert_int_equal(htw_deadline(self->scheduler, self->probes[number].handle, &deadline_ns), 0);

@@ -154,6 +154,10 @@ struct htw_spec grouped_spec(struct scheduler_fixture *self, unsigned number, in
 struct htw_spec keyed_spec(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
                            const char *key);
 
+/** Every call that schedules answers `expected`, and leaves its outputs alone. There are six. */
+void assert_each_schedule_call_answers(struct htw_scheduler *scheduler, htw_callback *callback,
+                                       int expected);
+
 /** Schedules probe `number` under a key of its own, so that timers are spread over the shards. */
 int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t delay_ns,
                       struct htw_unexpired *ret_replaced);

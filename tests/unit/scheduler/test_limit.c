@@ -14,24 +14,9 @@ static void open_capped(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
 }
 
 /* No way of scheduling goes beyond the limit, and none changes anything. */
-static void assert_full(struct scheduler_fixture *f, unsigned spare) {
+static void assert_full(struct scheduler_fixture *f) {
     struct htw_scheduler_stats before = scheduler_stats(f);
-    struct htw_spec spec = HTW_SPEC_INIT;
-    htw_handle handle = 77;
-    void *arg = &f->probes[spare];
-    spec.callback = probe_run;
-    spec.arg = arg;
-    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, arg, &handle), -EAGAIN);
-    assert_int_equal(htw_schedule_at(f->scheduler, 0, probe_run, arg, &handle), -EAGAIN);
-    assert_int_equal(htw_schedule_within(f->scheduler, 0, MS, probe_run, arg, &handle), -EAGAIN);
-    assert_int_equal(
-        htw_schedule_every(f->scheduler, 0, MS, HTW_REPEAT_SKIP, probe_run, arg, &handle), -EAGAIN);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EAGAIN);
-    spec.key = "spare";
-    spec.key_size = 5;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EAGAIN);
-    assert_int_equal(htw_find_key(f->scheduler, NULL, "spare", 5), 0);
-    assert_int_equal(handle, 77);
+    assert_each_schedule_call_answers(f->scheduler, probe_run, -EAGAIN);
     struct htw_scheduler_stats after = scheduler_stats(f);
     assert_int_equal(after.refused, before.refused + 6);
     assert_int_equal(after.scheduled, before.scheduled);
@@ -47,7 +32,7 @@ static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
         assert_int_equal(error, 0);
     }
     assert_int_equal(htw_pending(f->scheduler), cap);
-    assert_full(f, (unsigned)cap);
+    assert_full(f);
     /* Each that goes makes room for one. */
     for (unsigned i = 0; i < cap; i += 3) {
         assert_int_equal(cancel(f, i), HTW_CANCELLED);
@@ -59,7 +44,7 @@ static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shar
     assert_int_equal(htw_pending(f->scheduler), 0);
     for (unsigned i = 0; i < cap; i++)
         assert_int_equal(schedule_numbered(f, i, HTW_NEVER_NS, NULL), 0);
-    assert_full(f, (unsigned)cap);
+    assert_full(f);
 }
 
 SCHEDULER_TEST(scheduler_limit_is_reached_exactly) {
@@ -223,14 +208,14 @@ static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t
             assert_int_equal(schedule_numbered(f, i, 2 * MS, &replaced), 0);
             assert_ptr_equal(replaced.arg, &f->probes[i]);
         }
-    assert_full(f, (unsigned)cap);
+    assert_full(f);
     assert_int_equal(htw_pending(f->scheduler), cap);
     assert_int_equal(scheduler_stats(f).cancelled, 3 * cap);
     advance(f, 2 * MS);
     assert_int_equal(f->log_count, cap);
     for (unsigned i = 0; i < cap; i++)
         assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
-    assert_full(f, (unsigned)cap);
+    assert_full(f);
 }
 
 SCHEDULER_TEST(scheduler_replaced_key_at_the_limit_takes_the_place) {

@@ -165,22 +165,10 @@ SCHEDULER_TEST(scheduler_options_are_not_kept) {
 
 /* ---- calls without a scheduler */
 
-static void run_nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-}
-
 UNIT_TEST(scheduler_null_is_refused_by_what_schedules) {
     (void)state;
-    struct htw_spec spec = HTW_SPEC_INIT;
     struct htw_group *group = NULL;
-    spec.callback = run_nothing;
-    assert_int_equal(htw_schedule(NULL, 0, run_nothing, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_schedule_at(NULL, 0, run_nothing, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_schedule_within(NULL, 0, 0, run_nothing, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_schedule_every(NULL, 0, 1, HTW_REPEAT_SKIP, run_nothing, NULL, NULL),
-                     -EINVAL);
-    assert_int_equal(htw_schedule_spec(NULL, &spec, NULL, NULL), -EINVAL);
+    assert_each_schedule_call_answers(NULL, probe_run, -EINVAL);
     assert_int_equal(htw_group_create(NULL, &group), -EINVAL);
     assert_null(group);
 }

@@ -201,18 +201,9 @@ SCHEDULER_TEST(scheduler_more_than_a_batch_runs_in_one_tick) {
     }
 }
 
-/* Every schedule call but the repeating one, which has other arguments to refuse. */
 SCHEDULER_TEST(scheduler_without_a_callback_is_refused) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    htw_handle handle = 77;
-    assert_int_equal(htw_schedule(f->scheduler, 0, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_at(f->scheduler, 0, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_within(f->scheduler, 0, 1, NULL, NULL, &handle), -EINVAL);
-    assert_int_equal(htw_schedule_every(f->scheduler, 0, 1, HTW_REPEAT_SKIP, NULL, NULL, &handle),
-                     -EINVAL);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
-    assert_int_equal(htw_schedule_spec(f->scheduler, NULL, &handle, NULL), -EINVAL);
-    assert_int_equal(handle, 77);
+    assert_each_schedule_call_answers(f->scheduler, NULL, -EINVAL);
+    assert_int_equal(htw_schedule_spec(f->scheduler, NULL, NULL, NULL), -EINVAL);
     assert_int_equal(scheduler_stats(f).scheduled, 0);
 }
 

@@ -171,22 +171,13 @@ SCHEDULER_TEST(scheduler_stop_with_the_clock_set_back_hands_back_each_once) {
 }
 
 SCHEDULER_TEST(scheduler_after_stop_every_call_says_so) {
-    struct htw_spec spec = HTW_SPEC_INIT;
     struct htw_group *group = NULL;
-    htw_handle handle = 77;
     int64_t deadline = 0;
-    spec.callback = probe_run;
     arm(f, 0, MS);
     arm_every(f, 1, MS, MS, HTW_REPEAT_SKIP);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     struct htw_scheduler *s = f->scheduler;
-    assert_int_equal(htw_schedule(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
-    assert_int_equal(htw_schedule_at(s, 0, probe_run, NULL, &handle), -ESHUTDOWN);
-    assert_int_equal(htw_schedule_within(s, 0, 1, probe_run, NULL, &handle), -ESHUTDOWN);
-    assert_int_equal(htw_schedule_every(s, 0, 1, HTW_REPEAT_SKIP, probe_run, NULL, &handle),
-                     -ESHUTDOWN);
-    assert_int_equal(htw_schedule_spec(s, &spec, &handle, NULL), -ESHUTDOWN);
-    assert_int_equal(handle, 77);
+    assert_each_schedule_call_answers(s, probe_run, -ESHUTDOWN);
     assert_int_equal(htw_reschedule(s, f->probes[0].handle, 0), -ESHUTDOWN);
     assert_int_equal(htw_reschedule_at(s, f->probes[0].handle, 0), -ESHUTDOWN);
     assert_int_equal(htw_group_create(s, &group), -ESHUTDOWN);
