@@ -145,11 +145,14 @@ LATER_TEST(key_that_is_null_is_none) {
     first.key_size = second.key_size = 8;
     arm_spec(f, 0, &first);
     arm_spec(f, 1, &second);
+    struct htw_unexpired replaced = { .handle = 77 };
+    assert_int_equal(htw_schedule_spec(f->scheduler, &first, NULL, &replaced), 0);
+    assert_int_equal(replaced.handle, 0);
     assert_int_equal(htw_cancel_key(f->scheduler, NULL, NULL, 0, NULL), -EINVAL);
     assert_int_equal(htw_find_key(f->scheduler, NULL, NULL, 0), 0);
-    assert_int_equal(htw_pending(f->scheduler), 2);
+    assert_int_equal(htw_pending(f->scheduler), 3);
     advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].runs + f->probes[1].runs, 2);
+    assert_int_equal(f->probes[0].runs + f->probes[1].runs, 3);
 }
 
 LATER_TEST(key_longer_than_the_longest_is_refused) {
