@@ -6,16 +6,13 @@
 #ifndef TESTS_FIXTURE_H
 #define TESTS_FIXTURE_H
 
+#include "../unit/unit.h"
 #include "failing_allocator.h"
 
 #include <htw/wheel.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 struct fixture {
     struct failing_allocator memory;
@@ -53,9 +50,8 @@ void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t de
  */
 #define WHEEL_TEST(name, size, start, strict_fifo, count)        \
     static void name##_on(struct fixture *f);                    \
-    static void name(void **state) {                             \
+    UNIT_TEST(name) {                                            \
         struct fixture fixture;                                  \
-        (void)state;                                             \
         fixture_open(&fixture, size, start, strict_fifo, count); \
         name##_on(&fixture);                                     \
         fixture_close(&fixture);                                 \
@@ -65,8 +61,7 @@ void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t de
 /** The same test on two wheels, the second with strict FIFO (`strict`). */
 #define WHEEL_TEST_BOTH_ORDERS(name, size, start, count)             \
     static void name##_on(struct fixture *f, bool strict);           \
-    static void name(void **state) {                                 \
-        (void)state;                                                 \
+    UNIT_TEST(name) {                                                \
         for (int strict = 0; strict < 2; strict++) {                 \
             struct fixture fixture;                                  \
             fixture_open(&fixture, size, start, strict != 0, count); \

@@ -12,16 +12,13 @@
 #ifndef TESTS_PURGATORY_CASE_H
 #define TESTS_PURGATORY_CASE_H
 
+#include "../unit/unit.h"
 #include "failing_allocator.h"
 
 #include <htw/purgatory.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define MS HTW_MILLISECOND
 
@@ -103,14 +100,21 @@ void purgatory_case_end(struct purgatory_case *test);
 int purgatory_case_setup(void **state);
 int purgatory_case_teardown(void **state);
 
-#define PURGATORY_CASE(name) \
-    cmocka_unit_test_setup_teardown(name, purgatory_case_setup, purgatory_case_teardown)
+/** Defines a test as UNIT_TEST() does, between `setup` and purgatory_case_teardown(). It gets `test`. */
+#define PURGATORY_TEST_AFTER(setup, name)                      \
+    static void name(struct purgatory_case *test);             \
+    static void run_##name(void **state) {                     \
+        name(*state);                                          \
+    }                                                          \
+    UNIT_ADD(name, run_##name, setup, purgatory_case_teardown) \
+    static void name(__attribute__((unused)) struct purgatory_case *test)
+
+#define PURGATORY_TEST(name) PURGATORY_TEST_AFTER(purgatory_case_setup, name)
 
 /** The same with a threshold, which is at 100. */
 int purgatory_case_setup_threshold(void **state);
 
-#define THRESHOLD_CASE(name) \
-    cmocka_unit_test_setup_teardown(name, purgatory_case_setup_threshold, purgatory_case_teardown)
+#define THRESHOLD_TEST(name) PURGATORY_TEST_AFTER(purgatory_case_setup_threshold, name)
 
 /** Makes a waiter ready for its first submission. */
 void waiter_init(struct waiter *self, struct purgatory_case *test, char name);

@@ -13,16 +13,20 @@
 /** The number of elements of an array. */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/**
- * Defines a test and puts it into the list that the main() of unit.c runs, in the order of the file.
- * The body follows, as that of a function of `void **state`.
- */
-#define UNIT_TEST(name)                                                  \
-    static void name(void **state);                                      \
-    __attribute__((constructor)) static void add_##name(void) {          \
-        unit_add((struct CMUnitTest) { #name, name, NULL, NULL, NULL }); \
-    }                                                                    \
-    static void name(void **state)
+/** Adds a test to the list that the main() of unit.c runs, in the order of the file. */
+#define UNIT_ADD(name, run, setup, teardown)                                 \
+    __attribute__((constructor)) static void add_##name(void) {              \
+        unit_add((struct CMUnitTest) { #name, run, setup, teardown, NULL }); \
+    }
+
+/** Defines a test and adds it. The body follows, as that of a function of `void **state`. */
+#define UNIT_TEST(name) UNIT_TEST_BETWEEN(NULL, NULL, name)
+
+/** The same, between two functions of cmocka's kind. */
+#define UNIT_TEST_BETWEEN(setup, teardown, name) \
+    static void name(void **state);              \
+    UNIT_ADD(name, name, setup, teardown)        \
+    static void name(__attribute__((unused)) void **state)
 
 void unit_add(struct CMUnitTest test);
 

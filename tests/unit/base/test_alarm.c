@@ -38,8 +38,7 @@ static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-static void alarm_set_twice_rings_at_the_earlier(void **state) {
-    (void)state;
+UNIT_TEST(alarm_set_twice_rings_at_the_earlier) {
     for (size_t i = 0; i < 3; i++) {
         struct htw__alarm alarm = started(clocks[i]);
         int64_t start_ns = now_ns(clocks[i]);
@@ -54,8 +53,7 @@ static void alarm_set_twice_rings_at_the_earlier(void **state) {
     }
 }
 
-static void alarm_reset_takes_a_later_time(void **state) {
-    (void)state;
+UNIT_TEST(alarm_reset_takes_a_later_time) {
     struct htw__alarm alarm = started(CLOCK_MONOTONIC);
     int64_t start_ns = htw__clock_monotonic_ns();
     htw__alarm_set(&alarm, start_ns + HOUR_NS);
@@ -67,8 +65,7 @@ static void alarm_reset_takes_a_later_time(void **state) {
     htw__alarm_fini(&alarm);
 }
 
-static void alarm_disarmed_forgets_what_was_set_before_the_reset(void **state) {
-    (void)state;
+UNIT_TEST(alarm_disarmed_forgets_what_was_set_before_the_reset) {
     struct htw__alarm alarm = started(CLOCK_MONOTONIC);
     int64_t start_ns = htw__clock_monotonic_ns();
     htw__alarm_set(&alarm, start_ns + HOUR_NS);
@@ -83,8 +80,7 @@ static void alarm_disarmed_forgets_what_was_set_before_the_reset(void **state) {
 }
 
 /* It rings when the wall clock is set, also if no time was set. */
-static void alarm_of_the_wall_clock_stays_set_when_disarmed(void **state) {
-    (void)state;
+UNIT_TEST(alarm_of_the_wall_clock_stays_set_when_disarmed) {
     struct htw__alarm alarm = started(CLOCK_REALTIME);
     htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
     htw__alarm_reset(&alarm);
@@ -94,8 +90,7 @@ static void alarm_of_the_wall_clock_stays_set_when_disarmed(void **state) {
     htw__alarm_fini(&alarm);
 }
 
-static void alarm_for_the_past_rings_at_once(void **state) {
-    (void)state;
+UNIT_TEST(alarm_for_the_past_rings_at_once) {
     static const int64_t past[] = { INT64_MIN, -1, 0, 1 };
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 4; j++) {
@@ -109,8 +104,7 @@ static void alarm_for_the_past_rings_at_once(void **state) {
         }
 }
 
-static void alarm_for_the_last_instant_is_accepted(void **state) {
-    (void)state;
+UNIT_TEST(alarm_for_the_last_instant_is_accepted) {
     for (size_t i = 0; i < 3; i++) {
         struct htw__alarm alarm = started(clocks[i]);
         htw__alarm_set(&alarm, INT64_MAX - 1);
@@ -120,8 +114,7 @@ static void alarm_for_the_last_instant_is_accepted(void **state) {
     }
 }
 
-static void alarm_waited_for_rings_not_before_its_time(void **state) {
-    (void)state;
+UNIT_TEST(alarm_waited_for_rings_not_before_its_time) {
     for (size_t i = 0; i < 3; i++) {
         struct htw__alarm alarm;
         assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);
@@ -133,17 +126,4 @@ static void alarm_waited_for_rings_not_before_its_time(void **state) {
         assert_true(now_ns(clocks[i]) >= at_ns || clocks[i] == CLOCK_REALTIME);
         htw__alarm_fini(&alarm);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alarm_set_twice_rings_at_the_earlier),
-        cmocka_unit_test(alarm_reset_takes_a_later_time),
-        cmocka_unit_test(alarm_disarmed_forgets_what_was_set_before_the_reset),
-        cmocka_unit_test(alarm_of_the_wall_clock_stays_set_when_disarmed),
-        cmocka_unit_test(alarm_for_the_past_rings_at_once),
-        cmocka_unit_test(alarm_for_the_last_instant_is_accepted),
-        cmocka_unit_test(alarm_waited_for_rings_not_before_its_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

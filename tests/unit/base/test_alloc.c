@@ -23,8 +23,7 @@ static const bool address_sanitizer = false;
 
 static const struct htw_allocator *const memory = &htw__default_allocator;
 
-static void alloc_of_any_size_is_aligned_and_writable(void **state) {
-    (void)state;
+UNIT_TEST(alloc_of_any_size_is_aligned_and_writable) {
     static const size_t sizes[] = { 1,    63,   64,   65,    1000,  1024,   1025,
                                     4095, 4096, 4097, 40000, 70001, 1 << 20 };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -38,8 +37,7 @@ static void alloc_of_any_size_is_aligned_and_writable(void **state) {
     }
 }
 
-static void alloc_around_the_large_block_keeps_blocks_apart(void **state) {
-    (void)state;
+UNIT_TEST(alloc_around_the_large_block_keeps_blocks_apart) {
     enum { BLOCKS = 64 };
     unsigned char *blocks[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -55,8 +53,7 @@ static void alloc_around_the_large_block_keeps_blocks_apart(void **state) {
     }
 }
 
-static void alloc_of_more_than_there_can_be_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(alloc_of_more_than_there_can_be_is_refused) {
     assert_null(htw__allocate(memory, SIZE_MAX));
     assert_null(htw__allocate(memory, SIZE_MAX - HTW__CACHE_LINE + 2));
     if (address_sanitizer) {
@@ -67,8 +64,7 @@ static void alloc_of_more_than_there_can_be_is_refused(void **state) {
     assert_null(htw__allocate(memory, SIZE_MAX / 2));
 }
 
-static void release_of_nothing_is_allowed(void **state) {
-    (void)state;
+UNIT_TEST(release_of_nothing_is_allowed) {
     htw__release(memory, NULL, 1);
     htw__release(memory, NULL, HTW__LARGE_BLOCK);
 }
@@ -92,8 +88,7 @@ static bool runs_by_itself(void) {
 
 /* As a scheduler does it: pages come one by one, and something small and lasting is allocated
    by the application after each, which in a common heap would hold it there. */
-static void alloc_released_pages_are_with_the_system_at_once(void **state) {
-    (void)state;
+UNIT_TEST(alloc_released_pages_are_with_the_system_at_once) {
     if (!runs_by_itself()) {
         print_message("AddressSanitizer and valgrind keep memory of their own: skipped\n");
         skip();
@@ -119,16 +114,4 @@ static void alloc_released_pages_are_with_the_system_at_once(void **state) {
     }
     for (size_t i = 0; i < (size_t)ROUNDS * PAGES; i++)
         free(lasting[i / PAGES][i % PAGES]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        /* First, while malloc's heap has no holes for the blocks that last. */
-        cmocka_unit_test(alloc_released_pages_are_with_the_system_at_once),
-        cmocka_unit_test(alloc_of_any_size_is_aligned_and_writable),
-        cmocka_unit_test(alloc_around_the_large_block_keeps_blocks_apart),
-        cmocka_unit_test(alloc_of_more_than_there_can_be_is_refused),
-        cmocka_unit_test(release_of_nothing_is_allowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

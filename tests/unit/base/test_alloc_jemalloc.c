@@ -31,8 +31,7 @@ static size_t arena_statistic(unsigned arena, const char *what) {
     return value;
 }
 
-static void alloc_takes_all_sizes_from_one_arena_that_is_not_automatic(void **state) {
-    (void)state;
+UNIT_TEST(alloc_takes_all_sizes_from_one_arena_that_is_not_automatic) {
     void *first = htw__allocate(memory, 1);
     unsigned arena = arena_of(first), automatic = 0;
     size_t size = sizeof automatic;
@@ -46,8 +45,7 @@ static void alloc_takes_all_sizes_from_one_arena_that_is_not_automatic(void **st
     htw__release(memory, first, 1);
 }
 
-static void alloc_is_counted_in_the_arena_and_leaves_it_at_once(void **state) {
-    (void)state;
+UNIT_TEST(alloc_is_counted_in_the_arena_and_leaves_it_at_once) {
     enum { BLOCKS = 64, BYTES = 256 * 1024 };
     void *blocks[BLOCKS];
     blocks[0] = htw__allocate(memory, BYTES);
@@ -110,8 +108,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static void alloc_first_used_by_many_threads_makes_one_arena(void **state) {
-    (void)state;
+UNIT_TEST(alloc_first_used_by_many_threads_makes_one_arena) {
     struct workers workers = { .arena = 0, .sound = 0 };
     pthread_t threads[THREADS];
     assert_int_equal(pthread_barrier_init(&workers.start, NULL, THREADS), 0);
@@ -123,8 +120,7 @@ static void alloc_first_used_by_many_threads_makes_one_arena(void **state) {
     assert_int_equal(workers.sound, THREADS);
 }
 
-static void alloc_works_in_a_forked_child(void **state) {
-    (void)state;
+UNIT_TEST(alloc_works_in_a_forked_child) {
     unsigned char *block = htw__allocate(memory, 96);
     unsigned arena = arena_of(block);
     block[95] = 7;
@@ -139,15 +135,4 @@ static void alloc_works_in_a_forked_child(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     htw__release(memory, block, 96);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        /* First, while there is no arena. */
-        cmocka_unit_test(alloc_first_used_by_many_threads_makes_one_arena),
-        cmocka_unit_test(alloc_takes_all_sizes_from_one_arena_that_is_not_automatic),
-        cmocka_unit_test(alloc_is_counted_in_the_arena_and_leaves_it_at_once),
-        cmocka_unit_test(alloc_works_in_a_forked_child),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

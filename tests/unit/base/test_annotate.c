@@ -32,8 +32,7 @@ static void *count(void *argument) {
     return argument;
 }
 
-static void annotated_spin_lock_excludes(void **state) {
-    (void)state;
+UNIT_TEST(annotated_spin_lock_excludes) {
     HTW__ANNOTATE_ATOMIC(&spin.locked, sizeof spin.locked);
     HTW__ANNOTATE_LOCK_CREATED(&spin);
     pthread_t thread;
@@ -56,8 +55,7 @@ static void *send(void *argument) {
     return argument;
 }
 
-static void annotated_flag_publishes(void **state) {
-    (void)state;
+UNIT_TEST(annotated_flag_publishes) {
     HTW__ANNOTATE_ATOMIC(&parcel.there, sizeof parcel.there);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, send, NULL), 0);
@@ -67,12 +65,4 @@ static void annotated_flag_publishes(void **state) {
     int value = parcel.value;
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(value, 42);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(annotated_spin_lock_excludes),
-        cmocka_unit_test(annotated_flag_publishes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

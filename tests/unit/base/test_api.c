@@ -23,8 +23,7 @@
         assert_memory_equal(&by_function, &by_macro, sizeof(by_macro)); \
     } while (false)
 
-static void api_init_function_sets_what_the_macro_does(void **state) {
-    (void)state;
+UNIT_TEST(api_init_function_sets_what_the_macro_does) {
     assert_init(htw_backoff_options, HTW_BACKOFF_OPTIONS_INIT);
     assert_init(htw_wheel_options, HTW_WHEEL_OPTIONS_INIT);
     assert_init(htw_wheel_stats, HTW_WHEEL_STATS_INIT);
@@ -35,15 +34,13 @@ static void api_init_function_sets_what_the_macro_does(void **state) {
     assert_init(htw_purgatory_stats, HTW_PURGATORY_STATS_INIT);
 }
 
-static void api_size_function_returns_the_size_of_the_struct(void **state) {
-    (void)state;
+UNIT_TEST(api_size_function_returns_the_size_of_the_struct) {
     assert_int_equal(htw_timer_size(), sizeof(struct htw_timer));
     assert_int_equal(htw_request_size(), sizeof(struct htw_request));
     assert_int_equal(htw_backoff_size(), sizeof(struct htw_backoff));
 }
 
-static void api_units_are_nanoseconds(void **state) {
-    (void)state;
+UNIT_TEST(api_units_are_nanoseconds) {
     assert_int_equal(HTW_MILLISECOND, 1000 * HTW_MICROSECOND);
     assert_int_equal(HTW_SECOND, INT64_C(1000000000));
     assert_int_equal(HTW_SECOND, 1000 * HTW_MILLISECOND);
@@ -52,8 +49,7 @@ static void api_units_are_nanoseconds(void **state) {
     assert_int_equal(HTW_DAY, 24 * HTW_HOUR);
 }
 
-static void api_version_is_that_of_the_header(void **state) {
-    (void)state;
+UNIT_TEST(api_version_is_that_of_the_header) {
     char version[32];
     snprintf(version, sizeof(version), "%d.%d.%d", HTW_VERSION_MAJOR, HTW_VERSION_MINOR,
              HTW_VERSION_PATCH);
@@ -61,8 +57,7 @@ static void api_version_is_that_of_the_header(void **state) {
     assert_string_equal(htw_version(), HTW_VERSION);
 }
 
-static void api_strerror_has_a_line_for_each_result(void **state) {
-    (void)state;
+UNIT_TEST(api_strerror_has_a_line_for_each_result) {
     static const int results[] = {
         0,      1,       -EINVAL, -ENOMEM,  -EAGAIN, -ESHUTDOWN, -EOWNERDEAD, -EDEADLK,
         -EBUSY, -EEXIST, -ENOENT, -ENOTSUP, -EIO,    -EMFILE,    -ENFILE,     -EXDEV,
@@ -76,15 +71,4 @@ static void api_strerror_has_a_line_for_each_result(void **state) {
     assert_string_equal(htw_strerror(0), "success");
     assert_ptr_equal(htw_strerror(INT_MAX), htw_strerror(HTW_CANCELLED));
     assert_ptr_equal(htw_strerror(INT_MIN), htw_strerror(-EXDEV));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(api_init_function_sets_what_the_macro_does),
-        cmocka_unit_test(api_size_function_returns_the_size_of_the_struct),
-        cmocka_unit_test(api_units_are_nanoseconds),
-        cmocka_unit_test(api_version_is_that_of_the_header),
-        cmocka_unit_test(api_strerror_has_a_line_for_each_result),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

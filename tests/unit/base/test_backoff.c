@@ -29,8 +29,7 @@ static void start(const struct htw_backoff_options *options) {
 
 #define assert_next(expected) assert_true(htw_backoff_next(&backoff) == (expected))
 
-static void backoff_without_jitter_doubles_up_to_the_cap(void **state) {
-    (void)state;
+UNIT_TEST(backoff_without_jitter_doubles_up_to_the_cap) {
     struct htw_backoff_options options = without_jitter(100 * MS, 3000 * MS, 2.0);
     start(&options);
     for (int64_t delay_ns = 100 * MS; delay_ns <= 1600 * MS; delay_ns *= 2)
@@ -39,8 +38,7 @@ static void backoff_without_jitter_doubles_up_to_the_cap(void **state) {
         assert_next(3000 * MS);
 }
 
-static void backoff_with_a_broken_multiplier_keeps_the_fractions(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_a_broken_multiplier_keeps_the_fractions) {
     struct htw_backoff_options options = without_jitter(1, 1000, 1.5);
     start(&options);
     static const int64_t expected[] = { 1, 1, 2, 3, 5, 7, 11, 17, 25, 38 };
@@ -48,16 +46,14 @@ static void backoff_with_a_broken_multiplier_keeps_the_fractions(void **state) {
         assert_next(expected[i]);
 }
 
-static void backoff_with_multiplier_one_is_constant(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_multiplier_one_is_constant) {
     struct htw_backoff_options options = without_jitter(7, 1000, 1.0);
     start(&options);
     for (int i = 0; i < 100; i++)
         assert_next(7);
 }
 
-static void backoff_without_a_cap_ends_at_the_greatest_delay(void **state) {
-    (void)state;
+UNIT_TEST(backoff_without_a_cap_ends_at_the_greatest_delay) {
     struct htw_backoff_options options = without_jitter(1, INT64_MAX, 2.0);
     start(&options);
     for (unsigned bit = 0; bit < 63; bit++)
@@ -71,8 +67,7 @@ static void backoff_without_a_cap_ends_at_the_greatest_delay(void **state) {
     assert_next(INT64_MAX);
 }
 
-static void backoff_beyond_double_precision_stays_within_the_cap(void **state) {
-    (void)state;
+UNIT_TEST(backoff_beyond_double_precision_stays_within_the_cap) {
     for (int64_t less = 0; less < 3000; less++) {
         struct htw_backoff_options options =
             without_jitter(INT64_MAX - 3000, INT64_MAX - less, 1.0);
@@ -85,8 +80,7 @@ static void backoff_beyond_double_precision_stays_within_the_cap(void **state) {
     }
 }
 
-static void backoff_with_all_random_is_never_zero(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_all_random_is_never_zero) {
     struct htw_backoff_options options = without_jitter(1, 2, 1.01);
     options.jitter = 1.0;
     start(&options);
@@ -96,8 +90,7 @@ static void backoff_with_all_random_is_never_zero(void **state) {
     }
 }
 
-static void backoff_reset_starts_again(void **state) {
-    (void)state;
+UNIT_TEST(backoff_reset_starts_again) {
     struct htw_backoff_options options = without_jitter(100, 1000, 3.0);
     start(&options);
     assert_int_equal(htw_backoff_attempts(&backoff), 0);
@@ -110,16 +103,14 @@ static void backoff_reset_starts_again(void **state) {
     assert_int_equal(htw_backoff_attempts(&backoff), 1);
 }
 
-static void backoff_reset_does_not_repeat_its_random_numbers(void **state) {
-    (void)state;
+UNIT_TEST(backoff_reset_does_not_repeat_its_random_numbers) {
     start(NULL);
     int64_t first_ns = htw_backoff_next(&backoff);
     htw_backoff_reset(&backoff);
     assert_true(htw_backoff_next(&backoff) != first_ns);
 }
 
-static void backoff_with_the_same_seed_gives_the_same_delays(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_the_same_seed_gives_the_same_delays) {
     struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
     options.seed = 42;
     struct htw_backoff same;
@@ -129,8 +120,7 @@ static void backoff_with_the_same_seed_gives_the_same_delays(void **state) {
         assert_next(htw_backoff_next(&same));
 }
 
-static void backoff_with_different_seeds_gives_different_delays(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_different_seeds_gives_different_delays) {
     struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
     struct htw_backoff other;
     start(&options);
@@ -145,8 +135,7 @@ static void backoff_with_different_seeds_gives_different_delays(void **state) {
 /* Programs that store a seed get the same delays from each version. The numbers are the known
    first outputs of splitmix64 for this seed; with this cap, what is drawn is their upper 53 bits.
  */
-static void backoff_draws_the_numbers_of_splitmix64(void **state) {
-    (void)state;
+UNIT_TEST(backoff_draws_the_numbers_of_splitmix64) {
     static const uint64_t expected[] = { UINT64_C(6457827717110365317),
                                          UINT64_C(3203168211198807973),
                                          UINT64_C(9817491932198370423) };
@@ -160,8 +149,7 @@ static void backoff_draws_the_numbers_of_splitmix64(void **state) {
         assert_int_equal(htw_backoff_next(&backoff), all_ns - (int64_t)(expected[i] >> 11));
 }
 
-static void backoff_jitter_is_spread_over_its_whole_range(void **state) {
-    (void)state;
+UNIT_TEST(backoff_jitter_is_spread_over_its_whole_range) {
     enum { DRAWS = 100000, PARTS = 10 };
     static const double jitters[] = { 0.25, 0.5, 1.0 };
     for (size_t j = 0; j < sizeof jitters / sizeof jitters[0]; j++) {
@@ -186,8 +174,7 @@ static void backoff_jitter_is_spread_over_its_whole_range(void **state) {
     }
 }
 
-static void backoff_defaults_are_those_of_the_header(void **state) {
-    (void)state;
+UNIT_TEST(backoff_defaults_are_those_of_the_header) {
     start(NULL);
     int64_t delay_ns = htw_backoff_next(&backoff);
     assert_true(delay_ns >= 50 * MS && delay_ns <= 100 * MS);
@@ -205,8 +192,7 @@ static void assert_refused(const struct htw_backoff_options *options) {
     assert_memory_equal(&before, &backoff, sizeof before);
 }
 
-static void backoff_with_bad_options_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(backoff_with_bad_options_is_refused) {
     memset(&backoff, 0, sizeof backoff);
     assert_int_equal(htw_backoff_init(NULL, NULL), -EINVAL);
     const struct htw_backoff_options good = HTW_BACKOFF_OPTIONS_INIT;
@@ -227,32 +213,10 @@ static void backoff_with_bad_options_is_refused(void **state) {
     ASSERT_REFUSED(jitter, (double)NAN);
 }
 
-static void backoff_that_is_null_or_zeroed_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(backoff_that_is_null_or_zeroed_is_refused) {
     memset(&backoff, 0, sizeof backoff);
     assert_true(htw_backoff_next(&backoff) == -EINVAL);
     assert_true(htw_backoff_next(NULL) == -EINVAL);
     assert_int_equal(htw_backoff_attempts(NULL), 0);
     htw_backoff_reset(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(backoff_without_jitter_doubles_up_to_the_cap),
-        cmocka_unit_test(backoff_with_a_broken_multiplier_keeps_the_fractions),
-        cmocka_unit_test(backoff_with_multiplier_one_is_constant),
-        cmocka_unit_test(backoff_without_a_cap_ends_at_the_greatest_delay),
-        cmocka_unit_test(backoff_beyond_double_precision_stays_within_the_cap),
-        cmocka_unit_test(backoff_with_all_random_is_never_zero),
-        cmocka_unit_test(backoff_reset_starts_again),
-        cmocka_unit_test(backoff_reset_does_not_repeat_its_random_numbers),
-        cmocka_unit_test(backoff_with_the_same_seed_gives_the_same_delays),
-        cmocka_unit_test(backoff_with_different_seeds_gives_different_delays),
-        cmocka_unit_test(backoff_draws_the_numbers_of_splitmix64),
-        cmocka_unit_test(backoff_jitter_is_spread_over_its_whole_range),
-        cmocka_unit_test(backoff_defaults_are_those_of_the_header),
-        cmocka_unit_test(backoff_with_bad_options_is_refused),
-        cmocka_unit_test(backoff_that_is_null_or_zeroed_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

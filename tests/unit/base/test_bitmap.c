@@ -4,16 +4,14 @@
 
 #include "../unit.h"
 
-static void bitmap_without_members_has_no_next(void **state) {
-    (void)state;
+UNIT_TEST(bitmap_without_members_has_no_next) {
     struct htw__bitmap bitmap = { 0 };
     assert_int_equal(htw__bitmap_next(&bitmap, 0), HTW__BITMAP_NONE);
     assert_int_equal(htw__bitmap_next(&bitmap, HTW__BITMAP_SIZE - 1), HTW__BITMAP_NONE);
     assert_int_equal(htw__bitmap_count(&bitmap), 0);
 }
 
-static void bitmap_with_one_member_finds_it_from_everywhere(void **state) {
-    (void)state;
+UNIT_TEST(bitmap_with_one_member_finds_it_from_everywhere) {
     static const uint32_t members[] = { 0, 1, 63, 64, 65, 2048, 4031, 4032, 4095 };
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         struct htw__bitmap bitmap = { 0 };
@@ -23,8 +21,7 @@ static void bitmap_with_one_member_finds_it_from_everywhere(void **state) {
     }
 }
 
-static void bitmap_member_added_twice_is_removed_by_one_remove(void **state) {
-    (void)state;
+UNIT_TEST(bitmap_member_added_twice_is_removed_by_one_remove) {
     struct htw__bitmap bitmap = { 0 };
     htw__bitmap_add(&bitmap, 100);
     htw__bitmap_add(&bitmap, 100);
@@ -35,8 +32,7 @@ static void bitmap_member_added_twice_is_removed_by_one_remove(void **state) {
 }
 
 /* Adds and removes at random, beside an array of flags. */
-static void bitmap_in_random_use_agrees_with_an_array(void **state) {
-    (void)state;
+UNIT_TEST(bitmap_in_random_use_agrees_with_an_array) {
     struct htw__bitmap bitmap = { 0 };
     static bool flags[HTW__BITMAP_SIZE];
     uint64_t numbers = 88172645463325252u;
@@ -56,14 +52,4 @@ static void bitmap_in_random_use_agrees_with_an_array(void **state) {
         assert_int_equal(htw__bitmap_next(&bitmap, from), expected);
         assert_int_equal(htw__bitmap_has(&bitmap, from), flags[from]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bitmap_without_members_has_no_next),
-        cmocka_unit_test(bitmap_with_one_member_finds_it_from_everywhere),
-        cmocka_unit_test(bitmap_member_added_twice_is_removed_by_one_remove),
-        cmocka_unit_test(bitmap_in_random_use_agrees_with_an_array),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

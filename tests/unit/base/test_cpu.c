@@ -15,8 +15,7 @@ long __wrap_sysconf(int name) {
     return name == _SC_NPROCESSORS_ONLN ? online : __real_sysconf(name);
 }
 
-static void cpu_count_is_at_least_one_and_at_most_the_limit(void **state) {
-    (void)state;
+UNIT_TEST(cpu_count_is_at_least_one_and_at_most_the_limit) {
     static const struct {
         long online;
         uint32_t max, count;
@@ -26,11 +25,4 @@ static void cpu_count_is_at_least_one_and_at_most_the_limit(void **state) {
         online = cases[i].online;
         assert_int_equal(htw__cpu_count(cases[i].max), cases[i].count);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_count_is_at_least_one_and_at_most_the_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

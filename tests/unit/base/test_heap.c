@@ -18,8 +18,7 @@ static struct htw__heap reserved(void) {
     return heap;
 }
 
-static void heap_popped_gives_keys_in_order(void **state) {
-    (void)state;
+UNIT_TEST(heap_popped_gives_keys_in_order) {
     struct htw__heap heap = reserved();
     for (uint32_t id = 0; id < IDS; id++) {
         htw__heap_lower(&heap, (id * 37 + 11) % 101, id);
@@ -36,8 +35,7 @@ static void heap_popped_gives_keys_in_order(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_with_equal_keys_gives_the_highest_id_first(void **state) {
-    (void)state;
+UNIT_TEST(heap_with_equal_keys_gives_the_highest_id_first) {
     struct htw__heap heap = reserved();
     static const uint32_t ids[] = { 3, 9, 1, 7, 5 };
     for (size_t i = 0; i < 5; i++)
@@ -50,8 +48,7 @@ static void heap_with_equal_keys_gives_the_highest_id_first(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_with_a_key_lowered_moves_it_forward(void **state) {
-    (void)state;
+UNIT_TEST(heap_with_a_key_lowered_moves_it_forward) {
     struct htw__heap heap = reserved();
     for (uint32_t id = 0; id < IDS; id++)
         htw__heap_lower(&heap, 1000 + id, id);
@@ -63,8 +60,7 @@ static void heap_with_a_key_lowered_moves_it_forward(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_popped_forgets_the_id(void **state) {
-    (void)state;
+UNIT_TEST(heap_popped_forgets_the_id) {
     struct htw__heap heap = reserved();
     htw__heap_lower(&heap, 7, 3);
     htw__heap_pop(&heap);
@@ -74,8 +70,7 @@ static void heap_popped_forgets_the_id(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_grown_keeps_its_entries(void **state) {
-    (void)state;
+UNIT_TEST(heap_grown_keeps_its_entries) {
     struct htw__heap heap = reserved();
     for (uint32_t id = 0; id < IDS; id++)
         htw__heap_lower(&heap, 500 - id, id);
@@ -95,8 +90,7 @@ static void *refuse(void *context, size_t size, size_t alignment) {
     return NULL;
 }
 
-static void heap_refused_memory_is_as_before(void **state) {
-    (void)state;
+UNIT_TEST(heap_refused_memory_is_as_before) {
     struct htw__heap heap = reserved();
     htw__heap_lower(&heap, 8, 2);
     const struct htw_allocator refusing = { refuse, memory->release, NULL };
@@ -107,8 +101,7 @@ static void heap_refused_memory_is_as_before(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_out_of_order_is_found_invalid(void **state) {
-    (void)state;
+UNIT_TEST(heap_out_of_order_is_found_invalid) {
     struct htw__heap heap = reserved();
     htw__heap_lower(&heap, 1, 1);
     htw__heap_lower(&heap, 2, 2);
@@ -118,8 +111,7 @@ static void heap_out_of_order_is_found_invalid(void **state) {
 }
 
 /* Pushes, lowers and pops at random, beside an array that is searched from end to end. */
-static void heap_asked_for_less_room_keeps_what_it_has(void **state) {
-    (void)state;
+UNIT_TEST(heap_asked_for_less_room_keeps_what_it_has) {
     struct htw__heap heap = reserved();
     struct htw__heap_entry *entries = heap.entries;
     assert_int_equal(htw__heap_reserve(&heap, memory, IDS - 1), 0);
@@ -128,8 +120,7 @@ static void heap_asked_for_less_room_keeps_what_it_has(void **state) {
     htw__heap_fini(&heap, memory);
 }
 
-static void heap_in_random_use_agrees_with_a_table(void **state) {
-    (void)state;
+UNIT_TEST(heap_in_random_use_agrees_with_a_table) {
     struct htw__heap heap = reserved();
     uint64_t table[IDS];
     for (uint32_t id = 0; id < IDS; id++)
@@ -155,19 +146,4 @@ static void heap_in_random_use_agrees_with_a_table(void **state) {
         assert_true(htw__heap_is_valid(&heap));
     }
     htw__heap_fini(&heap, memory);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heap_popped_gives_keys_in_order),
-        cmocka_unit_test(heap_with_equal_keys_gives_the_highest_id_first),
-        cmocka_unit_test(heap_with_a_key_lowered_moves_it_forward),
-        cmocka_unit_test(heap_popped_forgets_the_id),
-        cmocka_unit_test(heap_grown_keeps_its_entries),
-        cmocka_unit_test(heap_refused_memory_is_as_before),
-        cmocka_unit_test(heap_out_of_order_is_found_invalid),
-        cmocka_unit_test(heap_asked_for_less_room_keeps_what_it_has),
-        cmocka_unit_test(heap_in_random_use_agrees_with_a_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,7 @@ static uint64_t count_of_all_buckets(void) {
     return count;
 }
 
-static void histogram_without_values_is_all_zero(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_without_values_is_all_zero) {
     assert_int_equal(htw__histogram_count(&histogram), 0);
     assert_int_equal(htw__histogram_sum(&histogram), 0);
     assert_int_equal(htw__histogram_min(&histogram), 0);
@@ -36,8 +35,7 @@ static void histogram_without_values_is_all_zero(void **state) {
     assert_int_equal(count_of_all_buckets(), 0);
 }
 
-static void histogram_of_small_values_is_exact(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_of_small_values_is_exact) {
     for (uint64_t value = 100; value >= 1; value--)
         htw__histogram_record(&histogram, value);
     assert_int_equal(htw__histogram_min(&histogram), 1);
@@ -63,8 +61,7 @@ static void assert_is_recorded_well(uint64_t value) {
     assert_true(htw__histogram_percentile(&histogram, 50.0) == value);
 }
 
-static void histogram_of_any_magnitude_is_close(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_of_any_magnitude_is_close) {
     for (unsigned bit = 0; bit < 64; bit++) {
         assert_is_recorded_well(UINT64_C(1) << bit);
         assert_is_recorded_well((UINT64_C(1) << bit) - 1);
@@ -73,8 +70,7 @@ static void histogram_of_any_magnitude_is_close(void **state) {
     assert_is_recorded_well(UINT64_MAX);
 }
 
-static void histogram_buckets_cover_all_values_without_gaps(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_buckets_cover_all_values_without_gaps) {
     for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
         htw__counter_add(&histogram.buckets[i], 1);
     size_t cursor = 0;
@@ -90,8 +86,7 @@ static void histogram_buckets_cover_all_values_without_gaps(void **state) {
     assert_false(htw__histogram_next(&histogram, &cursor, &bucket));
 }
 
-static void histogram_percentile_is_never_too_small(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_percentile_is_never_too_small) {
     enum { VALUES = 1000 };
     for (uint64_t i = 1; i <= VALUES; i++)
         htw__histogram_record(&histogram, i * 1000003);
@@ -104,15 +99,13 @@ static void histogram_percentile_is_never_too_small(void **state) {
     assert_int_equal(count_of_all_buckets(), VALUES);
 }
 
-static void histogram_sum_is_exact_beyond_the_buckets(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_sum_is_exact_beyond_the_buckets) {
     for (uint64_t i = 1; i <= 1000; i++)
         htw__histogram_record(&histogram, i * 1000003);
     assert_true(htw__histogram_sum(&histogram) == 500500 * UINT64_C(1000003));
 }
 
-static void histogram_of_the_greatest_value_alone_has_it_as_minimum(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_of_the_greatest_value_alone_has_it_as_minimum) {
     htw__histogram_record(&histogram, UINT64_MAX);
     assert_true(htw__histogram_min(&histogram) == UINT64_MAX);
     assert_true(htw__histogram_max(&histogram) == UINT64_MAX);
@@ -127,8 +120,7 @@ static void assert_same(const struct htw__histogram *a, const struct htw__histog
         assert_true(htw__counter_read(&a->buckets[i]) == htw__counter_read(&b->buckets[i]));
 }
 
-static void histogram_merged_is_as_if_all_had_been_recorded_there(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_is_as_if_all_had_been_recorded_there) {
     static struct htw__histogram all;
     htw__histogram_init(&all);
     uint64_t value = 1;
@@ -142,8 +134,7 @@ static void histogram_merged_is_as_if_all_had_been_recorded_there(void **state) 
     assert_same(&histogram, &all);
 }
 
-static void histogram_merged_with_an_empty_one_is_as_before(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_an_empty_one_is_as_before) {
     htw__histogram_record(&histogram, 300);
     htw__histogram_record(&histogram, 70000);
     htw__histogram_merge(&histogram, &other);
@@ -154,8 +145,7 @@ static void histogram_merged_with_an_empty_one_is_as_before(void **state) {
     assert_same(&other, &histogram);
 }
 
-static void histogram_merged_with_a_narrower_one_keeps_its_extremes(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_a_narrower_one_keeps_its_extremes) {
     htw__histogram_record(&histogram, 300);
     htw__histogram_record(&histogram, 70000);
     htw__histogram_record(&other, 400);
@@ -165,8 +155,7 @@ static void histogram_merged_with_a_narrower_one_keeps_its_extremes(void **state
 }
 
 /* A value that is recorded in part: only its bucket has it. */
-static void histogram_half_recorded_is_told_by_its_buckets(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_half_recorded_is_told_by_its_buckets) {
     size_t cursor = 0;
     struct htw__histogram_bucket bucket;
     htw__counter_add(&histogram.buckets[htw__histogram_bucket_of(1000)], 1);
@@ -233,8 +222,7 @@ static void *read_all_the_while(void *arg) {
     return NULL;
 }
 
-static void histogram_read_by_another_thread_is_sane_all_the_while(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(empty, NULL, histogram_read_by_another_thread_is_sane_all_the_while) {
     pthread_t writer;
     pthread_t reader;
     struct reading reading = { 0 };
@@ -246,22 +234,4 @@ static void histogram_read_by_another_thread_is_sane_all_the_while(void **state)
     if (reading.error != NULL)
         fail_msg("%s (round %llu)", reading.error, (unsigned long long)reading.rounds);
     assert_same(&other, &histogram); /* the last round began after the last value */
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(histogram_without_values_is_all_zero, empty),
-        cmocka_unit_test_setup(histogram_of_small_values_is_exact, empty),
-        cmocka_unit_test_setup(histogram_of_any_magnitude_is_close, empty),
-        cmocka_unit_test_setup(histogram_buckets_cover_all_values_without_gaps, empty),
-        cmocka_unit_test_setup(histogram_percentile_is_never_too_small, empty),
-        cmocka_unit_test_setup(histogram_sum_is_exact_beyond_the_buckets, empty),
-        cmocka_unit_test_setup(histogram_of_the_greatest_value_alone_has_it_as_minimum, empty),
-        cmocka_unit_test_setup(histogram_merged_is_as_if_all_had_been_recorded_there, empty),
-        cmocka_unit_test_setup(histogram_merged_with_an_empty_one_is_as_before, empty),
-        cmocka_unit_test_setup(histogram_merged_with_a_narrower_one_keeps_its_extremes, empty),
-        cmocka_unit_test_setup(histogram_half_recorded_is_told_by_its_buckets, empty),
-        cmocka_unit_test_setup(histogram_read_by_another_thread_is_sane_all_the_while, empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,16 +117,14 @@ static size_t longest_chain(void) {
     return longest;
 }
 
-static void key_hash_is_xxh3(void **state) {
-    (void)state;
+UNIT_TEST(key_hash_is_xxh3) {
     assert_true(htw__key_hash(NULL, 0, 0) == UINT64_C(0x2d06800538d394c2));
     assert_true(htw__key_hash("request", 7, 1) == htw__key_hash("request!", 7, 1));
     assert_true(htw__key_hash("request", 7, 1) != htw__key_hash("request", 7, 2));
     assert_true(htw__key_hash("request", 7, 1) != htw__key_hash("request", 6, 1));
 }
 
-static void key_table_without_nodes_holds_no_memory(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_without_nodes_holds_no_memory) {
     assert_int_equal(htw__key_table_count(&table), 0);
     assert_int_equal(htw__key_table_memory(&table), 0);
     assert_null(find(0));
@@ -136,8 +134,8 @@ static void key_table_without_nodes_holds_no_memory(void **state) {
     assert_int_equal(memory.calls, 0);
 }
 
-static void key_table_with_keys_of_any_size_finds_them_by_content(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table,
+                  key_table_with_keys_of_any_size_finds_them_by_content) {
     static const size_t sizes[] = { 0, 1, 7, 16, 128, 240, 241, 1024, 1 << 20 };
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
     static struct htw__key_node nodes[SIZES];
@@ -166,8 +164,7 @@ static void key_table_with_keys_of_any_size_finds_them_by_content(void **state) 
     free(bytes);
 }
 
-static void key_table_with_keys_of_one_hash_tells_them_apart(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_with_keys_of_one_hash_tells_them_apart) {
     enum { KEYS = 100 };
     for (size_t i = 0; i < KEYS; i++) {
         items[i].node.hash = 5;
@@ -182,8 +179,8 @@ static void key_table_with_keys_of_one_hash_tells_them_apart(void **state) {
     assert_null(htw__key_table_find(&table, 5, &items[1].number, sizeof items[1].number / 2));
 }
 
-static void key_table_of_a_million_keys_is_as_quick_as_a_small_one(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_many, close_table,
+                  key_table_of_a_million_keys_is_as_quick_as_a_small_one) {
     for (size_t i = 0; i < MANY; i++) {
         size_t buckets = table.buckets;
         insert(i);
@@ -199,8 +196,7 @@ static void key_table_of_a_million_keys_is_as_quick_as_a_small_one(void **state)
     assert_all_are_told_rightly(MANY);
 }
 
-static void key_table_emptied_by_removes_holds_no_memory(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_many, close_table, key_table_emptied_by_removes_holds_no_memory) {
     for (size_t i = 0; i < MANY; i++)
         insert(i);
     for (size_t i = 0; i < MANY; i++) {
@@ -215,8 +211,7 @@ static void key_table_emptied_by_removes_holds_no_memory(void **state) {
     assert_true(htw__key_table_is_valid(&table));
 }
 
-static void key_table_emptied_by_takes_gives_each_node_once(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_many, close_table, key_table_emptied_by_takes_gives_each_node_once) {
     for (size_t i = 0; i < MANY; i++)
         insert(i);
     struct htw__key_node *node;
@@ -233,8 +228,8 @@ static void key_table_emptied_by_takes_gives_each_node_once(void **state) {
         assert_false(items[i].is_in);
 }
 
-static void key_table_at_the_border_of_a_segment_does_not_allocate_again(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table,
+                  key_table_at_the_border_of_a_segment_does_not_allocate_again) {
     size_t count = 0;
     while (memory.calls < 4)
         insert(count++);
@@ -248,8 +243,7 @@ static void key_table_at_the_border_of_a_segment_does_not_allocate_again(void **
     assert_int_equal(memory.live_blocks, 4);
 }
 
-static void key_table_refused_memory_takes_every_key(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_refused_memory_takes_every_key) {
     enum { KEYS = FEW, ALLOCATIONS = 8 };
     for (size_t nth = 1; nth <= ALLOCATIONS; nth++) {
         failing_allocator_fail(&memory, nth, true);
@@ -269,8 +263,7 @@ static void key_table_refused_memory_takes_every_key(void **state) {
     }
 }
 
-static void key_table_given_memory_again_catches_up(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_given_memory_again_catches_up) {
     failing_allocator_fail(&memory, 1, true);
     for (size_t i = 0; i < 1000; i++)
         insert(i);
@@ -310,8 +303,7 @@ static const char *run_history(struct random_source *source, size_t keys, int st
     return NULL;
 }
 
-static void key_table_in_random_use_agrees_with_an_array(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_in_random_use_agrees_with_an_array) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct random_source source = { seed };
         size_t keys = 1 + random_below(&source, 1 + (UINT64_C(1) << random_below(&source, 10)));
@@ -331,32 +323,12 @@ static void key_table_in_random_use_agrees_with_an_array(void **state) {
     }
 }
 
-static void key_table_with_a_node_in_a_wrong_bucket_is_found_invalid(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_for_few, close_table,
+                  key_table_with_a_node_in_a_wrong_bucket_is_found_invalid) {
     for (size_t i = 0; i < 100; i++)
         insert(i);
     items[42].node.hash++;
     assert_false(htw__key_table_is_valid(&table));
     items[42].node.hash--;
     assert_true(htw__key_table_is_valid(&table));
-}
-
-int main(void) {
-#define FEW_KEYS(name) cmocka_unit_test_setup_teardown(name, open_for_few, close_table)
-#define MANY_KEYS(name) cmocka_unit_test_setup_teardown(name, open_for_many, close_table)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_hash_is_xxh3),
-        FEW_KEYS(key_table_without_nodes_holds_no_memory),
-        FEW_KEYS(key_table_with_keys_of_any_size_finds_them_by_content),
-        FEW_KEYS(key_table_with_keys_of_one_hash_tells_them_apart),
-        MANY_KEYS(key_table_of_a_million_keys_is_as_quick_as_a_small_one),
-        MANY_KEYS(key_table_emptied_by_removes_holds_no_memory),
-        MANY_KEYS(key_table_emptied_by_takes_gives_each_node_once),
-        FEW_KEYS(key_table_at_the_border_of_a_segment_does_not_allocate_again),
-        FEW_KEYS(key_table_refused_memory_takes_every_key),
-        FEW_KEYS(key_table_given_memory_again_catches_up),
-        FEW_KEYS(key_table_in_random_use_agrees_with_an_array),
-        FEW_KEYS(key_table_with_a_node_in_a_wrong_bucket_is_found_invalid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

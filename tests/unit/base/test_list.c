@@ -36,8 +36,7 @@ static int chain_order(const struct lists *lists) {
     return order(lists, lists->chain, &lists->nil);
 }
 
-static void chain_inserted_at_head_is_last_in_first_out(void **state) {
-    (void)state;
+UNIT_TEST(chain_inserted_at_head_is_last_in_first_out) {
     struct lists lists;
     fresh(&lists);
     for (int i = 0; i < LINKS; i++)
@@ -45,8 +44,7 @@ static void chain_inserted_at_head_is_last_in_first_out(void **state) {
     assert_int_equal(chain_order(&lists), 4321);
 }
 
-static void chain_unlinked_anywhere_keeps_the_others(void **state) {
-    (void)state;
+UNIT_TEST(chain_unlinked_anywhere_keeps_the_others) {
     static const int left[LINKS] = { 432, 431, 421, 321 };
     for (int i = 0; i < LINKS; i++) {
         struct lists lists;
@@ -58,8 +56,7 @@ static void chain_unlinked_anywhere_keeps_the_others(void **state) {
     }
 }
 
-static void chain_unlinked_to_the_last_is_empty(void **state) {
-    (void)state;
+UNIT_TEST(chain_unlinked_to_the_last_is_empty) {
     struct lists lists;
     fresh(&lists);
     htw__link_insert(&lists.chain, &lists.links[0]);
@@ -67,8 +64,7 @@ static void chain_unlinked_to_the_last_is_empty(void **state) {
     assert_ptr_equal(lists.chain, &lists.nil);
 }
 
-static void ring_pushed_at_both_ends_keeps_the_order(void **state) {
-    (void)state;
+UNIT_TEST(ring_pushed_at_both_ends_keeps_the_order) {
     struct lists lists;
     fresh(&lists);
     assert_true(htw__ring_is_empty(&lists.ring));
@@ -81,8 +77,7 @@ static void ring_pushed_at_both_ends_keeps_the_order(void **state) {
     assert_false(htw__ring_is_empty(&lists.ring));
 }
 
-static void ring_unlinked_from_its_end_has_a_new_last(void **state) {
-    (void)state;
+UNIT_TEST(ring_unlinked_from_its_end_has_a_new_last) {
     struct lists lists;
     fresh(&lists);
     for (int i = 0; i < LINKS; i++)
@@ -95,8 +90,7 @@ static void ring_unlinked_from_its_end_has_a_new_last(void **state) {
     assert_true(htw__ring_is_empty(&lists.ring));
 }
 
-static void ring_taken_from_both_ends_gives_null_when_empty(void **state) {
-    (void)state;
+UNIT_TEST(ring_taken_from_both_ends_gives_null_when_empty) {
     struct lists lists;
     fresh(&lists);
     for (int i = 0; i < 3; i++)
@@ -108,8 +102,7 @@ static void ring_taken_from_both_ends_gives_null_when_empty(void **state) {
     assert_null(htw__ring_pop_front(&lists.ring));
 }
 
-static void ring_spliced_behind_another_joins_both_orders(void **state) {
-    (void)state;
+UNIT_TEST(ring_spliced_behind_another_joins_both_orders) {
     struct lists lists;
     fresh(&lists);
     struct htw__link other;
@@ -126,17 +119,4 @@ static void ring_spliced_behind_another_joins_both_orders(void **state) {
     htw__link_unlink(&lists.links[2]);
     htw__link_unlink(&lists.links[3]);
     assert_ptr_equal(htw__ring_last(&lists.ring), &lists.links[1]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain_inserted_at_head_is_last_in_first_out),
-        cmocka_unit_test(chain_unlinked_anywhere_keeps_the_others),
-        cmocka_unit_test(chain_unlinked_to_the_last_is_empty),
-        cmocka_unit_test(ring_pushed_at_both_ends_keeps_the_order),
-        cmocka_unit_test(ring_unlinked_from_its_end_has_a_new_last),
-        cmocka_unit_test(ring_taken_from_both_ends_gives_null_when_empty),
-        cmocka_unit_test(ring_spliced_behind_another_joins_both_orders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,7 @@ static void *add(void *arg) {
     return NULL;
 }
 
-static void lock_taken_by_four_threads_lets_in_one_at_a_time(void **state) {
-    (void)state;
+UNIT_TEST(lock_taken_by_four_threads_lets_in_one_at_a_time) {
     static struct shared shared;
     pthread_t threads[THREADS];
     htw__lock_init(&shared.lock, HTW__RANK_SCHEDULER_SHARD);
@@ -71,8 +70,7 @@ static void *wait_for_lock(void *arg) {
 }
 
 /* As if the holder had lost its CPU: a waiter must not use up another one. */
-static void lock_held_for_long_is_waited_for_asleep(void **state) {
-    (void)state;
+UNIT_TEST(lock_held_for_long_is_waited_for_asleep) {
     static struct waiter waiter;
     const uint64_t held_ns = 200000000;
     pthread_t thread;
@@ -88,8 +86,7 @@ static void lock_held_for_long_is_waited_for_asleep(void **state) {
     htw__lock_fini(&waiter.lock);
 }
 
-static void lock_initialized_is_free(void **state) {
-    (void)state;
+UNIT_TEST(lock_initialized_is_free) {
     struct htw__lock lock;
     htw__lock_init(&lock, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_acquire(&lock);
@@ -97,13 +94,4 @@ static void lock_initialized_is_free(void **state) {
     htw__lock_release(&lock);
     assert_int_equal(lock.locked, 0);
     htw__lock_fini(&lock);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lock_taken_by_four_threads_lets_in_one_at_a_time),
-        cmocka_unit_test(lock_held_for_long_is_waited_for_asleep),
-        cmocka_unit_test(lock_initialized_is_free),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

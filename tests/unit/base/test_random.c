@@ -25,15 +25,13 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags) {
     return (ssize_t)size;
 }
 
-static void seed_comes_from_the_kernel_without_waiting(void **state) {
-    (void)state;
+UNIT_TEST(seed_comes_from_the_kernel_without_waiting) {
     has_entropy = true;
     assert_true(htw__random_seed(NULL) == UINT64_C(0x5a5a5a5a5a5a5a5a));
     assert_int_equal(seen_flags, GRND_NONBLOCK);
 }
 
-static void seed_without_entropy_differs_by_owner(void **state) {
-    (void)state;
+UNIT_TEST(seed_without_entropy_differs_by_owner) {
     static char owners[2];
     has_entropy = false;
     assert_true(htw__random_seed(&owners[0]) != htw__random_seed(&owners[1]));
@@ -41,20 +39,10 @@ static void seed_without_entropy_differs_by_owner(void **state) {
 }
 
 /* The first outputs of SplitMix64 for the seed 1234567. */
-static void mixed_steps_are_the_numbers_of_splitmix64(void **state) {
-    (void)state;
+UNIT_TEST(mixed_steps_are_the_numbers_of_splitmix64) {
     static const uint64_t expected[] = { UINT64_C(6457827717110365317),
                                          UINT64_C(3203168211198807973),
                                          UINT64_C(9817491932198370423) };
     for (uint64_t i = 0; i < 3; i++)
         assert_true(htw__random_mix(1234567 + (i + 1) * HTW__RANDOM_STEP) == expected[i]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seed_comes_from_the_kernel_without_waiting),
-        cmocka_unit_test(seed_without_entropy_differs_by_owner),
-        cmocka_unit_test(mixed_steps_are_the_numbers_of_splitmix64),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,7 @@ static struct htw__cell *find(struct name name) {
                : NULL;
 }
 
-static void slab_without_pages_gives_nothing(void **state) {
-    (void)state;
+UNIT_TEST(slab_without_pages_gives_nothing) {
     begin(20, 32);
     assert_null(allocate_from_pages());
     assert_null(htw__slab_remove_page(&slab, 0));
@@ -94,8 +93,7 @@ static void slab_without_pages_gives_nothing(void **state) {
     end();
 }
 
-static void slab_cell_allocated_is_found_and_its_successor_has_a_new_name(void **state) {
-    (void)state;
+UNIT_TEST(slab_cell_allocated_is_found_and_its_successor_has_a_new_name) {
     begin(20, 32);
     struct htw__cell *first = allocate();
     struct name old = name_of(first);
@@ -114,8 +112,7 @@ static void slab_cell_allocated_is_found_and_its_successor_has_a_new_name(void *
     end();
 }
 
-static void slab_cells_never_used_are_not_found(void **state) {
-    (void)state;
+UNIT_TEST(slab_cells_never_used_are_not_found) {
     begin(20, 32);
     allocate();
     assert_non_null(htw__slab_find(&slab, 0));
@@ -124,8 +121,7 @@ static void slab_cells_never_used_are_not_found(void **state) {
     end();
 }
 
-static void slab_that_is_full_refuses_another_page(void **state) {
-    (void)state;
+UNIT_TEST(slab_that_is_full_refuses_another_page) {
     begin(HTW__SLAB_PAGE_BITS + 2, 32);
     for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
         assert_int_equal(name_of(allocate()).index, i);
@@ -137,8 +133,7 @@ static void slab_that_is_full_refuses_another_page(void **state) {
     end();
 }
 
-static void slab_bytes_are_what_was_allocated(void **state) {
-    (void)state;
+UNIT_TEST(slab_bytes_are_what_was_allocated) {
     begin(20, 32);
     for (unsigned page = 0; page < 70; page++) { /* into the second segment */
         assert_int_equal(add_page(), 0);
@@ -152,8 +147,7 @@ static void slab_bytes_are_what_was_allocated(void **state) {
 
 /* ---- generations */
 
-static void slab_cell_whose_generations_are_used_up_is_retired(void **state) {
-    (void)state;
+UNIT_TEST(slab_cell_whose_generations_are_used_up_is_retired) {
     begin(HTW__SLAB_PAGE_BITS, 16);
     struct htw__cell *cell = allocate();
     uint32_t index = name_of(cell).index;
@@ -174,8 +168,7 @@ static void slab_cell_whose_generations_are_used_up_is_retired(void **state) {
     end();
 }
 
-static void slab_page_added_again_goes_on_above_its_generations(void **state) {
-    (void)state;
+UNIT_TEST(slab_page_added_again_goes_on_above_its_generations) {
     begin(20, 32);
     struct htw__cell *cell = NULL;
     for (unsigned i = 0; i < 9; i++) {
@@ -200,8 +193,7 @@ static void slab_page_added_again_goes_on_above_its_generations(void **state) {
     end();
 }
 
-static void slab_page_with_a_retired_cell_stays_away(void **state) {
-    (void)state;
+UNIT_TEST(slab_page_with_a_retired_cell_stays_away) {
     begin(HTW__SLAB_PAGE_BITS + 1, 16);
     struct htw__cell *cell = allocate();
     uint32_t index = name_of(cell).index;
@@ -222,8 +214,7 @@ static void slab_page_with_a_retired_cell_stays_away(void **state) {
     end();
 }
 
-static void slab_page_of_retired_cells_is_removed(void **state) {
-    (void)state;
+UNIT_TEST(slab_page_of_retired_cells_is_removed) {
     begin(HTW__SLAB_PAGE_BITS, 16);
     assert_int_equal(add_page(), 0);
     /* 2^28 steps would take too long: the generations are set to their last. */
@@ -337,8 +328,7 @@ static void run_history(uint64_t seed) {
     free(history.stale);
 }
 
-static void slab_in_random_use_agrees_with_a_list(void **state) {
-    (void)state;
+UNIT_TEST(slab_in_random_use_agrees_with_a_list) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         print_message("seed %llu\n", (unsigned long long)seed);
         run_history(seed);
@@ -347,8 +337,7 @@ static void slab_in_random_use_agrees_with_a_list(void **state) {
 
 /* ---- memory */
 
-static void slab_refused_memory_is_as_before(void **state) {
-    (void)state;
+UNIT_TEST(slab_refused_memory_is_as_before) {
     for (size_t nth = 1; nth <= 2; nth++) { /* the page, and the first segment */
         begin(20, 32);
         failing_allocator_fail(&memory, nth, true);
@@ -370,21 +359,4 @@ static void slab_refused_memory_is_as_before(void **state) {
     assert_int_equal(add_page(), 0);
     assert_int_equal(slab.present_count, 65);
     end();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slab_without_pages_gives_nothing),
-        cmocka_unit_test(slab_cell_allocated_is_found_and_its_successor_has_a_new_name),
-        cmocka_unit_test(slab_cells_never_used_are_not_found),
-        cmocka_unit_test(slab_that_is_full_refuses_another_page),
-        cmocka_unit_test(slab_bytes_are_what_was_allocated),
-        cmocka_unit_test(slab_cell_whose_generations_are_used_up_is_retired),
-        cmocka_unit_test(slab_page_added_again_goes_on_above_its_generations),
-        cmocka_unit_test(slab_page_with_a_retired_cell_stays_away),
-        cmocka_unit_test(slab_page_of_retired_cells_is_removed),
-        cmocka_unit_test(slab_in_random_use_agrees_with_a_list),
-        cmocka_unit_test(slab_refused_memory_is_as_before),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

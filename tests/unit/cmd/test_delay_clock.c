@@ -41,8 +41,7 @@ static struct htw__timeline start(bool is_simulated) {
     return timeline;
 }
 
-static void timeline_after_the_clock_was_set_follows_it(void **state) {
-    (void)state;
+UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
     static const int64_t steps_ns[] = { 3600 * HTW__NS_PER_S, -3600 * HTW__NS_PER_S,
                                         2 * HTW__NS_PER_MS, -2 * HTW__NS_PER_MS };
     for (size_t i = 0; i < 4; i++) {
@@ -56,8 +55,7 @@ static void timeline_after_the_clock_was_set_follows_it(void **state) {
 }
 
 /* Lines with one instant stay in order although the clock is adjusted a little. */
-static void timeline_adjusted_a_little_stays(void **state) {
-    (void)state;
+UNIT_TEST(timeline_adjusted_a_little_stays) {
     static const int64_t steps_ns[] = { HTW__NS_PER_MS, -HTW__NS_PER_MS, 1, -1 };
     for (size_t i = 0; i < 4; i++) {
         struct htw__timeline timeline = start(false);
@@ -69,8 +67,7 @@ static void timeline_adjusted_a_little_stays(void **state) {
 }
 
 /* Another process ran between the two readings: the clock was not set. */
-static void timeline_disturbed_once_stays(void **state) {
-    (void)state;
+UNIT_TEST(timeline_disturbed_once_stays) {
     struct htw__timeline timeline = start(false);
     int64_t offset_ns = timeline.wall_offset_ns;
     gap_ns = 50 * HTW__NS_PER_MS;
@@ -78,8 +75,7 @@ static void timeline_disturbed_once_stays(void **state) {
     assert_true(timeline.wall_offset_ns == offset_ns);
 }
 
-static void timeline_simulated_follows_no_clock(void **state) {
-    (void)state;
+UNIT_TEST(timeline_simulated_follows_no_clock) {
     struct htw__timeline timeline = start(true);
     int64_t offset_ns = timeline.wall_offset_ns;
     pass(HTW__NS_PER_S);
@@ -92,8 +88,7 @@ static void timeline_simulated_follows_no_clock(void **state) {
     assert_true(htw__timeline_now(&timeline) == 5 * HTW__NS_PER_MS);
 }
 
-static void progress_is_due_ten_times_a_second(void **state) {
-    (void)state;
+UNIT_TEST(progress_is_due_ten_times_a_second) {
     const struct htw__progress_numbers numbers = { .next_in_ns = -1 };
     struct htw__progress progress = { .next_ns = INT64_MAX };
     start(false);
@@ -116,15 +111,4 @@ static void progress_is_due_ten_times_a_second(void **state) {
     htw__progress_init(&progress, false);
     htw__progress_update(&progress, &numbers);
     assert_true(htw__progress_wait_ns(&progress) == INT64_MAX);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timeline_after_the_clock_was_set_follows_it),
-        cmocka_unit_test(timeline_adjusted_a_little_stays),
-        cmocka_unit_test(timeline_disturbed_once_stays),
-        cmocka_unit_test(timeline_simulated_follows_no_clock),
-        cmocka_unit_test(progress_is_due_ten_times_a_second),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

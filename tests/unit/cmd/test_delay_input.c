@@ -98,8 +98,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void input_of_files_is_read_one_after_the_other(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_of_files_is_read_one_after_the_other) {
     names[0] = name_of_file(0, "a\n\nb", 4);
     names[1] = name_of_file(1, "", 0);
     names[2] = name_of_file(2, "c\n", 2);
@@ -117,8 +116,7 @@ static void input_of_files_is_read_one_after_the_other(void **state) {
     assert_int_equal(htw__input_fd(&input), -1);
 }
 
-static void input_byte_by_byte_is_the_same(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_byte_by_byte_is_the_same) {
     read_most = 1;
     start_with("ab\n\ncd", 2);
     assert_record("ab", 1);
@@ -127,15 +125,13 @@ static void input_byte_by_byte_is_the_same(void **state) {
     assert_over();
 }
 
-static void input_of_nothing_is_over_after_its_first_read(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_of_nothing_is_over_after_its_first_read) {
     start_with("", 100);
     assert_false(htw__input_is_over(&input));
     assert_over();
 }
 
-static void input_that_cannot_be_opened_or_read_is_named_and_passed_over(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_that_cannot_be_opened_or_read_is_named_and_passed_over) {
     static char missing[] = "/nowhere/at all";
     static char directory[] = "/";
     names[0] = missing;
@@ -154,8 +150,7 @@ static void input_that_cannot_be_opened_or_read_is_named_and_passed_over(void **
     assert_over();
 }
 
-static void input_that_fails_inside_a_record_skips_it(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_that_fails_inside_a_record_skips_it) {
     read_most = 3;
     start_with("a\nb\n", 100);
     assert_record("a", 1);
@@ -174,8 +169,7 @@ static void input_that_fails_inside_a_record_skips_it(void **state) {
     assert_over();
 }
 
-static void input_that_fails_between_records_skips_none(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_that_fails_between_records_skips_none) {
     start_with("a\n", 100);
     assert_record("a", 1);
     read_error = EIO;
@@ -187,8 +181,7 @@ static void input_that_fails_between_records_skips_none(void **state) {
     assert_over();
 }
 
-static void input_that_is_not_ready_goes_on_later(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_that_is_not_ready_goes_on_later) {
     static const int errors[] = { EINTR, EAGAIN };
     start_with("a\n", 100);
     for (size_t i = 0; i < 2; i++) {
@@ -200,8 +193,7 @@ static void input_that_is_not_ready_goes_on_later(void **state) {
     assert_over();
 }
 
-static void input_record_is_too_long_from_one_byte_more(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_record_is_too_long_from_one_byte_more) {
     const char *bytes;
     size_t size;
     static const size_t pieces[] = { 0, 1, 2, 5 };
@@ -227,8 +219,7 @@ static void input_record_is_too_long_from_one_byte_more(void **state) {
     start_with("", 4);
 }
 
-static void input_record_without_its_end_is_a_fragment(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_record_without_its_end_is_a_fragment) {
     const char *bytes;
     size_t size;
     read_most = 3;
@@ -248,8 +239,7 @@ static void input_record_without_its_end_is_a_fragment(void **state) {
 }
 
 /* Of standard input nothing is closed: an end of the run may want to know what it is. */
-static void input_of_standard_input_leaves_it_open(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_of_standard_input_leaves_it_open) {
     static char name[] = "-";
     int saved = dup(STDIN_FILENO);
     name_of_file(0, "a\n", 2);
@@ -265,8 +255,7 @@ static void input_of_standard_input_leaves_it_open(void **state) {
     close(saved);
 }
 
-static void input_of_a_file_is_closed_at_its_end(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_of_a_file_is_closed_at_its_end) {
     start_with("a\n", 100);
     int fd = htw__input_fd(&input);
     assert_true(fd > STDIN_FILENO);
@@ -275,8 +264,7 @@ static void input_of_a_file_is_closed_at_its_end(void **state) {
     assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
-static void input_gives_the_memory_of_a_long_record_back(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_gives_the_memory_of_a_long_record_back) {
     const char *bytes;
     size_t size;
     char *content = malloc(2 * MIB);
@@ -299,8 +287,7 @@ static void input_gives_the_memory_of_a_long_record_back(void **state) {
 }
 
 /* A read that is left little room would be one of many. */
-static void input_makes_room_for_a_read_of_64_kib(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_makes_room_for_a_read_of_64_kib) {
     static char content[FIRST_CAPACITY];
     const char *bytes;
     size_t size;
@@ -323,8 +310,7 @@ static void input_makes_room_for_a_read_of_64_kib(void **state) {
 }
 
 /* What was consumed makes room: the rest is moved to the front, and is the same. */
-static void input_after_its_first_records_moves_the_rest(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, input_after_its_first_records_moves_the_rest) {
     read_most = 5;
     start_with("a\nbcdef\ng\n", 100);
     assert_record("a", 1);
@@ -332,25 +318,4 @@ static void input_after_its_first_records_moves_the_rest(void **state) {
     assert_record("g", 3);
     assert_over();
     assert_true(input.end <= 10);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(input_of_files_is_read_one_after_the_other),
-        TEST(input_byte_by_byte_is_the_same),
-        TEST(input_of_nothing_is_over_after_its_first_read),
-        TEST(input_that_cannot_be_opened_or_read_is_named_and_passed_over),
-        TEST(input_that_fails_inside_a_record_skips_it),
-        TEST(input_that_fails_between_records_skips_none),
-        TEST(input_that_is_not_ready_goes_on_later),
-        TEST(input_record_is_too_long_from_one_byte_more),
-        TEST(input_record_without_its_end_is_a_fragment),
-        TEST(input_of_standard_input_leaves_it_open),
-        TEST(input_of_a_file_is_closed_at_its_end),
-        TEST(input_gives_the_memory_of_a_long_record_back),
-        TEST(input_makes_room_for_a_read_of_64_kib),
-        TEST(input_after_its_first_records_moves_the_rest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

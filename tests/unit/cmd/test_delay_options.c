@@ -33,8 +33,7 @@ static enum htw__options_request parse(const char *const arguments[ARGUMENTS_MAX
 
 #define PARSE(...) parse((const char *const[ARGUMENTS_MAX]) { __VA_ARGS__ })
 
-static void options_without_any_are_the_defaults(void **state) {
-    (void)state;
+UNIT_TEST(options_without_any_are_the_defaults) {
     assert_int_equal(PARSE(NULL), HTW__OPTIONS_RUN);
     assert_int_equal(options.tick_ns, 1000000);
     assert_int_equal(options.wheel_size, 256);
@@ -49,8 +48,7 @@ static void options_without_any_are_the_defaults(void **state) {
     assert_string_equal(complaint, "");
 }
 
-static void options_in_short_and_long_form_are_the_same(void **state) {
-    (void)state;
+UNIT_TEST(options_in_short_and_long_form_are_the_same) {
     static const char *const forms[][ARGUMENTS_MAX] = {
         { "-fnTSsp0", "-t5us", "-w", "4096", "-m7", "-l9", "-uout", "in" },
         { "--from-start", "--simulate", "--timestamps", "--strict", "--stats", "--progress",
@@ -79,8 +77,7 @@ static void options_in_short_and_long_form_are_the_same(void **state) {
     }
 }
 
-static void options_alone_set_one_thing_each(void **state) {
-    (void)state;
+UNIT_TEST(options_alone_set_one_thing_each) {
     static const struct {
         const char *word;
         const bool *set;
@@ -96,8 +93,7 @@ static void options_alone_set_one_thing_each(void **state) {
     }
 }
 
-static void options_before_and_after_names_leave_the_names(void **state) {
-    (void)state;
+UNIT_TEST(options_before_and_after_names_leave_the_names) {
     assert_int_equal(PARSE("one", "-s", "two", "--", "-n"), HTW__OPTIONS_RUN);
     assert_true(options.stats && !options.simulate);
     assert_int_equal(options.name_count, 3);
@@ -106,8 +102,7 @@ static void options_before_and_after_names_leave_the_names(void **state) {
     assert_string_equal(options.names[2], "-n");
 }
 
-static void options_at_the_ends_of_their_ranges_are_taken(void **state) {
-    (void)state;
+UNIT_TEST(options_at_the_ends_of_their_ranges_are_taken) {
     assert_int_equal(PARSE("-t1ns", "-w2", "-m1", "-l", "18446744073709551599"), HTW__OPTIONS_RUN);
     assert_int_equal(options.tick_ns, 1);
     assert_int_equal(options.wheel_size, 2);
@@ -120,8 +115,7 @@ static void options_at_the_ends_of_their_ranges_are_taken(void **state) {
 
 #define TRY "Usage: htw delay [OPTION]... [FILE]...\nTry 'htw delay --help' for more information.\n"
 
-static void options_that_are_wrong_are_named(void **state) {
-    (void)state;
+UNIT_TEST(options_that_are_wrong_are_named) {
     static const struct {
         const char *word;
         const char *complaint;
@@ -154,24 +148,10 @@ static void options_that_are_wrong_are_named(void **state) {
     }
 }
 
-static void options_that_ask_for_help_or_version_end_the_parsing(void **state) {
-    (void)state;
+UNIT_TEST(options_that_ask_for_help_or_version_end_the_parsing) {
     assert_int_equal(PARSE("-h", "-x"), HTW__OPTIONS_HELP);
     assert_int_equal(PARSE("--help"), HTW__OPTIONS_HELP);
     assert_int_equal(PARSE("-V", "-x"), HTW__OPTIONS_VERSION);
     assert_int_equal(PARSE("--version"), HTW__OPTIONS_VERSION);
     assert_string_equal(complaint, "");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_without_any_are_the_defaults),
-        cmocka_unit_test(options_in_short_and_long_form_are_the_same),
-        cmocka_unit_test(options_alone_set_one_thing_each),
-        cmocka_unit_test(options_before_and_after_names_leave_the_names),
-        cmocka_unit_test(options_at_the_ends_of_their_ranges_are_taken),
-        cmocka_unit_test(options_that_are_wrong_are_named),
-        cmocka_unit_test(options_that_ask_for_help_or_version_end_the_parsing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,8 +146,7 @@ static const char *content_of(int fd) {
     return text;
 }
 
-static void output_knows_what_it_writes_to(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_knows_what_it_writes_to) {
     static const struct {
         bool is_regular;
         bool is_pipe;
@@ -163,8 +162,7 @@ static void output_knows_what_it_writes_to(void **state) {
 }
 
 /* A named FIFO may get another reader. */
-static void output_to_a_named_fifo_is_no_pipe(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_named_fifo_is_no_pipe) {
     char folder[] = "/tmp/htw-output-XXXXXX";
     char path[64];
     assert_non_null(mkdtemp(folder));
@@ -180,8 +178,7 @@ static void output_to_a_named_fifo_is_no_pipe(void **state) {
     close(fd);
 }
 
-static void output_to_a_terminal_has_a_descriptor_of_its_own(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_terminal_has_a_descriptor_of_its_own) {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
         skip();
@@ -197,8 +194,7 @@ static void output_to_a_terminal_has_a_descriptor_of_its_own(void **state) {
     close(master);
 }
 
-static void output_writes_many_messages_with_one_call(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_writes_many_messages_with_one_call) {
     start(file, false);
     push_text("a");
     push_text("");
@@ -219,8 +215,7 @@ static void output_writes_many_messages_with_one_call(void **state) {
     assert_string_equal(content_of(file), "a\n\nbc\nd\n");
 }
 
-static void output_queue_counts_what_it_holds(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_queue_counts_what_it_holds) {
     start(file, false);
     assert_null(htw__output_pop(&output));
     push("x", 1, 3);
@@ -239,8 +234,7 @@ static void output_queue_counts_what_it_holds(void **state) {
 }
 
 /* 256 messages or 256 KiB. */
-static void output_to_a_file_has_large_batches(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_file_has_large_batches) {
     static char large[100 * 1024];
     start(file, false);
     for (int i = 0; i < 2 * HTW__OUTPUT_BATCH + 1; i++)
@@ -260,8 +254,7 @@ static void output_to_a_file_has_large_batches(void **state) {
 }
 
 /* Others get their turn after 64 writes. */
-static void output_that_is_much_is_written_in_part(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_much_is_written_in_part) {
     start(file, false);
     for (int i = 0; i < 65 * HTW__OUTPUT_BATCH; i++)
         push_text("x");
@@ -272,8 +265,7 @@ static void output_that_is_much_is_written_in_part(void **state) {
 }
 
 /* Whole messages up to PIPE_BUF bytes, which poll has promised room for. */
-static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_pipe_writes_whole_messages_of_pipe_buf) {
     static char bytes[2 * PIPE_BUF];
     start(ends[1], false);
     push(bytes, PIPE_BUF - 3, 0); /* with its end 2 less than all */
@@ -292,8 +284,8 @@ static void output_to_a_pipe_writes_whole_messages_of_pipe_buf(void **state) {
 }
 
 /* The prefix takes its share of them. */
-static void output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down,
+                  output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf) {
     static char bytes[2 * PIPE_BUF];
     start(ends[1], true);
     push(bytes, sizeof(bytes) - 1, 0);
@@ -304,8 +296,7 @@ static void output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf(void *
     assert_in_range(write_sizes[2], 1, HTW__OUTPUT_PREFIX_SIZE);
 }
 
-static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_full_pipe_is_blocked_without_a_write) {
     static char bytes[PIPE_BUF];
     while (write(ends[1], bytes, sizeof(bytes)) > 0)
         continue;
@@ -322,8 +313,7 @@ static void output_to_a_full_pipe_is_blocked_without_a_write(void **state) {
     assert_string_equal(content_of(ends[0]), "x\n");
 }
 
-static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_interrupted_is_blocked_and_stays) {
     static const struct {
         int write;
         int poll;
@@ -340,8 +330,7 @@ static void output_that_is_interrupted_is_blocked_and_stays(void **state) {
     }
 }
 
-static void output_that_fails_tells_why_and_stays(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_fails_tells_why_and_stays) {
     start(ends[1], false);
     push_text("x");
     write_error = ENOSPC;
@@ -355,8 +344,7 @@ static void output_that_fails_tells_why_and_stays(void **state) {
 }
 
 /* `PLANNED REAL LATENESS`: real is when the write began. */
-static void output_with_timestamps_has_a_prefix(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_with_timestamps_has_a_prefix) {
     start(file, true);
     push("on time", 7, 1500000000);
     push("late", 4, 0);
@@ -371,8 +359,7 @@ static void output_with_timestamps_has_a_prefix(void **state) {
 }
 
 /* However a write is cut, the bytes are those of an uncut one. */
-static void output_that_is_cut_anywhere_goes_on_there(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_cut_anywhere_goes_on_there) {
     static const char prefix[] =
         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.000000Z +1.000000 ";
     char wanted[512];
@@ -397,8 +384,7 @@ static void output_that_is_cut_anywhere_goes_on_there(void **state) {
 }
 
 /* A prefix of which a part is written keeps its time; that of the next message has a later one. */
-static void output_prefix_that_is_cut_keeps_its_time(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_prefix_that_is_cut_keeps_its_time) {
     start(file, true);
     push_text("ab");
     push_text("cd");
@@ -413,8 +399,7 @@ static void output_prefix_that_is_cut_keeps_its_time(void **state) {
 }
 
 /* A message has waited until the write that ended it has returned. */
-static void output_tells_the_report_how_late_it_was(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, output_tells_the_report_how_late_it_was) {
     start(file, false);
     now_ns = 100;
     write_ns = 7;
@@ -425,27 +410,4 @@ static void output_tells_the_report_how_late_it_was(void **state) {
     assert_int_equal(report.early, 1);
     assert_true(htw__histogram_min(&report.lateness_ns) == 6);
     assert_true(htw__histogram_max(&report.lateness_ns) == 17);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(output_knows_what_it_writes_to),
-        TEST(output_to_a_named_fifo_is_no_pipe),
-        TEST(output_to_a_terminal_has_a_descriptor_of_its_own),
-        TEST(output_writes_many_messages_with_one_call),
-        TEST(output_queue_counts_what_it_holds),
-        TEST(output_to_a_file_has_large_batches),
-        TEST(output_that_is_much_is_written_in_part),
-        TEST(output_to_a_pipe_writes_whole_messages_of_pipe_buf),
-        TEST(output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf),
-        TEST(output_to_a_full_pipe_is_blocked_without_a_write),
-        TEST(output_that_is_interrupted_is_blocked_and_stays),
-        TEST(output_that_fails_tells_why_and_stays),
-        TEST(output_with_timestamps_has_a_prefix),
-        TEST(output_that_is_cut_anywhere_goes_on_there),
-        TEST(output_prefix_that_is_cut_keeps_its_time),
-        TEST(output_tells_the_report_how_late_it_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,8 +67,7 @@ static void assert_report(const char *wanted, const char *messages, const char *
     free(text);
 }
 
-static void delay_report_of_nothing_has_no_picture(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_of_nothing_has_no_picture) {
     resident_kib = 1024;
     assert_report("read 0, bad 0, released 0, unreleased 0\n"
                   "early 0\n"
@@ -77,8 +76,7 @@ static void delay_report_of_nothing_has_no_picture(void **state) {
                   "0.0 KiB", "1.0 MiB");
 }
 
-static void delay_report_tells_each_number_by_its_name(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_tells_each_number_by_its_name) {
     struct htw_timer timer;
     htw_timer_init(&timer);
     assert_int_equal(htw_wheel_schedule(wheel, &timer, 1000), 0);
@@ -113,8 +111,7 @@ static void delay_report_tells_each_number_by_its_name(void **state) {
 }
 
 /* The last row takes a few stragglers; a bar is rounded up, so that each that counts is seen. */
-static void delay_report_puts_stragglers_into_one_row(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_puts_stragglers_into_one_row) {
     static htw__nanos late_ns[1000];
     for (size_t i = 0; i < 1000; i++)
         late_ns[i] = i < 500 ? 3 : i < 520 ? 4 : i < 995 ? 5 : 1000000 + (htw__nanos)i;
@@ -130,8 +127,7 @@ static void delay_report_puts_stragglers_into_one_row(void **state) {
 }
 
 /* Up to nine rows, by round steps: ten rows would be one too many with that of the stragglers. */
-static void delay_report_takes_the_finest_round_step_of_nine_rows(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_the_finest_round_step_of_nine_rows) {
     static const struct {
         htw__nanos last_ns;
         const char *second;
@@ -158,16 +154,14 @@ static void delay_report_takes_the_finest_round_step_of_nine_rows(void **state) 
     }
 }
 
-static void delay_report_of_a_lateness_beyond_measure_takes_the_greatest(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_of_a_lateness_beyond_measure_takes_the_greatest) {
     const htw__nanos late_ns = (htw__nanos)INT64_MAX * 4;
     char *text = printed(&late_ns, 1);
     assert_true(htw__histogram_max(&report.lateness_ns) == INT64_MAX);
     free(text);
 }
 
-static void delay_report_begins_its_picture_at_a_round_step(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_begins_its_picture_at_a_round_step) {
     htw__nanos late_ns[100];
     for (size_t i = 0; i < 100; i++)
         late_ns[i] = 5340000 + (htw__nanos)i * 1000;
@@ -177,25 +171,10 @@ static void delay_report_begins_its_picture_at_a_round_step(void **state) {
     free(text);
 }
 
-static void delay_report_takes_no_step_too_fine_for_its_labels(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_no_step_too_fine_for_its_labels) {
     const htw__nanos late_ns = 101;
     char *text = printed(&late_ns, 1);
     assert_non_null(
         strstr(text, "  from    100 ns              1  ###")); /* steps of 2 ns, not of 1 */
     free(text);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(delay_report_of_nothing_has_no_picture),
-        TEST(delay_report_tells_each_number_by_its_name),
-        TEST(delay_report_puts_stragglers_into_one_row),
-        TEST(delay_report_takes_the_finest_round_step_of_nine_rows),
-        TEST(delay_report_of_a_lateness_beyond_measure_takes_the_greatest),
-        TEST(delay_report_begins_its_picture_at_a_round_step),
-        TEST(delay_report_takes_no_step_too_fine_for_its_labels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

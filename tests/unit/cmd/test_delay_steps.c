@@ -77,8 +77,7 @@ static void assert_collects_in_slices(size_t wanted) {
     assert_true(calls >= wanted / STEPS_MAX);
 }
 
-static void delay_with_all_due_at_once_collects_in_slices(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_due_at_once_collects_in_slices) {
     for (int i = 0; i < MESSAGES; i++)
         schedule(5);
     htw__timeline_jump(&delay.timeline, 5);
@@ -86,8 +85,7 @@ static void delay_with_all_due_at_once_collects_in_slices(void **state) {
 }
 
 /* To find the first of them, all have to be sorted into buckets. */
-static void delay_with_all_in_one_far_bucket_collects_in_slices(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_in_one_far_bucket_collects_in_slices) {
     for (int i = 0; i < MESSAGES; i++)
         schedule((uint64_t)(70000 + i % 200));
     htw__timeline_jump(&delay.timeline, 70100);
@@ -95,8 +93,7 @@ static void delay_with_all_in_one_far_bucket_collects_in_slices(void **state) {
 }
 
 /* A sleep that was followed by sorting alone was not in vain: messages may still come. */
-static void delay_that_sorts_first_did_not_wake_for_nothing(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_did_not_wake_for_nothing) {
     for (int i = 0; i < MESSAGES; i++)
         schedule(70000);
     htw__timeline_jump(&delay.timeline, 70000);
@@ -109,8 +106,7 @@ static void delay_that_sorts_first_did_not_wake_for_nothing(void **state) {
     assert_int_equal(delay.report.idle_wakes, 1);
 }
 
-static void delay_with_many_lines_at_once_takes_them_in_slices(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_many_lines_at_once_takes_them_in_slices) {
     int ends[2];
     static char lines[40000];
     for (size_t i = 0; i < sizeof(lines); i += 4)
@@ -125,23 +121,10 @@ static void delay_with_many_lines_at_once_takes_them_in_slices(void **state) {
     assert_in_range(delay.report.read, 1, sizeof(lines) / 4 / 2);
 }
 
-static void delay_output_popped_begins_the_next_message_from_its_start(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_output_popped_begins_the_next_message_from_its_start) {
     for (int i = 0; i < 2; i++)
         htw__output_push(&delay.output, htw__message_create("abc", 3, '\n', NULL));
     delay.output.head_written = 2;
     htw__message_destroy(htw__output_pop(&delay.output));
     assert_int_equal(htw__output_partial(&delay.output), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(delay_with_all_due_at_once_collects_in_slices),
-        TEST(delay_with_all_in_one_far_bucket_collects_in_slices),
-        TEST(delay_that_sorts_first_did_not_wake_for_nothing),
-        TEST(delay_with_many_lines_at_once_takes_them_in_slices),
-        TEST(delay_output_popped_begins_the_next_message_from_its_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,8 +143,7 @@ static void assert_saved(const char *wanted, uint64_t count) {
     assert_string_equal(content_of(target), wanted);
 }
 
-static void unreleased_is_in_order_of_time_then_the_input(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_input) {
     const htw__nanos instant_ns = (htw__nanos)5 * HTW__NS_PER_S + 1;
     const htw__nanos before_1970_ns = -1;
     begin_input_ended("7 i\nbad\n\n@9 j");
@@ -176,8 +175,7 @@ static void unreleased_is_in_order_of_time_then_the_input(void **state) {
     assert_null(unreleased.messages);
 }
 
-static void unreleased_of_input_stays_as_it_came(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
     begin_input_ended("7 i\nbad\n\n@9 j");
     unreleased.now_ns = 2 * HTW__NS_PER_S;
     htw__unreleased_collect(&unreleased, &output, wheel);
@@ -185,8 +183,7 @@ static void unreleased_of_input_stays_as_it_came(void **state) {
     assert_saved("7 i\nbad\n\n@9 j\n", 4);
 }
 
-static void unreleased_from_start_has_the_delays_that_remain(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_from_start_has_the_delays_that_remain) {
     begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
     unreleased.now_ns = 2 * HTW__NS_PER_S;
     unreleased.from_start = true;
@@ -195,8 +192,7 @@ static void unreleased_from_start_has_the_delays_that_remain(void **state) {
     assert_saved("5.000000000 i\n0.000000000 late\nbad x\n@9 j\n1.000000000 \n", 5);
 }
 
-static void unreleased_record_read_in_part_is_left_out(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_record_read_in_part_is_left_out) {
     begin_input("7 i\n8 j\n9 k", 11);
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 2);
@@ -204,8 +200,7 @@ static void unreleased_record_read_in_part_is_left_out(void **state) {
     assert_saved("7 i\n8 j\n", 2);
 }
 
-static void unreleased_of_nothing_is_empty(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_nothing_is_empty) {
     begin_input("", 0);
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 0);
@@ -216,8 +211,7 @@ static void unreleased_of_nothing_is_empty(void **state) {
 #define RECORDS "7 one\n8 two\n9 three\n"
 
 /* What fits is kept, in whole records, wherever there is most room. */
-static void unreleased_that_fills_the_disk_keeps_whole_records(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_that_fills_the_disk_keeps_whole_records) {
     char beside[96];
     char elsewhere[96];
     snprintf(beside, sizeof(beside), "%s.%ld-0.tmp", target, (long)getpid());
@@ -265,8 +259,8 @@ static void unreleased_that_fills_the_disk_keeps_whole_records(void **state) {
     }
 }
 
-static void unreleased_for_a_directory_that_is_missing_is_saved_elsewhere(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down,
+                  unreleased_for_a_directory_that_is_missing_is_saved_elsewhere) {
     char path[96];
     snprintf(path, sizeof(path), "%s/none/target", folder);
     begin_input_ended(RECORDS);
@@ -282,18 +276,4 @@ static void unreleased_for_a_directory_that_is_missing_is_saved_elsewhere(void *
     assert_int_equal(saved.error, -ENOENT);
     assert_true(saved.count == 0);
     assert_null(saved.path);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(unreleased_is_in_order_of_time_then_the_input),
-        TEST(unreleased_of_input_stays_as_it_came),
-        TEST(unreleased_from_start_has_the_delays_that_remain),
-        TEST(unreleased_record_read_in_part_is_left_out),
-        TEST(unreleased_of_nothing_is_empty),
-        TEST(unreleased_that_fills_the_disk_keeps_whole_records),
-        TEST(unreleased_for_a_directory_that_is_missing_is_saved_elsewhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,7 @@ struct case_of {
     htw__nanos ns;
 };
 
-static void duration_of_every_form_is_read(void **state) {
-    (void)state;
+UNIT_TEST(duration_of_every_form_is_read) {
     const struct case_of cases[] = {
         { "0", 0 },
         { "0.25", 250000000 },
@@ -62,8 +61,7 @@ static void duration_of_every_form_is_read(void **state) {
     }
 }
 
-static void duration_finer_than_a_nanosecond_is_rounded_up(void **state) {
-    (void)state;
+UNIT_TEST(duration_finer_than_a_nanosecond_is_rounded_up) {
     const struct case_of cases[] = {
         { "0.0000000001", 1 },
         { "0.1ns", 1 },
@@ -86,8 +84,7 @@ static void duration_finer_than_a_nanosecond_is_rounded_up(void **state) {
     }
 }
 
-static void duration_of_wrong_form_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(duration_of_wrong_form_is_refused) {
     static const char *const cases[] = {
         "",      "-1",   "+",     "x",     "1x",   "1.",   "1.s",    ".",    "1..2s",
         "1e",    "2h30", "s",     "1e+",   "1e-s", "1ee3", "1e3e3",  "++5s", "+-5s",
@@ -101,16 +98,14 @@ static void duration_of_wrong_form_is_refused(void **state) {
     }
 }
 
-static void duration_is_read_up_to_its_size_only(void **state) {
-    (void)state;
+UNIT_TEST(duration_is_read_up_to_its_size_only) {
     htw__nanos ns;
     assert_null(htw__duration_parse("15s", 2, &ns));
     assert_true(ns == 15 * HTW__NS_PER_S);
     assert_non_null(htw__duration_parse("1\0s", 3, &ns));
 }
 
-static void duration_too_long_is_refused_without_overflow(void **state) {
-    (void)state;
+UNIT_TEST(duration_too_long_is_refused_without_overflow) {
     static const char *const long_ones[] = {
         "10000000000000001",
         "18446744073709551615w",
@@ -133,8 +128,7 @@ static void duration_too_long_is_refused_without_overflow(void **state) {
     assert_true(ns == (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S);
 }
 
-static void duration_written_has_one_unit(void **state) {
-    (void)state;
+UNIT_TEST(duration_written_has_one_unit) {
     const struct {
         htw__nanos ns;
         const char *text;
@@ -154,8 +148,7 @@ static void duration_written_has_one_unit(void **state) {
     }
 }
 
-static void instant_of_every_form_is_read(void **state) {
-    (void)state;
+UNIT_TEST(instant_of_every_form_is_read) {
     const htw__nanos year_2026 = (htw__nanos)1767225600 * HTW__NS_PER_S;
     const struct case_of cases[] = {
         { "0", 0 },
@@ -185,8 +178,7 @@ static void instant_of_every_form_is_read(void **state) {
     }
 }
 
-static void instant_of_wrong_form_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(instant_of_wrong_form_is_refused) {
     static const char *const cases[] = {
         "",
         "-1",
@@ -241,8 +233,7 @@ static void instant_of_wrong_form_is_refused(void **state) {
 }
 
 /* Every day of 800 years, read and written again: leap years and the ends of months. */
-static void instant_is_of_a_day_that_its_month_has(void **state) {
-    (void)state;
+UNIT_TEST(instant_is_of_a_day_that_its_month_has) {
     static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     char text[64];
     htw__nanos ns;
@@ -257,8 +248,7 @@ static void instant_is_of_a_day_that_its_month_has(void **state) {
         }
 }
 
-static void instant_written_is_what_was_read(void **state) {
-    (void)state;
+UNIT_TEST(instant_written_is_what_was_read) {
     for (int64_t day = -200000; day < 100000; day++) {
         htw__nanos ns = (htw__nanos)day * HTW__NS_PER_DAY + 1234567 * HTW__NS_PER_US;
         htw__nanos read_ns = UNTOUCHED;
@@ -269,8 +259,7 @@ static void instant_written_is_what_was_read(void **state) {
     }
 }
 
-static void instant_written_is_rounded_down(void **state) {
-    (void)state;
+UNIT_TEST(instant_written_is_rounded_down) {
     char text[HTW__INSTANT_FORMAT_SIZE];
     htw__instant_format((htw__nanos)1767225600 * HTW__NS_PER_S + 999999999, text);
     assert_string_equal(text, "2026-01-01T00:00:00.999999Z");
@@ -282,8 +271,7 @@ static void instant_written_is_rounded_down(void **state) {
     assert_true(htw__instant_format(2 * (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S, text) > 27);
 }
 
-static void tick_of_a_deadline_is_rounded_up(void **state) {
-    (void)state;
+UNIT_TEST(tick_of_a_deadline_is_rounded_up) {
     const htw__nanos age = (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S;
     assert_true(htw__nanos_tick_after(0, 1000) == 0);
     assert_true(htw__nanos_tick_after(1, 1000) == 1);
@@ -306,8 +294,7 @@ static void assert_line(const char *text, size_t size, htw__nanos when_ns, bool 
     assert_memory_equal(line.message, message, message_size);
 }
 
-static void line_is_divided_at_the_first_blank(void **state) {
-    (void)state;
+UNIT_TEST(line_is_divided_at_the_first_blank) {
     assert_line("1s a b", 6, HTW__NS_PER_S, false, "a b", 3);
     assert_line("\t 1s\ta", 6, HTW__NS_PER_S, false, "a", 1);
     assert_line("1  a ", 5, HTW__NS_PER_S, false, " a ", 3);
@@ -316,32 +303,11 @@ static void line_is_divided_at_the_first_blank(void **state) {
     assert_line("@0 a\0b", 6, 0, true, "a\0b", 3);
 }
 
-static void line_that_is_bad_has_a_reason_and_a_word(void **state) {
-    (void)state;
+UNIT_TEST(line_that_is_bad_has_a_reason_and_a_word) {
     struct htw__line line;
     assert_string_equal(htw__line_parse("", 0, &line), "empty line");
     assert_string_equal(htw__line_parse(" \t", 2, &line), "empty line");
     assert_non_null(htw__line_parse(" @x y", 5, &line));
     assert_int_equal(line.word_size, 2);
     assert_memory_equal(line.word, "@x", 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(duration_of_every_form_is_read),
-        cmocka_unit_test(duration_finer_than_a_nanosecond_is_rounded_up),
-        cmocka_unit_test(duration_of_wrong_form_is_refused),
-        cmocka_unit_test(duration_is_read_up_to_its_size_only),
-        cmocka_unit_test(duration_too_long_is_refused_without_overflow),
-        cmocka_unit_test(duration_written_has_one_unit),
-        cmocka_unit_test(instant_of_every_form_is_read),
-        cmocka_unit_test(instant_of_wrong_form_is_refused),
-        cmocka_unit_test(instant_is_of_a_day_that_its_month_has),
-        cmocka_unit_test(instant_written_is_what_was_read),
-        cmocka_unit_test(instant_written_is_rounded_down),
-        cmocka_unit_test(tick_of_a_deadline_is_rounded_up),
-        cmocka_unit_test(line_is_divided_at_the_first_blank),
-        cmocka_unit_test(line_that_is_bad_has_a_reason_and_a_word),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,8 +151,7 @@ static void assert_not_opened(const char *path, int error) {
     htw__safe_file_close(&file);
 }
 
-static void safe_file_appears_when_it_is_whole(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_appears_when_it_is_whole) {
     fill(target, "old", 0644);
     assert_int_equal(htw__safe_file_open(&file, target), 0);
     put("ne");
@@ -169,8 +168,7 @@ static void safe_file_appears_when_it_is_whole(void **state) {
     htw__safe_file_close(&file);
 }
 
-static void safe_file_not_committed_leaves_the_old_one(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_not_committed_leaves_the_old_one) {
     fill(target, "old", 0644);
     assert_int_equal(htw__safe_file_open(&file, target), 0);
     put("new");
@@ -183,8 +181,7 @@ static void safe_file_not_committed_leaves_the_old_one(void **state) {
     assert_content(target, "old");
 }
 
-static void safe_file_takes_the_mode_of_the_old_one_or_the_usual(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_the_mode_of_the_old_one_or_the_usual) {
     static const struct {
         mode_t old; /* 0: there is none */
         mode_t mask;
@@ -205,8 +202,7 @@ static void safe_file_takes_the_mode_of_the_old_one_or_the_usual(void **state) {
     }
 }
 
-static void safe_file_through_a_link_replaces_what_it_leads_to(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_through_a_link_replaces_what_it_leads_to) {
     char link[64];
     char text[64] = "";
     snprintf(link, sizeof(link), "%s/link", folder);
@@ -221,8 +217,7 @@ static void safe_file_through_a_link_replaces_what_it_leads_to(void **state) {
     assert_int_equal(htw__safe_file_probe(link, STDOUT_FILENO), -ENOENT);
 }
 
-static void safe_file_takes_a_name_that_is_free(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_a_name_that_is_free) {
     char path[128];
     for (int i = 0; i < 100; i++) {
         snprintf(path, sizeof(path), "%s.%ld-%d.tmp", target, (long)getpid(), i);
@@ -234,8 +229,7 @@ static void safe_file_takes_a_name_that_is_free(void **state) {
     assert_not_opened(target, -EEXIST);
 }
 
-static void safe_file_where_none_can_be_made_fails_at_once(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_where_none_can_be_made_fails_at_once) {
     char path[128];
     snprintf(path, sizeof(path), "%s/none/file", folder);
     assert_not_opened(path, -ENOENT);
@@ -244,8 +238,7 @@ static void safe_file_where_none_can_be_made_fails_at_once(void **state) {
     assert_not_opened(path, -ENOTDIR);
 }
 
-static void safe_file_to_a_fifo_is_written_directly(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_fifo_is_written_directly) {
     char text[16] = "";
     assert_int_equal(mkfifo(target, 0600), 0);
     assert_not_opened(target, -ENXIO); /* it has no reader */
@@ -263,8 +256,7 @@ static void safe_file_to_a_fifo_is_written_directly(void **state) {
     assert_int_equal(each_name(NULL), 1);
 }
 
-static void safe_file_probed_tells_what_is_wrong(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_tells_what_is_wrong) {
     char path[128];
     assert_int_equal(htw__safe_file_probe(target, STDOUT_FILENO), 0);
     fill(target, "", 0644);
@@ -291,8 +283,7 @@ static void safe_file_probed_tells_what_is_wrong(void **state) {
     assert_int_equal(each_name(NULL), 1);
 }
 
-static void safe_file_of_two_names_is_the_same_if_it_is_regular(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_of_two_names_is_the_same_if_it_is_regular) {
     char other[64];
     snprintf(other, sizeof(other), "%s/other", folder);
     assert_false(htw__safe_file_is_same(target, target)); /* neither is there */
@@ -309,8 +300,7 @@ static void safe_file_of_two_names_is_the_same_if_it_is_regular(void **state) {
 }
 
 /* Small pieces are written together, and large ones as they are. */
-static void safe_file_writes_its_buffer_when_it_is_full(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_writes_its_buffer_when_it_is_full) {
     static char bytes[4 * HTW__SAFE_FILE_BUFFER];
     static char got[sizeof(bytes) + 1];
     static const size_t sizes[] = {
@@ -339,8 +329,7 @@ static void safe_file_writes_its_buffer_when_it_is_full(void **state) {
     }
 }
 
-static void safe_file_that_cannot_be_written_keeps_its_temporary_name(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_that_cannot_be_written_keeps_its_temporary_name) {
     static const struct {
         int write;
         int fsync;
@@ -370,8 +359,7 @@ static void safe_file_that_cannot_be_written_keeps_its_temporary_name(void **sta
     assert_content(target, "new");
 }
 
-static void safe_file_given_up_is_not_written(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_given_up_is_not_written) {
     assert_int_equal(htw__safe_file_open(&file, target), 0);
     put("new");
     gives_up = true;
@@ -382,8 +370,7 @@ static void safe_file_given_up_is_not_written(void **state) {
 }
 
 /* A FIFO whose reader takes nothing: it is waited for, until a signal gives up. */
-static void safe_file_to_a_full_fifo_waits_for_room(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_full_fifo_waits_for_room) {
     static char bytes[4096];
     assert_int_equal(mkfifo(target, 0600), 0);
     int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -398,8 +385,7 @@ static void safe_file_to_a_full_fifo_waits_for_room(void **state) {
     close(reader);
 }
 
-static void safe_file_cut_keeps_its_beginning(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_cut_keeps_its_beginning) {
     char path[128];
     assert_int_equal(htw__safe_file_open(&file, target), 0);
     put("abcdef");
@@ -416,8 +402,7 @@ static void safe_file_cut_keeps_its_beginning(void **state) {
     htw__safe_file_close(&file);
 }
 
-static void safe_file_elsewhere_is_in_the_directory_for_temporary_files(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_elsewhere_is_in_the_directory_for_temporary_files) {
     char wanted[128];
     char before[256] = "";
     if (getenv("TMPDIR") != NULL)
@@ -441,26 +426,4 @@ static void safe_file_elsewhere_is_in_the_directory_for_temporary_files(void **s
     }
     if (before[0] != '\0')
         setenv("TMPDIR", before, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(safe_file_appears_when_it_is_whole),
-        TEST(safe_file_not_committed_leaves_the_old_one),
-        TEST(safe_file_takes_the_mode_of_the_old_one_or_the_usual),
-        TEST(safe_file_through_a_link_replaces_what_it_leads_to),
-        TEST(safe_file_takes_a_name_that_is_free),
-        TEST(safe_file_where_none_can_be_made_fails_at_once),
-        TEST(safe_file_to_a_fifo_is_written_directly),
-        TEST(safe_file_probed_tells_what_is_wrong),
-        TEST(safe_file_of_two_names_is_the_same_if_it_is_regular),
-        TEST(safe_file_writes_its_buffer_when_it_is_full),
-        TEST(safe_file_that_cannot_be_written_keeps_its_temporary_name),
-        TEST(safe_file_given_up_is_not_written),
-        TEST(safe_file_to_a_full_fifo_waits_for_room),
-        TEST(safe_file_cut_keeps_its_beginning),
-        TEST(safe_file_elsewhere_is_in_the_directory_for_temporary_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

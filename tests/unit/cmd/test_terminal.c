@@ -4,8 +4,7 @@
 
 #include "capture.h"
 
-static void terminal_error_erases_the_line_once(void **state) {
-    (void)state;
+UNIT_TEST(terminal_error_erases_the_line_once) {
     capture_begin();
     htw__terminal_erase();
     htw__terminal_error("%s: %d", "one", 1);
@@ -24,8 +23,7 @@ static void terminal_error_erases_the_line_once(void **state) {
 }
 
 /* Without a terminal there is no width. */
-static void terminal_line_is_cut_before_the_last_column(void **state) {
-    (void)state;
+UNIT_TEST(terminal_line_is_cut_before_the_last_column) {
     char line[101] = "";
     char wanted[128];
     memset(line, 'x', sizeof(line) - 1);
@@ -33,12 +31,4 @@ static void terminal_line_is_cut_before_the_last_column(void **state) {
     capture_begin();
     htw__terminal_show(line);
     assert_string_equal(capture_end(), wanted);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terminal_error_erases_the_line_once),
-        cmocka_unit_test(terminal_line_is_cut_before_the_last_column),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,22 +298,12 @@ static uint64_t chosen_seed(void) {
     return seed != NULL ? strtoull(seed, NULL, 10) : 20261121;
 }
 
-static void purgatory_under_hooks_that_do_anything_keeps_its_promises(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_under_hooks_that_do_anything_keeps_its_promises) {
     for (uint64_t i = 0; i < 10; i++)
         run_history(chosen_seed() + i, STEPS / 10, false);
 }
 
-static void purgatory_under_hooks_and_without_memory_keeps_its_promises(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_under_hooks_and_without_memory_keeps_its_promises) {
     for (uint64_t i = 0; i < 10; i++)
         run_history(chosen_seed() + i, STEPS / 10, true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_under_hooks_that_do_anything_keeps_its_promises),
-        cmocka_unit_test(purgatory_under_hooks_and_without_memory_keeps_its_promises),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,7 @@
 
 #include <errno.h>
 
-static void purgatory_check_asks_in_order_of_arrival(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
     watch_each(test, "bdaec", HTW_NEVER_NS, "k");
     assert_check_log(test, "k", 0, "b? d? a? e? c?");
     assert_true(cancel(&test->waiters['d' - 'a']));
@@ -13,16 +12,14 @@ static void purgatory_check_asks_in_order_of_arrival(void **state) {
     assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
-static void purgatory_check_ends_those_that_say_yes(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_ends_those_that_say_yes) {
     watch_each(test, "aBcDE", HTW_NEVER_NS, "k");
     assert_check_ends(test, "k", 3, "bC dC eC");
     assert_waiting(test, 2, 2, 1, 0);
     assert_check_log(test, "k", 0, "a? c?");
 }
 
-static void purgatory_check_of_a_key_without_requests_does_nothing(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_of_a_key_without_requests_does_nothing) {
     assert_int_equal(check_key(test, "k"), 0);
     assert_int_equal(check_key_at_most(test, "k", 1), 0);
     assert_int_equal(cancel_key(test, "k"), 0);
@@ -32,8 +29,7 @@ static void purgatory_check_of_a_key_without_requests_does_nothing(void **state)
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void purgatory_check_leaves_other_keys_alone(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_leaves_other_keys_alone) {
     watch_each(test, "AB", HTW_NEVER_NS, "k");
     watch_each(test, "CD", HTW_NEVER_NS, "l");
     assert_check_log(test, "m", 0, "");
@@ -42,8 +38,7 @@ static void purgatory_check_leaves_other_keys_alone(void **state) {
     assert_waiting(test, 2, 2, 1, 0);
 }
 
-static void purgatory_check_given_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_given_wrongly_is_refused) {
     watch_each(test, "A", HTW_NEVER_NS, "k");
     assert_int_equal(htw_purgatory_check(NULL, "k", 1), -EINVAL);
     assert_int_equal(htw_purgatory_check(test->purgatory, NULL, 1), -EINVAL);
@@ -56,8 +51,7 @@ static void purgatory_check_given_wrongly_is_refused(void **state) {
     assert_log_after(test, MS, "");
 }
 
-static void purgatory_check_at_most_stops_when_so_many_have_ended(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_at_most_stops_when_so_many_have_ended) {
     watch_each(test, "aBcDEFg", HTW_NEVER_NS, "k");
     assert_int_equal(check_key_at_most(test, "k", 0), 0);
     assert_log(test, "");
@@ -82,8 +76,7 @@ static void bring_peer(struct waiter *self) {
         self->result = submit(peer, HTW_NEVER_NS, "k");
 }
 
-static void purgatory_check_asks_nobody_twice_when_others_come_meanwhile(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_asks_nobody_twice_when_others_come_meanwhile) {
     watch_each(test, "abc", HTW_NEVER_NS, "k");
     struct waiter *a = &test->waiters[0], *x = purgatory_case_waiter(test, 'x');
     struct waiter *b = &test->waiters[1], *y = purgatory_case_waiter(test, 'y');
@@ -108,8 +101,7 @@ static void leave_and_come_back(struct waiter *self) {
     self->result = submit(self, HTW_NEVER_NS, "k");
 }
 
-static void purgatory_check_ends_a_request_that_comes_back_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_ends_a_request_that_comes_back_once) {
     watch_each(test, "ABC", HTW_NEVER_NS, "k");
     for (unsigned i = 0; i < 3; i++)
         test->waiters[i].on_released = leave_and_come_back;
@@ -128,8 +120,7 @@ static void end_peer(struct waiter *self) {
         self->answer = cancel(self->peer);
 }
 
-static void purgatory_check_survives_the_end_of_those_not_yet_asked(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_survives_the_end_of_those_not_yet_asked) {
     watch_each(test, "abcd", HTW_NEVER_NS, "k");
     struct waiter *w = test->waiters;
     w[0].on_asked = end_peer; /* the one that is next */
@@ -149,8 +140,7 @@ static void count_from_inside(struct waiter *self) {
 }
 
 /* By an event, by its own end of time, and by hand. */
-static void purgatory_request_is_off_all_keys_before_on_complete(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_is_off_all_keys_before_on_complete) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
         a->on_ended = count_from_inside;
@@ -173,8 +163,7 @@ static void purgatory_request_is_off_all_keys_before_on_complete(void **state) {
     }
 }
 
-static void purgatory_check_of_one_key_takes_the_request_off_the_others(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_of_one_key_takes_the_request_off_the_others) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k", "l", "m");
     watch(b, MS, "m", "l");
@@ -186,8 +175,7 @@ static void purgatory_check_of_one_key_takes_the_request_off_the_others(void **s
     assert_check_ends(test, "m", 0, "aC bC");
 }
 
-static void purgatory_check_of_thousands_asks_each_once_in_order(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_of_thousands_asks_each_once_in_order) {
     static struct waiter waiters[5000];
     for (unsigned i = 0; i < 5000; i++) {
         waiter_init(&waiters[i], test, '\0');
@@ -204,22 +192,4 @@ static void purgatory_check_of_thousands_asks_each_once_in_order(void **state) {
     assert_int_equal(check_key(test, "k"), 3001);
     assert_ended_up_to(test, waiters + 1999, 3001);
     assert_waiting(test, 0, 0, 0, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_check_asks_in_order_of_arrival),
-        PURGATORY_CASE(purgatory_check_ends_those_that_say_yes),
-        PURGATORY_CASE(purgatory_check_of_a_key_without_requests_does_nothing),
-        PURGATORY_CASE(purgatory_check_leaves_other_keys_alone),
-        PURGATORY_CASE(purgatory_check_given_wrongly_is_refused),
-        PURGATORY_CASE(purgatory_check_at_most_stops_when_so_many_have_ended),
-        PURGATORY_CASE(purgatory_check_asks_nobody_twice_when_others_come_meanwhile),
-        PURGATORY_CASE(purgatory_check_ends_a_request_that_comes_back_once),
-        PURGATORY_CASE(purgatory_check_survives_the_end_of_those_not_yet_asked),
-        PURGATORY_CASE(purgatory_request_is_off_all_keys_before_on_complete),
-        PURGATORY_CASE(purgatory_check_of_one_key_takes_the_request_off_the_others),
-        PURGATORY_CASE(purgatory_check_of_thousands_asks_each_once_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

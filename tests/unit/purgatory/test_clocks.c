@@ -158,11 +158,10 @@ static void check_steps(int64_t first_ns, int64_t second_ns, bool submits) {
     end();
 }
 
-static void purgatory_timeout_by_the_wall_clock_lasts_as_long_as_it_says(void **state) {
+UNIT_TEST(purgatory_timeout_by_the_wall_clock_lasts_as_long_as_it_says) {
     static const int64_t steps[] = {
         1, MS / 2, 900 * MS, 3 * HTW_SECOND, HTW_SECOND * 50, 98 * HTW_SECOND, 86400 * HTW_SECOND
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         for (unsigned submits = 0; submits < 2; submits++) {
             check_steps(-steps[i], steps[i], submits);
@@ -177,8 +176,7 @@ static void set_back_by_an_hour(void) {
 }
 
 /* As if the thread was stopped in between. */
-static void purgatory_alarm_that_is_being_set_while_the_clock_is_set_is_not_late(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_that_is_being_set_while_the_clock_is_set_is_not_late) {
     begin(HTW_CLOCK_REALTIME, NULL);
     kernel.between = set_back_by_an_hour;
     assert_int_equal(submit(0, 10 * HTW_SECOND), HTW_WATCHED);
@@ -193,8 +191,7 @@ static void fall_asleep_for_a_second(void) {
     kernel.realtime_ns += HTW_SECOND;
 }
 
-static void purgatory_alarm_is_not_late_when_the_thread_that_sets_it_is_stopped(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_is_not_late_when_the_thread_that_sets_it_is_stopped) {
     begin(HTW_CLOCK_REALTIME, NULL);
     kernel.between = fall_asleep_for_a_second;
     assert_int_equal(submit(0, 10 * HTW_SECOND), HTW_WATCHED);
@@ -203,10 +200,9 @@ static void purgatory_alarm_is_not_late_when_the_thread_that_sets_it_is_stopped(
     end();
 }
 
-static void purgatory_wall_clock_that_is_set_touches_no_other_purgatory(void **state) {
+UNIT_TEST(purgatory_wall_clock_that_is_set_touches_no_other_purgatory) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     struct htw_purgatory *others[2];
-    (void)state;
     begin(HTW_CLOCK_REALTIME, NULL);
     options.on_complete = on_complete;
     for (unsigned i = 0; i < 2; i++)
@@ -222,10 +218,9 @@ static void purgatory_wall_clock_that_is_set_touches_no_other_purgatory(void **s
 
 /* ---- the clocks that are never set */
 
-static void purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only(void **state) {
+UNIT_TEST(purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only) {
     static const enum htw_clock clocks[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_BOOTTIME,
                                              HTW_CLOCK_REALTIME };
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         begin(clocks[i], NULL);
         assert_int_equal(submit(0, 100 * HTW_SECOND), HTW_WATCHED);
@@ -240,8 +235,7 @@ static void purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only(
     }
 }
 
-static void purgatory_timeout_by_a_steady_clock_does_not_follow_the_wall_clock(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_timeout_by_a_steady_clock_does_not_follow_the_wall_clock) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_BOOTTIME; clock++) {
         begin((enum htw_clock)clock, NULL);
         assert_int_equal(submit(0, 100 * HTW_SECOND), HTW_WATCHED);
@@ -318,26 +312,10 @@ static void check_third(void (*first)(void), bool is_refused) {
     end();
 }
 
-static void purgatory_alarm_rings_while_two_hooks_run(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_rings_while_two_hooks_run) {
     check_third(let_another_run, false);
 }
 
-static void purgatory_alarm_that_is_refused_while_two_hooks_run_rings_after_them(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_that_is_refused_while_two_hooks_run_rings_after_them) {
     check_third(let_another_run_without_memory, true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_timeout_by_the_wall_clock_lasts_as_long_as_it_says),
-        cmocka_unit_test(purgatory_alarm_that_is_being_set_while_the_clock_is_set_is_not_late),
-        cmocka_unit_test(purgatory_alarm_is_not_late_when_the_thread_that_sets_it_is_stopped),
-        cmocka_unit_test(purgatory_wall_clock_that_is_set_touches_no_other_purgatory),
-        cmocka_unit_test(purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only),
-        cmocka_unit_test(purgatory_timeout_by_a_steady_clock_does_not_follow_the_wall_clock),
-        cmocka_unit_test(purgatory_alarm_rings_while_two_hooks_run),
-        cmocka_unit_test(purgatory_alarm_that_is_refused_while_two_hooks_run_rings_after_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

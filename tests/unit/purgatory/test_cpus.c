@@ -12,8 +12,7 @@
 
 /* ------------------------------------------------------------------ an executor that drops */
 
-static void purgatory_alarm_that_an_executor_drops_is_set_again(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_that_an_executor_drops_is_set_again) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 2, false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -51,15 +50,13 @@ static void check_refusal_after_a_drop(bool rings) {
     purgatory_case_end(&test);
 }
 
-static void purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout) {
     check_refusal_after_a_drop(false);
     check_refusal_after_a_drop(true);
 }
 
 /* The alarm that was set is lost, and there is no memory for another. */
-static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_alarm_dropped_without_memory_loses_no_timeout) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 0, false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -73,8 +70,7 @@ static void purgatory_alarm_dropped_without_memory_loses_no_timeout(void **state
 }
 
 /* Both alarms are lost, and there is no memory: the next submission is refused, or sets another. */
-static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 0, false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -90,8 +86,7 @@ static void purgatory_submission_after_all_alarms_were_lost_sets_one(void **stat
     purgatory_case_end(&test);
 }
 
-static void purgatory_executor_that_drops_everything_is_asked_less_and_less(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_executor_that_drops_everything_is_asked_less_and_less) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, UINT_MAX, false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -121,8 +116,7 @@ static void forget(void *context, const struct htw_unexpired *leftover) {
     (void)leftover;
 }
 
-static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_whose_scheduler_was_stopped_refuses_requests) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     assert_int_equal(check_key_later(test, "k"), 0);
@@ -140,8 +134,7 @@ static void purgatory_whose_scheduler_was_stopped_refuses_requests(void **state)
 /* ------------------------------------------------------------------ a scheduler without room */
 
 /* The alarm for the second is refused when the first rings, where no caller can get an error. */
-static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_whose_alarm_is_refused_still_expires_requests) {
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
     failing_allocator_fail(&test->scheduler_memory, 1, true);
@@ -151,8 +144,7 @@ static void purgatory_whose_alarm_is_refused_still_expires_requests(void **state
     assert_ends_after(test, 5 * MS, "bE");
 }
 
-static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_at_the_limit_of_its_scheduler_expires_requests) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -164,8 +156,7 @@ static void purgatory_at_the_limit_of_its_scheduler_expires_requests(void **stat
 
 /* ------------------------------------------------------------------ the clock */
 
-static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_after_the_clock_was_set_back_is_not_early) {
     watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
     assert_ends_after(test, 100 * HTW_SECOND, "aE");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
@@ -180,8 +171,7 @@ static void purgatory_timeout_after_the_clock_was_set_back_is_not_early(void **s
 
 /* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
    request was submitted, and the timeout more. Whatever is submitted meanwhile. */
-static void purgatory_timeout_by_a_manual_clock_ends_when_that_says_so(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_timeout_by_a_manual_clock_ends_when_that_says_so) {
     for (unsigned submits = 0; submits < 2; submits++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -205,8 +195,7 @@ static void purgatory_timeout_by_a_manual_clock_ends_when_that_says_so(void **st
     }
 }
 
-static void purgatory_timeout_after_a_small_step_back_is_not_late(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_after_a_small_step_back_is_not_late) {
     static const int64_t steps[] = { HTW_MICROSECOND, MS, 500 * MS, 999 * MS, HTW_SECOND };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         int64_t now_ns = CASE_START_NS + (int64_t)i * 10 * HTW_SECOND;
@@ -222,8 +211,7 @@ static void purgatory_timeout_after_a_small_step_back_is_not_late(void **state) 
 }
 
 /* Then the wheel cannot follow at once. */
-static void purgatory_timeout_after_a_step_back_without_memory_is_not_early(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) {
     watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(test, 'b'), 20 * HTW_SECOND, "k");
     assert_ends_after(test, 30 * HTW_SECOND, "bE");
@@ -240,8 +228,7 @@ static void purgatory_timeout_after_a_step_back_without_memory_is_not_early(void
     assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
 }
 
-static void purgatory_timeout_in_the_last_hour_of_time_comes(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_timeout_in_the_last_hour_of_time_comes) {
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.manual_start_ns = HTW_NEVER_NS - 3600 * HTW_SECOND;
@@ -266,8 +253,7 @@ static void submit_again(struct waiter *self) {
 
 /* More than a callback ends before it returns. Each expires in a later callback, so the stack does
    not grow. */
-static void purgatory_request_without_time_may_come_again_ten_thousand_times(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_without_time_may_come_again_ten_thousand_times) {
     static struct waiter waiter;
     waiter_init(&waiter, test, '\0');
     waiter.on_released = submit_again;
@@ -329,29 +315,7 @@ static void check_slow_hooks(enum htw_clock clock) {
 }
 
 /* By each of the kernel's clocks. */
-static void purgatory_slow_hook_keeps_no_other_waiting(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_slow_hook_keeps_no_other_waiting) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
         check_slow_hooks((enum htw_clock)clock);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_alarm_that_an_executor_drops_is_set_again),
-        cmocka_unit_test(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout),
-        cmocka_unit_test(purgatory_alarm_dropped_without_memory_loses_no_timeout),
-        cmocka_unit_test(purgatory_submission_after_all_alarms_were_lost_sets_one),
-        cmocka_unit_test(purgatory_executor_that_drops_everything_is_asked_less_and_less),
-        PURGATORY_CASE(purgatory_whose_scheduler_was_stopped_refuses_requests),
-        PURGATORY_CASE(purgatory_whose_alarm_is_refused_still_expires_requests),
-        cmocka_unit_test(purgatory_at_the_limit_of_its_scheduler_expires_requests),
-        PURGATORY_CASE(purgatory_timeout_after_the_clock_was_set_back_is_not_early),
-        cmocka_unit_test(purgatory_timeout_by_a_manual_clock_ends_when_that_says_so),
-        PURGATORY_CASE(purgatory_timeout_after_a_small_step_back_is_not_late),
-        PURGATORY_CASE(purgatory_timeout_after_a_step_back_without_memory_is_not_early),
-        cmocka_unit_test(purgatory_timeout_in_the_last_hour_of_time_comes),
-        PURGATORY_CASE(purgatory_request_without_time_may_come_again_ten_thousand_times),
-        cmocka_unit_test(purgatory_slow_hook_keeps_no_other_waiting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,19 +6,15 @@
  * That thread stops, in a hook or where it schedules a timer, until destroy sleeps (the test replaces
  * nanosleep() and htw_schedule_spec()). Afterwards no thread runs callbacks any more.
  */
+#include "../unit.h"
+
 #include <htw/purgatory.h>
 
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* So many naps of destroy are many more than it needs. */
 #define NAPS_MAX 1000u
@@ -203,14 +199,12 @@ static void destroy_while_a_hook_schedules(enum stop where, bool cancels) {
     end();
 }
 
-static void purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns) {
     destroy_while_a_hook_schedules(BEFORE, false);
     destroy_while_a_hook_schedules(AFTER, false);
 }
 
-static void purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first) {
     destroy_while_a_hook_schedules(BEFORE, true);
 }
 
@@ -229,15 +223,13 @@ static void destroy_while_an_executor_drops(enum stop where) {
     end();
 }
 
-static void purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook) {
     destroy_while_an_executor_drops(BEFORE);
     destroy_while_an_executor_drops(AFTER);
 }
 
 /* A deferred check asks a request whose timeout is armed. */
-static void purgatory_destroyed_while_a_request_is_asked_sets_no_alarm(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_destroyed_while_a_request_is_asked_sets_no_alarm) {
     begin(NOWHERE, false);
     watch(&scene.first, HTW_SECOND);
     assert_int_equal(htw_purgatory_check_later(scene.purgatory, "k", 1), 0);
@@ -254,8 +246,7 @@ static void purgatory_destroyed_while_a_request_is_asked_sets_no_alarm(void **st
 }
 
 /* A request has expired, and the callback of the alarm is in its hook. */
-static void threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it(void **state) {
-    (void)state;
+UNIT_TEST(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it) {
     begin(NOWHERE, false);
     struct htw_threshold *threshold;
     assert_int_equal(htw_threshold_create(scene.purgatory, 0, &threshold), 0);
@@ -271,15 +262,4 @@ static void threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it(vo
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
     end();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns),
-        cmocka_unit_test(purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first),
-        cmocka_unit_test(purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook),
-        cmocka_unit_test(purgatory_destroyed_while_a_request_is_asked_sets_no_alarm),
-        cmocka_unit_test(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

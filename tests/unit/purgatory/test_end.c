@@ -7,8 +7,7 @@
 
 /* ---- one request */
 
-static void purgatory_request_ended_by_hand_is_not_asked(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_ended_by_hand_is_not_asked) {
     for (unsigned way = 0; way < 2; way++) {
         struct waiter *a = watch_each(test, "A", MS, "k", "l", "m");
         assert_true(way == 0 ? complete(a) : cancel(a));
@@ -19,8 +18,7 @@ static void purgatory_request_ended_by_hand_is_not_asked(void **state) {
     }
 }
 
-static void purgatory_null_request_is_not_ended(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_null_request_is_not_ended) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     assert_false(htw_request_complete(test->purgatory, NULL));
@@ -32,8 +30,7 @@ static void purgatory_null_request_is_not_ended(void **state) {
 }
 
 /* At the very tick of its end, whichever comes first. */
-static void purgatory_event_before_the_timeout_wins(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_event_before_the_timeout_wins) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k");
     watch(b, MS, "l");
@@ -46,8 +43,7 @@ static void purgatory_event_before_the_timeout_wins(void **state) {
 
 /* ---- a key */
 
-static void purgatory_cancel_key_ends_all_in_order_of_arrival(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_cancel_key_ends_all_in_order_of_arrival) {
     for (const char *name = "bdac"; *name != '\0'; name++)
         watch(purgatory_case_waiter(test, *name), MS, "k", "l", "m");
     watch(purgatory_case_waiter(test, 'e'), MS, "l");
@@ -60,8 +56,7 @@ static void purgatory_cancel_key_ends_all_in_order_of_arrival(void **state) {
     assert_log(test, "eX e=");
 }
 
-static void purgatory_cancel_key_of_thousands_ends_each_in_order(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_cancel_key_of_thousands_ends_each_in_order) {
     static struct waiter waiters[3000];
     for (unsigned i = 0; i < 3000; i++) {
         waiter_init(&waiters[i], test, '\0');
@@ -90,8 +85,7 @@ static void assert_shut(struct purgatory_case *test) {
     assert_int_equal(cancel_key(test, "k"), 0);
 }
 
-static void purgatory_closed_ends_all_and_lets_none_in(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_ends_all_and_lets_none_in) {
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "l", "m");
     watch(purgatory_case_waiter(test, 'c'), 0, "n", "l");
@@ -110,8 +104,7 @@ static void purgatory_closed_ends_all_and_lets_none_in(void **state) {
     assert_int_equal(htw_purgatory_close(NULL, waiter_visit, test), -EINVAL);
 }
 
-static void purgatory_closed_with_thousands_visits_each_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_with_thousands_visits_each_once) {
     static struct waiter waiters[3000];
     char name[16];
     for (unsigned i = 0; i < 3000; i++) {
@@ -132,8 +125,7 @@ static void close_all(struct waiter *self) {
     self->result = htw_purgatory_close(self->test->purgatory, waiter_visit, self->test);
 }
 
-static void purgatory_closed_from_try_complete_ends_its_own_request_behind_it(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_from_try_complete_ends_its_own_request_behind_it) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k");
     watch(b, MS, "k");
@@ -145,8 +137,7 @@ static void purgatory_closed_from_try_complete_ends_its_own_request_behind_it(vo
     assert_shut(test);
 }
 
-static void purgatory_closed_from_try_complete_lets_yes_count(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_from_try_complete_lets_yes_count) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     a->on_asked = close_all;
@@ -162,8 +153,7 @@ static void close_on_keys(struct waiter *self) {
         close_all(self);
 }
 
-static void purgatory_closed_from_the_second_try_finishes_the_request(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_from_the_second_try_finishes_the_request) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(b, MS, "k");
     purgatory_case_forget_log(test);
@@ -175,8 +165,7 @@ static void purgatory_closed_from_the_second_try_finishes_the_request(void **sta
 }
 
 /* It is on no key yet: the call may refuse it or end it, but not let it wait. */
-static void purgatory_closed_from_the_first_try_does_not_let_the_request_in(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_closed_from_the_first_try_does_not_let_the_request_in) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = close_all;
     int result = submit(a, MS, "k", "l", "m");
@@ -187,8 +176,7 @@ static void purgatory_closed_from_the_first_try_does_not_let_the_request_in(void
     assert_shut(test);
 }
 
-static void purgatory_closed_from_other_hooks_ends_all_others(void **state) {
-    (void)state;
+PURGATORY_TEST(purgatory_closed_from_other_hooks_ends_all_others) {
     for (unsigned way = 0; way < 3; way++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -208,8 +196,7 @@ static void purgatory_closed_from_other_hooks_ends_all_others(void **state) {
     }
 }
 
-static void purgatory_destroyed_closes_what_is_pending(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_destroyed_closes_what_is_pending) {
     struct purgatory_case test;
     purgatory_case_begin(&test, NULL, NULL);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -240,8 +227,7 @@ static void take_leftover(void *context, const struct htw_unexpired *leftover) {
     ++*(unsigned *)context;
 }
 
-static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_over_a_stopped_scheduler_still_ends_requests) {
     unsigned leftovers = 0;
     for (char name = 'a'; name <= 'f'; name++)
         watch(purgatory_case_waiter(test, name), MS, "k", name < 'd' ? "l" : "m");
@@ -263,8 +249,7 @@ static void purgatory_over_a_stopped_scheduler_still_ends_requests(void **state)
 }
 
 /* The purgatory needs but one timer, for its first timeout. */
-static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);
     struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
@@ -287,25 +272,4 @@ static void purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing(
     c->ready = true;
     assert_int_equal(check_key(&test, "n"), 1);
     purgatory_case_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_request_ended_by_hand_is_not_asked),
-        PURGATORY_CASE(purgatory_null_request_is_not_ended),
-        PURGATORY_CASE(purgatory_event_before_the_timeout_wins),
-        PURGATORY_CASE(purgatory_cancel_key_ends_all_in_order_of_arrival),
-        PURGATORY_CASE(purgatory_cancel_key_of_thousands_ends_each_in_order),
-        PURGATORY_CASE(purgatory_closed_ends_all_and_lets_none_in),
-        PURGATORY_CASE(purgatory_closed_with_thousands_visits_each_once),
-        PURGATORY_CASE(purgatory_closed_from_try_complete_ends_its_own_request_behind_it),
-        PURGATORY_CASE(purgatory_closed_from_try_complete_lets_yes_count),
-        PURGATORY_CASE(purgatory_closed_from_the_second_try_finishes_the_request),
-        PURGATORY_CASE(purgatory_closed_from_the_first_try_does_not_let_the_request_in),
-        PURGATORY_CASE(purgatory_closed_from_other_hooks_ends_all_others),
-        cmocka_unit_test(purgatory_destroyed_closes_what_is_pending),
-        PURGATORY_CASE(purgatory_over_a_stopped_scheduler_still_ends_requests),
-        cmocka_unit_test(purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

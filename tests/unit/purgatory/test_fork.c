@@ -143,8 +143,7 @@ static void fill(struct purgatory_case *test) {
     purgatory_case_forget_log(test);
 }
 
-static void purgatory_after_fork_is_inert_in_the_child(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_after_fork_is_inert_in_the_child) {
     fill(test);
     struct htw_purgatory_stats before = purgatory_case_stats(test);
     assert_int_equal(outlive_child(test), 0);
@@ -161,8 +160,7 @@ static void fork_now(struct waiter *self) {
 }
 
 /* With requests in the middle of everything. */
-static void purgatory_after_fork_in_a_hook_is_inert_in_the_child(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_after_fork_in_a_hook_is_inert_in_the_child) {
     fill(test);
     for (unsigned i = 1; i < 5; i++) {
         struct waiter *w = &test->waiters[i];
@@ -176,12 +174,4 @@ static void purgatory_after_fork_in_a_hook_is_inert_in_the_child(void **state) {
     assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 6);
     for (unsigned i = 1; i < 5; i++)
         assert_int_equal(test->waiters[i].result, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_after_fork_is_inert_in_the_child),
-        PURGATORY_CASE(purgatory_after_fork_in_a_hook_is_inert_in_the_child),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,8 +308,7 @@ static const struct call calls[] = {
                 "a! aS a= b! bS b= f! fS f=", "a! aS a= b! bS b= f! fS f= g! gS g=" } },
 };
 
-static void purgatory_child_that_returns_comes_out_of_any_call(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_child_that_returns_comes_out_of_any_call) {
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (const char *const *log = calls[i].logs; *log != NULL; log++) {
             struct purgatory_case test;
@@ -340,8 +339,7 @@ static void drop_and_run(void *context, struct htw_task *const *tasks, size_t co
         htw_task_run(tasks[i]);
 }
 
-static void purgatory_child_that_returns_comes_out_of_an_executor(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_child_that_returns_comes_out_of_an_executor) {
     struct htw_executor executor = { drop_and_run, NULL };
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.executor = &executor;
@@ -360,8 +358,7 @@ static int64_t call_destroy(struct purgatory_case *test) {
     return htw_purgatory_destroy(test->purgatory);
 }
 
-static void purgatory_child_that_returns_comes_out_of_destroy(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_child_that_returns_comes_out_of_destroy) {
     for (const char *const *log = LOGS("aS", "aS a="); *log != NULL; log++) {
         struct purgatory_case test;
         begin(&test, NULL);
@@ -373,13 +370,4 @@ static void purgatory_child_that_returns_comes_out_of_destroy(void **state) {
         failing_allocator_fini(&test.memory);
         failing_allocator_fini(&test.scheduler_memory);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_any_call),
-        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_an_executor),
-        cmocka_unit_test(purgatory_child_that_returns_comes_out_of_destroy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,7 @@ static void check_other_key(struct waiter *self) {
 }
 
 /* A hook that always checks its own key is asked again for that, but only once. */
-static void purgatory_try_complete_that_checks_its_own_key_is_asked_once_more(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_try_complete_that_checks_its_own_key_is_asked_once_more) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = check_own_key;
     watch(a, HTW_SECOND, "k");
@@ -28,8 +27,7 @@ static void purgatory_try_complete_that_checks_its_own_key_is_asked_once_more(vo
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void purgatory_try_completes_that_check_each_other_come_to_an_end(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_try_completes_that_check_each_other_come_to_an_end) {
     struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     for (unsigned i = 0; i < 4; i++) {
         w[i].name = '\0';
@@ -56,15 +54,13 @@ static void get_ready_and_check(struct waiter *self) {
     }
 }
 
-static void purgatory_event_inside_try_complete_is_not_lost(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_event_inside_try_complete_is_not_lost) {
     ready_at = 3;
     watch_each(test, "a", HTW_SECOND, "k")->on_asked = get_ready_and_check;
     assert_check_log(test, "k", 1, "a? a? aC a=");
 }
 
-static void purgatory_event_inside_the_second_try_is_not_lost(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_event_inside_the_second_try_is_not_lost) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     ready_at = 2;
     a->on_asked = get_ready_and_check;
@@ -73,8 +69,7 @@ static void purgatory_event_inside_the_second_try_is_not_lost(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void purgatory_on_complete_may_check_its_own_key(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_on_complete_may_check_its_own_key) {
     struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     for (unsigned i = 0; i < 3; i++) {
         w[i].ready = true;
@@ -86,8 +81,7 @@ static void purgatory_on_complete_may_check_its_own_key(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void purgatory_hooks_may_check_other_keys(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hooks_may_check_other_keys) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
     watch(a, HTW_SECOND, "k");
@@ -109,8 +103,7 @@ static void cancel_own_key(struct waiter *self) {
     self->result = cancel_key(self->test, "k");
 }
 
-static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_try_complete_may_cancel_its_own_key) {
     struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     w[1].on_asked = cancel_own_key;
     assert_int_equal(check_key(test, "k"), 0);
@@ -123,8 +116,7 @@ static void purgatory_try_complete_may_cancel_its_own_key(void **state) {
     assert_check_log(test, "k", 1, "a? b! bX b= c! cX c= aC a=");
 }
 
-static void purgatory_on_complete_may_cancel_its_own_key(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_on_complete_may_cancel_its_own_key) {
     struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
     w[1].ready = true;
     w[1].on_ended = cancel_own_key;
@@ -135,8 +127,7 @@ static void purgatory_on_complete_may_cancel_its_own_key(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void purgatory_visitor_may_check_and_cancel_the_key(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_visitor_may_check_and_cancel_the_key) {
     struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     w[0].on_visited = cancel_own_key;
     assert_int_equal(cancel_key(test, "k") + w[0].result, 4);
@@ -162,8 +153,7 @@ static void submit_peer(struct waiter *self) {
         self->result = submit(peer, HTW_SECOND, "k", "l", "m");
 }
 
-static void purgatory_every_hook_may_submit_others(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_every_hook_may_submit_others) {
     struct waiter *a = &test->waiters[0];
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
@@ -189,8 +179,7 @@ static void destroy_all(struct waiter *self) {
     self->result = htw_purgatory_destroy(self->test->purgatory);
 }
 
-static void purgatory_hook_cannot_destroy(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hook_cannot_destroy) {
     struct waiter *a = &test->waiters[0];
     void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
                                           &a->on_released };
@@ -206,21 +195,4 @@ static void purgatory_hook_cannot_destroy(void **state) {
         purgatory_case_forget_log(test);
     }
     watch_each(test, "a", HTW_SECOND, "k"); /* it has not even been closed */
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_try_complete_that_checks_its_own_key_is_asked_once_more),
-        PURGATORY_CASE(purgatory_try_completes_that_check_each_other_come_to_an_end),
-        PURGATORY_CASE(purgatory_event_inside_try_complete_is_not_lost),
-        PURGATORY_CASE(purgatory_event_inside_the_second_try_is_not_lost),
-        PURGATORY_CASE(purgatory_on_complete_may_check_its_own_key),
-        PURGATORY_CASE(purgatory_hooks_may_check_other_keys),
-        PURGATORY_CASE(purgatory_try_complete_may_cancel_its_own_key),
-        PURGATORY_CASE(purgatory_on_complete_may_cancel_its_own_key),
-        PURGATORY_CASE(purgatory_visitor_may_check_and_cancel_the_key),
-        PURGATORY_CASE(purgatory_every_hook_may_submit_others),
-        PURGATORY_CASE(purgatory_hook_cannot_destroy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

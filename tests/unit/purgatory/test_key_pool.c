@@ -49,8 +49,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void key_pool_slots_are_aligned_and_apart(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_slots_are_aligned_and_apart) {
     allocate_first(SLOTS);
     for (int i = 0; i < SLOTS; i++) {
         assert_int_equal((uintptr_t)held[i].slot % HTW__SLOT_BYTES, 0);
@@ -60,8 +59,7 @@ static void key_pool_slots_are_aligned_and_apart(void **state) {
     }
 }
 
-static void key_pool_without_slots_holds_no_memory(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_without_slots_holds_no_memory) {
     assert_int_equal(htw__key_pool_memory(&pool), 0);
     allocate_first(SLOTS);
     assert_in_range(htw__key_pool_memory(&pool), SLOTS * HTW__SLOT_BYTES,
@@ -71,8 +69,7 @@ static void key_pool_without_slots_holds_no_memory(void **state) {
     assert_int_equal(htw__key_pool_memory(&pool), 0);
 }
 
-static void key_pool_with_free_slots_does_not_grow(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_with_free_slots_does_not_grow) {
     allocate_first(SLOTS);
     size_t bytes = htw__key_pool_memory(&pool);
     for (int round = 0; round < 10; round++) {
@@ -86,8 +83,7 @@ static void key_pool_with_free_slots_does_not_grow(void **state) {
         release(i);
 }
 
-static void key_pool_chunks_that_are_empty_are_freed(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_chunks_that_are_empty_are_freed) {
     allocate_first(SLOTS);
     for (int i = 100; i < SLOTS; i++)
         release(i);
@@ -96,8 +92,7 @@ static void key_pool_chunks_that_are_empty_are_freed(void **state) {
         release(i);
 }
 
-static void key_pool_at_the_edge_of_a_chunk_does_not_allocate_each_time(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_at_the_edge_of_a_chunk_does_not_allocate_each_time) {
     allocate_first(HTW__CHUNK_SLOTS + 1);
     size_t calls = memory.calls;
     for (int round = 0; round < 100; round++) {
@@ -111,25 +106,11 @@ static void key_pool_at_the_edge_of_a_chunk_does_not_allocate_each_time(void **s
         release(i);
 }
 
-static void key_pool_without_memory_refuses(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_without_memory_refuses) {
     uint8_t number;
     failing_allocator_fail(&memory, 1, false);
     assert_null(htw__key_pool_allocate(&pool, &number));
     assert_int_equal(htw__key_pool_memory(&pool), 0);
     allocate(0);
     release(0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(key_pool_slots_are_aligned_and_apart),
-        TEST(key_pool_without_slots_holds_no_memory),
-        TEST(key_pool_with_free_slots_does_not_grow),
-        TEST(key_pool_chunks_that_are_empty_are_freed),
-        TEST(key_pool_at_the_edge_of_a_chunk_does_not_allocate_each_time),
-        TEST(key_pool_without_memory_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

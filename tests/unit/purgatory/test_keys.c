@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void purgatory_duplicate_keys_count_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_duplicate_keys_count_once) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     struct waiter *c = purgatory_case_waiter(test, 'c');
     watch(a, MS, "k", "k");
@@ -31,8 +30,7 @@ static void make_keys(struct htw_key *keys, char (*names)[8], size_t count, size
     }
 }
 
-static void purgatory_hundreds_of_duplicate_keys_count_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hundreds_of_duplicate_keys_count_once) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     static char names[900][8];
     static struct htw_key keys[900];
@@ -48,8 +46,7 @@ static void purgatory_hundreds_of_duplicate_keys_count_once(void **state) {
     assert_waiting(test, 1, 1, 1, 1);
 }
 
-static void purgatory_keys_are_copied(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_keys_are_copied) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     char name[40] = "short", long_name[40] = "a name of more than sixteen bytes";
     struct htw_key keys[] = { { name, 5 }, { long_name, strlen(long_name) } };
@@ -65,8 +62,7 @@ static void purgatory_keys_are_copied(void **state) {
 }
 
 /* A key of up to 16 bytes is in a chunk of 4 KiB, with room for more; a longer one is alone. */
-static void purgatory_key_of_sixteen_bytes_is_in_a_chunk(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_key_of_sixteen_bytes_is_in_a_chunk) {
     size_t before = test->memory.live_bytes;
     watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key longer than");
     assert_int_equal(test->memory.live_bytes - before, 48 + 17);
@@ -75,8 +71,7 @@ static void purgatory_key_of_sixteen_bytes_is_in_a_chunk(void **state) {
     assert_int_equal(test->memory.live_bytes - before, 4096);
 }
 
-static void purgatory_empty_key_is_a_key(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_empty_key_is_a_key) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     const struct htw_key keys[] = { { NULL, 0 }, { "x", 0 } };
     assert_int_equal(waiter_submit_keys(a, MS, keys, 2), HTW_WATCHED);
@@ -92,8 +87,7 @@ static void purgatory_empty_key_is_a_key(void **state) {
 }
 
 /* Keys that differ in nothing but their last byte, or in their size. */
-static void purgatory_keys_of_any_size_are_told_apart(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_keys_of_any_size_are_told_apart) {
     static const size_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 240, 241, 10000 };
     enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
     static unsigned char bytes[10000];
@@ -115,8 +109,7 @@ static void purgatory_keys_of_any_size_are_told_apart(void **state) {
     }
 }
 
-static void purgatory_request_on_a_thousand_keys_is_on_each_of_them(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_on_a_thousand_keys_is_on_each_of_them) {
     static char names[1000][8];
     static struct htw_key keys[1000];
     static const size_t counts[] = { 1, 2, 3, 4, 33, 1000 };
@@ -145,8 +138,7 @@ static int64_t count_key(struct purgatory_case *test, const char *key) {
     return htw_purgatory_count_key(test->purgatory, key, strlen(key));
 }
 
-static void purgatory_count_of_a_key_is_how_many_wait_on_it(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_count_of_a_key_is_how_many_wait_on_it) {
     assert_int_equal(count_key(test, "k"), 0);
     watch(purgatory_case_waiter(test, 'a'), MS, "k", "l", "k");
     watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "");
@@ -168,8 +160,7 @@ static void count_own_key(struct waiter *self) {
 }
 
 /* While it is asked, by a walk that has markers on the key; and when it has ended. */
-static void purgatory_count_in_hooks_is_of_those_that_wait(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_count_in_hooks_is_of_those_that_wait) {
     watch_each(test, "abc", MS, "k");
     struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
     a->on_asked = b->on_ended = count_own_key;
@@ -180,8 +171,7 @@ static void purgatory_count_in_hooks_is_of_those_that_wait(void **state) {
 }
 
 /* More than are counted under one lock. */
-static void purgatory_count_of_many_is_exact_and_needs_no_memory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_count_of_many_is_exact_and_needs_no_memory) {
     static struct waiter waiters[1000];
     for (unsigned i = 0; i < 1000; i++) {
         waiter_init(&waiters[i], test, '\0');
@@ -195,27 +185,9 @@ static void purgatory_count_of_many_is_exact_and_needs_no_memory(void **state) {
     assert_waiting(test, 1000, 1000, 1, 0);
 }
 
-static void purgatory_count_given_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_count_given_wrongly_is_refused) {
     assert_int_equal(htw_purgatory_count_key(NULL, "k", 1), -EINVAL);
     assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 1), -EINVAL);
     assert_int_equal(htw_purgatory_count_key(test->purgatory, "k", (size_t)UINT32_MAX + 1),
                      -EINVAL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_duplicate_keys_count_once),
-        PURGATORY_CASE(purgatory_hundreds_of_duplicate_keys_count_once),
-        PURGATORY_CASE(purgatory_keys_are_copied),
-        PURGATORY_CASE(purgatory_key_of_sixteen_bytes_is_in_a_chunk),
-        PURGATORY_CASE(purgatory_empty_key_is_a_key),
-        PURGATORY_CASE(purgatory_keys_of_any_size_are_told_apart),
-        PURGATORY_CASE(purgatory_request_on_a_thousand_keys_is_on_each_of_them),
-        PURGATORY_CASE(purgatory_count_of_a_key_is_how_many_wait_on_it),
-        PURGATORY_CASE(purgatory_count_in_hooks_is_of_those_that_wait),
-        PURGATORY_CASE(purgatory_count_of_many_is_exact_and_needs_no_memory),
-        PURGATORY_CASE(purgatory_count_given_wrongly_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

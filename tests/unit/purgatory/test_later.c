@@ -12,8 +12,7 @@ static struct waiter *watch_two(struct purgatory_case *test) {
     return test->waiters;
 }
 
-static void purgatory_check_later_runs_no_hook_in_the_call(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_runs_no_hook_in_the_call) {
     struct waiter *w = watch_two(test);
     w[1].ready = true;
     assert_int_equal(check_key_later(test, "k"), 0);
@@ -23,8 +22,7 @@ static void purgatory_check_later_runs_no_hook_in_the_call(void **state) {
     assert_log_after(test, MS, "");
 }
 
-static void purgatory_checks_later_of_one_key_are_one(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_checks_later_of_one_key_are_one) {
     watch_two(test);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(check_key_later(test, "k"), 0);
@@ -37,8 +35,7 @@ static void purgatory_checks_later_of_one_key_are_one(void **state) {
     assert_log_after(test, 0, "a? b?");
 }
 
-static void purgatory_check_later_of_a_key_without_requests_has_nothing_to_do(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do) {
     size_t before = test->memory.live_bytes;
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(test->memory.live_bytes, before);
@@ -55,8 +52,7 @@ static void purgatory_check_later_of_a_key_without_requests_has_nothing_to_do(vo
 }
 
 /* The event was before those came; they may be asked all the same, but nothing may be lost. */
-static void purgatory_check_later_finds_the_key_when_it_has_come_to_life_again(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_finds_the_key_when_it_has_come_to_life_again) {
     struct waiter *w = watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(cancel_key(test, "k"), 2);
@@ -73,8 +69,7 @@ static void check_again_later(struct waiter *self) {
 }
 
 /* One that has begun is not one with the next. */
-static void purgatory_check_later_from_a_hook_is_another(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_from_a_hook_is_another) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, HTW_SECOND, "k");
     a->on_asked = check_again_later;
@@ -91,8 +86,7 @@ static void check_peer_later(struct waiter *self) {
 }
 
 /* A chain of events each of which causes the next, without a stack of hooks. */
-static void purgatory_check_later_from_on_complete_makes_a_chain(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_from_on_complete_makes_a_chain) {
     static struct waiter waiters[2000];
     for (unsigned i = 0; i < 2000; i++) {
         waiter_init(&waiters[i], test, '\0');
@@ -105,8 +99,7 @@ static void purgatory_check_later_from_on_complete_makes_a_chain(void **state) {
     assert_ended_up_to(test, waiters, 2000);
 }
 
-static void purgatory_check_later_that_is_pending_dies_with_the_purgatory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_that_is_pending_dies_with_the_purgatory) {
     static const char *const keys[] = { "k", "l", "m" };
     watch_two(test);
     for (unsigned i = 0; i < 3; i++)
@@ -114,8 +107,7 @@ static void purgatory_check_later_that_is_pending_dies_with_the_purgatory(void *
     /* The end of the case closes, destroys, and looks whether all was given back. */
 }
 
-static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_that_is_pending_finds_a_closed_purgatory) {
     watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 2);
@@ -124,8 +116,7 @@ static void purgatory_check_later_that_is_pending_finds_a_closed_purgatory(void 
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_that_is_pending_dies_with_the_scheduler) {
     watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
@@ -133,8 +124,7 @@ static void purgatory_check_later_that_is_pending_dies_with_the_scheduler(void *
 }
 
 /* Refused for want of a timer, it can be tried again, and comes then. */
-static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_check_later_refused_at_the_limit_can_be_repeated) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 2);
     htw_handle stranger = purgatory_case_stranger(&test);
@@ -150,8 +140,7 @@ static void purgatory_check_later_refused_at_the_limit_can_be_repeated(void **st
 }
 
 /* With the limit used up by checks that wait: requests are refused, and later let in. */
-static void purgatory_check_later_takes_room_only_while_it_waits(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_check_later_takes_room_only_while_it_waits) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 3);
     watch_two(&test);
@@ -168,8 +157,7 @@ static void purgatory_check_later_takes_room_only_while_it_waits(void **state) {
 /* ---- waiters come and go */
 
 /* The queued check must not die with the last waiter, or each new one would bring another. */
-static void purgatory_checks_later_are_one_while_waiters_come_and_go(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_checks_later_are_one_while_waiters_come_and_go) {
     size_t before = test->memory.live_bytes;
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->name = '\0';
@@ -191,8 +179,7 @@ static void purgatory_checks_later_are_one_while_waiters_come_and_go(void **stat
 }
 
 /* In a closed purgatory, too, a queued check holds a key, and no longer than it must. */
-static void purgatory_check_later_of_a_key_that_is_left_lets_it_go(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_of_a_key_that_is_left_lets_it_go) {
     size_t before = test->memory.live_bytes;
     for (unsigned closed = 0; closed < 2; closed++) {
         watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key of more than sixteen bytes");
@@ -221,8 +208,7 @@ static struct waiter *begin_dropping(struct purgatory_case *test, unsigned drops
     return a;
 }
 
-static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_check_later_dropped_and_refused_is_made) {
     struct purgatory_case test;
     begin_dropping(&test, 1, true);
     purgatory_case_advance(&test, 0);
@@ -231,8 +217,7 @@ static void purgatory_check_later_dropped_and_refused_is_made(void **state) {
     purgatory_case_end(&test);
 }
 
-static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_check_later_that_is_always_dropped_is_tried_less_and_less) {
     struct purgatory_case test;
     struct waiter *a = begin_dropping(&test, UINT_MAX, false);
     purgatory_case_advance(&test, HTW_SECOND);
@@ -248,25 +233,4 @@ static void purgatory_check_later_that_is_always_dropped_is_tried_less_and_less(
     assert_int_equal(check_key_later(&test, "k"), 0);
     assert_ends_after(&test, 0, "bC");
     purgatory_case_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_check_later_runs_no_hook_in_the_call),
-        PURGATORY_CASE(purgatory_checks_later_of_one_key_are_one),
-        PURGATORY_CASE(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do),
-        PURGATORY_CASE(purgatory_check_later_finds_the_key_when_it_has_come_to_life_again),
-        PURGATORY_CASE(purgatory_check_later_from_a_hook_is_another),
-        PURGATORY_CASE(purgatory_check_later_from_on_complete_makes_a_chain),
-        PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_purgatory),
-        PURGATORY_CASE(purgatory_check_later_that_is_pending_finds_a_closed_purgatory),
-        PURGATORY_CASE(purgatory_check_later_that_is_pending_dies_with_the_scheduler),
-        cmocka_unit_test(purgatory_check_later_refused_at_the_limit_can_be_repeated),
-        cmocka_unit_test(purgatory_check_later_takes_room_only_while_it_waits),
-        PURGATORY_CASE(purgatory_checks_later_are_one_while_waiters_come_and_go),
-        PURGATORY_CASE(purgatory_check_later_of_a_key_that_is_left_lets_it_go),
-        cmocka_unit_test(purgatory_check_later_dropped_and_refused_is_made),
-        cmocka_unit_test(purgatory_check_later_that_is_always_dropped_is_tried_less_and_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@ static void end_itself(struct waiter *self) {
         self->answer = self->peer == NULL ? cancel(self) : complete(self);
 }
 
-static void purgatory_request_that_ends_itself_when_asked_ends_so(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_ends_itself_when_asked_ends_so) {
     static const struct {
         const char *name, *log;
         bool completes;
@@ -35,8 +34,7 @@ static void purgatory_request_that_ends_itself_when_asked_ends_so(void **state) 
     }
 }
 
-static void purgatory_request_that_ends_itself_when_submitted_is_finished(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_ends_itself_when_submitted_is_finished) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
         ends_at = 1 + way / 2;
@@ -54,8 +52,7 @@ static void purgatory_request_that_ends_itself_when_submitted_is_finished(void *
 
 /* It was answered that the cancel will come, so it does, and not the refusal; and what it has on
    its keys is given back once. */
-static void purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once) {
     static const char *const keys[] = { "k", "l", "m", "n", NULL };
     for (unsigned way = 0; way < 8; way++) {
         struct purgatory_case test;
@@ -76,8 +73,7 @@ static void end_itself_again(struct waiter *self) {
     self->answer = complete(self) || cancel(self);
 }
 
-static void purgatory_request_that_has_ended_cannot_be_ended_again(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_has_ended_cannot_be_ended_again) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
         a->answer = true;
@@ -102,8 +98,7 @@ static void mark_twice(struct waiter *self) {
     self->answer = first && !complete(self) && !cancel(self);
 }
 
-static void purgatory_request_is_marked_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_is_marked_once) {
     for (unsigned way = 0; way < 2; way++) {
         struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");
         a->on_asked = mark_twice;
@@ -119,8 +114,7 @@ static void end_peers(struct waiter *self) {
     self->answer = cancel(&all[2]) && complete(&all[3]);
 }
 
-static void purgatory_hooks_may_end_others(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hooks_may_end_others) {
     struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     w[1].ready = true;
     w[1].on_ended = end_peers;
@@ -142,8 +136,7 @@ static void end_all_others(struct waiter *self) {
             self->result += other->name % 2 == 0 ? cancel(other) : complete(other);
 }
 
-static void purgatory_request_ended_by_one_that_expires_does_not_expire(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_ended_by_one_that_expires_does_not_expire) {
     struct waiter *w = watch_each(test, "abcde", HTW_SECOND, "k");
     int64_t ended = 0;
     for (unsigned i = 0; i < 5; i++)
@@ -155,17 +148,4 @@ static void purgatory_request_ended_by_one_that_expires_does_not_expire(void **s
     }
     assert_int_equal(ended, 4);
     assert_int_equal(test->ends[HTW_REASON_EXPIRED], 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_request_that_ends_itself_when_asked_ends_so),
-        PURGATORY_CASE(purgatory_request_that_ends_itself_when_submitted_is_finished),
-        cmocka_unit_test(purgatory_request_cancelled_and_then_refused_by_the_limit_ends_once),
-        PURGATORY_CASE(purgatory_request_that_has_ended_cannot_be_ended_again),
-        PURGATORY_CASE(purgatory_request_is_marked_once),
-        PURGATORY_CASE(purgatory_hooks_may_end_others),
-        PURGATORY_CASE(purgatory_request_ended_by_one_that_expires_does_not_expire),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

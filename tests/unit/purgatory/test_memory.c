@@ -97,9 +97,9 @@ static void check_create(struct purgatory_case *test, uint32_t shards) {
     failing_allocator_fini(&memory);
 }
 
-static void purgatory_create_refused_memory_leaves_nothing(void **state) {
-    check_create(*state, 1);
-    check_create(*state, 16);
+PURGATORY_TEST(purgatory_create_refused_memory_leaves_nothing) {
+    check_create(test, 1);
+    check_create(test, 16);
 }
 
 /* ---- submit */
@@ -148,8 +148,7 @@ static void check_submit(struct purgatory_case *test, size_t count, size_t size)
     }
 }
 
-static void purgatory_submit_refused_memory_changes_nothing(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_submit_refused_memory_changes_nothing) {
     static const size_t counts[] = { 1, 2, 3, 40, 300 };
     static const size_t sizes[] = { 3, 16, 17, 100 };
     /* Another one is there all the time, so that there is something to be spoiled. */
@@ -166,8 +165,7 @@ static void purgatory_submit_refused_memory_changes_nothing(void **state) {
 }
 
 /* The keys exist already, so up to two need nothing. */
-static void purgatory_submit_on_keys_that_exist_needs_no_memory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_submit_on_keys_that_exist_needs_no_memory) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k", "a key that is longer than sixteen");
     size_t calls = test->memory.calls;
@@ -182,8 +180,7 @@ static void purgatory_submit_on_keys_that_exist_needs_no_memory(void **state) {
 }
 
 /* One that can be completed at once, or gives up while it is refused, needs no memory. */
-static void purgatory_submit_of_what_is_ready_needs_no_memory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_submit_of_what_is_ready_needs_no_memory) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->ready = true;
     failing_allocator_fail(&test->memory, 1, true);
@@ -197,8 +194,7 @@ static void cancel_itself(struct waiter *self) {
 }
 
 /* It has been answered that the cancel will come, so it does, and not the failure. */
-static void purgatory_submit_cancelled_before_memory_is_refused_ends_cancelled(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_submit_cancelled_before_memory_is_refused_ends_cancelled) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = cancel_itself;
     failing_allocator_fail(&test->memory, 1, true);
@@ -211,8 +207,7 @@ static void purgatory_submit_cancelled_before_memory_is_refused_ends_cancelled(v
 }
 
 /* Others on the same keys when it has been put on some of them only. */
-static void purgatory_submit_refused_memory_leaves_others_on_its_keys(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_submit_refused_memory_leaves_others_on_its_keys) {
     choose_keys(40, 3);
     timeout_ns = HTW_SECOND;
     struct waiter *a = purgatory_case_waiter(test, 'a'), *c = purgatory_case_waiter(test, 'c');
@@ -233,8 +228,7 @@ static int check_later_chosen(struct purgatory_case *test) {
     return htw_purgatory_check_later(test->purgatory, keys[0].bytes, keys[0].size);
 }
 
-static void purgatory_check_later_refused_memory_checks_nothing(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_later_refused_memory_checks_nothing) {
     static const size_t sizes[] = { 3, 100 };
     timeout_ns = HTW_NEVER_NS;
     for (unsigned i = 0; i < 4; i++) {
@@ -261,8 +255,7 @@ static int await_chosen(struct purgatory_case *test) {
     return waiter_await(&test->waiters['s' - 'a'], awaited, timeout_ns);
 }
 
-static void threshold_refused_memory_changes_nothing(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(threshold_refused_memory_changes_nothing) {
     static const uint64_t values[] = { 1001, 1500, 100000, UINT64_C(1) << 40, UINT64_MAX };
     assert_true(refuse(test, &test->memory, create_threshold, 0, no_spare) > 0);
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'a'), 1001, HTW_NEVER_NS),
@@ -283,8 +276,7 @@ static void threshold_refused_memory_changes_nothing(void **state) {
 }
 
 /* Ends need none: not of many requests on many keys, and not of the purgatory. */
-static void purgatory_ends_all_without_memory(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_ends_all_without_memory) {
     choose_keys(300, 30);
     for (char name = 'a'; name <= 'j'; name++)
         assert_int_equal(
@@ -303,19 +295,4 @@ static void purgatory_ends_all_without_memory(void **state) {
         htw_purgatory_cancel_key(test->purgatory, keys[299].bytes, 30, waiter_visit, test), 2);
     purgatory_case_advance(test, MS);
     assert_waiting(test, 0, 0, 0, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_create_refused_memory_leaves_nothing),
-        PURGATORY_CASE(purgatory_submit_refused_memory_changes_nothing),
-        PURGATORY_CASE(purgatory_submit_on_keys_that_exist_needs_no_memory),
-        PURGATORY_CASE(purgatory_submit_of_what_is_ready_needs_no_memory),
-        PURGATORY_CASE(purgatory_submit_cancelled_before_memory_is_refused_ends_cancelled),
-        PURGATORY_CASE(purgatory_submit_refused_memory_leaves_others_on_its_keys),
-        PURGATORY_CASE(purgatory_check_later_refused_memory_checks_nothing),
-        PURGATORY_CASE(threshold_refused_memory_changes_nothing),
-        PURGATORY_CASE(purgatory_ends_all_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

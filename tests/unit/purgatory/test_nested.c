@@ -33,8 +33,7 @@ static void check_own_key(struct waiter *self) {
 }
 
 /* 7 of them once caused a million calls. */
-static void purgatory_hooks_that_always_check_their_key_are_asked_a_few_times(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hooks_that_always_check_their_key_are_asked_a_few_times) {
     watch_all(test, 7, check_own_key);
     assert_int_equal(check_key(test, "k"), 0);
     assert_in_range(asked_in_all(7), 2 * 7, 5 * 7);
@@ -43,8 +42,7 @@ static void purgatory_hooks_that_always_check_their_key_are_asked_a_few_times(vo
     assert_waiting(test, 7, 7, 1, 0);
 }
 
-static void purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times) {
     watch_all(test, MANY, check_own_key);
     assert_int_equal(check_key(test, "k"), 0);
     assert_in_range(asked_in_all(MANY), 2 * MANY, 3 * MANY);
@@ -55,8 +53,7 @@ static void purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times(
 }
 
 /* On the way to the key, too: each is submitted while the others wait there. */
-static void purgatory_hooks_that_check_their_key_are_submitted_in_few_calls(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_hooks_that_check_their_key_are_submitted_in_few_calls) {
     for (unsigned i = 0; i < 20; i++) {
         waiter_init(&waiters[i], test, '\0');
         waiters[i].on_asked = check_own_key;
@@ -81,8 +78,7 @@ static void pass_turn_back(struct waiter *self) {
     }
 }
 
-static void purgatory_events_that_go_against_the_order_of_arrival_are_all_seen(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_events_that_go_against_the_order_of_arrival_are_all_seen) {
     enum { COUNT = 100 };
     watch_all(test, COUNT, pass_turn_back);
     turn = COUNT;
@@ -103,8 +99,7 @@ static void bring_another(struct waiter *self) {
 }
 
 /* One that has come since the check began is there at the event, and is asked. */
-static void purgatory_check_inside_finds_requests_that_have_come_since(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_inside_finds_requests_that_have_come_since) {
     watch_all(test, 2, bring_another);
     waiter_init(&waiters[2], test, '\0');
     waiters[1].peer = &waiters[2];
@@ -118,8 +113,7 @@ static void check_for_one_more(struct waiter *self) {
         self->result = check_key_at_most(self->test, "k", 1);
 }
 
-static void purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside) {
     watch_all(test, 5, NULL);
     waiters[0].on_asked = check_for_one_more;
     for (unsigned i = 1; i < 5; i++)
@@ -135,8 +129,7 @@ static void check_all(struct waiter *self) {
         self->result = check_key(self->test, "k");
 }
 
-static void purgatory_check_of_all_inside_one_of_a_few_ends_all(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_of_all_inside_one_of_a_few_ends_all) {
     watch_all(test, 5, NULL);
     waiters[0].on_asked = check_all;
     for (unsigned i = 1; i < 5; i++)
@@ -151,8 +144,7 @@ static void check_the_other_key(struct waiter *self) {
     self->result = check_key(self->test, self == &waiters[0] ? "l" : "k");
 }
 
-static void purgatory_check_of_a_key_further_out_makes_that_go_round(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_of_a_key_further_out_makes_that_go_round) {
     watch_all(test, 1, check_the_other_key);
     waiter_init(&waiters[1], test, '\0');
     watch(&waiters[1], HTW_NEVER_NS, "l");
@@ -170,8 +162,7 @@ static void check_key_that_is_no_more(struct waiter *self) {
 }
 
 /* When the next round begins no request waits on the key, which is gone. */
-static void purgatory_check_inside_of_a_key_that_goes_ends(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_inside_of_a_key_that_goes_ends) {
     watch_all(test, 2, NULL);
     waiters[0].on_asked = check_key_that_is_no_more;
     waiters[0].peer = &waiters[1];
@@ -190,8 +181,7 @@ static void say_yes_to_checks(struct waiter *self) {
 }
 
 /* Each takes itself back to the key in `release`, and says yes when it is asked there. */
-static void purgatory_check_inside_ends_although_requests_come_back(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_inside_ends_although_requests_come_back) {
     watch_all(test, 5, NULL);
     for (unsigned i = 0; i < 5; i++) {
         waiters[i].asked = 2;
@@ -202,20 +192,4 @@ static void purgatory_check_inside_ends_although_requests_come_back(void **state
     assert_waiting(test, 5, 5, 1, 0);
     for (unsigned i = 0; i < 5; i++)
         waiters[i].on_released = NULL;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_hooks_that_always_check_their_key_are_asked_a_few_times),
-        PURGATORY_CASE(purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times),
-        PURGATORY_CASE(purgatory_hooks_that_check_their_key_are_submitted_in_few_calls),
-        PURGATORY_CASE(purgatory_events_that_go_against_the_order_of_arrival_are_all_seen),
-        PURGATORY_CASE(purgatory_check_inside_finds_requests_that_have_come_since),
-        PURGATORY_CASE(purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside),
-        PURGATORY_CASE(purgatory_check_of_all_inside_one_of_a_few_ends_all),
-        PURGATORY_CASE(purgatory_check_of_a_key_further_out_makes_that_go_round),
-        PURGATORY_CASE(purgatory_check_inside_of_a_key_that_goes_ends),
-        PURGATORY_CASE(purgatory_check_inside_ends_although_requests_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

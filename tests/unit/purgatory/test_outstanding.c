@@ -64,8 +64,7 @@ static void begin(unsigned removed_at) {
     htw__outstanding_init(&scene.outstanding);
 }
 
-static void outstanding_without_references_is_not_waited_for(void **state) {
-    (void)state;
+UNIT_TEST(outstanding_without_references_is_not_waited_for) {
     begin(0);
     htw__outstanding_wait(&scene.outstanding, NULL);
     assert_true(htw__outstanding_add(&scene.outstanding));
@@ -74,8 +73,7 @@ static void outstanding_without_references_is_not_waited_for(void **state) {
     assert_int_equal(scene.naps, 0);
 }
 
-static void outstanding_closed_counts_no_more_and_waits_for_the_rest(void **state) {
-    (void)state;
+UNIT_TEST(outstanding_closed_counts_no_more_and_waits_for_the_rest) {
     begin(1);
     assert_true(htw__outstanding_add(&scene.outstanding));
     htw__outstanding_close(&scene.outstanding);
@@ -88,8 +86,7 @@ static void outstanding_closed_counts_no_more_and_waits_for_the_rest(void **stat
     assert_int_equal(scene.naps, 1);
 }
 
-static void outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit(void **state) {
-    (void)state;
+UNIT_TEST(outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit) {
     begin(100);
     assert_true(htw__outstanding_add(&scene.outstanding));
     htw__outstanding_wait(&scene.outstanding, NULL);
@@ -98,8 +95,7 @@ static void outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit(void **st
 }
 
 /* A thread was counted before the close, stopped, and schedules its timer while destroy waits. */
-static void outstanding_timer_scheduled_during_the_wait_is_cancelled(void **state) {
-    (void)state;
+UNIT_TEST(outstanding_timer_scheduled_during_the_wait_is_cancelled) {
     begin(0);
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
@@ -123,8 +119,7 @@ static void *wait_and_be_cancelled(void *waited) {
     return NULL;
 }
 
-static void outstanding_waited_for_by_a_cancelled_thread_is_gone_first(void **state) {
-    (void)state;
+UNIT_TEST(outstanding_waited_for_by_a_cancelled_thread_is_gone_first) {
     begin(3);
     scene.cancels = true;
     assert_true(htw__outstanding_add(&scene.outstanding));
@@ -136,15 +131,4 @@ static void outstanding_waited_for_by_a_cancelled_thread_is_gone_first(void **st
     assert_true(waited);
     assert_ptr_equal(result, PTHREAD_CANCELED);
     assert_int_equal(scene.naps, 3);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outstanding_without_references_is_not_waited_for),
-        cmocka_unit_test(outstanding_closed_counts_no_more_and_waits_for_the_rest),
-        cmocka_unit_test(outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit),
-        cmocka_unit_test(outstanding_timer_scheduled_during_the_wait_is_cancelled),
-        cmocka_unit_test(outstanding_waited_for_by_a_cancelled_thread_is_gone_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

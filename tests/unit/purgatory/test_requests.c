@@ -9,8 +9,7 @@
 /* ---- asked */
 
 /* Before it stands on its keys, and when it does. */
-static void purgatory_request_that_is_ready_ends_in_the_call(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_is_ready_ends_in_the_call) {
     for (unsigned yes_at = 1; yes_at <= 2; yes_at++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
         a->yes_at = yes_at;
@@ -29,8 +28,7 @@ static void look_from_inside(struct waiter *self) {
         self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
 }
 
-static void purgatory_request_is_asked_before_and_after_it_stands_on_all_keys(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_stands_on_all_keys) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = look_from_inside;
     watch(a, MS, "k", "l", "m");
@@ -41,8 +39,7 @@ static void purgatory_request_is_asked_before_and_after_it_stands_on_all_keys(vo
     assert_waiting(test, 1, 3, 3, 1);
 }
 
-static void purgatory_without_try_complete_asks_nobody(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_without_try_complete_asks_nobody) {
     struct purgatory_case test;
     struct htw_purgatory_options options = purgatory_case_options();
     options.try_complete = NULL;
@@ -57,8 +54,7 @@ static void purgatory_without_try_complete_asks_nobody(void **state) {
     purgatory_case_end(&test);
 }
 
-static void purgatory_without_release_ends_requests_all_the_same(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_without_release_ends_requests_all_the_same) {
     struct purgatory_case test;
     struct htw_purgatory_options options = purgatory_case_options();
     options.release = NULL;
@@ -85,8 +81,7 @@ static void assert_refused(struct waiter *self, int expected, const struct htw_k
     assert_int_equal(self->ended + self->released, 0);
 }
 
-static void purgatory_request_given_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_given_wrongly_is_refused) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     struct htw_key key = { "k", 1 };
     const struct htw_key bad[] = { { "k", 1 }, { "l", 1 }, { "m", 1 }, { NULL, 1 } };
@@ -110,8 +105,7 @@ static void submit_from_inside(struct waiter *self) {
     self->result = submit(self, MS, "other");
 }
 
-static void purgatory_request_that_is_pending_is_busy(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_is_pending_is_busy) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     struct htw_purgatory_options options = purgatory_case_options();
     struct htw_purgatory *elsewhere;
@@ -130,8 +124,7 @@ static void purgatory_request_that_is_pending_is_busy(void **state) {
     assert_log_after(test, HTW_SECOND, "a? a?");
 }
 
-static void purgatory_request_in_its_hooks_is_busy(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_in_its_hooks_is_busy) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = submit_from_inside;
     a->on_ended = submit_from_inside;
@@ -145,8 +138,7 @@ static void purgatory_request_in_its_hooks_is_busy(void **state) {
 
 /* ---- timeouts */
 
-static void purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call) {
     static const int64_t timeouts[] = { 0, -1, -HTW_SECOND, INT64_MIN };
     for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
@@ -158,8 +150,7 @@ static void purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call(vo
     }
 }
 
-static void purgatory_timeout_forever_never_expires(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_forever_never_expires) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, HTW_NEVER_NS, "k", "l");
     assert_waiting(test, 1, 2, 2, 0); /* it is not delayed */
@@ -170,8 +161,7 @@ static void purgatory_timeout_forever_never_expires(void **state) {
     assert_int_equal(check_key(test, "k"), 2);
 }
 
-static void purgatory_timeout_is_never_early(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_is_never_early) {
     static struct waiter waiters[500];
     for (unsigned i = 0; i < 500; i++) {
         waiter_init(&waiters[i], test, '\0');
@@ -196,8 +186,7 @@ static void submit_again(struct waiter *self) {
     self->result = submit(self, 2 * MS, "again", "k", "third");
 }
 
-static void purgatory_request_may_be_used_again_from_release(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_may_be_used_again_from_release) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_released = submit_again;
     watch(a, MS, "k");
@@ -227,8 +216,7 @@ static struct waiter *loose_waiter(struct purgatory_case *test) {
 }
 
 /* Memory checkers see what the library would touch afterwards. */
-static void purgatory_request_may_be_freed_in_release(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_may_be_freed_in_release) {
     struct waiter *ready = loose_waiter(test), *late = loose_waiter(test);
     ready->ready = true;
     assert_int_equal(submit(ready, MS, "k"), HTW_FINISHED);
@@ -249,8 +237,7 @@ static void purgatory_request_may_be_freed_in_release(void **state) {
     assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 1);
 }
 
-static void purgatory_request_that_is_new_or_null_is_not_pending(void **state) {
-    (void)state;
+PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
     struct htw_request request, zeroed;
     memset(&request, 0xff, sizeof(request));
     memset(&zeroed, 0, sizeof(zeroed));
@@ -261,23 +248,4 @@ static void purgatory_request_that_is_new_or_null_is_not_pending(void **state) {
     assert_false(htw_request_is_pending(NULL));
     if (sizeof(void *) == 8)
         assert_int_equal(sizeof(request), 128);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_request_that_is_ready_ends_in_the_call),
-        PURGATORY_CASE(purgatory_request_is_asked_before_and_after_it_stands_on_all_keys),
-        cmocka_unit_test(purgatory_without_try_complete_asks_nobody),
-        cmocka_unit_test(purgatory_without_release_ends_requests_all_the_same),
-        PURGATORY_CASE(purgatory_request_given_wrongly_is_refused),
-        PURGATORY_CASE(purgatory_request_that_is_pending_is_busy),
-        PURGATORY_CASE(purgatory_request_in_its_hooks_is_busy),
-        PURGATORY_CASE(purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call),
-        PURGATORY_CASE(purgatory_timeout_forever_never_expires),
-        PURGATORY_CASE(purgatory_timeout_is_never_early),
-        PURGATORY_CASE(purgatory_request_may_be_used_again_from_release),
-        PURGATORY_CASE(purgatory_request_may_be_freed_in_release),
-        PURGATORY_CASE(purgatory_request_that_is_new_or_null_is_not_pending),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

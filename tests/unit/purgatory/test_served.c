@@ -6,19 +6,15 @@
  * asked first must return, and no event may be lost. The last test waits until a request is not
  * pending.
  */
+#include "../unit.h"
+
 #include <htw/purgatory.h>
 
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     EVENTS = 200, /* in all; the last one allows the request to be completed */
@@ -111,8 +107,7 @@ static void end(void) {
     sem_destroy(&scene.released);
 }
 
-static void purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost) {
     for (uint32_t workers = 0; workers < 2; workers++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
         options.workers = workers;
@@ -129,8 +124,7 @@ static void never_due(void *arg, const struct htw_expiration *expiration) {
 }
 
 /* The scheduler has no place for the check. */
-static void purgatory_busy_call_goes_on_where_no_check_can_be_queued(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_busy_call_goes_on_where_no_check_can_be_queued) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.max_pending = 1;
     begin(&options);
@@ -141,8 +135,7 @@ static void purgatory_busy_call_goes_on_where_no_check_can_be_queued(void **stat
 }
 
 /* In manual time, and in embedded mode: the user may not come to run callbacks. */
-static void purgatory_busy_call_goes_on_where_no_thread_runs_callbacks(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks) {
     for (unsigned way = 0; way < 2; way++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
         options.embedded = way == 0;
@@ -179,8 +172,7 @@ static void *cancel_all(void *arg) {
 }
 
 /* A sanitizer sees the library touch the request after it has been freed. */
-static void purgatory_request_without_release_is_free_when_it_is_not_pending(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_request_without_release_is_free_when_it_is_not_pending) {
     enum htw_reason reason = HTW_REASON_CLOSED;
     struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;
     timed.embedded = true;
@@ -214,14 +206,4 @@ static void purgatory_request_without_release_is_free_when_it_is_not_pending(voi
     sem_destroy(&polled);
     assert_int_equal(htw_purgatory_destroy(purgatory), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost),
-        cmocka_unit_test(purgatory_busy_call_goes_on_where_no_check_can_be_queued),
-        cmocka_unit_test(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks),
-        cmocka_unit_test(purgatory_request_without_release_is_free_when_it_is_not_pending),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static int create_with(struct purgatory_case *test, const struct htw_purgatory_o
     return error;
 }
 
-static void purgatory_created_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_created_wrongly_is_refused) {
     const struct htw_purgatory_options good = purgatory_case_options();
     struct htw_purgatory_options bad = good;
     struct htw_purgatory *purgatory = NULL;
@@ -53,8 +52,7 @@ static void purgatory_created_wrongly_is_refused(void **state) {
     assert_int_equal(create_with(test, &bad), -EINVAL);
 }
 
-static void purgatory_is_created_with_any_number_of_shards(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_is_created_with_any_number_of_shards) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.on_complete = never_complete;
     assert_int_equal(create_with(test, &options), 0); /* and with the default memory */
@@ -66,8 +64,7 @@ static void purgatory_is_created_with_any_number_of_shards(void **state) {
     assert_int_equal(create_with(test, &options), 0);
 }
 
-static void purgatory_with_one_shard_or_many_behaves_the_same(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_with_one_shard_or_many_behaves_the_same) {
     for (uint32_t shards = 1; shards <= 4096; shards *= 16) {
         struct purgatory_case test;
         struct htw_purgatory_options options = purgatory_case_options();
@@ -91,8 +88,7 @@ static void purgatory_with_one_shard_or_many_behaves_the_same(void **state) {
 
 /* ---- counted */
 
-static void purgatory_stats_count_every_end(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_stats_count_every_end) {
     struct htw_threshold *threshold;
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), 0);
     test->threshold = threshold;
@@ -126,8 +122,7 @@ static void purgatory_stats_count_every_end(void **state) {
     assert_waiting(test, 1, 1, 1, 1);
 }
 
-static void purgatory_memory_is_back_at_its_beginning_when_all_have_ended(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_memory_is_back_at_its_beginning_when_all_have_ended) {
     static struct waiter waiters[4000];
     uint64_t before = purgatory_case_stats(test).memory_bytes;
     assert_true(before > 0);
@@ -156,8 +151,7 @@ static void purgatory_memory_is_back_at_its_beginning_when_all_have_ended(void *
 }
 
 /* What the header says that up to two keys need. Slots come in chunks, and there is a table. */
-static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_memory_of_a_key_is_what_the_header_says) {
     static struct waiter waiters[10000];
     uint64_t before = purgatory_case_stats(test).memory_bytes;
     char names[2][17];
@@ -175,8 +169,7 @@ static void purgatory_memory_of_a_key_is_what_the_header_says(void **state) {
     assert_true(purgatory_case_stats(test).memory_bytes - before <= bytes);
 }
 
-static void purgatory_stats_given_wrongly_are_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_stats_given_wrongly_are_refused) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
     assert_int_equal(htw_purgatory_get_stats(NULL, &stats), -EINVAL);
     assert_int_equal(htw_purgatory_get_stats(test->purgatory, NULL), -EINVAL);
@@ -228,8 +221,7 @@ static void assert_well_formed(char *text) {
     }
 }
 
-static void purgatory_prometheus_agrees_with_the_stats(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_prometheus_agrees_with_the_stats) {
     for (char name = 'a'; name <= 'g'; name++)
         watch(purgatory_case_waiter(test, name), name < 'd' ? MS : HTW_SECOND, "k", "l", "m");
     purgatory_case_advance(test, MS);
@@ -246,8 +238,7 @@ static void purgatory_prometheus_agrees_with_the_stats(void **state) {
     free(text);
 }
 
-static void purgatory_prometheus_to_a_stream_that_fails_answers_eio(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
     for (unsigned unbuffered = 0; unbuffered < 2; unbuffered++) {
         FILE *full = fopen("/dev/full", "w");
         assert_non_null(full);
@@ -258,19 +249,4 @@ static void purgatory_prometheus_to_a_stream_that_fails_answers_eio(void **state
     }
     assert_int_equal(htw_purgatory_prometheus(NULL, stdout), -EINVAL);
     assert_int_equal(htw_purgatory_prometheus(test->purgatory, NULL), -EINVAL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_created_wrongly_is_refused),
-        PURGATORY_CASE(purgatory_is_created_with_any_number_of_shards),
-        cmocka_unit_test(purgatory_with_one_shard_or_many_behaves_the_same),
-        PURGATORY_CASE(purgatory_stats_count_every_end),
-        PURGATORY_CASE(purgatory_memory_is_back_at_its_beginning_when_all_have_ended),
-        PURGATORY_CASE(purgatory_memory_of_a_key_is_what_the_header_says),
-        PURGATORY_CASE(purgatory_stats_given_wrongly_are_refused),
-        PURGATORY_CASE(purgatory_prometheus_agrees_with_the_stats),
-        PURGATORY_CASE(purgatory_prometheus_to_a_stream_that_fails_answers_eio),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,8 +74,7 @@ static struct waiter *begin(struct purgatory_case *test, unsigned count) {
     return test->waiters;
 }
 
-static void purgatory_event_while_another_thread_asks_is_not_lost(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_event_while_another_thread_asks_is_not_lost) {
     struct waiter *a = begin(test, 1);
     assert_int_equal(check_key(test, "l"), 0); /* it is marked */
     a->yes_at = 4;
@@ -88,8 +87,7 @@ static void purgatory_event_while_another_thread_asks_is_not_lost(void **state) 
     assert_log(test, "aC a=");
 }
 
-static void purgatory_check_at_most_passes_over_one_that_another_thread_asks(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_check_at_most_passes_over_one_that_another_thread_asks) {
     struct waiter *w = begin(test, 3);
     w[1].ready = true;
     assert_int_equal(check_key_at_most(test, "m", 1), 1);
@@ -99,8 +97,7 @@ static void purgatory_check_at_most_passes_over_one_that_another_thread_asks(voi
     assert_log(test, "a? c?"); /* a again, for the mark */
 }
 
-static void purgatory_request_that_another_thread_asks_is_ended_by_it(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_request_that_another_thread_asks_is_ended_by_it) {
     for (unsigned way = 0; way < 5; way++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -130,8 +127,7 @@ static void purgatory_request_that_another_thread_asks_is_ended_by_it(void **sta
 }
 
 /* Of several calls that want its end, the first counts it. */
-static void purgatory_request_that_another_thread_asks_is_counted_once(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_another_thread_asks_is_counted_once) {
     struct waiter *w = begin(test, 3);
     assert_int_equal(check_key(test, "k"), 0);
     assert_true(cancel(&w[1]));
@@ -142,8 +138,7 @@ static void purgatory_request_that_another_thread_asks_is_counted_once(void **st
     assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
 }
 
-static void purgatory_request_that_says_yes_in_another_thread_is_completed(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_request_that_says_yes_in_another_thread_is_completed) {
     for (unsigned way = 0; way < 4; way++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -164,8 +159,7 @@ static void purgatory_request_that_says_yes_in_another_thread_is_completed(void 
 }
 
 /* The slow hook of one request delays no other on the key. */
-static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_slow_hook_holds_up_no_other_request) {
     struct waiter *w = begin(test, 12);
     assert_true(cancel(&w[1]));
     assert_true(complete(&w[2]));
@@ -178,8 +172,7 @@ static void purgatory_slow_hook_holds_up_no_other_request(void **state) {
     assert_int_equal(w[0].ended, 1);
 }
 
-static void purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook) {
     struct waiter *w = begin(test, 12);
     purgatory_case_advance(test, MS);
     for (unsigned i = 1; i < 12; i++)
@@ -204,8 +197,7 @@ static void use_again(struct waiter *self) {
     self->answer = await_inside(); /* asked for the fourth of them, too */
 }
 
-static void purgatory_event_from_release_of_its_former_life_is_not_lost(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_event_from_release_of_its_former_life_is_not_lost) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, HTW_NEVER_NS, "k");
     a->on_asked = stay;
@@ -215,18 +207,4 @@ static void purgatory_event_from_release_of_its_former_life_is_not_lost(void **s
     assert_int_equal(join(), 0);
     assert_int_equal(a->asked, 2 + 2 + 5);
     assert_int_equal(a->result, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_event_while_another_thread_asks_is_not_lost),
-        PURGATORY_CASE(purgatory_check_at_most_passes_over_one_that_another_thread_asks),
-        cmocka_unit_test(purgatory_request_that_another_thread_asks_is_ended_by_it),
-        PURGATORY_CASE(purgatory_request_that_another_thread_asks_is_counted_once),
-        cmocka_unit_test(purgatory_request_that_says_yes_in_another_thread_is_completed),
-        PURGATORY_CASE(purgatory_slow_hook_holds_up_no_other_request),
-        PURGATORY_CASE(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook),
-        PURGATORY_CASE(purgatory_event_from_release_of_its_former_life_is_not_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

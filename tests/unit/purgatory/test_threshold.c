@@ -4,8 +4,7 @@
 
 #include <errno.h>
 
-static void threshold_reached_already_ends_the_request_in_the_call(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_reached_already_ends_the_request_in_the_call) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     static const uint64_t values[] = { 100, 99, 1, 0 };
     for (unsigned i = 0; i < 4; i++) {
@@ -16,8 +15,7 @@ static void threshold_reached_already_ends_the_request_in_the_call(void **state)
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_completes_what_waits_for_its_value_or_less) {
     await_value(test, 'a', 103);
     await_value(test, 'b', 101);
     await_value(test, 'c', 102);
@@ -34,8 +32,7 @@ static void threshold_completes_what_waits_for_its_value_or_less(void **state) {
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-static void threshold_told_a_smaller_value_ignores_it(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_told_a_smaller_value_ignores_it) {
     await_value(test, 'a', 110);
     assert_int_equal(advance_to(test, 99), 0);
     assert_int_equal(advance_to(test, 0), 0);
@@ -47,8 +44,7 @@ static void threshold_told_a_smaller_value_ignores_it(void **state) {
     assert_int_equal(advance_to(test, 110), 1);
 }
 
-static void threshold_completes_in_order_of_values(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_completes_in_order_of_values) {
     static struct waiter waiters[3000];
     for (unsigned i = 0; i < 3000; i++)
         waiter_init(&waiters[i], test, '\0');
@@ -64,8 +60,7 @@ static void threshold_completes_in_order_of_values(void **state) {
     assert_ended_up_to(test, waiters + 1001, 1999);
 }
 
-static void threshold_that_is_not_reached_lets_requests_expire(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_that_is_not_reached_lets_requests_expire) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
     assert_int_equal(waiter_await(a, 101, 2 * MS), HTW_WATCHED);
@@ -81,8 +76,7 @@ static void threshold_that_is_not_reached_lets_requests_expire(void **state) {
     assert_advance_log(test, 2000000, 1, "cC c=");
 }
 
-static void threshold_requests_can_be_ended_by_hand(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_requests_can_be_ended_by_hand) {
     struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 101);
     await_value(test, 'c', 101);
     assert_true(complete(a));
@@ -93,8 +87,7 @@ static void threshold_requests_can_be_ended_by_hand(void **state) {
     assert_log_after(test, HTW_SECOND, "");
 }
 
-static void threshold_requests_are_on_no_key(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_requests_are_on_no_key) {
     struct waiter *a = await_value(test, 'a', 101);
     assert_int_equal(check_key(test, ""), 0);
     assert_int_equal(cancel_key(test, ""), 0);
@@ -108,8 +101,7 @@ static void threshold_requests_are_on_no_key(void **state) {
     assert_ends(test, "");
 }
 
-static void threshold_given_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_given_wrongly_is_refused) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     struct htw_threshold *threshold = NULL;
     assert_int_equal(htw_threshold_create(NULL, 0, &threshold), -EINVAL);
@@ -126,8 +118,7 @@ static void threshold_given_wrongly_is_refused(void **state) {
 
 /* ---- great values */
 
-static void threshold_reaches_the_greatest_value(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_reaches_the_greatest_value) {
     await_value(test, 'a', UINT64_MAX);
     await_value(test, 'b', UINT64_MAX - 1);
     await_value(test, 'c', UINT64_C(1) << 63);
@@ -145,8 +136,7 @@ static void threshold_reaches_the_greatest_value(void **state) {
     assert_int_equal(advance_to(test, UINT64_MAX), 0);
 }
 
-static void threshold_in_one_step_to_the_greatest_value_keeps_the_order(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_in_one_step_to_the_greatest_value_keeps_the_order) {
     assert_int_equal(htw_threshold_lower(test->threshold, 0), 0);
     await_value(test, 'a', UINT64_MAX);
     await_value(test, 'b', 1);
@@ -155,8 +145,7 @@ static void threshold_in_one_step_to_the_greatest_value_keeps_the_order(void **s
     assert_advance_log(test, UINT64_MAX, 4, "bC b= dC d= cC c= aC a=");
 }
 
-static void threshold_may_start_at_any_value(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_may_start_at_any_value) {
     static const uint64_t values[] = { 1, 255, 256, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX };
     assert_int_equal(htw_threshold_destroy(test->threshold), 0);
     for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -183,8 +172,7 @@ static void advance_by_ten(struct waiter *self) {
     self->result = advance_to(self->test, htw_threshold_value(self->test->threshold) + 10);
 }
 
-static void threshold_advanced_in_a_hook_completes_more(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_advanced_in_a_hook_completes_more) {
     await_value(test, 'a', 101)->on_ended = advance_by_ten;
     await_value(test, 'b', 111)->on_released = advance_by_ten;
     await_value(test, 'c', 105);
@@ -204,8 +192,7 @@ static void await_next(struct waiter *self) {
         self->result = waiter_await(self, 100 + self->released + 1, HTW_SECOND);
 }
 
-static void threshold_request_may_wait_again_from_release(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_request_may_wait_again_from_release) {
     struct waiter *a = await_value(test, 'a', 101);
     a->name = '\0';
     a->on_released = await_next;
@@ -222,8 +209,7 @@ static void end_peer(struct waiter *self) {
         self->answer = cancel(self->peer);
 }
 
-static void threshold_hooks_may_end_others_that_it_has_reached(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_hooks_may_end_others_that_it_has_reached) {
     struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 102);
     a->on_ended = b->on_ended = end_peer;
     a->peer = await_value(test, 'c', 103);
@@ -237,8 +223,7 @@ static void destroy_threshold(struct waiter *self) {
     self->result = htw_threshold_destroy(self->test->threshold);
 }
 
-static void threshold_cannot_be_destroyed_by_a_hook(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_cannot_be_destroyed_by_a_hook) {
     struct waiter *a = await_value(test, 'a', 101), *b = await_value(test, 'b', 1000);
     a->on_ended = destroy_threshold;
     b->on_released = destroy_threshold;
@@ -254,8 +239,7 @@ static void threshold_cannot_be_destroyed_by_a_hook(void **state) {
 
 /* ---- the end */
 
-static void threshold_destroyed_closes_what_waits(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_destroyed_closes_what_waits) {
     await_value(test, 'a', 101);
     await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
@@ -271,8 +255,7 @@ static void threshold_destroyed_closes_what_waits(void **state) {
     assert_waiting(test, 1, 1, 1, 1);
 }
 
-static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_of_a_closed_purgatory_lets_none_wait) {
     await_value(test, 'a', 101);
     await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
@@ -289,8 +272,7 @@ static void threshold_of_a_closed_purgatory_lets_none_wait(void **state) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
-    (void)state;
+UNIT_TEST(threshold_at_the_limit_of_the_scheduler_refuses) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);
     assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
@@ -308,8 +290,7 @@ static void threshold_at_the_limit_of_the_scheduler_refuses(void **state) {
     purgatory_case_end(&test);
 }
 
-static void threshold_memory_does_not_grow_with_use(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_memory_does_not_grow_with_use) {
     static struct waiter waiters[256];
     uint64_t before = 0;
     for (unsigned i = 0; i < 256; i++)
@@ -322,29 +303,4 @@ static void threshold_memory_does_not_grow_with_use(void **state) {
             before = purgatory_case_stats(test).memory_bytes;
     }
     assert_in_range(purgatory_case_stats(test).memory_bytes, before, before + 2048);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        THRESHOLD_CASE(threshold_reached_already_ends_the_request_in_the_call),
-        THRESHOLD_CASE(threshold_completes_what_waits_for_its_value_or_less),
-        THRESHOLD_CASE(threshold_told_a_smaller_value_ignores_it),
-        THRESHOLD_CASE(threshold_completes_in_order_of_values),
-        THRESHOLD_CASE(threshold_that_is_not_reached_lets_requests_expire),
-        THRESHOLD_CASE(threshold_requests_can_be_ended_by_hand),
-        THRESHOLD_CASE(threshold_requests_are_on_no_key),
-        THRESHOLD_CASE(threshold_given_wrongly_is_refused),
-        THRESHOLD_CASE(threshold_reaches_the_greatest_value),
-        THRESHOLD_CASE(threshold_in_one_step_to_the_greatest_value_keeps_the_order),
-        THRESHOLD_CASE(threshold_may_start_at_any_value),
-        THRESHOLD_CASE(threshold_advanced_in_a_hook_completes_more),
-        THRESHOLD_CASE(threshold_request_may_wait_again_from_release),
-        THRESHOLD_CASE(threshold_hooks_may_end_others_that_it_has_reached),
-        THRESHOLD_CASE(threshold_cannot_be_destroyed_by_a_hook),
-        THRESHOLD_CASE(threshold_destroyed_closes_what_waits),
-        THRESHOLD_CASE(threshold_of_a_closed_purgatory_lets_none_wait),
-        cmocka_unit_test(threshold_at_the_limit_of_the_scheduler_refuses),
-        THRESHOLD_CASE(threshold_memory_does_not_grow_with_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@ static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
 
 /* ---- lowered */
 
-static void threshold_lowered_makes_new_requests_wait_again(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_lowered_makes_new_requests_wait_again) {
     lower(test, 50);
     assert_int_equal(htw_threshold_value(test->threshold), 50);
     await_value(test, 'a', 100);
@@ -26,8 +25,7 @@ static void threshold_lowered_makes_new_requests_wait_again(void **state) {
     assert_advance_log(test, 100, 1, "aC a=");
 }
 
-static void threshold_lowered_leaves_those_that_wait_alone(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_lowered_leaves_those_that_wait_alone) {
     await_value(test, 'a', 101);
     await_value(test, 'b', 150);
     lower(test, 0);
@@ -40,8 +38,7 @@ static void threshold_lowered_leaves_those_that_wait_alone(void **state) {
     assert_advance_log(test, 150, 1, "cC c= aC a= dC d= bC b=");
 }
 
-static void threshold_lowered_to_more_keeps_its_value(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_lowered_to_more_keeps_its_value) {
     await_value(test, 'a', 101);
     lower(test, 100);
     lower(test, 101);
@@ -51,8 +48,7 @@ static void threshold_lowered_to_more_keeps_its_value(void **state) {
 }
 
 /* As often as one likes, over the whole range. */
-static void threshold_lowered_and_raised_again_and_again_keeps_the_order(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_lowered_and_raised_again_and_again_keeps_the_order) {
     for (unsigned round = 0; round < 5; round++) {
         lower(test, 0);
         await_value(test, 'a', UINT64_MAX);
@@ -72,8 +68,7 @@ static void lower_and_await(struct waiter *self) {
 }
 
 /* An advance completes all that it has reached, and none that came after a hook has lowered. */
-static void threshold_lowered_by_a_hook_does_not_hold_up_the_advance(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_hold_up_the_advance) {
     await_value(test, 'a', 101)->on_ended = lower_and_await;
     await_value(test, 'b', 102);
     await_value(test, 'c', 111);
@@ -85,8 +80,7 @@ static void threshold_lowered_by_a_hook_does_not_hold_up_the_advance(void **stat
 
 /* ---- all ended */
 
-static void threshold_whose_requests_were_ended_can_be_used_as_before(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_whose_requests_were_ended_can_be_used_as_before) {
     static const struct {
         enum htw_reason reason;
         const char *log;
@@ -111,8 +105,7 @@ static void threshold_whose_requests_were_ended_can_be_used_as_before(void **sta
     assert_advance_log(test, 101, 1, "aC a=");
 }
 
-static void threshold_whose_requests_were_ended_is_counted_by_reason(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_whose_requests_were_ended_is_counted_by_reason) {
     await_value(test, 'a', 101);
     assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_COMPLETED, NULL, NULL), 1);
     await_value(test, 'b', 101);
@@ -131,8 +124,7 @@ static void await_more(struct waiter *self) {
 }
 
 /* One that waits for less, one for more, and the same again. */
-static void threshold_whose_hooks_wait_again_does_not_end_those(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_whose_hooks_wait_again_does_not_end_those) {
     static const uint64_t values[] = { 101, 104, 107 };
     for (unsigned i = 0; i < 3; i++)
         await_value(test, (char)('a' + i), values[i])->on_released = await_more;
@@ -151,8 +143,7 @@ static void add_many(struct waiter *self) {
     }
 }
 
-static void threshold_to_which_a_hook_adds_many_ends_the_others(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_to_which_a_hook_adds_many_ends_the_others) {
     await_value(test, 'a', 101)->on_ended = add_many;
     await_value(test, 'b', 103);
     assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 2);
@@ -163,8 +154,7 @@ static void end_all_again(struct waiter *self) {
     self->result = end_all(self->test, HTW_REASON_CANCELLED);
 }
 
-static void threshold_whose_hook_ends_all_ends_each_once(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_whose_hook_ends_all_ends_each_once) {
     struct waiter *a = await_value(test, 'a', 101);
     await_value(test, 'b', 102);
     a->on_ended = end_all_again;
@@ -177,8 +167,7 @@ static void close_purgatory(struct waiter *self) {
     self->result = htw_purgatory_close(self->test->purgatory, NULL, NULL);
 }
 
-static void threshold_closed_by_a_hook_ends_each_once(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_closed_by_a_hook_ends_each_once) {
     struct waiter *a = await_value(test, 'a', 101);
     await_value(test, 'b', 102);
     a->on_ended = close_purgatory;
@@ -189,8 +178,7 @@ static void threshold_closed_by_a_hook_ends_each_once(void **state) {
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 0);
 }
 
-static void threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all) {
     uint64_t before = test->memory.live_bytes;
     failing_allocator_fail(&test->memory, 1, true);
     for (char name = 'a'; name <= 'e'; name++)
@@ -203,8 +191,7 @@ static void threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all(void 
     assert_int_equal(test->memory.live_bytes, before);
 }
 
-static void threshold_changed_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+THRESHOLD_TEST(threshold_changed_wrongly_is_refused) {
     await_value(test, 'a', 101);
     assert_int_equal(htw_threshold_lower(NULL, 1), -EINVAL);
     assert_int_equal(htw_threshold_end_all(NULL, HTW_REASON_CANCELLED, NULL, NULL), -EINVAL);
@@ -212,23 +199,4 @@ static void threshold_changed_wrongly_is_refused(void **state) {
     assert_int_equal(end_all(test, (enum htw_reason)4), -EINVAL);
     assert_log(test, "");
     assert_waiting(test, 1, 0, 0, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        THRESHOLD_CASE(threshold_lowered_makes_new_requests_wait_again),
-        THRESHOLD_CASE(threshold_lowered_leaves_those_that_wait_alone),
-        THRESHOLD_CASE(threshold_lowered_to_more_keeps_its_value),
-        THRESHOLD_CASE(threshold_lowered_and_raised_again_and_again_keeps_the_order),
-        THRESHOLD_CASE(threshold_lowered_by_a_hook_does_not_hold_up_the_advance),
-        THRESHOLD_CASE(threshold_whose_requests_were_ended_can_be_used_as_before),
-        THRESHOLD_CASE(threshold_whose_requests_were_ended_is_counted_by_reason),
-        THRESHOLD_CASE(threshold_whose_hooks_wait_again_does_not_end_those),
-        THRESHOLD_CASE(threshold_to_which_a_hook_adds_many_ends_the_others),
-        THRESHOLD_CASE(threshold_whose_hook_ends_all_ends_each_once),
-        THRESHOLD_CASE(threshold_closed_by_a_hook_ends_each_once),
-        THRESHOLD_CASE(threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all),
-        THRESHOLD_CASE(threshold_changed_wrongly_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

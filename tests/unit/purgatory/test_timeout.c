@@ -4,8 +4,7 @@
 
 #include <errno.h>
 
-static void purgatory_timeout_made_longer_comes_later(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_made_longer_comes_later) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, 5 * MS, "k");
     watch(purgatory_case_waiter(test, 'b'), 5 * MS, "k");
@@ -17,8 +16,7 @@ static void purgatory_timeout_made_longer_comes_later(void **state) {
     assert_log_after(test, MS, "aE a=");
 }
 
-static void purgatory_timeout_made_shorter_comes_earlier(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_made_shorter_comes_earlier) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     static const int64_t none_ns[] = { 0, -1, INT64_MIN };
     watch(a, HTW_SECOND, "k");
@@ -34,8 +32,7 @@ static void purgatory_timeout_made_shorter_comes_earlier(void **state) {
     }
 }
 
-static void purgatory_timeout_taken_away_never_comes_and_can_be_given_again(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_taken_away_never_comes_and_can_be_given_again) {
     static const int64_t long_ns[] = { HTW_NEVER_NS, HTW_NEVER_NS - 1, HTW_NEVER_NS / 2 };
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
@@ -48,8 +45,7 @@ static void purgatory_timeout_taken_away_never_comes_and_can_be_given_again(void
     assert_ends_after(test, MS, "aE");
 }
 
-static void purgatory_timeout_on_a_threshold_can_be_changed(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_on_a_threshold_can_be_changed) {
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     assert_int_equal(waiter_await(a, 10, MS), HTW_WATCHED);
@@ -61,8 +57,7 @@ static void purgatory_timeout_on_a_threshold_can_be_changed(void **state) {
     assert_log_after(test, HTW_SECOND, "");
 }
 
-static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_that_does_not_run_is_not_changed) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     assert_int_equal(set_timeout(a, MS), -ENOENT); /* never submitted */
     watch(a, HTW_NEVER_NS, "k");
@@ -80,8 +75,7 @@ static void purgatory_timeout_that_does_not_run_is_not_changed(void **state) {
     assert_ends_after(test, HTW_SECOND, "aX bE bC");
 }
 
-static void purgatory_timeout_given_wrongly_is_refused(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_given_wrongly_is_refused) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     assert_int_equal(htw_request_set_timeout(NULL, &a->request, 2 * MS), -EINVAL);
@@ -95,8 +89,7 @@ static void set_own(struct waiter *self) {
     self->result = set_timeout(self, 3 * MS);
 }
 
-static void purgatory_timeout_is_changed_in_try_complete_of_one_that_waits(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_is_changed_in_try_complete_of_one_that_waits) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = set_own;
     watch(a, MS, "k");
@@ -107,8 +100,7 @@ static void purgatory_timeout_is_changed_in_try_complete_of_one_that_waits(void 
     assert_ends_after(test, MS, "aE");
 }
 
-static void purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->on_ended = b->on_released = set_own;
     watch(a, MS, "k");
@@ -125,8 +117,7 @@ static void set_peer(struct waiter *self) {
 }
 
 /* The timer has rung, and one of two requests is taken: the other is still in time. */
-static void purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->peer = b;
     b->peer = a;
@@ -158,8 +149,7 @@ static void cancel_and_set(struct waiter *self) {
     self->result = set_timeout(self, HTW_SECOND);
 }
 
-static void purgatory_timeout_of_a_marked_request_does_not_keep_it(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_of_a_marked_request_does_not_keep_it) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->on_asked = ring_and_set;
     b->on_asked = cancel_and_set;
@@ -177,8 +167,7 @@ static void purgatory_timeout_of_a_marked_request_does_not_keep_it(void **state)
 
 /* On a clock that goes on by itself, since on a manual one the wheel has a place for every deadline
    from the beginning. */
-static void purgatory_timeout_refused_memory_stays_as_it_was(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_timeout_refused_memory_stays_as_it_was) {
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.clock = HTW_CLOCK_MONOTONIC;
@@ -198,8 +187,7 @@ static void purgatory_timeout_refused_memory_stays_as_it_was(void **state) {
     purgatory_case_end(&test);
 }
 
-static void purgatory_timeout_after_the_scheduler_was_stopped_stays_as_it_was(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_after_the_scheduler_was_stopped_stays_as_it_was) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, 5 * MS, "k");
     uint64_t before = htw_timer_deadline(&a->request._timeout);
@@ -209,8 +197,7 @@ static void purgatory_timeout_after_the_scheduler_was_stopped_stays_as_it_was(vo
     assert_true(cancel(a));
 }
 
-static void purgatory_timeout_changed_often_takes_no_memory_and_no_timers(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_timeout_changed_often_takes_no_memory_and_no_timers) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     struct htw_purgatory_stats before = purgatory_case_stats(test);
@@ -221,23 +208,4 @@ static void purgatory_timeout_changed_often_takes_no_memory_and_no_timers(void *
     }
     assert_same_stats(test, &before);
     assert_ends(test, "");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_timeout_made_longer_comes_later),
-        PURGATORY_CASE(purgatory_timeout_made_shorter_comes_earlier),
-        PURGATORY_CASE(purgatory_timeout_taken_away_never_comes_and_can_be_given_again),
-        PURGATORY_CASE(purgatory_timeout_on_a_threshold_can_be_changed),
-        PURGATORY_CASE(purgatory_timeout_that_does_not_run_is_not_changed),
-        PURGATORY_CASE(purgatory_timeout_given_wrongly_is_refused),
-        PURGATORY_CASE(purgatory_timeout_is_changed_in_try_complete_of_one_that_waits),
-        PURGATORY_CASE(purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends),
-        PURGATORY_CASE(purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken),
-        PURGATORY_CASE(purgatory_timeout_of_a_marked_request_does_not_keep_it),
-        cmocka_unit_test(purgatory_timeout_refused_memory_stays_as_it_was),
-        PURGATORY_CASE(purgatory_timeout_after_the_scheduler_was_stopped_stays_as_it_was),
-        PURGATORY_CASE(purgatory_timeout_changed_often_takes_no_memory_and_no_timers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,7 @@ static size_t check(const struct htw__value_tree *tree, size_t count) {
     return depth;
 }
 
-static void value_tree_with_any_history_stays_in_order(void **state) {
-    (void)state;
+UNIT_TEST(value_tree_with_any_history_stays_in_order) {
     static const uint64_t ranges[] = { 1, 5, 300, UINT64_MAX };
     struct random_source random = { 20260201 };
     for (unsigned i = 0; i < 4; i++) {
@@ -66,8 +65,7 @@ static void value_tree_with_any_history_stays_in_order(void **state) {
     }
 }
 
-static void value_tree_removes_a_node_that_is_in_none_without_effect(void **state) {
-    (void)state;
+UNIT_TEST(value_tree_removes_a_node_that_is_in_none_without_effect) {
     struct htw__value_tree tree = { NULL, 0, 0 };
     htw__value_tree_add(&tree, &nodes[0], 7);
     htw__value_tree_remove(&tree, &nodes[1]);
@@ -77,8 +75,7 @@ static void value_tree_removes_a_node_that_is_in_none_without_effect(void **stat
     check(&tree, 0);
 }
 
-static void value_tree_finds_the_first_behind_any_place(void **state) {
-    (void)state;
+UNIT_TEST(value_tree_finds_the_first_behind_any_place) {
     struct htw__value_tree tree = { NULL, 0, 99 };
     static const uint64_t values[] = { 0, 0, 5, 5, UINT64_MAX, UINT64_MAX }; /* arrivals 1 to 6 */
     for (unsigned i = 0; i < 6; i++)
@@ -96,8 +93,7 @@ static void value_tree_finds_the_first_behind_any_place(void **state) {
 }
 
 /* 12 levels would be perfect; a random tree has some 28 at most. */
-static void value_tree_of_ordered_values_is_not_deep(void **state) {
-    (void)state;
+UNIT_TEST(value_tree_of_ordered_values_is_not_deep) {
     for (unsigned i = 0; i < 3; i++) { /* ascending, descending, all the same */
         struct htw__value_tree tree = { .seed = i };
         for (unsigned n = 0; n < NODES; n++)
@@ -109,14 +105,4 @@ static void value_tree_of_ordered_values_is_not_deep(void **state) {
         for (unsigned n = NODES / 2; n < NODES; n++)
             htw__value_tree_remove(&tree, &nodes[n]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(value_tree_with_any_history_stays_in_order),
-        cmocka_unit_test(value_tree_removes_a_node_that_is_in_none_without_effect),
-        cmocka_unit_test(value_tree_finds_the_first_behind_any_place),
-        cmocka_unit_test(value_tree_of_ordered_values_is_not_deep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

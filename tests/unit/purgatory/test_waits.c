@@ -33,8 +33,7 @@ static void assert_added(struct purgatory_case *test, unsigned bucket, uint64_t 
     before = stats;
 }
 
-static void purgatory_waits_are_counted_by_their_length(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_waits_are_counted_by_their_length) {
     static const struct {
         int64_t ms;
         unsigned bucket;
@@ -52,8 +51,7 @@ static void purgatory_waits_are_counted_by_their_length(void **state) {
     }
 }
 
-static void purgatory_waits_are_counted_however_they_end(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_waits_are_counted_however_they_end) {
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     watch_each(test, "abcd", 100 * MS, "k");
     assert_int_equal(waiter_await(purgatory_case_waiter(test, 'e'), 5, 100 * MS), HTW_WATCHED);
@@ -72,8 +70,7 @@ static void purgatory_waits_are_counted_however_they_end(void **state) {
     assert_int_equal(purgatory_case_stats(test).waited_ms, 3 * 10 + 3 * 100);
 }
 
-static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_request_that_ends_in_its_submission_has_not_waited) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->ready = true;
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
@@ -84,8 +81,7 @@ static void purgatory_request_that_ends_in_its_submission_has_not_waited(void **
     assert_int_equal(measured(test), 0);
 }
 
-static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
-    (void)state;
+UNIT_TEST(purgatory_submission_that_is_refused_has_not_waited) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);
     htw_handle stranger = purgatory_case_stranger(&test);
@@ -95,8 +91,7 @@ static void purgatory_submission_that_is_refused_has_not_waited(void **state) {
     purgatory_case_end(&test);
 }
 
-static void purgatory_waits_while_the_clock_is_set_back_count_as_none(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_waits_while_the_clock_is_set_back_count_as_none) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, HTW_NEVER_NS, "k");
     assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS - 5 * MS), 0);
@@ -106,8 +101,7 @@ static void purgatory_waits_while_the_clock_is_set_back_count_as_none(void **sta
 }
 
 /* So many that not all are measured, whatever processors the test runs on. */
-static void purgatory_waits_under_load_are_those_of_a_sample(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_waits_under_load_are_those_of_a_sample) {
     enum { MANY = 4000 };
     static struct waiter waiters[MANY];
     uint64_t at_most = (uint64_t)AT_LEAST * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -128,8 +122,7 @@ static void purgatory_waits_under_load_are_those_of_a_sample(void **state) {
 
 /* ---- Prometheus */
 
-static void purgatory_prometheus_shows_the_waits(void **state) {
-    struct purgatory_case *test = *state;
+PURGATORY_TEST(purgatory_prometheus_shows_the_waits) {
     static const int64_t waits_ms[] = { 0, 1, 1, 3, 1500, 5000000 };
     for (unsigned i = 0; i < 6; i++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
@@ -150,17 +143,4 @@ static void purgatory_prometheus_shows_the_waits(void **state) {
         assert_non_null(histogram);
     }
     free(text);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PURGATORY_CASE(purgatory_waits_are_counted_by_their_length),
-        PURGATORY_CASE(purgatory_waits_are_counted_however_they_end),
-        PURGATORY_CASE(purgatory_request_that_ends_in_its_submission_has_not_waited),
-        cmocka_unit_test(purgatory_submission_that_is_refused_has_not_waited),
-        PURGATORY_CASE(purgatory_waits_while_the_clock_is_set_back_count_as_none),
-        PURGATORY_CASE(purgatory_waits_under_load_are_those_of_a_sample),
-        PURGATORY_CASE(purgatory_prometheus_shows_the_waits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,14 +119,12 @@ int scheduler_teardown(void **state);
 int scheduler_setup_later(void **state);
 
 /** Defines a test as UNIT_TEST() does, between `setup` and scheduler_teardown(). Its fixture is `f`. */
-#define SCHEDULER_TEST_AFTER(setup, name)                                                     \
-    static void name(struct scheduler_fixture *f);                                            \
-    static void run_##name(void **state) {                                                    \
-        name(*state);                                                                         \
-    }                                                                                         \
-    __attribute__((constructor)) static void add_##name(void) {                               \
-        unit_add((struct CMUnitTest) { #name, run_##name, setup, scheduler_teardown, NULL }); \
-    }                                                                                         \
+#define SCHEDULER_TEST_AFTER(setup, name)                 \
+    static void name(struct scheduler_fixture *f);        \
+    static void run_##name(void **state) {                \
+        name(*state);                                     \
+    }                                                     \
+    UNIT_ADD(name, run_##name, setup, scheduler_teardown) \
     static void name(struct scheduler_fixture *f)
 
 #define SCHEDULER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup, name)

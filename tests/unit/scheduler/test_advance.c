@@ -50,8 +50,7 @@ static void *run_task(void *arg) {
     return NULL;
 }
 
-static void advance_returns_when_another_thread_has_run_the_task(void **state) {
-    (void)state;
+UNIT_TEST(advance_returns_when_another_thread_has_run_the_task) {
     unsigned runs = 0;
     pthread_t thread;
     begin(&runs);
@@ -73,9 +72,7 @@ static void *stop(void *arg) {
 }
 
 /* Nobody else runs the task: only the stop lets this thread come to it. */
-static void
-advance_does_not_return_before_a_stop_if_its_own_thread_is_to_run_the_task(void **state) {
-    (void)state;
+UNIT_TEST(advance_does_not_return_before_a_stop_if_its_own_thread_is_to_run_the_task) {
     unsigned runs = 0;
     pthread_t thread;
     begin(&runs);
@@ -88,13 +85,4 @@ advance_does_not_return_before_a_stop_if_its_own_thread_is_to_run_the_task(void 
     assert_int_equal(scene.stopped, 0);
     assert_int_equal(runs, 0);
     assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(advance_returns_when_another_thread_has_run_the_task),
-        cmocka_unit_test(
-            advance_does_not_return_before_a_stop_if_its_own_thread_is_to_run_the_task),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

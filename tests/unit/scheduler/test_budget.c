@@ -23,7 +23,6 @@ static bool all_have_run(const unsigned *runs) {
 
 /* With so fine a tick, what has just run is due again when the next call comes. */
 UNIT_TEST(scheduler_budget_that_one_shard_could_spend_reaches_all_shards) {
-    (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
     options.workers = 0;
@@ -55,7 +54,6 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(scheduler_budget_that_is_exactly_used_up_answers_more) {
-    (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
     options.shards = 1;

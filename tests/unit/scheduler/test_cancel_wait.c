@@ -93,22 +93,18 @@ static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
 }
 
 UNIT_TEST(cancel_wait_returns_when_the_callback_has) {
-    (void)state;
     check_wait(false, 0, 3);
 }
 
 UNIT_TEST(cancel_wait_returns_when_the_hook_has) {
-    (void)state;
     check_wait(true, 0, 4);
 }
 
 UNIT_TEST(cancel_wait_ends_a_repeating_timer) {
-    (void)state;
     check_wait(true, 1000, 4);
 }
 
 UNIT_TEST(cancel_wait_from_several_threads_returns_in_all) {
-    (void)state;
     struct slow slow = { .scheduler = create(1) };
     pthread_t threads[4];
     struct waiter waiters[4];
@@ -133,7 +129,6 @@ static void never_run(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(cancel_wait_of_what_has_not_started_does_not_wait) {
-    (void)state;
     struct htw_scheduler *scheduler = create(1);
     bool ran = false;
     htw_handle handle;
@@ -216,22 +211,18 @@ static void check_ring(int size) {
 }
 
 UNIT_TEST(cancel_wait_in_the_own_callback_answers_edeadlk) {
-    (void)state;
     check_ring(1);
 }
 
 UNIT_TEST(cancel_wait_of_two_for_each_other_refuses_one) {
-    (void)state;
     check_ring(2);
 }
 
 UNIT_TEST(cancel_wait_of_three_in_a_ring_refuses_one) {
-    (void)state;
     check_ring(3);
 }
 
 UNIT_TEST(cancel_wait_in_own_callback_ends_a_repeating_timer) {
-    (void)state;
     struct htw_scheduler *scheduler = create(1);
     _Atomic htw_handle awaited;
     _Atomic int begun;
@@ -274,7 +265,6 @@ static void run_outer(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
-    (void)state;
     struct nested nested = { .runs = 0 };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.clock = HTW_CLOCK_MANUAL;
@@ -306,7 +296,6 @@ static void use(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(cancel_wait_against_expiry_leaves_nothing_running) {
-    (void)state;
     struct htw_scheduler *scheduler = create(2);
     for (int round = 0; round < 3000; round++) {
         struct short_lived object = { .used_after = false };

@@ -88,22 +88,18 @@ static void check_clock_in_all_ways(enum htw_clock clock) {
 }
 
 UNIT_TEST(clock_that_is_monotonic_is_never_early) {
-    (void)state;
     check_clock_in_all_ways(HTW_CLOCK_MONOTONIC);
 }
 
 UNIT_TEST(clock_of_the_time_since_boot_is_never_early) {
-    (void)state;
     check_clock_in_all_ways(HTW_CLOCK_BOOTTIME);
 }
 
 UNIT_TEST(clock_on_the_wall_is_never_early) {
-    (void)state;
     check_clock_in_all_ways(HTW_CLOCK_REALTIME);
 }
 
 UNIT_TEST(clock_of_each_kind_is_told_by_now) {
-    (void)state;
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
         struct htw_scheduler *scheduler;
@@ -189,7 +185,6 @@ static void check_all(int64_t latest_ns) {
 }
 
 UNIT_TEST(wall_clock_set_back_files_all_timers_again) {
-    (void)state;
     struct random_source random = { 5 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     schedule_all(scheduler, &random);
@@ -265,7 +260,6 @@ static void wander(uint64_t seed) {
 }
 
 UNIT_TEST(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing) {
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         print_message("seed %llu\n", (unsigned long long)seed);
         wander(seed);
@@ -273,7 +267,6 @@ UNIT_TEST(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing) {
 }
 
 UNIT_TEST(wall_clock_set_forward_runs_what_has_become_due) {
-    (void)state;
     struct random_source random = { 7 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     schedule_all(scheduler, &random);
@@ -287,7 +280,6 @@ UNIT_TEST(wall_clock_set_forward_runs_what_has_become_due) {
 
 /* Delays follow, too, as the header says: they are added to the clock's present value. */
 UNIT_TEST(wall_clock_set_back_makes_a_delay_longer) {
-    (void)state;
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     dated[0] = (struct dated) { .deadline_ns = NOON_NS + HTW_SECOND };
     assert_int_equal(htw_schedule(scheduler, HTW_SECOND, check_date, &dated[0], NULL), 0);
@@ -305,7 +297,6 @@ UNIT_TEST(wall_clock_set_back_makes_a_delay_longer) {
 
 /* Due at once, and then the clock is set back before anybody has looked. */
 UNIT_TEST(wall_clock_set_back_after_a_timer_was_due_lets_it_wait) {
-    (void)state;
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     dated[0] = (struct dated) { .deadline_ns = NOON_NS };
     assert_int_equal(htw_schedule(scheduler, 0, check_date, &dated[0], NULL), 0);
@@ -328,7 +319,6 @@ static void count_leftover(void *context, const struct htw_unexpired *unexpired)
 }
 
 UNIT_TEST(wall_clock_set_back_before_stop_gives_each_timer_back) {
-    (void)state;
     struct random_source random = { 9 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     unsigned count = 0;

@@ -49,7 +49,6 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(edge_comes_for_each_deadline) {
-    (void)state;
     struct loop loop;
     loop_begin(&loop);
     for (unsigned i = 0; i < RUNS; i++)
@@ -61,7 +60,6 @@ UNIT_TEST(edge_comes_for_each_deadline) {
 }
 
 UNIT_TEST(edge_comes_again_when_the_budget_was_spent) {
-    (void)state;
     struct loop loop;
     loop_begin(&loop);
     for (unsigned i = 0; i < RUNS; i++)
@@ -77,7 +75,6 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(edge_comes_for_what_a_callback_schedules) {
-    (void)state;
     struct loop loop;
     loop_begin(&loop);
     assert_int_equal(htw_schedule(loop.scheduler, 0, run_again, &loop, NULL), 0);

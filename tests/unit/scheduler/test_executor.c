@@ -110,7 +110,6 @@ static void schedule(struct scheduler_fixture *f, unsigned count) {
 }
 
 UNIT_TEST(executor_without_a_function_is_refused) {
-    (void)state;
     struct htw_scheduler *scheduler;
     struct htw_executor executor = { NULL, NULL };
     struct htw_scheduler_options options = scheduler_options();
@@ -354,7 +353,6 @@ static void wait_for_shutdown(struct holder *holder) {
 }
 
 UNIT_TEST(stop_waits_for_what_the_executor_holds) {
-    (void)state;
     struct holder holder;
     hold_open(&holder);
     for (unsigned i = 0; i < 4; i++)
@@ -408,7 +406,6 @@ static void wait_at_gate(void *arg, const struct htw_expiration *expiration) {
 
 /* Tasks that are run once stop has set about it do nothing, and are handed back. */
 UNIT_TEST(task_run_after_stop_began_is_handed_back) {
-    (void)state;
     struct holder holder;
     hold_open(&holder);
     atomic_store(&gate, 0);

@@ -357,7 +357,6 @@ static int schedule_number(struct htw_scheduler *scheduler, unsigned key, unsign
 /* On the allocator of the system: the one that counts takes too long for so many blocks. */
 UNIT_TEST(keyed_by_the_hundred_thousand_are_each_found) {
     enum { KEYS = 100000 };
-    (void)state;
     struct htw_scheduler_options options = scheduler_options();
     struct scheduler_fixture f = { .count = 0 };
     unsigned *runs = calloc(KEYS, sizeof(*runs));

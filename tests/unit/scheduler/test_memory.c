@@ -69,7 +69,6 @@ static void never_execute(void *context, struct htw_task *const *tasks, size_t c
 }
 
 UNIT_TEST(create_refused_memory_leaves_nothing) {
-    (void)state;
     struct htw_scheduler_options options = scheduler_options();
     options.shards = 3;
     check_create(&options);

@@ -24,7 +24,6 @@ static int create(const struct htw_scheduler_options *options) {
     } while (0)
 
 UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
-    (void)state;
     try_option(tick_ns, 0, 0);
     try_option(tick_ns, HTW_TICK_NS_MIN, 0);
     try_option(tick_ns, HTW_TICK_NS_MAX, 0);
@@ -51,7 +50,6 @@ UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
 }
 
 UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
-    (void)state;
     try_option(tick_ns, HTW_TICK_NS_MIN - 1, -EINVAL);
     try_option(tick_ns, 1, -EINVAL);
     try_option(tick_ns, -1, -EINVAL);
@@ -73,7 +71,6 @@ UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
 }
 
 UNIT_TEST(scheduler_options_of_unknown_size_are_refused) {
-    (void)state;
     const size_t size = sizeof(struct htw_scheduler_options);
     try_option(struct_size, 0, -EINVAL);
     try_option(struct_size, 1, -EINVAL);
@@ -89,7 +86,6 @@ static void ignore_tasks(void *context, struct htw_task *const *tasks, size_t co
 }
 
 UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {
-    (void)state;
     struct htw_executor executor = { ignore_tasks, NULL };
     struct htw_scheduler_options options = scheduler_options();
     options.clock = HTW_CLOCK_MONOTONIC;
@@ -109,7 +105,6 @@ UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {
 }
 
 UNIT_TEST(scheduler_allocator_without_a_function_is_refused) {
-    (void)state;
     struct failing_allocator memory;
     failing_allocator_init(&memory);
     struct htw_allocator allocator = memory.allocator;
@@ -146,7 +141,6 @@ SCHEDULER_TEST(scheduler_defaults_are_those_of_the_header) {
 }
 
 UNIT_TEST(scheduler_create_without_a_place_for_it_is_refused) {
-    (void)state;
     assert_int_equal(htw_scheduler_create(NULL, NULL), -EINVAL);
 }
 
@@ -166,7 +160,6 @@ SCHEDULER_TEST(scheduler_options_are_not_kept) {
 /* ---- calls without a scheduler */
 
 UNIT_TEST(scheduler_null_is_refused_by_what_schedules) {
-    (void)state;
     struct htw_group *group = NULL;
     assert_each_schedule_call_answers(NULL, probe_run, -EINVAL);
     assert_int_equal(htw_group_create(NULL, &group), -EINVAL);
@@ -174,7 +167,6 @@ UNIT_TEST(scheduler_null_is_refused_by_what_schedules) {
 }
 
 UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
-    (void)state;
     int64_t deadline = 77;
     assert_int_equal(htw_cancel(NULL, 1), -EINVAL);
     assert_int_equal(htw_cancel_wait(NULL, 1), -EINVAL);
@@ -190,7 +182,6 @@ UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
 }
 
 UNIT_TEST(scheduler_null_is_refused_by_what_drives) {
-    (void)state;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     size_t count = 77;
     assert_int_equal(htw_scheduler_fd(NULL), -EINVAL);

@@ -212,7 +212,6 @@ static void compare_handle(void *arg, const struct htw_expiration *expiration) {
 }
 
 UNIT_TEST(scheduler_handle_is_stored_before_the_callback_runs) {
-    (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
     static struct stored stored[STORED];

@@ -110,7 +110,6 @@ static int64_t remaining_ns(struct htw_scheduler *scheduler) {
 }
 
 UNIT_TEST(wake_of_a_stopped_thread_keeps_no_other_timer_waiting) {
-    (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming slow;
     arm(scheduler, 10 * HOUR_NS);
@@ -127,7 +126,6 @@ UNIT_TEST(wake_of_a_stopped_thread_keeps_no_other_timer_waiting) {
 
 /* The first sets the alarm for its own timer, not for the second's. */
 UNIT_TEST(wake_of_one_of_two_stopped_threads_is_not_taken_for_both) {
-    (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming first, second;
     arm(scheduler, 10 * HOUR_NS);
@@ -146,7 +144,6 @@ UNIT_TEST(wake_of_one_of_two_stopped_threads_is_not_taken_for_both) {
 /* The expirer looks between the two halves of the first call, and sees its timer; the second
    thread then arms for the same tick. */
 UNIT_TEST(wake_that_is_out_of_date_is_not_taken_for_a_newer_one) {
-    (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming first, second;
     arm(scheduler, 10 * HOUR_NS);
@@ -167,7 +164,6 @@ UNIT_TEST(wake_that_is_out_of_date_is_not_taken_for_a_newer_one) {
 }
 
 UNIT_TEST(wake_is_not_repeated_for_later_timers) {
-    (void)state;
     struct htw_scheduler *scheduler = create();
     struct arming slow;
     arm(scheduler, 10 * HOUR_NS);

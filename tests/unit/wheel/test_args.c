@@ -13,8 +13,7 @@ static void assert_refused(const struct htw_wheel_options *options) {
     assert_ptr_equal(wheel, untouched);
 }
 
-static void wheel_size_out_of_range_or_no_power_of_two_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_size_out_of_range_or_no_power_of_two_is_refused) {
     static const uint32_t sizes[] = { 1,   3,    5,    6,    7,          255,
                                       257, 4095, 5000, 8192, UINT32_MAX, UINT32_C(1) << 31 };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -24,8 +23,7 @@ static void wheel_size_out_of_range_or_no_power_of_two_is_refused(void **state) 
     }
 }
 
-static void wheel_size_of_every_power_of_two_in_range_is_accepted(void **state) {
-    (void)state;
+UNIT_TEST(wheel_size_of_every_power_of_two_in_range_is_accepted) {
     for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
         struct fixture f;
         fixture_open(&f, size, 0, false, 0);
@@ -38,15 +36,13 @@ WHEEL_TEST(wheel_size_zero_means_the_default, 0, 0, false, 0) {
     assert_int_equal(fixture_stats(f).size, HTW_WHEEL_SIZE_DEFAULT);
 }
 
-static void wheel_start_at_never_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_start_at_never_is_refused) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.start = HTW_NEVER_TICK;
     assert_refused(&options);
 }
 
-static void wheel_options_of_unknown_size_are_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_options_of_unknown_size_are_refused) {
     static const size_t sizes[] = { 0, 1, sizeof(struct htw_wheel_options) - 1,
                                     sizeof(struct htw_wheel_options) + 1, SIZE_MAX };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -56,8 +52,7 @@ static void wheel_options_of_unknown_size_are_refused(void **state) {
     }
 }
 
-static void wheel_allocator_without_a_function_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_allocator_without_a_function_is_refused) {
     struct failing_allocator memory;
     failing_allocator_init(&memory);
     struct htw_allocator allocator = memory.allocator;
@@ -72,8 +67,7 @@ static void wheel_allocator_without_a_function_is_refused(void **state) {
     failing_allocator_fini(&memory);
 }
 
-static void wheel_create_without_a_place_for_it_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_create_without_a_place_for_it_is_refused) {
     assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
 }
 
@@ -84,8 +78,7 @@ static bool visit_none(struct htw_timer *timer, void *arg) {
     return true;
 }
 
-static void wheel_null_wheel_is_refused_or_empty(void **state) {
-    (void)state;
+UNIT_TEST(wheel_null_wheel_is_refused_or_empty) {
     struct htw_timer timer = { 0 };
     struct htw_timer *timers[1] = { NULL };
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
@@ -150,8 +143,7 @@ WHEEL_TEST(wheel_range_that_ends_before_it_begins_is_refused, 8, 0, false, 2) {
     assert_comes_alone(f, 1, 50);
 }
 
-static void wheel_timer_of_another_wheel_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_timer_of_another_wheel_is_refused) {
     struct fixture f;
     struct fixture other;
     fixture_open(&f, 8, 0, false, 1);
@@ -171,8 +163,7 @@ static void wheel_timer_of_another_wheel_is_refused(void **state) {
     fixture_close(&f);
 }
 
-static void wheel_timer_may_go_to_another_wheel_when_it_is_not_pending(void **state) {
-    (void)state;
+UNIT_TEST(wheel_timer_may_go_to_another_wheel_when_it_is_not_pending) {
     struct fixture f;
     struct fixture other;
     fixture_open(&f, 8, 0, false, 1);
@@ -206,25 +197,4 @@ WHEEL_TEST(wheel_stats_of_unknown_size_are_left_alone, 8, 0, false, 0) {
         assert_memory_equal(&stats, &same, sizeof stats);
     }
     assert_int_equal(htw_wheel_get_stats(f->wheel, NULL), -EINVAL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_size_out_of_range_or_no_power_of_two_is_refused),
-        cmocka_unit_test(wheel_size_of_every_power_of_two_in_range_is_accepted),
-        cmocka_unit_test(wheel_size_zero_means_the_default),
-        cmocka_unit_test(wheel_start_at_never_is_refused),
-        cmocka_unit_test(wheel_options_of_unknown_size_are_refused),
-        cmocka_unit_test(wheel_allocator_without_a_function_is_refused),
-        cmocka_unit_test(wheel_create_without_a_place_for_it_is_refused),
-        cmocka_unit_test(wheel_null_wheel_is_refused_or_empty),
-        cmocka_unit_test(wheel_null_timer_is_refused),
-        cmocka_unit_test(wheel_batch_without_room_or_places_is_refused),
-        cmocka_unit_test(wheel_range_that_ends_before_it_begins_is_refused),
-        cmocka_unit_test(wheel_timer_of_another_wheel_is_refused),
-        cmocka_unit_test(wheel_timer_may_go_to_another_wheel_when_it_is_not_pending),
-        cmocka_unit_test(wheel_for_each_without_a_visitor_visits_nothing),
-        cmocka_unit_test(wheel_stats_of_unknown_size_are_left_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,8 +38,7 @@ static uint32_t bucket_of(const struct fixture *f, size_t number) {
     return htw__timer_id(&f->timers[number]);
 }
 
-static void wheel_check_without_a_wheel_is_refused(void **state) {
-    (void)state;
+UNIT_TEST(wheel_check_without_a_wheel_is_refused) {
     assert_int_equal(htw_wheel_check(NULL), -EINVAL);
 }
 
@@ -168,22 +167,4 @@ WHEEL_TEST(wheel_check_finds_a_wrong_count_of_timers, 8, 100, false, TIMERS) {
     assert_breaks(f, 9, f->wheel->scheduled, f->wheel->scheduled + 1);
     assert_breaks(f, 9, f->wheel->cancelled, f->wheel->cancelled + 1);
     assert_breaks(f, 9, f->wheel->expired, f->wheel->expired + TIMERS);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_check_without_a_wheel_is_refused),
-        cmocka_unit_test(wheel_check_finds_a_broken_link),
-        cmocka_unit_test(wheel_check_finds_a_timer_of_another_wheel_or_bucket),
-        cmocka_unit_test(wheel_check_finds_a_delay_queue_that_disagrees_with_itself),
-        cmocka_unit_test(wheel_check_finds_timers_in_a_bucket_that_is_not_queued),
-        cmocka_unit_test(wheel_check_finds_a_deadline_before_the_key_or_after_the_range),
-        cmocka_unit_test(wheel_check_finds_a_key_outside_its_bucket_or_window),
-        cmocka_unit_test(wheel_check_lets_a_key_be_reached_inside_a_round),
-        cmocka_unit_test(wheel_check_finds_a_deadline_that_its_ring_must_not_hold),
-        cmocka_unit_test(wheel_check_finds_late_timers_outside_a_round),
-        cmocka_unit_test(wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock),
-        cmocka_unit_test(wheel_check_finds_a_wrong_count_of_timers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,7 @@ static void expect_top(const struct htw__delay_queue *queue, uint64_t key, uint3
     assert_int_equal(htw__delay_queue_top_id(queue), id);
 }
 
-static void delay_queue_without_buckets_is_empty(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_without_buckets_is_empty) {
     struct htw__delay_queue queue = reserved();
     assert_true(htw__delay_queue_is_empty(&queue));
     assert_true(htw__delay_queue_is_valid(&queue));
@@ -35,8 +34,7 @@ static void delay_queue_without_buckets_is_empty(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_gives_near_and_far_buckets_by_key(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_gives_near_and_far_buckets_by_key) {
     struct htw__delay_queue queue = reserved();
     htw__delay_queue_offer(&queue, 6, 14); /* near ids are keys modulo NEAR */
     htw__delay_queue_offer(&queue, 20, 13);
@@ -53,8 +51,7 @@ static void delay_queue_gives_near_and_far_buckets_by_key(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_asked_for_less_room_keeps_what_it_has(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_asked_for_less_room_keeps_what_it_has) {
     struct htw__delay_queue queue = reserved();
     uint64_t *keys = queue.keys;
     assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS - 1), 0);
@@ -63,8 +60,7 @@ static void delay_queue_asked_for_less_room_keeps_what_it_has(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_with_equal_keys_gives_the_higher_level_first(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     struct htw__delay_queue queue = reserved();
     htw__delay_queue_offer(&queue, 4, 12);
     htw__delay_queue_offer(&queue, 9, 12);
@@ -77,8 +73,7 @@ static void delay_queue_with_equal_keys_gives_the_higher_level_first(void **stat
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_near_keys_wrap_around_their_slots(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_near_keys_wrap_around_their_slots) {
     struct htw__delay_queue queue = reserved();
     for (uint64_t key = 5; key < 5 + NEAR; key++)
         htw__delay_queue_offer(&queue, (uint32_t)key % NEAR, key);
@@ -90,8 +85,7 @@ static void delay_queue_near_keys_wrap_around_their_slots(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one) {
     struct htw__delay_queue queue = reserved();
     htw__delay_queue_offer(&queue, 9, 30);
     htw__delay_queue_offer(&queue, 17, 20);
@@ -103,8 +97,7 @@ static void delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one(
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_grown_keeps_its_buckets(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_grown_keeps_its_buckets) {
     struct htw__delay_queue queue;
     htw__delay_queue_init(&queue, NEAR);
     assert_int_equal(htw__delay_queue_reserve(&queue, memory, NEAR), 0);
@@ -117,8 +110,7 @@ static void delay_queue_grown_keeps_its_buckets(void **state) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-static void delay_queue_without_memory_stays_as_it_was(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_without_memory_stays_as_it_was) {
     for (size_t nth = 1; nth <= 2; nth++) {
         struct failing_allocator source;
         failing_allocator_init(&source);
@@ -136,8 +128,7 @@ static void delay_queue_without_memory_stays_as_it_was(void **state) {
     }
 }
 
-static void delay_queue_that_disagrees_with_itself_is_found_invalid(void **state) {
-    (void)state;
+UNIT_TEST(delay_queue_that_disagrees_with_itself_is_found_invalid) {
     struct htw__delay_queue queue = reserved();
     htw__delay_queue_offer(&queue, 3, 3);
     htw__delay_queue_offer(&queue, 12, 5);
@@ -163,19 +154,4 @@ static void delay_queue_that_disagrees_with_itself_is_found_invalid(void **state
     queue.near.summary = 1;
     assert_true(htw__delay_queue_is_valid(&queue));
     htw__delay_queue_fini(&queue, memory);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delay_queue_without_buckets_is_empty),
-        cmocka_unit_test(delay_queue_gives_near_and_far_buckets_by_key),
-        cmocka_unit_test(delay_queue_asked_for_less_room_keeps_what_it_has),
-        cmocka_unit_test(delay_queue_with_equal_keys_gives_the_higher_level_first),
-        cmocka_unit_test(delay_queue_near_keys_wrap_around_their_slots),
-        cmocka_unit_test(delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one),
-        cmocka_unit_test(delay_queue_grown_keeps_its_buckets),
-        cmocka_unit_test(delay_queue_without_memory_stays_as_it_was),
-        cmocka_unit_test(delay_queue_that_disagrees_with_itself_is_found_invalid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,13 +78,11 @@ static void demote_while_cancelling(bool strict) {
     fixture_close(&f);
 }
 
-static void wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile(void **state) {
-    (void)state;
+UNIT_TEST(wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile) {
     demote_while_cancelling(false);
 }
 
-static void wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhile(void **state) {
-    (void)state;
+UNIT_TEST(wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhile) {
     demote_while_cancelling(true);
 }
 
@@ -155,8 +153,7 @@ WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget,
 }
 
 /* Whether the bucket is walked or emptied one by one, and whatever is cancelled in between. */
-static void wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches(void **state) {
-    (void)state;
+UNIT_TEST(wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches) {
     for (size_t max = 1; max <= 3; max++) {
         struct fixture f;
         fixture_open(&f, 256, 0, false, 3000);
@@ -189,17 +186,4 @@ WHEEL_TEST_BOTH_ORDERS(wheel_demoted_timers_go_to_the_lowest_level_that_fits, 8,
         arm(f, i, 512 + i);
     assert_round(f, 514, 0, 1, 2);
     assert_int_equal(fixture_stats(f).demoted, 2); /* one level down, 2 would go twice */
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile),
-        cmocka_unit_test(wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhile),
-        cmocka_unit_test(wheel_timers_of_a_bucket_being_demoted_can_be_moved),
-        cmocka_unit_test(wheel_demoted_timers_go_to_the_lowest_level_that_fits),
-        cmocka_unit_test(wheel_bucket_emptied_while_it_is_demoted_is_let_go),
-        cmocka_unit_test(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget),
-        cmocka_unit_test(wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,8 +24,7 @@ static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_
     fixture_close(&f);
 }
 
-static void wheel_deadline_about_a_power_of_two_comes_on_its_tick(void **state) {
-    (void)state;
+UNIT_TEST(wheel_deadline_about_a_power_of_two_comes_on_its_tick) {
     static const uint64_t starts[] = { 0,
                                        1,
                                        7,
@@ -46,8 +45,7 @@ static void wheel_deadline_about_a_power_of_two_comes_on_its_tick(void **state) 
     }
 }
 
-static void wheel_delay_about_a_power_of_two_comes_on_its_tick(void **state) {
-    (void)state;
+UNIT_TEST(wheel_delay_about_a_power_of_two_comes_on_its_tick) {
     static const uint64_t starts[] = { 1, 255, 256, 12345, (UINT64_C(1) << 32) + 77 };
     for (size_t start = 0; start < sizeof starts / sizeof starts[0]; start++) {
         for (unsigned bit = 0; bit < 64; bit++) {
@@ -58,8 +56,7 @@ static void wheel_delay_about_a_power_of_two_comes_on_its_tick(void **state) {
     }
 }
 
-static void wheel_all_powers_of_two_at_once_come_in_order(void **state) {
-    (void)state;
+UNIT_TEST(wheel_all_powers_of_two_at_once_come_in_order) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
         fixture_open(&f, sizes[size], 0, false, 64);
@@ -117,8 +114,7 @@ static void check_all_positions(uint32_t size, unsigned levels, uint64_t base) {
     }
 }
 
-static void wheel_first_and_last_bucket_of_each_level_work_from_every_position(void **state) {
-    (void)state;
+UNIT_TEST(wheel_first_and_last_bucket_of_each_level_work_from_every_position) {
     check_all_positions(2, 7, 0);
     check_all_positions(4, 4, 0);
     check_all_positions(8, 3, 0);
@@ -127,8 +123,7 @@ static void wheel_first_and_last_bucket_of_each_level_work_from_every_position(v
     check_all_positions(8, 2, 5 * 512);
 }
 
-static void wheel_positions_of_a_large_wheel_work_at_the_edges(void **state) {
-    (void)state;
+UNIT_TEST(wheel_positions_of_a_large_wheel_work_at_the_edges) {
     static const uint64_t positions[] = { 0, 1, 127, 254, 255 };
     for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++) {
         check_level_from(256, false, 256, positions[i]);
@@ -169,8 +164,7 @@ WHEEL_TEST(wheel_at_the_last_tick_knows_only_now_and_never, 8, HTW_NEVER_TICK - 
     assert_true(htw_timer_is_pending(&f->timers[0]));
 }
 
-static void wheel_last_ticks_of_the_range_come_one_by_one(void **state) {
-    (void)state;
+UNIT_TEST(wheel_last_ticks_of_the_range_come_one_by_one) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
         fixture_open(&f, sizes[size], HTW_NEVER_TICK - 40, true, 40);
@@ -182,8 +176,7 @@ static void wheel_last_ticks_of_the_range_come_one_by_one(void **state) {
     }
 }
 
-static void wheel_deadline_at_the_clock_comes_with_the_next_poll(void **state) {
-    (void)state;
+UNIT_TEST(wheel_deadline_at_the_clock_comes_with_the_next_poll) {
     static const uint64_t clocks[] = { 0, 1, 8, 64, 1000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         struct fixture f;
@@ -211,8 +204,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_bucket_that_the_clock_has_entered_keeps_its_timers,
     assert_round(f, 81, 3);
 }
 
-static void wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock(void **state) {
-    (void)state;
+UNIT_TEST(wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock) {
     for (int strict = 0; strict < 2; strict++) {
         for (uint64_t now = 16; now < 22; now++) {
             struct fixture f;
@@ -250,24 +242,4 @@ WHEEL_TEST(wheel_never_needs_no_memory, 8, 0, false, 1) {
     size_t calls = f->memory.calls;
     arm(f, 0, HTW_NEVER_TICK);
     assert_int_equal(f->memory.calls, calls);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_deadline_about_a_power_of_two_comes_on_its_tick),
-        cmocka_unit_test(wheel_delay_about_a_power_of_two_comes_on_its_tick),
-        cmocka_unit_test(wheel_all_powers_of_two_at_once_come_in_order),
-        cmocka_unit_test(wheel_first_and_last_bucket_of_each_level_work_from_every_position),
-        cmocka_unit_test(wheel_positions_of_a_large_wheel_work_at_the_edges),
-        cmocka_unit_test(wheel_clock_that_lags_more_than_a_turn_loses_nothing),
-        cmocka_unit_test(wheel_poll_far_beyond_everything_hands_out_all_in_order),
-        cmocka_unit_test(wheel_at_the_last_tick_knows_only_now_and_never),
-        cmocka_unit_test(wheel_last_ticks_of_the_range_come_one_by_one),
-        cmocka_unit_test(wheel_deadline_at_the_clock_comes_with_the_next_poll),
-        cmocka_unit_test(wheel_bucket_that_the_clock_has_entered_keeps_its_timers),
-        cmocka_unit_test(wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock),
-        cmocka_unit_test(wheel_never_is_pending_but_never_comes),
-        cmocka_unit_test(wheel_never_needs_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,20 +74,10 @@ static void run_example(bool strict_fifo) {
     htw_wheel_destroy(x.wheel);
 }
 
-static void wheel_in_the_worked_example_behaves_as_written(void **state) {
-    (void)state;
+UNIT_TEST(wheel_in_the_worked_example_behaves_as_written) {
     run_example(false);
 }
 
-static void wheel_in_the_worked_example_strict_differs_in_the_move_only(void **state) {
-    (void)state;
+UNIT_TEST(wheel_in_the_worked_example_strict_differs_in_the_move_only) {
     run_example(true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_in_the_worked_example_behaves_as_written),
-        cmocka_unit_test(wheel_in_the_worked_example_strict_differs_in_the_move_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,7 @@ static void initialise(struct htw_timer *timer) {
     memset(timer, 0, sizeof *timer);
 }
 
-static void wheel_check_finds_a_pending_timer_that_was_initialised_again(void **state) {
-    (void)state;
+UNIT_TEST(wheel_check_finds_a_pending_timer_that_was_initialised_again) {
     assert_found_everywhere(initialise);
 }
 
@@ -48,8 +47,7 @@ static void forget_the_rest(struct htw_timer *timer) {
     memset((char *)timer + kept, 0, sizeof *timer - kept);
 }
 
-static void wheel_check_finds_a_pending_timer_without_an_owner(void **state) {
-    (void)state;
+UNIT_TEST(wheel_check_finds_a_pending_timer_without_an_owner) {
     assert_found_everywhere(forget_the_rest);
 }
 
@@ -57,8 +55,7 @@ static void set_an_early_deadline(struct htw_timer *timer) {
     timer->_deadline = 100;
 }
 
-static void wheel_check_finds_a_deadline_before_the_key_of_its_bucket(void **state) {
-    (void)state;
+UNIT_TEST(wheel_check_finds_a_deadline_before_the_key_of_its_bucket) {
     static const uint64_t deadlines[] = { 102, 120, 5000 };
     for (size_t i = 0; i < 3; i++) {
         assert_found(deadlines[i], false, set_an_early_deadline);
@@ -66,8 +63,7 @@ static void wheel_check_finds_a_deadline_before_the_key_of_its_bucket(void **sta
     }
 }
 
-static void wheel_check_finds_a_deadline_overwritten_among_those_of_never(void **state) {
-    (void)state;
+UNIT_TEST(wheel_check_finds_a_deadline_overwritten_among_those_of_never) {
     assert_found(HTW_NEVER_TICK, false, set_an_early_deadline);
 }
 
@@ -153,8 +149,7 @@ static void assert_drawn(size_t count, const char *strip) {
     fixture_close(&f);
 }
 
-static void wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers(void **state) {
-    (void)state;
+UNIT_TEST(wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers) {
     assert_drawn(0, "|....|");
     assert_drawn(9, "|.9..|");
     assert_drawn(10, "|.a..|");
@@ -234,25 +229,4 @@ WHEEL_TEST(wheel_dump_to_a_full_device_reports_it, 8, 100, false, 1) {
 
 WHEEL_TEST(wheel_dump_without_a_stream_is_refused, 8, 100, false, 0) {
     assert_int_equal(htw_wheel_dump(f->wheel, NULL), -EINVAL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_check_finds_a_pending_timer_that_was_initialised_again),
-        cmocka_unit_test(wheel_check_finds_a_pending_timer_without_an_owner),
-        cmocka_unit_test(wheel_check_finds_a_deadline_before_the_key_of_its_bucket),
-        cmocka_unit_test(wheel_check_finds_a_deadline_overwritten_among_those_of_never),
-        cmocka_unit_test(wheel_check_finds_a_timer_that_has_left_unnoticed),
-        cmocka_unit_test(wheel_for_each_stops_at_any_place_when_the_visitor_says_so),
-        cmocka_unit_test(wheel_dump_shows_the_clock_and_the_keys),
-        cmocka_unit_test(wheel_dump_of_an_empty_wheel_shows_no_key),
-        cmocka_unit_test(wheel_dump_marks_a_bucket_by_the_power_of_ten_of_its_timers),
-        cmocka_unit_test(wheel_dump_of_a_large_wheel_draws_groups_of_buckets),
-        cmocka_unit_test(wheel_dump_lists_the_first_eight_buckets_of_the_queue),
-        cmocka_unit_test(wheel_dump_says_that_a_round_is_on),
-        cmocka_unit_test(wheel_dump_changes_nothing),
-        cmocka_unit_test(wheel_dump_to_a_full_device_reports_it),
-        cmocka_unit_test(wheel_dump_without_a_stream_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

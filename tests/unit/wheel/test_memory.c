@@ -41,8 +41,7 @@ WHEEL_TEST(wheel_creates_levels_when_a_deadline_needs_them, 8, 0, false, 1) {
     assert_int_equal(f->memory.calls, calls);
 }
 
-static void wheel_reserved_horizon_needs_no_memory_whatever_the_clock(void **state) {
-    (void)state;
+UNIT_TEST(wheel_reserved_horizon_needs_no_memory_whatever_the_clock) {
     static const uint32_t sizes[] = { 2, 4, 8, 64, 256 };
     static const uint64_t extra[] = { 0, 1, 2 };
     struct random_source source = { 4 };
@@ -73,8 +72,7 @@ static void wheel_reserved_horizon_needs_no_memory_whatever_the_clock(void **sta
     }
 }
 
-static void wheel_reserved_for_never_has_every_level(void **state) {
-    (void)state;
+UNIT_TEST(wheel_reserved_for_never_has_every_level) {
     for (uint32_t size = 2; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
         struct fixture f;
         fixture_open(&f, size, 0, false, 1);
@@ -97,8 +95,7 @@ WHEEL_TEST(wheel_reserve_of_less_changes_nothing, 8, 0, false, 0) {
 
 /* ---- failures */
 
-static void wheel_create_that_lacks_memory_leaves_nothing(void **state) {
-    (void)state;
+UNIT_TEST(wheel_create_that_lacks_memory_leaves_nothing) {
     size_t refused = 0;
     for (size_t nth = 1;; nth++) {
         struct failing_allocator memory;
@@ -186,8 +183,7 @@ static void check_every_failure(bool strict, bool pending, uint64_t from, uint64
     assert_in_range(refused, 2, 100);
 }
 
-static void wheel_schedule_that_lacks_memory_changes_nothing(void **state) {
-    (void)state;
+UNIT_TEST(wheel_schedule_that_lacks_memory_changes_nothing) {
     for (int strict = 0; strict < 2; strict++) {
         check_every_failure(strict != 0, false, 0, 100000, false);
         check_every_failure(strict != 0, false, 0, HTW_NEVER_TICK - 1, false);
@@ -195,8 +191,7 @@ static void wheel_schedule_that_lacks_memory_changes_nothing(void **state) {
     }
 }
 
-static void wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was(void **state) {
-    (void)state;
+UNIT_TEST(wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was) {
     static const uint64_t from[] = { 50, 101, 105, 140, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
@@ -216,8 +211,7 @@ WHEEL_TEST(wheel_move_later_creates_the_levels_that_the_poll_will_need, 8, 0, fa
     assert_int_equal(f->memory.refusals, 0);
 }
 
-static void wheel_reserve_that_lacks_memory_can_be_tried_again(void **state) {
-    (void)state;
+UNIT_TEST(wheel_reserve_that_lacks_memory_can_be_tried_again) {
     size_t refused = 0;
     for (size_t nth = 1;; nth++) {
         struct fixture f;
@@ -259,24 +253,4 @@ WHEEL_TEST(wheel_without_memory_takes_what_needs_none, 8, 100, false, 4) {
     assert_false(htw_timer_is_pending(&f->timers[3]));
     assert_round(f, 101, 0, 1);
     assert_true(htw_wheel_cancel(f->wheel, &f->timers[2]));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_stats_agree_with_the_allocator),
-        cmocka_unit_test(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib),
-        cmocka_unit_test(wheel_fresh_has_the_lowest_level_only),
-        cmocka_unit_test(wheel_creates_levels_when_a_deadline_needs_them),
-        cmocka_unit_test(wheel_reserved_horizon_needs_no_memory_whatever_the_clock),
-        cmocka_unit_test(wheel_reserved_for_never_has_every_level),
-        cmocka_unit_test(wheel_reserve_of_less_changes_nothing),
-        cmocka_unit_test(wheel_create_that_lacks_memory_leaves_nothing),
-        cmocka_unit_test(wheel_schedule_that_lacks_memory_changes_nothing),
-        cmocka_unit_test(wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was),
-        cmocka_unit_test(wheel_move_later_creates_the_levels_that_the_poll_will_need),
-        cmocka_unit_test(wheel_reserve_that_lacks_memory_can_be_tried_again),
-        cmocka_unit_test(wheel_reserve_keeps_the_levels_that_could_be_created),
-        cmocka_unit_test(wheel_without_memory_takes_what_needs_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,7 @@
 /* test_moves - arming a timer that is pending. */
 #include "../../support/fixture.h"
 
-static void wheel_moved_timer_comes_at_its_new_deadline_only(void **state) {
-    (void)state;
+UNIT_TEST(wheel_moved_timer_comes_at_its_new_deadline_only) {
     /* Near deadlines, far ones, and those at the edges of buckets. Nothing expires at the old one.
        */
     static const uint64_t deadlines[] = { 101,  102,  103,   104,   111,     112,
@@ -32,8 +31,7 @@ static void wheel_moved_timer_comes_at_its_new_deadline_only(void **state) {
     }
 }
 
-static void wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn(void **state) {
-    (void)state;
+UNIT_TEST(wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn) {
     for (int strict = 0; strict < 2; strict++) {
         for (uint64_t turn = 8; turn <= 8 * 8 * 8 * 8; turn *= 8) {
             struct fixture f;
@@ -72,8 +70,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_moved_again_and_again_demotes_rightly, 8, 0, 1) {
     assert_round(f, 2299, 0);
 }
 
-static void wheel_move_to_the_past_is_due_at_once(void **state) {
-    (void)state;
+UNIT_TEST(wheel_move_to_the_past_is_due_at_once) {
     static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
@@ -88,8 +85,7 @@ static void wheel_move_to_the_past_is_due_at_once(void **state) {
     }
 }
 
-static void wheel_move_to_never_comes_no_more(void **state) {
-    (void)state;
+UNIT_TEST(wheel_move_to_never_comes_no_more) {
     static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
@@ -106,8 +102,7 @@ static void wheel_move_to_never_comes_no_more(void **state) {
     }
 }
 
-static void wheel_move_from_never_comes(void **state) {
-    (void)state;
+UNIT_TEST(wheel_move_from_never_comes) {
     static const uint64_t to[] = { 101, 130, 100000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
         struct fixture f;
@@ -129,8 +124,7 @@ WHEEL_TEST(wheel_move_is_counted_as_a_move, 8, 0, false, 1) {
     assert_comes_alone(f, 0, 3);
 }
 
-static void wheel_moved_timer_can_be_cancelled(void **state) {
-    (void)state;
+UNIT_TEST(wheel_moved_timer_can_be_cancelled) {
     static const uint64_t to[] = { 3, 101, 105, 130, 100000, HTW_NEVER_TICK };
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
         struct fixture f;
@@ -163,21 +157,4 @@ WHEEL_TEST_BOTH_ORDERS(wheel_move_inside_the_round_to_the_past_waits_for_the_nex
     arm(f, 1, 20);
     assert_round(f, 30, 2);
     assert_round(f, 30, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_moved_timer_comes_at_its_new_deadline_only),
-        cmocka_unit_test(wheel_move_to_a_later_turn_of_the_same_slot_waits_for_that_turn),
-        cmocka_unit_test(wheel_move_within_a_bucket_to_an_earlier_tick_is_heeded),
-        cmocka_unit_test(wheel_moved_again_and_again_demotes_rightly),
-        cmocka_unit_test(wheel_move_to_the_past_is_due_at_once),
-        cmocka_unit_test(wheel_move_to_never_comes_no_more),
-        cmocka_unit_test(wheel_move_from_never_comes),
-        cmocka_unit_test(wheel_move_is_counted_as_a_move),
-        cmocka_unit_test(wheel_moved_timer_can_be_cancelled),
-        cmocka_unit_test(wheel_move_inside_the_round_takes_what_is_not_handed_out_yet),
-        cmocka_unit_test(wheel_move_inside_the_round_to_the_past_waits_for_the_next),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,8 +28,7 @@ WHEEL_TEST(wheel_next_is_the_clock_while_timers_are_due, 8, 0, false, 3) {
     assert_int_equal(htw_wheel_next(f->wheel), 30);
 }
 
-static void wheel_emptied_bucket_causes_no_wake_up(void **state) {
-    (void)state;
+UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
     /* At the lowest level and above; alone, and with a later bucket behind it. */
     static const uint64_t deadlines[] = { 3, 20, 100, 5000, UINT64_C(1) << 40 };
     for (int strict = 0; strict < 2; strict++) {
@@ -98,8 +97,7 @@ WHEEL_TEST(wheel_next_after_a_round_is_later_than_now, 8, 0, false, 60) {
     }
 }
 
-static void wheel_trillion_empty_ticks_cost_as_much_as_one(void **state) {
-    (void)state;
+UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
     for (int strict = 0; strict < 2; strict++) {
         uint64_t advances[2];
         for (int far = 0; far < 2; far++) {
@@ -117,8 +115,7 @@ static void wheel_trillion_empty_ticks_cost_as_much_as_one(void **state) {
     }
 }
 
-static void wheel_lone_far_timer_costs_one_advance(void **state) {
-    (void)state;
+UNIT_TEST(wheel_lone_far_timer_costs_one_advance) {
     /* From a random clock, so that a wheel that demotes level by level would cross each level. */
     static const uint32_t sizes[] = { 2, 8, 256 };
     struct random_source source = { 9 };
@@ -143,8 +140,7 @@ WHEEL_TEST(wheel_timers_far_apart_cost_one_advance_each, 256, 0, false, 8) {
     assert_int_equal(fixture_stats(f).advances, 8);
 }
 
-static void wheel_timer_is_demoted_at_most_once_a_level(void **state) {
-    (void)state;
+UNIT_TEST(wheel_timer_is_demoted_at_most_once_a_level) {
     for (uint32_t size = 2; size <= 256; size *= 4) {
         struct fixture f;
         fixture_open(&f, size, 0, false, 500);
@@ -157,21 +153,4 @@ static void wheel_timer_is_demoted_at_most_once_a_level(void **state) {
         assert_in_range(fixture_stats(&f).demoted, 1, 500 * levels);
         fixture_close(&f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_next_is_the_earliest_deadline),
-        cmocka_unit_test(wheel_next_is_the_clock_while_timers_are_due),
-        cmocka_unit_test(wheel_emptied_bucket_causes_no_wake_up),
-        cmocka_unit_test(wheel_emptied_bucket_costs_a_poll_no_advance),
-        cmocka_unit_test(wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick),
-        cmocka_unit_test(wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll),
-        cmocka_unit_test(wheel_next_after_a_round_is_later_than_now),
-        cmocka_unit_test(wheel_trillion_empty_ticks_cost_as_much_as_one),
-        cmocka_unit_test(wheel_lone_far_timer_costs_one_advance),
-        cmocka_unit_test(wheel_timers_far_apart_cost_one_advance_each),
-        cmocka_unit_test(wheel_timer_is_demoted_at_most_once_a_level),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

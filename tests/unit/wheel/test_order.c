@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void wheel_timers_come_by_deadline(void **state) {
-    (void)state;
+UNIT_TEST(wheel_timers_come_by_deadline) {
     static const uint32_t sizes[] = { 2, 8, 256 };
     for (size_t size = 0; size < 3; size++) {
         for (int strict = 0; strict < 2; strict++) {
@@ -57,8 +56,7 @@ WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0,
     assert_round(f, 5000, 7, 6, 4, 2, 0);
 }
 
-static void wheel_strict_order_survives_every_pattern_of_arming(void **state) {
-    (void)state;
+UNIT_TEST(wheel_strict_order_survives_every_pattern_of_arming) {
     /* Some timers are for tick 700, others for earlier ticks, at which buckets are emptied. */
     enum { TIMERS = 300 };
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -157,8 +155,7 @@ static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t st
     return count;
 }
 
-static void wheel_step_of_ten_equals_ten_steps_of_one(void **state) {
-    (void)state;
+UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
     static const uint64_t steps[] = { 10, 100, 2500 };
     size_t by_one[400];
     size_t by_step[400];
@@ -172,8 +169,7 @@ static void wheel_step_of_ten_equals_ten_steps_of_one(void **state) {
     }
 }
 
-static void wheel_relaxed_order_is_the_same_every_time(void **state) {
-    (void)state;
+UNIT_TEST(wheel_relaxed_order_is_the_same_every_time) {
     size_t first[400];
     size_t again[400];
     for (uint32_t size = 2; size <= 256; size *= 4) {
@@ -181,19 +177,4 @@ static void wheel_relaxed_order_is_the_same_every_time(void **state) {
         assert_int_equal(run_in_steps(size, false, 2500, 5, again), count);
         assert_memory_equal(again, first, count * sizeof first[0]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_timers_come_by_deadline),
-        cmocka_unit_test(wheel_strict_tick_comes_in_order_of_arming),
-        cmocka_unit_test(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near),
-        cmocka_unit_test(wheel_strict_order_survives_every_pattern_of_arming),
-        cmocka_unit_test(wheel_strict_order_survives_a_budget_with_arms_in_between),
-        cmocka_unit_test(wheel_strict_move_counts_as_a_new_arming),
-        cmocka_unit_test(wheel_strict_move_to_the_present_counts_as_a_new_arming),
-        cmocka_unit_test(wheel_step_of_ten_equals_ten_steps_of_one),
-        cmocka_unit_test(wheel_relaxed_order_is_the_same_every_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,8 +155,7 @@ static size_t poll_all(struct fixture *f, uint64_t now, size_t max, size_t budge
     return total;
 }
 
-static void wheel_budgets_and_batches_hand_out_the_same(void **state) {
-    (void)state;
+UNIT_TEST(wheel_budgets_and_batches_hand_out_the_same) {
     static const size_t budgets[] = { 1, 2, 64, 0 };
     static const size_t maxima[] = { 1, 2, 64 };
     enum { TIMERS = 600 };
@@ -183,8 +182,7 @@ static void wheel_budgets_and_batches_hand_out_the_same(void **state) {
 }
 
 /* Nothing is due, and many buckets before the first one with a timer were emptied by cancels. */
-static void wheel_budget_covers_emptied_buckets_ahead(void **state) {
-    (void)state;
+UNIT_TEST(wheel_budget_covers_emptied_buckets_ahead) {
     enum { COUNT = 200, LAST = COUNT - 1 };
     static const size_t budgets[] = { 1, 7, 64 };
     for (unsigned variant = 0; variant < 6; variant++) {
@@ -225,8 +223,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_budget_of_one_lets_no_later_timer_pass, 8, 0, 50) {
         assert_int_equal(numbers[i], 49 - i);
 }
 
-static void wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next(void **state) {
-    (void)state;
+UNIT_TEST(wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next) {
     static const size_t budgets[] = { 1, 2, 64 };
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
@@ -260,27 +257,4 @@ WHEEL_TEST(wheel_batch_of_nothing_is_done_and_moves_the_clock, 8, 0, false, 1) {
     assert_int_equal(htw_wheel_poll_batch(f->wheel, 999, timers, 1, 1, &count), HTW_DONE);
     assert_int_equal(count, 0);
     assert_int_equal(htw_wheel_now(f->wheel), 999);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round),
-        cmocka_unit_test(wheel_armed_inside_a_round_for_a_tick_to_come_comes_in_this_round),
-        cmocka_unit_test(wheel_loop_that_rearms_one_tick_on_ends_at_now),
-        cmocka_unit_test(wheel_round_ends_with_the_poll_that_gives_null),
-        cmocka_unit_test(wheel_past_deadlines_come_in_order_of_arming),
-        cmocka_unit_test(wheel_past_deadlines_come_after_those_left_by_the_last_round),
-        cmocka_unit_test(wheel_past_deadline_comes_before_later_ticks),
-        cmocka_unit_test(wheel_round_can_be_continued_with_a_larger_now),
-        cmocka_unit_test(wheel_round_can_be_continued_with_a_smaller_now),
-        cmocka_unit_test(wheel_now_before_the_clock_is_taken_as_the_clock),
-        cmocka_unit_test(wheel_due_timer_that_is_cancelled_does_not_come),
-        cmocka_unit_test(wheel_due_timer_that_is_moved_later_comes_later),
-        cmocka_unit_test(wheel_budgets_and_batches_hand_out_the_same),
-        cmocka_unit_test(wheel_budget_covers_emptied_buckets_ahead),
-        cmocka_unit_test(wheel_budget_of_one_lets_no_later_timer_pass),
-        cmocka_unit_test(wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next),
-        cmocka_unit_test(wheel_batch_of_nothing_is_done_and_moves_the_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

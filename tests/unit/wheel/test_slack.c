@@ -72,8 +72,7 @@ WHEEL_TEST(wheel_slack_in_the_past_is_due_at_once, 8, 1000, false, 1) {
     assert_round(f, 1000, 0);
 }
 
-static void wheel_slack_timer_comes_at_the_tick_chosen(void **state) {
-    (void)state;
+UNIT_TEST(wheel_slack_timer_comes_at_the_tick_chosen) {
     struct random_source source = { 2 };
     for (int i = 0; i < 3000; i++) {
         struct fixture f;
@@ -132,21 +131,4 @@ WHEEL_TEST(wheel_slack_keeps_the_order_among_other_timers, 8, 0, true, 4) {
     arm(f, 2, 512);
     arm(f, 3, 511);
     assert_round(f, 512, 3, 1, 0, 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_slack_chooses_the_roundest_tick_of_every_small_range),
-        cmocka_unit_test(wheel_slack_chooses_the_roundest_tick_of_large_ranges),
-        cmocka_unit_test(wheel_slack_over_the_whole_range_takes_the_highest_bit),
-        cmocka_unit_test(wheel_slack_up_to_never_is_finite),
-        cmocka_unit_test(wheel_slack_from_never_is_never),
-        cmocka_unit_test(wheel_slack_in_the_past_is_due_at_once),
-        cmocka_unit_test(wheel_slack_timer_comes_at_the_tick_chosen),
-        cmocka_unit_test(wheel_slack_lets_timers_fall_due_together_without_demotion),
-        cmocka_unit_test(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted),
-        cmocka_unit_test(wheel_slack_moves_a_pending_timer),
-        cmocka_unit_test(wheel_slack_keeps_the_order_among_other_timers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,7 @@ WHEEL_TEST(wheel_fresh_is_empty, 8, 77, false, 0) {
     assert_quiet_round(f, 100);
 }
 
-static void wheel_without_options_has_the_defaults(void **state) {
-    (void)state;
+UNIT_TEST(wheel_without_options_has_the_defaults) {
     struct htw_wheel *wheel = NULL;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
@@ -25,13 +24,11 @@ static void wheel_without_options_has_the_defaults(void **state) {
     htw_wheel_destroy(wheel);
 }
 
-static void wheel_timer_is_32_bytes(void **state) {
-    (void)state;
+UNIT_TEST(wheel_timer_is_32_bytes) {
     assert_int_equal(sizeof(struct htw_timer), 32);
 }
 
-static void wheel_initialised_timer_equals_zeroed_one(void **state) {
-    (void)state;
+UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
     struct htw_timer initialised;
     struct htw_timer zeroed;
     memset(&initialised, 0xa5, sizeof initialised);
@@ -86,8 +83,7 @@ WHEEL_TEST(wheel_cancel_of_what_is_not_pending_is_false, 8, 0, false, 2) {
     assert_int_equal(fixture_stats(f).cancelled, 0);
 }
 
-static void wheel_cancel_leaves_the_neighbours(void **state) {
-    (void)state;
+UNIT_TEST(wheel_cancel_leaves_the_neighbours) {
     for (size_t victim = 0; victim < 5; victim++) {
         struct fixture f;
         fixture_open(&f, 8, 0, true, 5);
@@ -180,8 +176,7 @@ WHEEL_TEST(wheel_for_each_sees_what_was_armed_inside_a_round, 8, 1000, false, 2)
     assert_int_equal(census.seen[1], 1);
 }
 
-static void wheel_for_each_stops_when_told(void **state) {
-    (void)state;
+UNIT_TEST(wheel_for_each_stops_when_told) {
     for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
         struct fixture f;
         fixture_open(&f, 8, 1000, false, 16);
@@ -222,8 +217,7 @@ WHEEL_TEST(wheel_drained_goes_on_working, 8, 1000, false, 16) {
     assert_comes_alone(f, 4, 5000000);
 }
 
-static void wheel_destroyed_leaves_timers_that_another_wheel_can_use(void **state) {
-    (void)state;
+UNIT_TEST(wheel_destroyed_leaves_timers_that_another_wheel_can_use) {
     struct fixture f;
     struct fixture other;
     fixture_open(&f, 8, 1000, false, 0);
@@ -240,8 +234,7 @@ static void wheel_destroyed_leaves_timers_that_another_wheel_can_use(void **stat
     fixture_close(&other);
 }
 
-static void wheel_destroyed_inside_a_round_leaves_no_timer_pending(void **state) {
-    (void)state;
+UNIT_TEST(wheel_destroyed_inside_a_round_leaves_no_timer_pending) {
     struct htw_timer timers[3] = { 0 };
     struct htw_wheel *wheel = NULL;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
@@ -252,28 +245,4 @@ static void wheel_destroyed_inside_a_round_leaves_no_timer_pending(void **state)
     htw_wheel_destroy(wheel);
     for (size_t i = 0; i < 3; i++)
         assert_false(htw_timer_is_pending(&timers[i]));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_fresh_is_empty),
-        cmocka_unit_test(wheel_without_options_has_the_defaults),
-        cmocka_unit_test(wheel_timer_is_32_bytes),
-        cmocka_unit_test(wheel_initialised_timer_equals_zeroed_one),
-        cmocka_unit_test(wheel_armed_timer_is_pending_until_handed_out),
-        cmocka_unit_test(wheel_deadline_stays_readable_after_the_timer_came),
-        cmocka_unit_test(wheel_handed_out_timer_can_be_armed_again),
-        cmocka_unit_test(wheel_cancel_is_true_once),
-        cmocka_unit_test(wheel_cancel_of_what_is_not_pending_is_false),
-        cmocka_unit_test(wheel_cancel_leaves_the_neighbours),
-        cmocka_unit_test(wheel_stats_add_up),
-        cmocka_unit_test(wheel_for_each_visits_each_timer_once),
-        cmocka_unit_test(wheel_for_each_sees_what_was_armed_inside_a_round),
-        cmocka_unit_test(wheel_for_each_stops_when_told),
-        cmocka_unit_test(wheel_drain_takes_all_and_leaves_the_clock),
-        cmocka_unit_test(wheel_drained_goes_on_working),
-        cmocka_unit_test(wheel_destroyed_leaves_timers_that_another_wheel_can_use),
-        cmocka_unit_test(wheel_destroyed_inside_a_round_leaves_no_timer_pending),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
