@@ -119,8 +119,8 @@ struct htw__watch {
 };
 
 /** Private: a request that waits for a value, in a tree ordered by value and arrival. */
-struct htw__waiting {
-    struct htw__waiting *_parent, *_left, *_right;
+struct htw__threshold_node {
+    struct htw__threshold_node *_parent, *_left, *_right;
     uint64_t _value;
     uint64_t _arrival; /* 0: in no tree */
 };
@@ -150,7 +150,7 @@ struct htw_request {
             size_t _bytes;
         } _many;
         struct {
-            struct htw__waiting _waiting;
+            struct htw__threshold_node _node;
             struct htw_threshold *_threshold;
         } _on_threshold;
     } _place;

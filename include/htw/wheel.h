@@ -87,7 +87,7 @@ extern "C" {
 struct htw_timer {
     struct htw__link _link;
     uint64_t _deadline;
-    uint64_t _where; /* 0: not pending; otherwise the mark of its wheel, and its place there */
+    uint64_t _location; /* 0: not pending; otherwise the mark of its wheel, and its place there */
 };
 
 /** A timing wheel; opaque. */

@@ -12,14 +12,14 @@ static void in_child(void) {
     atomic_fetch_add_explicit(&htw__fork_depth, 1, memory_order_relaxed);
 }
 
-int htw__fork_watch(void) {
-    static _Atomic bool watching;
-    if (atomic_load_explicit(&watching, memory_order_acquire))
+int htw__fork_init(void) {
+    static _Atomic bool registered;
+    if (atomic_load_explicit(&registered, memory_order_acquire))
         return 0;
     /* If two threads come here at once, each fork counts as two, which does no harm. A lock could
        be held at the moment of a fork. */
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         return -ENOMEM;
-    atomic_store_explicit(&watching, true, memory_order_release);
+    atomic_store_explicit(&registered, true, memory_order_release);
     return 0;
 }

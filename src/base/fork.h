@@ -5,12 +5,12 @@
 
 #include <stdatomic.h>
 
-/* The forks between this process and the one that first called htw__fork_watch(). Hidden, so that a
+/* The forks between this process and the one that first called htw__fork_init(). Hidden, so that a
    shared library too loads it without a table of addresses. */
 extern _Atomic unsigned htw__fork_depth __attribute__((visibility("hidden")));
 
 /* Starts to count forks. 0 or -ENOMEM. Any thread. */
-int htw__fork_watch(void);
+int htw__fork_init(void);
 
 static inline unsigned htw__fork_count(void) {
     return atomic_load_explicit(&htw__fork_depth, memory_order_relaxed);

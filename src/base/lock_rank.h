@@ -32,11 +32,11 @@
     RANK(PURGATORY_CPU, 5, "purgatory.cpu")             /* the wheel of timeouts */                \
     RANK(KEY_POOL, 6, "purgatory.key_pool")             /* the memory of keys */                   \
     RANK(SCHEDULER_LIFE, 7, "scheduler.life")           /* starting and stopping */                \
-    RANK(SCHEDULER_WAITS, 8, "scheduler.waits")         /* the calls of cancel_wait */             \
-    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")         /* a wheel and its records */              \
-    RANK(SCHEDULER_POOL, 10, "scheduler.pool")          /* batches and workers */                  \
-    RANK(SCHEDULER_RUNNER, 10, "scheduler.runner")      /* counters of an executor */              \
-    RANK(ALARM, 10, "alarm")                            /* the setting of a timerfd */
+    RANK(SCHEDULER_CANCEL_WAITERS, 8, "scheduler.cancel_waiters") /* the calls of cancel_wait */   \
+    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")                   /* a wheel and its records */    \
+    RANK(SCHEDULER_WORK_QUEUE, 10, "scheduler.work_queue")        /* batches and workers */        \
+    RANK(SCHEDULER_RUN_STATS, 10, "scheduler.run_stats")          /* counters of an executor */    \
+    RANK(ALARM, 10, "alarm")                                      /* the setting of a timerfd */
 
 enum htw__lock_rank {
     HTW__RANK_NONE, /* a lock that was not initialized */

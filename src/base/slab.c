@@ -78,8 +78,8 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         .generation_max = UINT32_MAX >> (32u - generation_bits),
         .partial = HTW__SLAB_NONE,
         .empty = HTW__SLAB_NONE,
-        .spent = HTW__SLAB_NONE,
-        .absent = HTW__SLAB_NONE,
+        .exhausted = HTW__SLAB_NONE,
+        .unmapped = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
     HTW__ANNOTATE_ATOMIC(slab->views, sizeof(slab->views));
@@ -127,7 +127,7 @@ static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page
     }
     struct htw__slab_page *page = &slab->pages[place.segment][place.offset];
     page->number = number;
-    page->floor = 1; /* so that no handle is 0 */
+    page->min_generation = 1; /* so that no handle is 0 */
     slab->page_count++;
     *ret_page = page;
     return 0;
@@ -135,9 +135,9 @@ static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page
 
 int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
     struct htw__slab_page *page;
-    if (slab->absent != HTW__SLAB_NONE) {
-        page = htw__slab_page(slab, slab->absent);
-        slab->absent = page->next;
+    if (slab->unmapped != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->unmapped);
+        slab->unmapped = page->next;
     } else {
         int error = create_entry(slab, &page);
         if (error != 0)
@@ -146,7 +146,7 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
     page->used = 0;
     page->retired = false;
     page->free = HTW__SLAB_NONE;
-    page->highest = page->floor;
+    page->highest = page->min_generation;
     set_fresh(slab, page, 0);
     set_cells(slab, page, cells);
     push(slab, &slab->empty, page);
@@ -157,9 +157,9 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
 
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) {
     struct htw__slab_page *page;
-    if (slab->spent != HTW__SLAB_NONE) {
-        page = htw__slab_page(slab, slab->spent);
-        unlink_page(slab, &slab->spent, page);
+    if (slab->exhausted != HTW__SLAB_NONE) {
+        page = htw__slab_page(slab, slab->exhausted);
+        unlink_page(slab, &slab->exhausted, page);
     } else if (slab->empty_count > spare) {
         page = htw__slab_page(slab, slab->empty);
         unlink_page(slab, &slab->empty, page);
@@ -171,10 +171,10 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     slab->present_count--;
     set_cells(slab, page, NULL);
     /* `highest` is the generation of a free cell: no handle has it yet. */
-    page->floor = page->highest;
+    page->min_generation = page->highest;
     if (!page->retired) { /* a retired entry is never used again */
-        page->next = slab->absent;
-        slab->absent = page->number;
+        page->next = slab->unmapped;
+        slab->unmapped = page->number;
     }
     return cells;
 }
@@ -191,8 +191,8 @@ static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw_
     memset(cell->content, 0, sizeof(cell->content));
     HTW__ANNOTATE_ATOMIC(&cell->status, sizeof(cell->status));
     atomic_store_explicit(&cell->status,
-                          (uint64_t)page->floor << 32 | (uint64_t)page->number
-                                                            << HTW__STATUS_STATE_BITS,
+                          (uint64_t)page->min_generation << 32 | (uint64_t)page->number
+                                                                     << HTW__STATUS_STATE_BITS,
                           memory_order_relaxed);
     set_fresh(slab, page, slot + 1);
     return cell;
@@ -229,7 +229,7 @@ static void relist(struct htw__slab *slab, struct htw__slab_page *page, bool had
         push(slab, &slab->empty, page);
         slab->empty_count++;
     } else if (page->used == 0) {
-        push(slab, &slab->spent, page);
+        push(slab, &slab->exhausted, page);
     } else if (has_room(page)) {
         /* To the front: its freed cell is in the cache, and is used next. */
         push(slab, &slab->partial, page);
@@ -243,7 +243,7 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     bool had_room = has_room(page);
     HTW_ASSERT(page->used > 0);
     if (htw__status_generation(status) < slab->generation_max) {
-        htw__slab_rename(page, cell, status);
+        htw__slab_free_in_page(page, cell, status);
     } else { /* retired: in no list */
         page->used--;
         page->retired = true;

@@ -48,12 +48,12 @@ struct htw__slab_view {
 struct htw__slab_page {
     struct htw__cell *cells; /* as in the view, like `fresh` */
     uint32_t fresh;
-    uint32_t used;    /* cells in use */
-    uint32_t free;    /* the free cell that is used next; its content[0] is the one after */
-    uint32_t floor;   /* the generation with which fresh cells begin */
-    uint32_t highest; /* the highest generation of any cell freed in this memory */
+    uint32_t used;           /* cells in use */
+    uint32_t free;           /* the free cell that is used next; its content[0] is the one after */
+    uint32_t min_generation; /* the generation with which fresh cells begin */
+    uint32_t highest;        /* the highest generation of any cell freed in this memory */
     uint32_t number;
-    uint32_t next, previous; /* in its list; in `absent` only `next` is used */
+    uint32_t next, previous; /* in its list; in `unmapped` only `next` is used */
     bool retired; /* one of its cells is; then so is the entry when the page is released */
 };
 
@@ -61,13 +61,13 @@ struct htw__slab {
     alignas(64) struct htw__slab_view *_Atomic views[HTW__SLAB_SEGMENTS];
     alignas(64) struct htw__slab_page *current; /* the first of `partial`; NULL: there is none */
     struct htw__slab_page *pages[HTW__SLAB_SEGMENTS];
-    uint32_t page_count;     /* entries of the directory in use or absent */
+    uint32_t page_count;     /* entries of the directory in use or unmapped */
     uint32_t page_limit;     /* the most there may be */
     uint32_t generation_max; /* the last that fits into a handle */
     uint32_t partial;        /* pages with used and free cells; the last freed into is first */
     uint32_t empty;          /* pages with no cell in use */
-    uint32_t spent;          /* pages with all cells retired */
-    uint32_t absent;         /* entries whose page was released */
+    uint32_t exhausted;      /* pages with all cells retired */
+    uint32_t unmapped;       /* entries whose page was released */
     uint32_t empty_count;
     uint32_t present_count; /* pages that hold memory */
     struct htw_allocator allocator;
@@ -156,8 +156,8 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
 }
 
 /* Puts a cell on the list of free cells of its page, with the next generation. */
-static inline void htw__slab_rename(struct htw__slab_page *page, struct htw__cell *cell,
-                                    uint64_t status) {
+static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct htw__cell *cell,
+                                          uint64_t status) {
     uint32_t generation = htw__status_generation(status) + 1;
     page->used--;
     cell->content[0] = page->free;
@@ -179,7 +179,7 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
                          false))
         htw__slab_free_slow(slab, cell);
     else
-        htw__slab_rename(page, cell, status);
+        htw__slab_free_in_page(page, cell, status);
 }
 
 /* The cell of an index, whatever its generation; NULL: there is none. */

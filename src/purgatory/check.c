@@ -109,9 +109,10 @@ void htw__check_make(struct htw__frame *frame, struct htw__check *check) {
         if (!check->again || check->completed == check->max ||
             htw__purgatory_is_child(frame->purgatory))
             break;
-        unasked = check->author == check->once ? check->author : NULL;
+        unasked =
+            check->next_sole_requester == check->sole_requester ? check->sole_requester : NULL;
         one = 0;
-        check->once = check->author;
+        check->sole_requester = check->next_sole_requester;
         check->again = false;
     }
     frame->check = NULL;
@@ -137,10 +138,11 @@ static __attribute__((noinline)) bool check_again(const struct htw_purgatory *pu
     struct htw__check *outer = find_outer(purgatory, hash, key, size);
     if (outer == NULL)
         return false;
-    if (outer->again || outer->heard < outer->asked + HTW__CHECK_SLACK) {
-        const struct htw_request *author = htw__innermost_frame->request;
-        outer->author = !outer->again || outer->author == author ? author : NULL;
-        outer->heard++;
+    if (outer->again || outer->nested_checks_accepted < outer->asked + HTW__CHECK_EXTRA_ROUNDS) {
+        const struct htw_request *requester = htw__innermost_frame->request;
+        outer->next_sole_requester =
+            !outer->again || outer->next_sole_requester == requester ? requester : NULL;
+        outer->nested_checks_accepted++;
         outer->max = max > UINT64_MAX - outer->max ? UINT64_MAX : outer->max + max;
         outer->again = true;
     }

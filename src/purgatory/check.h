@@ -20,23 +20,24 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
 /*
  * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key
  * causes another round: walks inside walks would make n! calls for n requests. A check accepts one
- * inner check for each request of the first round and HTW__CHECK_SLACK more, or rounds could be
- * endless. A round that one request alone has caused does not ask it a second time.
+ * nested check for each request of the first round and HTW__CHECK_EXTRA_ROUNDS more, or rounds
+ * could be endless. If one request alone causes two rounds in a row, the second does not ask it.
  */
 struct htw__check {
     uint64_t hash;
     const void *key;
     size_t size;
-    uint64_t max;                     /* the most requests to complete, at least 1 */
-    uint64_t completed;               /* requests that have ended with HTW_REASON_COMPLETED */
-    uint64_t asked;                   /* requests in the first round */
-    uint64_t heard;                   /* inner checks that were accepted */
-    bool again;                       /* another round follows */
-    const struct htw_request *author; /* which this request alone has caused; NULL: several have */
-    const struct htw_request *once;   /* the last author that was asked again */
+    uint64_t max;       /* the most requests to complete, at least 1 */
+    uint64_t completed; /* requests that have ended with HTW_REASON_COMPLETED */
+    uint64_t asked;     /* requests in the first round */
+    uint64_t nested_checks_accepted;
+    bool again; /* another round follows */
+    /* The only request that has caused the next round, and the round that is being made; NULL:
+       several have. */
+    const struct htw_request *next_sole_requester, *sole_requester;
 };
 
-#define HTW__CHECK_SLACK 16u
+#define HTW__CHECK_EXTRA_ROUNDS 16u
 
 /* Makes a check, of which the first four members are set and the others 0. */
 void htw__check_make(struct htw__frame *frame, struct htw__check *check);

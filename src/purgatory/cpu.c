@@ -40,7 +40,7 @@ int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_cal
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
     htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
     htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
-    htw__waits_init(&cpu->waits);
+    htw__wait_histogram_init(&cpu->waits);
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         cpu->alarms[i].cpu = cpu;
     return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
@@ -88,7 +88,7 @@ void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats)
     htw__lock_acquire(&cpu->lock);
     htw_wheel_get_stats(cpu->wheel, &own);
     stats->memory_bytes += sizeof(*cpu) + own.memory_bytes;
-    htw__waits_add_stats(&cpu->waits, stats);
+    htw__wait_histogram_add_stats(&cpu->waits, stats);
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         stats->alarms += htw_is_pending(cpu->purgatory->scheduler, cpu->alarms[i].handle);
     htw__lock_release(&cpu->lock);

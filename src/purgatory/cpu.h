@@ -11,7 +11,7 @@
 
 #include "key_pool.h"
 #include "state.h"
-#include "waits.h"
+#include "wait_histogram.h"
 
 #include <sched.h>
 
@@ -35,7 +35,7 @@ struct htw__cpu {
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;
     htw_callback *on_alarm;
-    struct htw__waits waits;
+    struct htw__wait_histogram waits;
     struct htw__timeout_alarm alarms[HTW__ALARMS];
     alignas(HTW__CACHE_LINE) struct htw__lock key_pool_lock; /* guards the pool */
     struct htw__key_pool key_pool;

@@ -32,7 +32,7 @@ void htw__request_unlink(struct htw_request *request, int reason) {
     if ((request->_flags & HTW__REQUEST_ARMED) != 0)
         htw__timeout_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
-        htw__waiting_unlink(request, reason);
+        htw__threshold_unlink(request, reason);
     else if (request->_count > 0)
         unlink_from_keys(request, reason);
     else if (reason != HTW__NO_REASON)
@@ -46,7 +46,7 @@ static void count_wait(const struct htw_request *request) {
     uint32_t waited_ms = htw__waited_ms(request);
     struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
     htw__lock_acquire(&cpu->lock);
-    htw__waits_add(&cpu->waits, waited_ms);
+    htw__wait_histogram_add(&cpu->waits, waited_ms);
     htw__lock_release(&cpu->lock);
 }
 

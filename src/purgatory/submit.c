@@ -51,7 +51,7 @@ int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int6
     else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
         error = -ESHUTDOWN;
     else if (error == 0)
-        htw__waits_begin_without_clock(&htw__cpu_here(frame->purgatory)->waits, request);
+        htw__wait_histogram_begin_without_clock(&htw__cpu_here(frame->purgatory)->waits, request);
     if (error != 0)
         return undo(frame, request, error);
     enum htw_reason reason;

@@ -67,7 +67,7 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
         return error;
     struct htw__purgatory_shard *shard = threshold->shard;
     bool reached;
-    error = htw__waiting_link(threshold, request, value, &reached);
+    error = htw__threshold_link(threshold, request, value, &reached);
     if (error == 0 && reached) {
         htw__request_set_done(request);
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
@@ -81,16 +81,16 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     return htw__submit_wait(&frame, request, timeout_ns, error);
 }
 
-/* Ends all requests of a sweep. Returns how many, marked ones included. */
-static int64_t end_swept(struct htw__frame *frame, struct htw_threshold *threshold,
-                         struct htw__sweep *sweep, enum htw_reason reason) {
+/* Ends all requests of a walk. Returns how many, marked ones included. */
+static int64_t end_walked(struct htw__frame *frame, struct htw_threshold *threshold,
+                         struct htw__threshold_walk *walk, enum htw_reason reason) {
     int64_t ended = 0;
     htw__frame_push(frame, threshold->purgatory);
-    for (struct htw_request *request; (request = htw__waiting_next(threshold, sweep)) != NULL;
+    for (struct htw_request *request; (request = htw__threshold_next(threshold, walk)) != NULL;
          ended++)
         htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return htw__purgatory_answer(threshold->purgatory, ended + sweep->marked);
+    return htw__purgatory_answer(threshold->purgatory, ended + walk->marked);
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -100,14 +100,14 @@ int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
-    struct htw__sweep sweep = { .last_value = value, .mark = HTW__REQUEST_COMPLETE };
+    struct htw__threshold_walk walk = { .last_value = value, .mark = HTW__REQUEST_COMPLETE };
     htw__lock_acquire(&threshold->lock);
     bool is_higher = value > threshold->value;
     if (is_higher)
         threshold->value = value;
-    sweep.last_arrival = threshold->waiting.arrivals;
+    walk.last_arrival = threshold->waiting.arrivals;
     htw__lock_release(&threshold->lock);
-    return is_higher ? end_swept(&frame, threshold, &sweep, HTW_REASON_COMPLETED) : 0;
+    return is_higher ? end_walked(&frame, threshold, &walk, HTW_REASON_COMPLETED) : 0;
 }
 
 int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
@@ -134,11 +134,11 @@ int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason r
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
-    struct htw__sweep sweep = { .last_value = UINT64_MAX, .mark = marks[reason] };
+    struct htw__threshold_walk walk = { .last_value = UINT64_MAX, .mark = marks[reason] };
     htw__lock_acquire(&threshold->lock);
-    sweep.last_arrival = threshold->waiting.arrivals;
+    walk.last_arrival = threshold->waiting.arrivals;
     htw__lock_release(&threshold->lock);
-    return end_swept(&frame, threshold, &sweep, reason);
+    return end_walked(&frame, threshold, &walk, reason);
 }
 
 uint64_t htw_threshold_value(struct htw_threshold *threshold) {
@@ -158,7 +158,7 @@ static struct htw_request *close_next(struct htw_purgatory *purgatory, int64_t *
     htw__lock_acquire(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
         struct htw__link *link = purgatory->thresholds._next;
-        request = htw__waiting_close_next(threshold_of(link), marked);
+        request = htw__threshold_close_next(threshold_of(link), marked);
         if (request == NULL) {
             htw__link_unlink(link);
             htw__ring_push_back(&purgatory->closed_thresholds, link);
@@ -189,7 +189,7 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     int64_t marked = 0;
     htw__frame_push(&frame, purgatory);
     for (struct htw_request *request;
-         (request = htw__waiting_close_next(threshold, &marked)) != NULL;)
+         (request = htw__threshold_close_next(threshold, &marked)) != NULL;)
         htw__request_end(&frame, request, HTW_REASON_CLOSED);
     htw__frame_pop(&frame);
     if (htw__purgatory_is_child(purgatory))

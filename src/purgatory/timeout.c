@@ -38,7 +38,7 @@ int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
-    htw__waits_begin(&cpu->waits, request, now_ns);
+    htw__wait_histogram_begin(&cpu->waits, request, now_ns);
     if (timeout_ns > 0 && timeout_ns >= HTW_NEVER_NS - now_ns)
         return 0; /* past the end of time */
     htw_timer_init(&request->_timeout);

@@ -5,29 +5,30 @@
 #include "../base/random.h"
 
 /* Arrivals that follow each other get priorities that do not. */
-static uint64_t priority(const struct htw__value_tree *tree, const struct htw__waiting *node) {
+static uint64_t priority(const struct htw__value_tree *tree,
+                         const struct htw__threshold_node *node) {
     return htw__random_mix((node->_arrival + tree->seed) * HTW__RANDOM_STEP);
 }
 
-static struct htw__waiting **place_of(struct htw__value_tree *tree,
-                                      const struct htw__waiting *node) {
-    struct htw__waiting *parent = node->_parent;
+static struct htw__threshold_node **place_of(struct htw__value_tree *tree,
+                                             const struct htw__threshold_node *node) {
+    struct htw__threshold_node *parent = node->_parent;
     if (parent == NULL)
         return &tree->root;
     return parent->_left == node ? &parent->_left : &parent->_right;
 }
 
-static void set_child(struct htw__waiting *parent, struct htw__waiting **place,
-                      struct htw__waiting *child) {
+static void set_child(struct htw__threshold_node *parent, struct htw__threshold_node **place,
+                      struct htw__threshold_node *child) {
     *place = child;
     if (child != NULL)
         child->_parent = parent;
 }
 
 /* Rotation: the node and its parent change places. */
-static void rotate_up(struct htw__value_tree *tree, struct htw__waiting *node) {
-    struct htw__waiting *parent = node->_parent, *above = parent->_parent;
-    struct htw__waiting **place = place_of(tree, parent);
+static void rotate_up(struct htw__value_tree *tree, struct htw__threshold_node *node) {
+    struct htw__threshold_node *parent = node->_parent, *above = parent->_parent;
+    struct htw__threshold_node **place = place_of(tree, parent);
     if (parent->_left == node) {
         set_child(parent, &parent->_left, node->_right);
         set_child(node, &node->_right, parent);
@@ -38,20 +39,21 @@ static void rotate_up(struct htw__value_tree *tree, struct htw__waiting *node) {
     set_child(above, place, node);
 }
 
-void htw__value_tree_add(struct htw__value_tree *tree, struct htw__waiting *node, uint64_t value) {
-    struct htw__waiting **place = &tree->root, *parent = NULL;
+void htw__value_tree_add(struct htw__value_tree *tree, struct htw__threshold_node *node,
+                         uint64_t value) {
+    struct htw__threshold_node **place = &tree->root, *parent = NULL;
     while (*place != NULL) {
         parent = *place; /* equal values: behind the others */
         place = value < parent->_value ? &parent->_left : &parent->_right;
     }
-    *node = (struct htw__waiting) { ._value = value, ._arrival = ++tree->arrivals };
+    *node = (struct htw__threshold_node) { ._value = value, ._arrival = ++tree->arrivals };
     set_child(parent, place, node);
     uint64_t own = priority(tree, node);
     while (node->_parent != NULL && own > priority(tree, node->_parent))
         rotate_up(tree, node);
 }
 
-void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__waiting *node) {
+void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__threshold_node *node) {
     if (node->_arrival == 0)
         return;
     while (node->_left != NULL && node->_right != NULL)
@@ -62,10 +64,10 @@ void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__waiting *n
     node->_arrival = 0;
 }
 
-struct htw__waiting *htw__value_tree_after(const struct htw__value_tree *tree, uint64_t value,
-                                           uint64_t arrival) {
-    struct htw__waiting *found = NULL;
-    for (struct htw__waiting *node = tree->root; node != NULL;) {
+struct htw__threshold_node *htw__value_tree_after(const struct htw__value_tree *tree,
+                                                  uint64_t value, uint64_t arrival) {
+    struct htw__threshold_node *found = NULL;
+    for (struct htw__threshold_node *node = tree->root; node != NULL;) {
         bool is_behind =
             node->_value > value || (node->_value == value && node->_arrival > arrival);
         if (is_behind)

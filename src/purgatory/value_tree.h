@@ -15,20 +15,21 @@
 #include <htw/purgatory.h>
 
 struct htw__value_tree {
-    struct htw__waiting *root; /* NULL: empty */
-    uint64_t arrivals;         /* how many nodes were added: the number of the last one */
-    uint64_t seed;             /* of the priorities, so that no user can choose them */
+    struct htw__threshold_node *root; /* NULL: empty */
+    uint64_t arrivals;                /* how many nodes were added: the number of the last one */
+    uint64_t seed;                    /* of the priorities, so that no user can choose them */
 };
 
 /* Adds a node that is in no tree. O(log nodes). */
-void htw__value_tree_add(struct htw__value_tree *tree, struct htw__waiting *node, uint64_t value);
+void htw__value_tree_add(struct htw__value_tree *tree, struct htw__threshold_node *node,
+                         uint64_t value);
 
 /* Removes a node, if it is in the tree. O(log nodes). */
-void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__waiting *node);
+void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__threshold_node *node);
 
 /* The first node behind a value and an arrival, in the order of the tree; all are behind (0, 0).
    NULL: there is none. O(log nodes). */
-struct htw__waiting *htw__value_tree_after(const struct htw__value_tree *tree, uint64_t value,
-                                           uint64_t arrival);
+struct htw__threshold_node *htw__value_tree_after(const struct htw__value_tree *tree,
+                                                  uint64_t value, uint64_t arrival);
 
 #endif /* HTW_SRC_PURGATORY_VALUE_TREE_H */

@@ -19,26 +19,27 @@ struct htw_threshold {
 
 /* The requests that a call ends: those that wait for `last_value` or less, and came no later than
    `last_arrival`, since hooks may add more. */
-struct htw__sweep {
+struct htw__threshold_walk {
     uint64_t last_value, last_arrival;
-    uint64_t value, arrival; /* the sweep goes on behind these */
+    uint64_t value, arrival; /* the walk goes on behind these */
     uint32_t mark;           /* for busy requests: one of HTW__REQUEST_FORCED */
-    int64_t marked;          /* busy requests that this sweep has marked */
+    int64_t marked;          /* busy requests that this walk has marked */
 };
 
 /* Adds a request, unless the value has been reached already (`*ret_reached`). 0 or -ESHUTDOWN. The
    owner only. */
-int htw__waiting_link(struct htw_threshold *threshold, struct htw_request *request, uint64_t value,
-                      bool *ret_reached);
+int htw__threshold_link(struct htw_threshold *threshold, struct htw_request *request,
+                        uint64_t value, bool *ret_reached);
 
 /* Removes a request, and counts that: an enum htw_reason or HTW__NO_REASON. The owner only. */
-void htw__waiting_unlink(struct htw_request *request, int reason);
+void htw__threshold_unlink(struct htw_request *request, int reason);
 
-/* Owns the next request of a sweep. Busy ones are marked. All of them are taken out of the tree.
-   NULL: the sweep is over, or this is a child. */
-struct htw_request *htw__waiting_next(struct htw_threshold *threshold, struct htw__sweep *sweep);
+/* Owns the next request of a walk. Busy ones are marked. All of them are taken out of the tree.
+   NULL: the walk is over, or this is a child. */
+struct htw_request *htw__threshold_next(struct htw_threshold *threshold,
+                                        struct htw__threshold_walk *walk);
 
 /* Closes the threshold, and does the same for any request of it. Adds the marked ones. */
-struct htw_request *htw__waiting_close_next(struct htw_threshold *threshold, int64_t *marked);
+struct htw_request *htw__threshold_close_next(struct htw_threshold *threshold, int64_t *marked);
 
 #endif /* HTW_SRC_PURGATORY_WAITING_H */

@@ -79,8 +79,8 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
     if (key == NULL) {
         if ((key = add_key(shard, hash, source)) == NULL)
             return -ENOMEM;
-    } else if ((key->node.tag & HTW__KEY_IDLE) != 0) {
-        key->node.tag &= ~(uint32_t)HTW__KEY_IDLE;
+    } else if ((key->node.tag & HTW__KEY_UNWATCHED) != 0) {
+        key->node.tag &= ~(uint32_t)HTW__KEY_UNWATCHED;
         shard->idle--;
     }
     watch->_key |= (uintptr_t)key;
@@ -91,11 +91,11 @@ int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch
 
 /* Whether a deferred check holds a key without watches; counts the key as idle if so. */
 static bool is_held(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
-    bool was_idle = (key->node.tag & HTW__KEY_IDLE) != 0;
+    bool was_unwatched = (key->node.tag & HTW__KEY_UNWATCHED) != 0;
     bool held = (key->node.tag & HTW__KEY_DEFERRED) != 0;
     if (held)
-        key->node.tag |= HTW__KEY_IDLE;
-    shard->idle += (uint64_t)held - (uint64_t)was_idle;
+        key->node.tag |= HTW__KEY_UNWATCHED;
+    shard->idle += (uint64_t)held - (uint64_t)was_unwatched;
     return held;
 }
 
@@ -104,7 +104,7 @@ void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
     if (!htw__ring_is_empty(&key->watches))
         return;
     bool is_orphan = false;
-    if ((key->node.tag & (HTW__KEY_DEFERRED | HTW__KEY_IDLE | HTW__KEY_ORPHAN)) != 0) {
+    if ((key->node.tag & (HTW__KEY_DEFERRED | HTW__KEY_UNWATCHED | HTW__KEY_ORPHAN)) != 0) {
         if (is_held(shard, key))
             return;
         is_orphan = (key->node.tag & HTW__KEY_ORPHAN) != 0;

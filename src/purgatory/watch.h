@@ -19,7 +19,7 @@ enum {
     HTW__KEY_LONG = 1u << 0,     /* allocated by itself, not in a key pool */
     HTW__KEY_DEFERRED = 1u << 1, /* a deferred check holds it, which has not begun */
     HTW__KEY_ORPHAN = 1u << 2,   /* no longer in the table, because the shard was closed */
-    HTW__KEY_IDLE = 1u << 3      /* no request waits on it, and it is counted as idle */
+    HTW__KEY_UNWATCHED = 1u << 3 /* no request waits on it, and it is counted as idle */
 };
 #define HTW__KEY_NUMBER_SHIFT 8 /* a byte of the tag: the slot in its chunk */
 #define HTW__KEY_CPU_SHIFT 16   /* the rest: the CPU of the pool */

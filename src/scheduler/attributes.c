@@ -126,11 +126,11 @@ void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes
 /* ---- the end of a timer */
 
 void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record,
-                            bool has_attributes, struct htw__ended *ret_ended) {
+                            bool has_attributes, struct htw__timer_end *ret_ended) {
     struct htw__attributes *attributes = has_attributes ? record->attributes : NULL;
     if (has_attributes && attributes->paused)
         htw__attributes_resume(record, attributes, htw__now_ns(shard->scheduler));
-    *ret_ended = (struct htw__ended) {
+    *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
                        .callback = record->callback,
                        .arg = has_attributes ? attributes->arg : record->arg,
@@ -151,13 +151,13 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
 /* In a frame: the thread that ended the timer is still in a call of the library, and a hook that
    stopped the scheduler would destroy what that call uses. */
 static void call_hook(struct htw_scheduler *scheduler, const struct htw__attributes *attributes) {
-    struct htw__run run = { .scheduler = scheduler };
-    htw__run_push(&run);
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
     attributes->release(attributes->arg);
-    htw__run_pop(&run);
+    htw__callback_frame_pop(&frame);
 }
 
-void htw__ended_release(struct htw_scheduler *scheduler, const struct htw__ended *ended) {
+void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__timer_end *ended) {
     if (ended->attributes == NULL)
         return;
     if (ended->attributes->release != NULL)

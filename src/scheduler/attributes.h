@@ -86,22 +86,22 @@ void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes
 
 /* ---- the end of a timer, without a run or after its last run */
 
-struct htw__ended {
+struct htw__timer_end {
     struct htw_unexpired unexpired;
     struct htw__attributes *attributes; /* in no group and no table; NULL: it had none */
 };
 
 /* Step 1, under the lock of the shard: takes the attributes, if any, out of group and table. */
 void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record,
-                            bool has_attributes, struct htw__ended *ret_ended);
+                            bool has_attributes, struct htw__timer_end *ret_ended);
 
 /* Between the steps: the argument that the user gets back; NULL if the release hook gets it. */
-static inline void *htw__ended_arg(const struct htw__ended *ended) {
+static inline void *htw__timer_end_arg(const struct htw__timer_end *ended) {
     bool has_hook = ended->attributes != NULL && ended->attributes->release != NULL;
     return has_hook ? NULL : ended->unexpired.arg;
 }
 
 /* Step 2, with no lock held: calls the release hook, if any, and frees the attributes. */
-void htw__ended_release(struct htw_scheduler *scheduler, const struct htw__ended *ended);
+void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__timer_end *ended);
 
 #endif /* HTW_SRC_SCHEDULER_ATTRIBUTES_H */

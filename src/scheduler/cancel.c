@@ -20,7 +20,7 @@ static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__rec
 }
 
 enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,
-                                    struct htw__ended *ret_ended) {
+                                    struct htw__timer_end *ret_ended) {
     uint64_t status = htw__status_of(record);
     enum htw__state state;
     do {
@@ -64,15 +64,15 @@ static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *re
 /* All other cases. Under the lock, which this releases. `record` and `ret_arg` may be NULL. */
 static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
                                                  struct htw__record *record, void **ret_arg) {
-    struct htw__ended ended;
+    struct htw__timer_end ended;
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
     bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
-            *ret_arg = htw__ended_arg(&ended);
-        htw__ended_release(shard->scheduler, &ended);
+            *ret_arg = htw__timer_end_arg(&ended);
+        htw__timer_end_release(shard->scheduler, &ended);
     }
     clean_up_soon_if(shard, needs_cleanup && !htw__is_child(shard->scheduler));
     return (int)outcome;
@@ -157,8 +157,8 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
 
 /* ---- and wait */
 
-/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waits_notify().
-   Under the mutex of `waits`, so that the notification cannot come before the wait. */
+/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waiters_notify().
+   Under the mutex of `cancel_waiters`, so that the notification cannot come before the wait. */
 static bool is_running(struct htw__shard *shard, htw_handle handle) {
     uint64_t status;
     htw__lock_acquire(&shard->lock);
@@ -173,9 +173,9 @@ static bool is_running(struct htw__shard *shard, htw_handle handle) {
 
 /* Also called when the thread is cancelled while it waits. */
 static void end_wait(void *arg) {
-    struct htw__cancel_waits *waits = arg;
-    htw__cancel_waits_remove(waits);
-    htw__mutex_unlock(&waits->mutex);
+    struct htw__cancel_waiters *waiters = arg;
+    htw__cancel_waiters_remove(waiters);
+    htw__mutex_unlock(&waiters->mutex);
 }
 
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
@@ -183,15 +183,15 @@ int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     if (outcome != HTW_RUNNING)
         return outcome;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    struct htw__cancel_waits *waits = &scheduler->waits;
+    struct htw__cancel_waiters *waiters = &scheduler->cancel_waiters;
     bool deadlock;
-    htw__mutex_lock(&waits->mutex);
-    pthread_cleanup_push(end_wait, waits);
-    deadlock = htw__cancel_waits_would_deadlock(waits, scheduler, handle);
+    htw__mutex_lock(&waiters->mutex);
+    pthread_cleanup_push(end_wait, waiters);
+    deadlock = htw__cancel_waiters_would_deadlock(waiters, scheduler, handle);
     if (!deadlock)
-        htw__cancel_waits_add(waits, scheduler, handle);
+        htw__cancel_waiters_add(waiters, scheduler, handle);
     while (!deadlock && is_running(shard, handle))
-        htw__mutex_wait(&waits->mutex, &waits->ended);
+        htw__mutex_wait(&waiters->mutex, &waiters->ended);
     pthread_cleanup_pop(1);
     return deadlock ? -EDEADLK : outcome;
 }

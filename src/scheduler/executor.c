@@ -18,8 +18,8 @@ static struct htw__record *record_of(struct htw_task *task) {
 }
 
 /* Also called where a callback that the executor runs at once unwinds the stack. */
-static void pop(struct htw__run *run) {
-    htw__run_pop(run);
+static void pop(struct htw__callback_frame *frame) {
+    htw__callback_frame_pop(frame);
 }
 
 void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
@@ -30,16 +30,16 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
         batch->records[i]->shard = batch->shard;
         tasks[i] = task_of(batch->records[i]);
     }
-    htw__pool_add_outstanding(&scheduler->pool, batch->count);
+    htw__work_queue_add_outstanding(&scheduler->work_queue, batch->count);
     /* In a frame, so that the executor cannot wait for this thread by stopping the scheduler. */
-    struct htw__run run __attribute__((cleanup(pop))) = { .scheduler = scheduler };
-    htw__run_push(&run);
+    struct htw__callback_frame frame __attribute__((cleanup(pop))) = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
     scheduler->executor.execute(scheduler->executor.context, tasks, batch->count);
 }
 
 static void end_task(struct htw_scheduler **scheduler) {
     if (!htw__is_child(*scheduler))
-        htw__pool_end_outstanding(&(*scheduler)->pool);
+        htw__work_queue_end_outstanding(&(*scheduler)->work_queue);
 }
 
 void htw_task_run(struct htw_task *task) {
@@ -51,7 +51,7 @@ void htw_task_run(struct htw_task *task) {
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
     struct htw_scheduler *counted __attribute__((cleanup(end_task), unused)) = scheduler;
-    htw__run_batch(scheduler->executor_runner, &batch);
+    htw__run_batch(scheduler->executor_run_stats, &batch);
 }
 
 int htw_task_drop(struct htw_task *task, void **ret_arg) {
@@ -62,17 +62,17 @@ int htw_task_drop(struct htw_task *task, void **ret_arg) {
     struct htw_scheduler *scheduler = shard->scheduler;
     if (htw__is_child(scheduler))
         return -EOWNERDEAD;
-    struct htw__ended ended;
+    struct htw__timer_end ended;
     htw__lock_acquire(&shard->lock);
     enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
     htw__shard_free_record(shard, record);
     htw__lock_release(&shard->lock);
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
-            *ret_arg = htw__ended_arg(&ended);
-        htw__ended_release(scheduler, &ended);
+            *ret_arg = htw__timer_end_arg(&ended);
+        htw__timer_end_release(scheduler, &ended);
     }
     if (!htw__is_child(scheduler))
-        htw__pool_end_outstanding(&scheduler->pool);
+        htw__work_queue_end_outstanding(&scheduler->work_queue);
     return (int)outcome;
 }

@@ -24,7 +24,7 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
     HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     int error = htw__waker_init(&expirer->waker, scheduler);
     if (error == 0 && runs_callbacks(scheduler) &&
-        (expirer->runner = htw__runner_create(scheduler)) == NULL)
+        (expirer->run_stats = htw__run_stats_create(scheduler)) == NULL)
         error = -ENOMEM;
     return error;
 }
@@ -33,7 +33,7 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__runner_destroy(expirer->scheduler, expirer->runner);
+    htw__run_stats_destroy(expirer->scheduler, expirer->run_stats);
 }
 
 uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
@@ -62,7 +62,7 @@ static void dispatch(struct htw__expirer *expirer, struct htw__batch *batch) {
     else if (scheduler->has_executor)
         htw__executor_submit(scheduler, batch);
     else
-        htw__run_batch(expirer->runner, batch);
+        htw__run_batch(expirer->run_stats, batch);
 }
 
 static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard, int64_t now_ns,

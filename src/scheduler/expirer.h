@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* expirer.h - waits for deadlines and runs due timers, in a thread of its own or in that of the
-   user (drive.c). */
+   user (process.c). */
 #ifndef HTW_SRC_SCHEDULER_EXPIRER_H
 #define HTW_SRC_SCHEDULER_EXPIRER_H
 
@@ -13,8 +13,8 @@ struct htw__expirer {
     unsigned index;
     uint32_t first_shard; /* the one of its shards that it serves first */
     pthread_t thread;
-    struct htw__runner *runner; /* where it runs callbacks itself; otherwise NULL */
-    struct htw__batch batch;    /* where there are no workers */
+    struct htw__run_stats *run_stats; /* where it runs callbacks itself; otherwise NULL */
+    struct htw__batch batch;          /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
 };
 

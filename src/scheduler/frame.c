@@ -4,74 +4,79 @@
 
 #include "../base/annotate.h"
 
-_Thread_local struct htw__run *htw__innermost_run;
+_Thread_local struct htw__callback_frame *htw__innermost_callback_frame;
 
 bool htw__is_inside(const struct htw_scheduler *scheduler) {
-    for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
-        if (run->scheduler == scheduler)
+    for (const struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
+         frame = frame->outer)
+        if (frame->scheduler == scheduler)
             return true;
     return false;
 }
 
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (const struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
-        if (run->scheduler == scheduler && run->handle == handle)
+    for (const struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
+         frame = frame->outer)
+        if (frame->scheduler == scheduler && frame->handle == handle)
             return true;
     return false;
 }
 
-void htw__cancel_waits_init(struct htw__cancel_waits *waits) {
+void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters) {
     /* For helgrind a mutex is free before its owner has written to it for the last time. */
-    HTW__ANNOTATE_ATOMIC(&waits->mutex, sizeof(waits->mutex));
-    htw__mutex_init(&waits->mutex, HTW__RANK_SCHEDULER_WAITS);
-    pthread_cond_init(&waits->ended, NULL);
-    waits->first = NULL;
+    HTW__ANNOTATE_ATOMIC(&waiters->mutex, sizeof(waiters->mutex));
+    htw__mutex_init(&waiters->mutex, HTW__RANK_SCHEDULER_CANCEL_WAITERS);
+    pthread_cond_init(&waiters->ended, NULL);
+    waiters->first = NULL;
 }
 
-void htw__cancel_waits_fini(struct htw__cancel_waits *waits) {
-    pthread_cond_destroy(&waits->ended);
-    htw__mutex_fini(&waits->mutex);
+void htw__cancel_waiters_fini(struct htw__cancel_waiters *waiters) {
+    pthread_cond_destroy(&waiters->ended);
+    htw__mutex_fini(&waiters->mutex);
 }
 
-void htw__cancel_waits_notify(struct htw__cancel_waits *waits) {
-    htw__mutex_lock(&waits->mutex);
-    pthread_cond_broadcast(&waits->ended);
-    htw__mutex_unlock(&waits->mutex);
+void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters) {
+    htw__mutex_lock(&waiters->mutex);
+    pthread_cond_broadcast(&waiters->ended);
+    htw__mutex_unlock(&waiters->mutex);
 }
 
 /* The handle for which the callback of another handle waits; 0: none. */
-static htw_handle awaited_by(const struct htw__cancel_waits *waits, htw_handle handle) {
-    for (const struct htw__run *run = waits->first; run != NULL; run = run->next_waiting)
-        if (run->handle == handle)
-            return run->awaited;
+static htw_handle awaited_by(const struct htw__cancel_waiters *waiters, htw_handle handle) {
+    for (const struct htw__callback_frame *frame = waiters->first; frame != NULL;
+         frame = frame->next_waiting)
+        if (frame->handle == handle)
+            return frame->awaited;
     return 0;
 }
 
-bool htw__cancel_waits_would_deadlock(const struct htw__cancel_waits *waits,
-                                      const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (htw_handle awaited = handle; awaited != 0; awaited = awaited_by(waits, awaited))
+bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
+                                        const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (htw_handle awaited = handle; awaited != 0; awaited = awaited_by(waiters, awaited))
         if (htw__is_inside_timer(scheduler, awaited))
             return true;
     return false;
 }
 
-void htw__cancel_waits_add(struct htw__cancel_waits *waits, const struct htw_scheduler *scheduler,
-                           htw_handle handle) {
-    for (struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer)
-        if (run->scheduler == scheduler) {
-            run->awaited = handle;
-            run->next_waiting = waits->first;
-            waits->first = run;
+void htw__cancel_waiters_add(struct htw__cancel_waiters *waiters,
+                             const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
+         frame = frame->outer)
+        if (frame->scheduler == scheduler) {
+            frame->awaited = handle;
+            frame->next_waiting = waiters->first;
+            waiters->first = frame;
         }
 }
 
-void htw__cancel_waits_remove(struct htw__cancel_waits *waits) {
-    for (struct htw__run *run = htw__innermost_run; run != NULL; run = run->outer) {
-        struct htw__run **place = &waits->first;
-        while (*place != NULL && *place != run)
+void htw__cancel_waiters_remove(struct htw__cancel_waiters *waiters) {
+    for (struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
+         frame = frame->outer) {
+        struct htw__callback_frame **place = &waiters->first;
+        while (*place != NULL && *place != frame)
             place = &(*place)->next_waiting;
         if (*place != NULL)
-            *place = run->next_waiting;
-        run->awaited = 0;
+            *place = frame->next_waiting;
+        frame->awaited = 0;
     }
 }

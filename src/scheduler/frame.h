@@ -13,26 +13,27 @@
 
 #include <htw/scheduler.h>
 
-struct htw__run {
+struct htw__callback_frame {
     const struct htw_scheduler *scheduler;
-    htw_handle handle;      /* of the timer whose callback runs; 0: hook, visitor or executor */
-    struct htw__run *outer; /* of the same thread */
+    htw_handle handle; /* of the timer whose callback runs; 0: hook, visitor or executor */
+    struct htw__callback_frame *outer; /* of the same thread */
     htw_handle
-        awaited; /* 0: it does not wait. Guarded by htw__cancel_waits.mutex, as is the next */
-    struct htw__run *next_waiting;
+        awaited; /* 0: it does not wait. Guarded by htw__cancel_waiters.mutex, as is the next */
+    struct htw__callback_frame *next_waiting;
 };
 
 /* The innermost frame of this thread; NULL: it is in no callback. */
-extern _Thread_local struct htw__run *htw__innermost_run __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct htw__callback_frame *htw__innermost_callback_frame
+    __attribute__((tls_model("initial-exec")));
 
-static inline void htw__run_push(struct htw__run *run) {
-    run->outer = htw__innermost_run;
-    htw__innermost_run = run;
+static inline void htw__callback_frame_push(struct htw__callback_frame *frame) {
+    frame->outer = htw__innermost_callback_frame;
+    htw__innermost_callback_frame = frame;
 }
 
-/* Also where a callback does not return but unwinds the stack: frames inside `run` are gone. */
-static inline void htw__run_pop(const struct htw__run *run) {
-    htw__innermost_run = run->outer;
+/* Also where a callback does not return but unwinds the stack: frames inside `frame` are gone. */
+static inline void htw__callback_frame_pop(const struct htw__callback_frame *frame) {
+    htw__innermost_callback_frame = frame->outer;
 }
 
 /* Whether this thread is in a callback, hook, visitor or executor of the scheduler. */
@@ -42,27 +43,27 @@ bool htw__is_inside(const struct htw_scheduler *scheduler);
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle);
 
 /* The frames of a scheduler that wait in htw_cancel_wait(), and what wakes them. */
-struct htw__cancel_waits {
+struct htw__cancel_waiters {
     struct htw__mutex mutex;
     pthread_cond_t ended; /* a callback that is awaited has returned */
-    struct htw__run *first;
+    struct htw__callback_frame *first;
 };
 
-void htw__cancel_waits_init(struct htw__cancel_waits *waits);
-void htw__cancel_waits_fini(struct htw__cancel_waits *waits);
+void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters);
+void htw__cancel_waiters_fini(struct htw__cancel_waiters *waiters);
 
 /* Wakes the waiting threads: a callback that is awaited has returned. Takes the mutex. */
-void htw__cancel_waits_notify(struct htw__cancel_waits *waits);
+void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters);
 
 /* Whether a callback that this thread is in would wait for itself, directly or through other
    callbacks that wait. Under the mutex. */
-bool htw__cancel_waits_would_deadlock(const struct htw__cancel_waits *waits,
-                                      const struct htw_scheduler *scheduler, htw_handle handle);
+bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
+                                        const struct htw_scheduler *scheduler, htw_handle handle);
 
 /* From now on, and no longer, the callbacks of this scheduler that this thread is in wait for
    `handle`. Under the mutex. */
-void htw__cancel_waits_add(struct htw__cancel_waits *waits, const struct htw_scheduler *scheduler,
-                           htw_handle handle);
-void htw__cancel_waits_remove(struct htw__cancel_waits *waits);
+void htw__cancel_waiters_add(struct htw__cancel_waiters *waiters,
+                             const struct htw_scheduler *scheduler, htw_handle handle);
+void htw__cancel_waiters_remove(struct htw__cancel_waiters *waiters);
 
 #endif /* HTW_SRC_SCHEDULER_FRAME_H */

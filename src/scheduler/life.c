@@ -21,23 +21,23 @@ void htw__life_fini(struct htw__life *life) {
 
 int htw__life_begin_drive(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
-    int error = life->phase != HTW__ALIVE ? -ESHUTDOWN : life->driven ? -EBUSY : 0;
+    int error = life->phase != HTW__ALIVE ? -ESHUTDOWN : life->processing ? -EBUSY : 0;
     if (error == 0)
-        life->driven = true;
+        life->processing = true;
     htw__mutex_unlock(&life->mutex);
     return error;
 }
 
 void htw__life_end_drive(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
-    life->driven = false;
+    life->processing = false;
     pthread_cond_broadcast(&life->changed);
     htw__mutex_unlock(&life->mutex);
 }
 
 void htw__life_wait_for_driver(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
-    while (life->driven)
+    while (life->processing)
         htw__mutex_wait(&life->mutex, &life->changed);
     htw__mutex_unlock(&life->mutex);
 }

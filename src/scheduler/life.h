@@ -13,7 +13,7 @@ struct htw__life {
     pthread_cond_t changed;
     enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
     unsigned expirers_started;
-    bool driven; /* a thread is in process(), advance() or set_time() */
+    bool processing; /* a thread is in process(), advance() or set_time() */
 };
 
 void htw__life_init(struct htw__life *life);

@@ -41,16 +41,16 @@ struct htw__record {
         struct {
             union {
                 struct htw_timer timer;
-                struct { /* while it is in no wheel; must not overlap timer._where */
+                struct { /* while it is in no wheel; must not overlap timer._location */
                     struct htw__record *next;
                     struct htw__shard *shard;
                 };
             };
             union {
                 htw_callback *callback;
-                struct {                  /* while it is on the stack of stale records */
-                    uint32_t next_stale;  /* index of the next record on the stack */
-                    uint32_t later_stale; /* hint: index of a record some places further on */
+                struct {                     /* while it is on the stack of stale records */
+                    uint32_t next_stale;     /* index of the next record on the stack */
+                    uint32_t prefetch_stale; /* hint: index of a record some places further on */
                 };
             };
             union {

@@ -5,38 +5,40 @@
 #include "attributes.h"
 #include "credit.h"
 
-struct htw__runner *htw__runner_create(const struct htw_scheduler *scheduler) {
-    struct htw__runner *runner = htw__allocate(&scheduler->allocator, sizeof(*runner));
-    if (runner == NULL)
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler) {
+    struct htw__run_stats *run_stats = htw__allocate(&scheduler->allocator, sizeof(*run_stats));
+    if (run_stats == NULL)
         return NULL;
-    *runner = (struct htw__runner) { 0 };
-    htw__lock_init(&runner->lock, HTW__RANK_SCHEDULER_RUNNER);
-    HTW__ANNOTATE_ATOMIC(&runner->started, sizeof(*runner) - offsetof(struct htw__runner, started));
-    htw__histogram_init(&runner->lateness);
-    htw__histogram_init(&runner->duration);
-    return runner;
+    *run_stats = (struct htw__run_stats) { 0 };
+    htw__lock_init(&run_stats->lock, HTW__RANK_SCHEDULER_RUN_STATS);
+    HTW__ANNOTATE_ATOMIC(&run_stats->started,
+                         sizeof(*run_stats) - offsetof(struct htw__run_stats, started));
+    htw__histogram_init(&run_stats->lateness);
+    htw__histogram_init(&run_stats->duration);
+    return run_stats;
 }
 
-void htw__runner_destroy(const struct htw_scheduler *scheduler, struct htw__runner *runner) {
-    htw__release(&scheduler->allocator, runner, sizeof(*runner));
+void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
+                            struct htw__run_stats *run_stats) {
+    htw__release(&scheduler->allocator, run_stats, sizeof(*run_stats));
 }
 
-static void lock_counters(struct htw__runner *runner) {
-    if (runner->shared)
-        htw__lock_acquire(&runner->lock);
+static void lock_counters(struct htw__run_stats *run_stats) {
+    if (run_stats->shared)
+        htw__lock_acquire(&run_stats->lock);
 }
 
-static void unlock_counters(struct htw__runner *runner) {
-    if (runner->shared)
-        htw__lock_release(&runner->lock);
+static void unlock_counters(struct htw__run_stats *run_stats) {
+    if (run_stats->shared)
+        htw__lock_release(&run_stats->lock);
 }
 
 /* The work of a thread on a batch. */
 struct pass {
-    struct htw__runner *runner;
+    struct htw__run_stats *run_stats;
     struct htw__shard *shard;
     struct htw__batch *batch;
-    struct htw__run run;
+    struct htw__callback_frame frame;
     int64_t now_ns;
     struct htw__record *running; /* whose callback is being called; NULL: none */
     bool running_has_attributes;
@@ -76,14 +78,14 @@ static bool is_to_run(uint64_t status) {
    sees the count. */
 static inline __attribute__((always_inline)) void count_start(struct pass *pass,
                                                               struct htw_expiration *expiration) {
-    struct htw__runner *runner = pass->runner;
+    struct htw__run_stats *run_stats = pass->run_stats;
     expiration->late_ns = htw__late_ns(pass->now_ns, expiration->deadline_ns);
-    lock_counters(runner);
+    lock_counters(run_stats);
     if (expiration->late_ns > expiration->scheduler->late_threshold_ns)
-        htw__counter_add(&runner->late, 1);
-    htw__histogram_record(&runner->lateness, (uint64_t)expiration->late_ns);
-    htw__counter_add(&runner->started, 1);
-    unlock_counters(runner);
+        htw__counter_add(&run_stats->late, 1);
+    htw__histogram_record(&run_stats->lateness, (uint64_t)expiration->late_ns);
+    htw__counter_add(&run_stats->started, 1);
+    unlock_counters(run_stats);
 }
 
 /* A timer without attributes starts without the lock. The deadline is read before the step to
@@ -146,7 +148,7 @@ static void finish_record(struct pass *pass, struct htw__record *record) {
     while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         ;
     if (status & HTW__AWAITED)
-        htw__cancel_waits_notify(&pass->shard->scheduler->waits);
+        htw__cancel_waiters_notify(&pass->shard->scheduler->cancel_waiters);
     pass->ended[pass->ended_count++] = record;
 }
 
@@ -182,14 +184,14 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     struct htw__attributes *attributes = status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL;
     bool repeats = attributes != NULL && attributes->period_ns > 0;
     bool again = !(status & HTW__CANCEL) && ((status & HTW__REARM) || repeats);
-    struct htw__ended ended = { .attributes = NULL };
+    struct htw__timer_end ended = { .attributes = NULL };
     if (again) {
         uint64_t missed =
             status & HTW__REARM ? 0 : plan_next_run(attributes, &record->deadline_ns, pass->now_ns);
-        lock_counters(pass->runner);
-        htw__counter_add(&pass->runner->missed, missed);
-        htw__counter_add(&pass->runner->rearmed, 1);
-        unlock_counters(pass->runner);
+        lock_counters(pass->run_stats);
+        htw__counter_add(&pass->run_stats->missed, missed);
+        htw__counter_add(&pass->run_stats->rearmed, 1);
+        unlock_counters(pass->run_stats);
         htw__status_set(record, htw__status_in(status, HTW__PENDING, status & HTW__HAS_ATTRIBUTES));
         /* Another thread may have moved it to an instant after the end of the callback. */
         int64_t now_ns = status & HTW__REARM ? htw__now_ns(scheduler) : pass->now_ns;
@@ -208,22 +210,22 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__shard_wake(shard);
     if (again)
         return;
-    htw__ended_release(scheduler, &ended);
+    htw__timer_end_release(scheduler, &ended);
     if (!htw__is_child(scheduler))
         finish_record(pass, record);
 }
 
 /* After a callback that has returned or unwound the stack. */
 static inline __attribute__((always_inline)) void end_run(struct pass *pass) {
-    struct htw__runner *runner = pass->runner;
+    struct htw__run_stats *run_stats = pass->run_stats;
     struct htw__record *record = pass->running;
     int64_t end_ns = htw__now_ns(pass->shard->scheduler);
     pass->running = NULL;
-    lock_counters(runner);
-    htw__histogram_record(&runner->duration,
+    lock_counters(run_stats);
+    htw__histogram_record(&run_stats->duration,
                           end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
-    htw__counter_add(&runner->ended, 1);
-    unlock_counters(runner);
+    htw__counter_add(&run_stats->ended, 1);
+    unlock_counters(run_stats);
     pass->now_ns = end_ns;
     if (pass->running_has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
@@ -242,7 +244,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     if (!start.repeats)
         htw__credit_release_shared(scheduler, 1);
     htw_callback *callback = record->callback;
-    start.expiration.handle = pass->run.handle = htw__handle_of(shard, record);
+    start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
 
     pass->running_has_attributes = start.has_attributes;
     pass->running = record;
@@ -308,24 +310,24 @@ static void end_pass(struct pass *pass) {
     const struct htw_scheduler *scheduler = pass->shard->scheduler;
     if (pass->running != NULL && !htw__is_child(scheduler))
         end_unwound_run(pass);
-    htw__run_pop(&pass->run);
+    htw__callback_frame_pop(&pass->frame);
     if (htw__is_child(scheduler))
         return;
     free_ended(pass);
     htw__keep_unstarted(pass->batch);
 }
 
-void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch) {
+void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) {
     struct htw_scheduler *scheduler = batch->shard->scheduler;
     struct htw__record *record;
     struct pass pass __attribute__((cleanup(end_pass))) = {
-        .runner = runner,
+        .run_stats = run_stats,
         .shard = batch->shard,
         .batch = batch,
-        .run = { .scheduler = scheduler },
+        .frame = { .scheduler = scheduler },
         .now_ns = htw__now_ns(scheduler),
     };
-    htw__run_push(&pass.run);
+    htw__callback_frame_push(&pass.frame);
     while (!htw__is_ending(scheduler) && (record = htw__batch_next(batch)) != NULL)
         run_one(&pass, record);
 }

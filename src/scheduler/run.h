@@ -9,7 +9,7 @@
 #include "state.h"
 
 /* What a thread that runs callbacks counts. The threads of an executor share one. */
-struct htw__runner {
+struct htw__run_stats {
     bool shared; /* `lock` must be held to write */
     struct htw__lock lock;
     struct htw__counter started, rearmed, ended, late, missed;
@@ -17,17 +17,18 @@ struct htw__runner {
 };
 
 /* NULL: no memory. */
-struct htw__runner *htw__runner_create(const struct htw_scheduler *scheduler);
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler);
 
 /* NULL is allowed. */
-void htw__runner_destroy(const struct htw_scheduler *scheduler, struct htw__runner *runner);
+void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
+                            struct htw__run_stats *run_stats);
 
 /*
  * Runs the timers of a batch that no thread has begun with, one after the other. Meanwhile another
  * thread may take timers from it (htw__workers_rebalance()). When the scheduler is being stopped,
  * the rest is kept for stop.
  */
-void htw__run_batch(struct htw__runner *runner, struct htw__batch *batch);
+void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch);
 
 /* Keeps the timers of a batch that no thread has begun with for stop. */
 void htw__keep_unstarted(struct htw__batch *batch);

@@ -195,7 +195,7 @@ struct arming {
     struct htw__attributes *attributes;
     struct plan plan;
     htw_handle handle;
-    struct htw__ended replaced; /* its handle is 0: none was replaced */
+    struct htw__timer_end replaced; /* its handle is 0: none was replaced */
     bool wake;
 };
 
@@ -279,7 +279,7 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
         *ret_handle = arming.handle;
     if (error == 0 && ret_replaced != NULL) {
         *ret_replaced = arming.replaced.unexpired;
-        ret_replaced->arg = htw__ended_arg(&arming.replaced);
+        ret_replaced->arg = htw__timer_end_arg(&arming.replaced);
     }
     htw__lock_release(&shard->lock);
     if (arming.wake)
@@ -287,7 +287,7 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     if (error != 0)
         htw__attributes_destroy(scheduler, arming.attributes);
     else if (arming.replaced.unexpired.handle != 0)
-        htw__ended_release(scheduler, &arming.replaced);
+        htw__timer_end_release(scheduler, &arming.replaced);
     return error;
 }
 

@@ -112,16 +112,16 @@ static int create_parts(struct htw_scheduler *scheduler) {
         error = create_expirers(scheduler);
     if (error != 0 || !scheduler->has_executor)
         return error;
-    scheduler->executor_runner = htw__runner_create(scheduler);
-    if (scheduler->executor_runner == NULL)
+    scheduler->executor_run_stats = htw__run_stats_create(scheduler);
+    if (scheduler->executor_run_stats == NULL)
         return -ENOMEM;
-    scheduler->executor_runner->shared = true;
+    scheduler->executor_run_stats->shared = true;
     return 0;
 }
 
 static void destroy_parts(struct htw_scheduler *scheduler) {
     const struct htw_allocator allocator = scheduler->allocator;
-    htw__runner_destroy(scheduler, scheduler->executor_runner);
+    htw__run_stats_destroy(scheduler, scheduler->executor_run_stats);
     for (unsigned i = 0; scheduler->expirers != NULL && i < scheduler->expirer_count; i++)
         htw__expirer_fini(&scheduler->expirers[i]);
     htw__release(&allocator, scheduler->expirers,
@@ -131,8 +131,8 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__release(&allocator, scheduler->shards,
                  scheduler->shard_count * sizeof(*scheduler->shards));
     htw__workers_fini(scheduler);
-    htw__pool_fini(&scheduler->pool);
-    htw__cancel_waits_fini(&scheduler->waits);
+    htw__work_queue_fini(&scheduler->work_queue);
+    htw__cancel_waiters_fini(&scheduler->cancel_waiters);
     htw__life_fini(&scheduler->life);
     htw__clock_listeners_fini(&scheduler->clock_listeners);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
@@ -147,7 +147,7 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
         options = &defaults;
     if (ret_scheduler == NULL || !options_are_valid(options))
         return -EINVAL;
-    int error = htw__fork_watch();
+    int error = htw__fork_init();
     if (error != 0)
         return error;
     const struct htw_allocator *allocator =
@@ -163,9 +163,9 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     scheduler->allocator = *allocator;
     scheduler->fork_count = htw__fork_count();
     set_options(scheduler, options, index_bits);
-    htw__pool_init(&scheduler->pool);
+    htw__work_queue_init(&scheduler->work_queue);
     htw__life_init(&scheduler->life);
-    htw__cancel_waits_init(&scheduler->waits);
+    htw__cancel_waiters_init(&scheduler->cancel_waiters);
     htw__clock_listeners_init(&scheduler->clock_listeners,
                               scheduler->clock->is_settable ? scheduler->clock->read_ns : NULL);
     error = create_parts(scheduler);

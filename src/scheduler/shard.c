@@ -18,7 +18,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     *shard = (struct htw__shard) {
         .scheduler = scheduler,
         .index = index,
-        .reclaiming = NO_INDEX,
+        .stale_to_free = NO_INDEX,
     };
     int error = create_wheel(scheduler, start_tick, &shard->wheel);
     if (error != 0)
@@ -28,7 +28,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->wake_tick, HTW_NEVER_TICK);
-    shard->near_tick = HTW_NEVER_TICK;
+    shard->fast_after_tick = HTW_NEVER_TICK;
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -69,26 +69,27 @@ int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record
 /* ---- when the expirer must serve this shard */
 
 /*
- * Sets wake_tick, and near_tick with it. Arming a timer for a tick after near_tick needs only one
- * comparison, because
+ * Sets wake_tick, and fast_after_tick with it. A timer for a tick after fast_after_tick is armed
+ * with one comparison, because
  *  - the alarm is set for an earlier tick. wake_tick counts only when the alarm is set to it: while
- *    a thread has lowered wake_tick and not yet set the alarm (`waking`), every tick is near.
+ *    a thread has lowered wake_tick and not yet set the alarm (`waking`), no tick is after it.
  *    Otherwise a timer would be late by as long as that thread is stopped.
- *  - the deadline, which was rounded up to its tick, is not over. The clock was at seen_tick, and
- *    the expirer serves this shard at wake_tick. Unless the expirer is late by more than a tick,
+ *  - the deadline, which was rounded up to its tick, is not in the past. The clock was at
+ *    clock_read_tick, and the expirer serves this shard at wake_tick. Unless the expirer is late by more than a tick,
  *    the present tick is at most one after the later of the two.
  */
 static void set_wake_tick(struct htw__shard *shard, uint64_t tick) {
-    uint64_t later = tick > shard->seen_tick ? tick : shard->seen_tick;
+    uint64_t later = tick > shard->clock_read_tick ? tick : shard->clock_read_tick;
     atomic_store_explicit(&shard->wake_tick, tick, memory_order_relaxed);
-    shard->near_tick = shard->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
+    shard->fast_after_tick =
+        shard->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
 static uint64_t wake_tick(const struct htw__shard *shard) {
     return atomic_load_explicit(&shard->wake_tick, memory_order_relaxed);
 }
 
-/* Makes the expirer serve this shard at `tick`, which is at most near_tick. */
+/* Makes the expirer serve this shard at `tick`, which is at most fast_after_tick. */
 static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
     uint64_t planned = wake_tick(shard);
     if (tick >= planned && (shard->waking == 0 || tick == HTW_NEVER_TICK))
@@ -96,7 +97,7 @@ static void plan_wake(struct htw__shard *shard, uint64_t tick, bool *ret_wake) {
     if (!*ret_wake)
         shard->waking++;
     *ret_wake = true;
-    shard->seen_tick = htw__tick_at(shard->scheduler, htw__now_ns(shard->scheduler));
+    shard->clock_read_tick = htw__tick_at(shard->scheduler, htw__now_ns(shard->scheduler));
     set_wake_tick(shard, tick < planned ? tick : planned);
 }
 
@@ -125,7 +126,7 @@ int htw__shard_arm_within(struct htw__shard *shard, struct htw__record *record, 
                           uint64_t latest, bool *ret_wake) {
     htw__shard_disarm_previous(shard, record);
     int error = htw_wheel_schedule_within(shard->wheel, &record->timer, earliest, latest);
-    if (error == 0 && htw_timer_deadline(&record->timer) <= shard->near_tick)
+    if (error == 0 && htw_timer_deadline(&record->timer) <= shard->fast_after_tick)
         plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
@@ -158,7 +159,7 @@ static void arm_always(struct htw__shard *shard, struct htw__record *record, int
 void htw__shard_arm_always(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
                            bool *ret_wake) {
     arm_always(shard, record, now_ns);
-    if (htw_timer_deadline(&record->timer) <= shard->near_tick)
+    if (htw_timer_deadline(&record->timer) <= shard->fast_after_tick)
         plan_wake(shard, htw_timer_deadline(&record->timer), ret_wake);
 }
 
@@ -260,7 +261,7 @@ bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__ba
     batch->count = 0;
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
     htw__lock_acquire(&shard->lock);
-    shard->seen_tick = now_tick;
+    shard->clock_read_tick = now_tick;
     set_wake_tick(shard, wake_tick(shard));
     if (successor != NULL) {
         shard->previous = shard->wheel;
@@ -294,7 +295,7 @@ static void push_chain(struct htw__shard *shard, uint32_t first, struct htw__rec
 
 void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                            uint32_t later) {
-    record->later_stale = later;
+    record->prefetch_stale = later;
     push_chain(shard, index, record, 1);
 }
 
@@ -307,26 +308,26 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
         indices[i] = indices[count - 1];
     for (uint32_t i = 0; i < count; i++) {
         records[i]->next_stale = indices[i + 1];
-        records[i]->later_stale = indices[i + HTW__STALE_AHEAD];
+        records[i]->prefetch_stale = indices[i + HTW__STALE_AHEAD];
     }
     push_chain(shard, indices[0], records[count - 1], count);
 }
 
 bool htw__shard_reclaim(struct htw__shard *shard) {
-    if (shard->reclaiming == NO_INDEX) {
+    if (shard->stale_to_free == NO_INDEX) {
         if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
             return false;
-        shard->reclaiming =
+        shard->stale_to_free =
             (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
         HTW__ANNOTATE_HAPPENS_AFTER(&shard->stale);
     }
-    for (unsigned i = 0; i < HTW__SLICE && shard->reclaiming != NO_INDEX; i++) {
+    for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++) {
         struct htw__record *record = HTW_CONTAINER_OF(
-            htw__slab_find(&shard->slab, shard->reclaiming), struct htw__record, cell);
-        shard->reclaiming = record->next_stale;
+            htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
+        shard->stale_to_free = record->next_stale;
         /* The records are in the cache of another CPU. Without this, waiting for one after another
            would take most of the time. A prefetch of NULL does nothing. */
-        __builtin_prefetch(htw__slab_find(&shard->slab, record->later_stale), 1);
+        __builtin_prefetch(htw__slab_find(&shard->slab, record->prefetch_stale), 1);
         htw__shard_disarm(shard, record);
         htw__shard_free_record(shard, record);
     }

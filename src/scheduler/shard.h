@@ -27,10 +27,10 @@ struct htw__shard {
     struct htw__slab slab;
     alignas(64) struct htw__lock lock;
     bool closed;                /* stopped: nothing is armed any more */
-    uint32_t reclaiming;        /* index of the topmost record of a stack taken from `stale` */
+    uint32_t stale_to_free;     /* index of the topmost record of a stack taken from `stale` */
     uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
     _Atomic uint64_t wake_tick; /* the expirer must serve this shard by then; any thread reads it */
-    uint64_t near_tick; /* a later timer needs neither alarm nor clock: see set_wake_tick() */
+    uint64_t fast_after_tick; /* a later timer needs neither alarm nor clock: see set_wake_tick() */
     struct htw_wheel *wheel;
     struct htw_wheel *previous; /* the clock was set back: timers move from here to `wheel` */
     /* A claim counts in the shard of the cancelling thread. */
@@ -38,7 +38,7 @@ struct htw__shard {
     uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
-    uint64_t seen_tick;                   /* when the clock was last read under the lock */
+    uint64_t clock_read_tick;             /* when the clock was last read under the lock */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
     uint64_t demoted;                     /* by wheels that were destroyed */
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
@@ -147,7 +147,7 @@ int htw__shard_arm_near(struct htw__shard *shard, struct htw__record *record, ui
  */
 static inline int htw__shard_arm_new(struct htw__shard *shard, struct htw__record *record,
                                      uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    if (__builtin_expect(tick <= shard->near_tick, false))
+    if (__builtin_expect(tick <= shard->fast_after_tick, false))
         return htw__shard_arm_near(shard, record, tick, deadline_ns, ret_wake);
     return htw_wheel_schedule(shard->wheel, &record->timer, tick);
 }

@@ -9,9 +9,9 @@
  * the same lock.
  *
  * An EXPIRER (expirer.h) sleeps until the earliest deadline of its shards. It takes due timers from
- * the wheels in batches of 64 and hands the batches to WORKERS (pool.h, workers.h), hands them to
- * the user's EXECUTOR (executor.c), or runs them itself (run.c). In embedded mode and in manual
- * time a thread of the user's takes the expirer's place (drive.c).
+ * the wheels in batches of 64. It hands the batches to WORKERS (work_queue.h, workers.h) or to the
+ * user's EXECUTOR (executor.c), or runs them itself (run.c). In embedded mode and in manual time a
+ * thread of the user's takes the expirer's place (process.c).
  *
  * A timer is a RECORD of 64 bytes (record.h) in the slab of its shard. A timer with a period, a
  * key, a group or a release hook also has ATTRIBUTES (attributes.h), a second block of memory.
@@ -66,7 +66,7 @@
 #include "clock_listeners.h"
 #include "frame.h"
 #include "life.h"
-#include "pool.h"
+#include "work_queue.h"
 
 #include <htw/scheduler.h>
 
@@ -76,7 +76,7 @@
 
 struct htw__clock;
 struct htw__expirer;
-struct htw__runner;
+struct htw__run_stats;
 struct htw__worker;
 
 struct htw_scheduler {
@@ -99,7 +99,7 @@ struct htw_scheduler {
     struct htw__batch *batches;
     uint32_t batch_count;
     struct htw_executor executor;
-    struct htw__runner *executor_runner; /* shared by the threads of the executor */
+    struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;
     char thread_name[16];
 
@@ -107,9 +107,9 @@ struct htw_scheduler {
     _Atomic bool stopping;               /* no callback starts any more */
     _Atomic int64_t manual_ns;           /* manual time */
     alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */
-    alignas(64) struct htw__pool pool;
+    alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;
-    struct htw__cancel_waits waits;
+    struct htw__cancel_waiters cancel_waiters;
     struct htw__clock_listeners clock_listeners;
 };
 

@@ -8,35 +8,36 @@
 #include "workers.h"
 
 /* The n-th runner, which may be NULL. False: there is none. */
-static bool runner_at(const struct htw_scheduler *scheduler, uint32_t n,
-                      struct htw__runner **ret_runner) {
+static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
+                         struct htw__run_stats **ret_run_stats) {
     if (n < scheduler->worker_count)
-        *ret_runner = scheduler->workers[n].runner;
+        *ret_run_stats = scheduler->workers[n].run_stats;
     else if (n < scheduler->worker_count + scheduler->expirer_count)
-        *ret_runner = scheduler->expirers[n - scheduler->worker_count].runner;
+        *ret_run_stats = scheduler->expirers[n - scheduler->worker_count].run_stats;
     else
-        *ret_runner = scheduler->executor_runner;
+        *ret_run_stats = scheduler->executor_run_stats;
     return n <= scheduler->worker_count + scheduler->expirer_count;
 }
 
-static void add_runner(struct htw_scheduler_stats *stats, const struct htw__runner *runner) {
+static void add_run_stats(struct htw_scheduler_stats *stats,
+                          const struct htw__run_stats *run_stats) {
     /* `started` is read last, so that the differences below are never negative. */
-    uint64_t ended = htw__counter_read(&runner->ended);
-    uint64_t rearmed = htw__counter_read(&runner->rearmed);
-    uint64_t started = htw__counter_read(&runner->started);
+    uint64_t ended = htw__counter_read(&run_stats->ended);
+    uint64_t rearmed = htw__counter_read(&run_stats->rearmed);
+    uint64_t started = htw__counter_read(&run_stats->started);
     stats->runs += started;
     stats->running += started - ended;
     stats->fired += started - rearmed;
-    stats->late += htw__counter_read(&runner->late);
-    stats->missed += htw__counter_read(&runner->missed);
+    stats->late += htw__counter_read(&run_stats->late);
+    stats->missed += htw__counter_read(&run_stats->missed);
 }
 
 void htw__stats_add_runners(const struct htw_scheduler *scheduler,
                             struct htw_scheduler_stats *stats) {
-    struct htw__runner *runner;
-    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
-        if (runner != NULL)
-            add_runner(stats, runner);
+    struct htw__run_stats *run_stats;
+    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
+        if (run_stats != NULL)
+            add_run_stats(stats, run_stats);
 }
 
 static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel *wheel) {
@@ -69,9 +70,9 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
                      scheduler->expirer_count * sizeof(*scheduler->expirers) +
                      scheduler->worker_count * sizeof(*scheduler->workers) +
                      scheduler->batch_count * sizeof(*scheduler->batches);
-    struct htw__runner *runner;
-    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
-        bytes += runner == NULL ? 0 : sizeof(*runner);
+    struct htw__run_stats *run_stats;
+    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
+        bytes += run_stats == NULL ? 0 : sizeof(*run_stats);
     return bytes;
 }
 
@@ -81,11 +82,11 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     htw__histogram_init(lateness);
     htw__histogram_init(duration);
     htw__stats_add_runners(scheduler, stats);
-    struct htw__runner *runner;
-    for (uint32_t n = 0; runner_at(scheduler, n, &runner); n++)
-        if (runner != NULL) {
-            htw__histogram_merge(lateness, &runner->lateness);
-            htw__histogram_merge(duration, &runner->duration);
+    struct htw__run_stats *run_stats;
+    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
+        if (run_stats != NULL) {
+            htw__histogram_merge(lateness, &run_stats->lateness);
+            htw__histogram_merge(duration, &run_stats->duration);
         }
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         add_shard(&scheduler->shards[i], stats);

@@ -59,7 +59,7 @@ static struct htw__record *drain_all(struct htw__shard *shard) {
 
 static void hand_back(struct htw__shard *shard, struct htw__record *record,
                       htw_unexpired_visitor *visitor, void *context) {
-    struct htw__ended ended;
+    struct htw__timer_end ended;
     htw__lock_acquire(&shard->lock);
     htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
     htw__counter_add(&shard->handed_back, 1);
@@ -69,7 +69,7 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     if (visitor != NULL)
         visitor(context, &ended.unexpired);
     if (!htw__is_child(shard->scheduler))
-        htw__ended_release(shard->scheduler, &ended);
+        htw__timer_end_release(shard->scheduler, &ended);
 }
 
 static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
@@ -102,11 +102,11 @@ static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor
         close_shard(&scheduler->shards[i]);
     htw__end_threads(scheduler);
     /* In a frame: a visitor or hook that stopped the scheduler again would wait for itself. */
-    struct htw__run run = { .scheduler = scheduler };
-    htw__run_push(&run);
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
     for (uint32_t i = 0; i < scheduler->shard_count && !htw__is_child(scheduler); i++)
         empty_shard(&scheduler->shards[i], visitor, context);
-    htw__run_pop(&run);
+    htw__callback_frame_pop(&frame);
     if (!htw__is_child(scheduler))
         htw__life_end_stop(&scheduler->life);
 }

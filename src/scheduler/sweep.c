@@ -14,8 +14,9 @@ struct sweep {
     struct htw__member place, end;
     /* Called for each timer, under the lock. Returns whether it has cancelled the timer, and filled
        in `ret_ended`. */
-    bool (*visit)(struct sweep *sweep, struct htw__record *record, struct htw__ended *ret_ended);
-    struct htw__ended ended[HTW__SLICE];
+    bool (*visit)(struct sweep *sweep, struct htw__record *record,
+                  struct htw__timer_end *ret_ended);
+    struct htw__timer_end ended[HTW__SLICE];
     uint32_t ended_count;
     bool wake;
 };
@@ -58,7 +59,7 @@ static bool sweep_slice(struct sweep *sweep) {
 /* ---- cancel */
 
 static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
-                         struct htw__ended *ret_ended) {
+                         struct htw__timer_end *ret_ended) {
     return htw__cancel_locked(sweep->group->shard, record, ret_ended) == HTW_CANCELLED;
 }
 
@@ -67,15 +68,15 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
 static int release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
                          htw_unexpired_visitor *visitor, void *context) {
     /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
-    struct htw__run run = { .scheduler = scheduler };
-    htw__run_push(&run);
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
     for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
         if (visitor != NULL)
             visitor(context, &sweep->ended[i].unexpired);
         if (!htw__is_child(scheduler))
-            htw__ended_release(scheduler, &sweep->ended[i]);
+            htw__timer_end_release(scheduler, &sweep->ended[i]);
     }
-    htw__run_pop(&run);
+    htw__callback_frame_pop(&frame);
     return htw__scheduler_refusal(scheduler);
 }
 
@@ -108,7 +109,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor
 /* ---- pause and resume */
 
 static bool visit_pause(struct sweep *sweep, struct htw__record *record,
-                        struct htw__ended *ret_ended) {
+                        struct htw__timer_end *ret_ended) {
     (void)ret_ended;
     struct htw__shard *shard = sweep->group->shard;
     struct htw__attributes *attributes = record->attributes;
@@ -125,7 +126,7 @@ static bool visit_pause(struct sweep *sweep, struct htw__record *record,
 }
 
 static bool visit_resume(struct sweep *sweep, struct htw__record *record,
-                         struct htw__ended *ret_ended) {
+                         struct htw__timer_end *ret_ended) {
     (void)ret_ended;
     struct htw__shard *shard = sweep->group->shard;
     struct htw__attributes *attributes = record->attributes;

@@ -14,8 +14,8 @@
 struct htw__worker {
     struct htw_scheduler *scheduler;
     pthread_t thread;
-    struct htw__runner *runner;
-    /* Guarded by the mutex of the pool: the batch that it runs; what the last rebalance saw. */
+    struct htw__run_stats *run_stats;
+    /* Guarded by the mutex of the queue: the batch that it runs; what the last rebalance saw. */
     struct htw__batch *batch;
     struct htw__batch *seen_batch;
     uint32_t seen_next;
@@ -44,8 +44,8 @@ void htw__workers_rebalance(struct htw_scheduler *scheduler);
 /* Waits until all that was submitted has run. False: the scheduler is being stopped. */
 bool htw__workers_wait_until_idle(struct htw_scheduler *scheduler);
 
-/* After htw__pool_stop(): waits until the workers have ended and the executor has no task. Timers
-   that were not started are kept for stop. */
+/* After htw__work_queue_stop(): waits until the workers have ended and the executor has no task.
+   Timers that were not started are kept for stop. */
 void htw__workers_join(struct htw_scheduler *scheduler);
 
 #endif /* HTW_SRC_SCHEDULER_WORKERS_H */

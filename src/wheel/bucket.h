@@ -30,10 +30,10 @@
 
 /* The buckets of a level. */
 struct htw__buckets {
-    void *lists;        /* chains * count heads; or, with no chains, `count` rings */
-    uint32_t count;     /* a power of two */
-    uint32_t chains;    /* of each bucket; a power of two, or 0: one ring */
-    uint32_t turn_mask; /* the bits of a running count that choose the chain */
+    void *lists;         /* chains * count heads; or, with no chains, `count` rings */
+    uint32_t count;      /* a power of two */
+    uint32_t chains;     /* of each bucket; a power of two, or 0: one ring */
+    uint32_t chain_mask; /* the bits of a running count that choose the chain */
 };
 
 static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chains) {
@@ -51,10 +51,10 @@ static inline struct htw__link **htw__bucket_chain(const struct htw__buckets *bu
     return (struct htw__link **)buckets->lists + (chain * buckets->count + slot);
 }
 
-/* The head of the chain that `turn`, a running count, chooses: turn / count % chains. */
-static inline struct htw__link **htw__bucket_chain_in_turn(const struct htw__buckets *buckets,
-                                                           uint32_t slot, uint64_t turn) {
-    return (struct htw__link **)buckets->lists + ((turn & buckets->turn_mask) | slot);
+/* The head of the chain that `running_count` chooses: running_count / count % chains. */
+static inline struct htw__link **htw__bucket_chain_for(const struct htw__buckets *buckets,
+                                                       uint32_t slot, uint64_t running_count) {
+    return (struct htw__link **)buckets->lists + ((running_count & buckets->chain_mask) | slot);
 }
 
 static inline struct htw__link *htw__bucket_ring(const struct htw__buckets *buckets,
@@ -72,13 +72,13 @@ static inline void htw__buckets_init(const struct htw__buckets *buckets, struct 
     }
 }
 
-/* Tests first the chain that `turn` chooses: in a bucket with few timers it is the most likely one
-   to have them. */
+/* Tests first the chain that `running_count` chooses: in a bucket with few timers it is the most
+   likely one to have them. */
 static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint32_t slot,
-                                        uint64_t turn, const struct htw__link *nil) {
+                                        uint64_t running_count, const struct htw__link *nil) {
     if (buckets->chains == 0)
         return htw__ring_is_empty(htw__bucket_ring(buckets, slot));
-    if (*htw__bucket_chain_in_turn(buckets, slot, turn) != nil)
+    if (*htw__bucket_chain_for(buckets, slot, running_count) != nil)
         return false;
     for (uint32_t chain = 0; chain < buckets->chains; chain++)
         if (*htw__bucket_chain(buckets, slot, chain) != nil)
@@ -86,22 +86,25 @@ static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint
     return true;
 }
 
-/* Adds a timer: at the end of a ring, or to the chain that `turn` chooses. */
-static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot, uint64_t turn,
-                                   struct htw__link *link) {
+/* Adds a timer: at the end of a ring, or to the chain that `running_count` chooses. */
+static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot,
+                                   uint64_t running_count, struct htw__link *link) {
     struct htw__link **place = buckets->chains == 0
                                    ? htw__bucket_ring(buckets, slot)->_back
-                                   : htw__bucket_chain_in_turn(buckets, slot, turn);
+                                   : htw__bucket_chain_for(buckets, slot, running_count);
     htw__link_insert(place, link);
 }
 
-/* Removes the first timer of a ring, or one of the next chain after *turn. NULL: it is empty. */
+/* Removes the first timer of a ring, or one of the next chain after `*chain_index`. NULL: the
+   bucket is empty. */
 static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *buckets, uint32_t slot,
-                                                uint32_t *turn, const struct htw__link *nil) {
+                                                uint32_t *chain_index,
+                                                const struct htw__link *nil) {
     if (buckets->chains == 0)
         return htw__ring_pop_front(htw__bucket_ring(buckets, slot));
     for (uint32_t i = 0; i < buckets->chains; i++) {
-        struct htw__link *link = *htw__bucket_chain(buckets, slot, ++*turn & (buckets->chains - 1));
+        struct htw__link *link =
+            *htw__bucket_chain(buckets, slot, ++*chain_index & (buckets->chains - 1));
         if (link != nil) {
             /* It is needed after the other chains had their turn. */
             __builtin_prefetch(link->_next, 1);
@@ -120,8 +123,8 @@ static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *bucke
 struct htw__bucket_walk {
     struct htw__link *links[HTW__BUCKET_CHAINS_MAX]; /* the next link of each chain */
     struct htw__link **heads[HTW__BUCKET_CHAINS_MAX];
-    uint32_t live; /* chains that are not at their end; they are first in the arrays */
-    uint32_t turn; /* the next chain */
+    uint32_t live;        /* chains that are not at their end; they are first in the arrays */
+    uint32_t chain_index; /* the next chain */
 };
 
 /* Not for a bucket that is a ring. */
@@ -129,7 +132,7 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
                                           const struct htw__buckets *buckets, uint32_t slot,
                                           struct htw__link *nil) {
     walk->live = 0;
-    walk->turn = 0;
+    walk->chain_index = 0;
     for (uint32_t chain = 0; chain < buckets->chains; chain++) {
         struct htw__link **head = htw__bucket_chain(buckets, slot, chain);
         struct htw__link *link = *head;
@@ -145,18 +148,18 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
 /* The next link. `live` must not be 0. */
 static inline struct htw__link *htw__bucket_walk_step(struct htw__bucket_walk *walk,
                                                       const struct htw__link *nil) {
-    uint32_t turn = walk->turn;
-    struct htw__link *link = walk->links[turn];
+    uint32_t chain_index = walk->chain_index;
+    struct htw__link *link = walk->links[chain_index];
     struct htw__link *next = link->_next;
     if (next != nil) {
         __builtin_prefetch(next, 1);
-        walk->links[turn++] = next;
+        walk->links[chain_index++] = next;
     } else { /* the last chain takes the place of this one */
         walk->live--;
-        walk->links[turn] = walk->links[walk->live];
-        walk->heads[turn] = walk->heads[walk->live];
+        walk->links[chain_index] = walk->links[walk->live];
+        walk->heads[chain_index] = walk->heads[walk->live];
     }
-    walk->turn = turn < walk->live ? turn : 0;
+    walk->chain_index = chain_index < walk->live ? chain_index : 0;
     return link;
 }
 

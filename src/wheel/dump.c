@@ -92,7 +92,8 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
             wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
             wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
     fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
-            length_of(htw__list_of_ring(&wheel->due)) + length_of(htw__list_of_ring(&wheel->late)),
+            length_of(htw__list_of_ring(&wheel->due)) +
+                length_of(htw__list_of_ring(&wheel->next_round)),
             length_of(htw__list_of_ring(&wheel->never)));
     fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
             wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");

@@ -35,7 +35,7 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
         return 0;
     struct visit visit = { visitor, arg, 0 };
     bool more = visit_list(&visit, htw__list_of_ring(&wheel->due)) &&
-                visit_list(&visit, htw__list_of_ring(&wheel->late)) &&
+                visit_list(&visit, htw__list_of_ring(&wheel->next_round)) &&
                 visit_list(&visit, htw__list_of_ring(&wheel->never));
     /* Every bucket with a timer is in the delay queue. */
     for (uint32_t id = 0; more && id < wheel->queue.capacity; id++)
@@ -54,7 +54,7 @@ struct check {
 
 /* What is true of all timers of a list. */
 struct rule {
-    uint32_t id; /* as in _where */
+    uint32_t id; /* as in _location */
     uint64_t earliest;
     uint64_t latest;
 };
@@ -123,10 +123,10 @@ static int check_rings(struct check *check) {
     const struct rule never = { HTW__ID_NEVER, HTW_NEVER_TICK, HTW_NEVER_TICK };
     int broken = check_list(check, htw__list_of_ring(&wheel->due), &due);
     if (broken == 0)
-        broken = check_list(check, htw__list_of_ring(&wheel->late), &due);
+        broken = check_list(check, htw__list_of_ring(&wheel->next_round), &due);
     if (broken == 0)
         broken = check_list(check, htw__list_of_ring(&wheel->never), &never);
-    if (broken == 0 && !wheel->in_round && !htw__ring_is_empty(&wheel->late))
+    if (broken == 0 && !wheel->in_round && !htw__ring_is_empty(&wheel->next_round))
         broken = 7;
     return broken;
 }
@@ -134,7 +134,7 @@ static int check_rings(struct check *check) {
 static bool levels_are_sound(const struct htw_wheel *wheel) {
     if (wheel->level_count == 0 || wheel->level_count > wheel->level_max ||
         wheel->clock == HTW_NEVER_TICK || wheel->levels[wheel->level_count].last != UINT64_MAX ||
-        wheel->reach > htw__wheel_measure_reach(wheel))
+        wheel->max_deadline > htw__wheel_compute_max_deadline(wheel))
         return false;
     for (unsigned level = 1; level < wheel->level_count; level++)
         if (wheel->levels[level].last !=

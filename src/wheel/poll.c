@@ -25,7 +25,7 @@ static bool is_over(const struct batch *batch) {
 
 /* wheel->expired is counted at the end of the call. */
 static void expire(struct htw_timer *timer, struct batch *batch) {
-    timer->_where = 0;
+    timer->_location = 0;
     batch->timers[batch->count++] = timer;
 }
 
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
                                                        const struct top *top, struct batch *batch) {
     while (!is_over(batch)) {
         struct htw__link *link =
-            htw__bucket_pop(top->buckets, top->slot, &wheel->turn, &wheel->nil);
+            htw__bucket_pop(top->buckets, top->slot, &wheel->chain_index, &wheel->nil);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
@@ -121,7 +121,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
         level--;
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
-    htw__wheel_set_where(wheel, timer, id);
+    htw__wheel_set_location(wheel, timer, id);
     htw__ring_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
     htw__delay_queue_offer(&wheel->queue, id, deadline);
     wheel->demoted++;
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, co
         __builtin_prefetch(ahead, 1);
         struct htw_timer *timer = htw__timer_of(link);
         if (timer->_deadline <= wheel->clock) {
-            htw__wheel_set_where(wheel, timer, HTW__ID_DUE);
+            htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
             htw__ring_push_front(&wheel->due, link);
         } else {
             demote_to_front(wheel, timer, top->level);
@@ -177,10 +177,10 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resum
         empty_one_by_one(wheel, top, batch);
     } else {
         if (resumed && batch->max == 1)
-            expire_or_demote(
-                wheel,
-                htw__timer_of(htw__bucket_pop(top->buckets, top->slot, &wheel->turn, &wheel->nil)),
-                batch);
+            expire_or_demote(wheel,
+                             htw__timer_of(htw__bucket_pop(top->buckets, top->slot,
+                                                           &wheel->chain_index, &wheel->nil)),
+                             batch);
         if (!is_over(batch))
             empty_bucket(wheel, top, batch);
     }
@@ -208,7 +208,7 @@ static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
     wheel->in_round = false;
     htw__wheel_set_clock(wheel, now);
-    htw__ring_splice_back(&wheel->due, &wheel->late);
+    htw__ring_splice_back(&wheel->due, &wheel->next_round);
 }
 
 /* HTW_DONE: the caller ends the round. */
@@ -303,7 +303,7 @@ int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
     if (wheel == NULL)
         return HTW_NEVER_TICK;
-    if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->late))
+    if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->next_round))
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
@@ -317,12 +317,13 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
 static struct htw__link *remove_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        struct htw__link *link = htw__bucket_pop(top.buckets, top.slot, &wheel->turn, &wheel->nil);
+        struct htw__link *link =
+            htw__bucket_pop(top.buckets, top.slot, &wheel->chain_index, &wheel->nil);
         if (link != NULL)
             return link;
         htw__wheel_discard_top(wheel);
     }
-    struct htw__link *rings[] = { &wheel->due, &wheel->late, &wheel->never };
+    struct htw__link *rings[] = { &wheel->due, &wheel->next_round, &wheel->never };
     for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
         struct htw__link *link = htw__ring_pop_front(rings[i]);
         if (link != NULL)
@@ -336,7 +337,7 @@ struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel) {
     if (link == NULL)
         return NULL;
     struct htw_timer *timer = htw__timer_of(link);
-    timer->_where = 0;
+    timer->_location = 0;
     wheel->drained++;
     HTW_ASSERT_WHEEL(wheel);
     return timer;

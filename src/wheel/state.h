@@ -14,45 +14,46 @@
 
 /* Where a deadline belongs: the number of a level (level_count: the next one, not created yet), or
    one of these. */
-#define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `late` */
+#define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `next_round` */
 #define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 2u) /* in `never` */
 
 /*
- * Where a timer is: the number of its bucket, or one of these. htw_timer._where holds the mark of
- * the wheel (bits 32 to 63) and this number, so that one store writes both. 0: not pending.
+ * Where a timer is: the number of its bucket, or one of these. htw_timer._location holds the mark
+ * of the wheel (bits 32 to 63) and this number, so that one store writes both. 0: not pending.
  */
 #define HTW__ID_DUE (UINT32_MAX - 1)
 #define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
-    uint64_t last;        /* the last deadline in the window; UINT64_MAX: the level does not exist.
-                             Not used for level 0, whose window moves with every tick */
-    uint64_t first_where; /* `_where` of timers in its first bucket */
+    /* The last deadline in the window; UINT64_MAX: the level does not exist. Not used for level 0,
+       whose window moves with every tick. */
+    uint64_t last;
+    uint64_t first_location; /* `_location` of timers in its first bucket */
     struct htw__buckets buckets;
     uint32_t shift; /* a bucket is 2^shift ticks wide */
 };
 
 struct htw_wheel {
     uint64_t clock; /* less than HTW_NEVER_TICK */
-    /* For a deadline up to this the level exists. It may lag behind, since windows only move on;
-       schedule_slow() brings it up to date. */
-    uint64_t reach;
-    uint64_t mark; /* what `_where` of pending timers holds above bit 31; not 0 */
+    /* For a deadline up to this the level exists. It may be too low, since windows only move on;
+       schedule_slow() updates it. */
+    uint64_t max_deadline;
+    uint64_t mark; /* what `_location` of pending timers holds above bit 31; not 0 */
     uint32_t mask; /* size - 1 */
     uint8_t bits;  /* log2(size): level i has buckets of 2^(bits * i) ticks */
     uint8_t level_count;
     uint8_t level_max;
     bool strict_fifo;
     bool in_round;
-    bool emptying; /* strict FIFO: the bucket at the top is due and is being emptied */
-    uint32_t turn; /* the chain that a timer was last popped from */
+    bool emptying;        /* strict FIFO: the bucket at the top is due and is being emptied */
+    uint32_t chain_index; /* the chain that a timer was last popped from */
 
     struct htw__link nil; /* where the chains of all buckets end */
     struct htw__delay_queue queue;
 
-    struct htw__link due;   /* timers armed for the tick of the clock or earlier, in that order */
-    struct htw__link late;  /* the same, but armed inside the round: due in the next one */
-    struct htw__link never; /* timers whose deadline is HTW_NEVER_TICK */
+    struct htw__link due; /* timers armed for the tick of the clock or earlier, in that order */
+    struct htw__link next_round; /* the same, but armed inside the round: due in the next one */
+    struct htw__link never;      /* timers whose deadline is HTW_NEVER_TICK */
 
     uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
 
@@ -73,7 +74,7 @@ static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned l
 /* The number of a bucket in the delay queue. Buckets of higher levels have higher numbers. */
 static inline uint32_t htw__wheel_bucket_id(const struct htw_wheel *wheel, unsigned level,
                                             uint32_t slot) {
-    return (uint32_t)wheel->levels[level].first_where + slot;
+    return (uint32_t)wheel->levels[level].first_location + slot;
 }
 
 static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32_t id) {
@@ -106,7 +107,7 @@ static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock)
         wheel->levels[i].last = htw__wheel_window_end(wheel, wheel->levels[i].shift, clock);
 }
 
-static inline uint64_t htw__wheel_measure_reach(const struct htw_wheel *wheel) {
+static inline uint64_t htw__wheel_compute_max_deadline(const struct htw_wheel *wheel) {
     return htw__wheel_window_end(wheel, wheel->levels[wheel->level_count - 1u].shift, wheel->clock);
 }
 
@@ -137,55 +138,55 @@ static inline bool htw__place_is_level(unsigned place) {
     return place <= HTW_WHEEL_LEVELS_MAX;
 }
 
-static inline void htw__wheel_set_where(const struct htw_wheel *wheel, struct htw_timer *timer,
-                                        uint32_t id) {
-    timer->_where = wheel->mark | id;
+static inline void htw__wheel_set_location(const struct htw_wheel *wheel, struct htw_timer *timer,
+                                           uint32_t id) {
+    timer->_location = wheel->mark | id;
 }
 
 static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct htw_timer *timer) {
-    return (timer->_where ^ wheel->mark) >> 32 == 0;
+    return (timer->_location ^ wheel->mark) >> 32 == 0;
 }
 
 static inline uint32_t htw__timer_id(const struct htw_timer *timer) {
-    return (uint32_t)timer->_where;
+    return (uint32_t)timer->_location;
 }
 
 static inline bool htw__id_is_bucket(uint32_t id) {
     return id < HTW__ID_DUE;
 }
 
-/* Puts a timer that is in no list into its bucket at a level that exists. `turn`, a running count,
+/* Puts a timer that is in no list into its bucket at a level that exists. `running_count`
    chooses the chain. Returns the number of the bucket: the caller offers it to the delay queue. */
 static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
                                        uint64_t deadline, const struct htw__level *level,
-                                       uint64_t turn) {
+                                       uint64_t running_count) {
     uint32_t slot = (uint32_t)(deadline >> level->shift) & wheel->mask;
-    uint64_t where = level->first_where + slot;
+    uint64_t location = level->first_location + slot;
     timer->_deadline = deadline;
-    timer->_where = where;
-    htw__bucket_add(&level->buckets, slot, turn, &timer->_link);
-    return (uint32_t)where;
+    timer->_location = location;
+    htw__bucket_add(&level->buckets, slot, running_count, &timer->_link);
+    return (uint32_t)location;
 }
 
 /* The same, and offers the bucket to the delay queue. */
 static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_timer *timer,
                                         uint64_t deadline, const struct htw__level *level,
-                                        uint64_t turn) {
-    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, turn);
+                                        uint64_t running_count) {
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, running_count);
     htw__delay_queue_offer(&wheel->queue, id, deadline);
 }
 
 /* Puts a timer that is in no list into `place`, which exists. */
 static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *timer,
-                                     uint64_t deadline, unsigned place, uint64_t turn) {
+                                     uint64_t deadline, unsigned place, uint64_t running_count) {
     if (htw__place_is_level(place)) {
-        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place], turn);
+        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place], running_count);
         return;
     }
     timer->_deadline = deadline;
-    htw__wheel_set_where(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
+    htw__wheel_set_location(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
     struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
-                             : wheel->in_round         ? &wheel->late
+                             : wheel->in_round         ? &wheel->next_round
                                                        : &wheel->due;
     htw__ring_push_back(ring, &timer->_link);
 }

@@ -86,8 +86,8 @@
  * new arming.
  *
  * THE PAST. A timer with a deadline at or before the clock goes to the list `due`; inside a round
- * to the list `late`, which becomes `due` at the end of the round. So a handler that arms a timer
- * for the present tick cannot keep the round from ending.
+ * to the list `next_round`, which becomes `due` at the end of the round. So a handler that arms a
+ * timer for the present tick cannot keep the round from ending.
  *
  * INVARIANTS, by the numbers that htw_wheel_check() returns. They hold between any two calls.
  *  1. Lists are sound: `_back` of each link is the address of the pointer that leads to it, and
@@ -98,10 +98,10 @@
  *  5. No timer is due before the key of its bucket; with strict_fifo, nor after its range.
  *  6. A queued key lies in the range of its bucket, in the window of its level, and not before the
  *     clock; outside a round, after it.
- *  7. `due` and `late` hold deadlines up to the clock, `never` only HTW_NEVER_TICK. Outside a round
- *     `late` is empty.
+ *  7. `due` and `next_round` hold deadlines up to the clock, `never` only HTW_NEVER_TICK. Outside a
+ *     round `next_round` is empty.
  *  8. Level 0 exists, and each level that a pending timer would need if it were inserted now. The
- *     ends of the windows are those of the clock, and `reach` is not after the last.
+ *     ends of the windows are those of the clock, and `max_deadline` is not after the last.
  *  9. scheduled - cancelled - expired - drained is the number of timers in the lists.
  *
  * COSTS. Arm, cancel and move: O(1), except that an arm takes O(log buckets) if its bucket is above
@@ -140,7 +140,7 @@ static int create_level(struct htw_wheel *wheel) {
         .last = htw__wheel_window_end(wheel, shift, wheel->clock),
         .buckets = htw__buckets_of((widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
                                    chains_at(wheel, level)),
-        .first_where = wheel->mark | (uint64_t)level << wheel->bits,
+        .first_location = wheel->mark | (uint64_t)level << wheel->bits,
         .shift = shift,
     };
     size_t bytes = htw__buckets_bytes(&created.buckets);
@@ -157,7 +157,7 @@ static int create_level(struct htw_wheel *wheel) {
     wheel->levels[level] = created;
     wheel->levels[level + 1].last = UINT64_MAX;
     wheel->level_count++;
-    wheel->reach = htw__wheel_measure_reach(wheel);
+    wheel->max_deadline = htw__wheel_compute_max_deadline(wheel);
     return 0;
 }
 
@@ -194,7 +194,7 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
         .strict_fifo = options->strict_fifo,
     };
     htw__ring_init(&wheel->due);
-    htw__ring_init(&wheel->late);
+    htw__ring_init(&wheel->next_round);
     htw__ring_init(&wheel->never);
     htw__delay_queue_init(&wheel->queue, size);
 }
@@ -229,7 +229,7 @@ int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_option
 
 static bool mark_not_pending(struct htw_timer *timer, void *arg) {
     (void)arg;
-    timer->_where = 0;
+    timer->_location = 0;
     return true;
 }
 
@@ -264,7 +264,7 @@ void htw_timer_init(struct htw_timer *timer) {
 }
 
 bool htw_timer_is_pending(const struct htw_timer *timer) {
-    return timer != NULL && timer->_where != 0;
+    return timer != NULL && timer->_location != 0;
 }
 
 uint64_t htw_timer_deadline(const struct htw_timer *timer) {
@@ -277,7 +277,7 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
     int error = create_place(wheel, deadline, &place);
     if (error != 0)
         return error;
-    if (timer->_where != 0) {
+    if (timer->_location != 0) {
         htw__link_unlink(&timer->_link);
         htw__wheel_insert(wheel, timer, deadline, place, wheel->moved++);
     } else {
@@ -318,15 +318,16 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
 }
 
 static bool may_arm(const struct htw_wheel *wheel, const struct htw_timer *timer) {
-    return wheel != NULL && timer != NULL && (timer->_where == 0 || htw__wheel_owns(wheel, timer));
+    return wheel != NULL && timer != NULL &&
+           (timer->_location == 0 || htw__wheel_owns(wheel, timer));
 }
 
 static __attribute__((noinline)) int schedule_slow(struct htw_wheel *wheel, struct htw_timer *timer,
                                                    uint64_t deadline) {
     if (!may_arm(wheel, timer))
         return -EINVAL;
-    wheel->reach = htw__wheel_measure_reach(wheel);
-    if (timer->_where != 0 && move_in_place(wheel, timer, deadline))
+    wheel->max_deadline = htw__wheel_compute_max_deadline(wheel);
+    if (timer->_location != 0 && move_in_place(wheel, timer, deadline))
         return 0;
     return arm(wheel, timer, deadline);
 }
@@ -353,9 +354,10 @@ static __attribute__((noinline)) int postpone(struct htw_wheel *wheel, struct ht
 /* The common cases come first. They call other functions only as their last act, so that no
    register has to be saved: with many timers, stores limit the speed of an arm (bucket.h). */
 static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
-    if (wheel == NULL || timer == NULL || deadline <= wheel->clock || deadline > wheel->reach)
+    if (wheel == NULL || timer == NULL || deadline <= wheel->clock ||
+        deadline > wheel->max_deadline)
         return schedule_slow(wheel, timer, deadline);
-    if (timer->_where != 0)
+    if (timer->_location != 0)
         return postpone(wheel, timer, deadline);
     uint32_t id = htw__wheel_link(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
                                   wheel->scheduled++);
@@ -397,7 +399,7 @@ bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
     if (wheel == NULL || timer == NULL || !htw__wheel_owns(wheel, timer))
         return false;
     htw__link_unlink(&timer->_link);
-    timer->_where = 0;
+    timer->_location = 0;
     wheel->cancelled++;
     HTW_ASSERT_WHEEL(wheel);
     return true;

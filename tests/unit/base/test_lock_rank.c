@@ -20,7 +20,7 @@ static int init_locks(void **state) {
     (void)state;
     htw__mutex_init(&wall, HTW__RANK_SCHEDULER_LISTENERS);
     htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
-    htw__mutex_init(&pool, HTW__RANK_SCHEDULER_POOL);
+    htw__mutex_init(&pool, HTW__RANK_SCHEDULER_WORK_QUEUE);
     htw__mutex_init(&alarm_mutex, HTW__RANK_ALARM);
     htw__lock_init(&shard, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_init(&other_shard, HTW__RANK_SCHEDULER_SHARD);
@@ -170,7 +170,7 @@ static const struct {
     { "two shards", take_two_shards, "takes scheduler.shard while it holds scheduler.shard" },
     { "twice", take_twice, "takes scheduler.life while it holds scheduler.life" },
     { "two of the last order", take_two_of_the_last_order,
-      "takes alarm while it holds scheduler.pool" },
+      "takes alarm while it holds scheduler.work_queue" },
     { "after another was released", take_against_one_below_the_last,
       "takes scheduler.life while it holds scheduler.shard" },
     { "without a rank", take_without_rank, "takes a lock that was not initialized" },

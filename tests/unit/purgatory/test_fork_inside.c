@@ -128,7 +128,7 @@ static void call_and_fork(struct purgatory_case *test, int64_t (*call)(struct pu
     int64_t result = call(test);
     if (in_child)
         _exit(result == result_in_child && htw__innermost_frame == NULL &&
-                      htw__innermost_run == NULL
+                      htw__innermost_callback_frame == NULL
                   ? CAME_OUT
                   : WRONG_RESULT);
     fork_at = NULL;

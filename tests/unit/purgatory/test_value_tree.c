@@ -7,11 +7,12 @@
 
 enum { NODES = 4096 };
 
-static struct htw__waiting nodes[NODES];
+static struct htw__threshold_node nodes[NODES];
 
 /* All nodes in order, without the tree's help; each must lead back to its parent. */
-static size_t collect(const struct htw__waiting *node, const struct htw__waiting *parent,
-                      const struct htw__waiting **list, size_t depth, size_t *ret_depth) {
+static size_t collect(const struct htw__threshold_node *node,
+                      const struct htw__threshold_node *parent,
+                      const struct htw__threshold_node **list, size_t depth, size_t *ret_depth) {
     if (node == NULL)
         return 0;
     assert_ptr_equal(node->_parent, parent);
@@ -24,10 +25,10 @@ static size_t collect(const struct htw__waiting *node, const struct htw__waiting
 
 /* Checks the order, and that a walk finds the same. Returns the depth. */
 static size_t check(const struct htw__value_tree *tree, size_t count) {
-    static const struct htw__waiting *list[NODES];
+    static const struct htw__threshold_node *list[NODES];
     size_t depth = 0;
     assert_int_equal(collect(tree->root, NULL, list, 1, &depth), count);
-    const struct htw__waiting *node = htw__value_tree_after(tree, 0, 0);
+    const struct htw__threshold_node *node = htw__value_tree_after(tree, 0, 0);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(node, list[i]);
         if (i > 0)
@@ -47,7 +48,7 @@ UNIT_TEST(value_tree_with_any_history_stays_in_order) {
         struct htw__value_tree tree = { .seed = random_next(&random) };
         size_t count = 0;
         for (unsigned step = 0; step < 20000; step++) {
-            struct htw__waiting *node = &nodes[random_below(&random, 600)];
+            struct htw__threshold_node *node = &nodes[random_below(&random, 600)];
             if (node->_arrival == 0) {
                 htw__value_tree_add(&tree, node, random_below(&random, ranges[i]));
                 count++;

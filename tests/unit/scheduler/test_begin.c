@@ -16,7 +16,7 @@ static struct htw__lock *_Atomic watched; /* who waits for this lock goes to the
 static struct gate at_lock;
 
 void __wrap_htw__lock_wait(struct htw__lock *lock) {
-    if (lock == atomic_load(&watched) && htw__innermost_run != NULL) /* the worker */
+    if (lock == atomic_load(&watched) && htw__innermost_callback_frame != NULL) /* the worker */
         gate_enter(&at_lock);
     __real_htw__lock_wait(lock);
 }

@@ -41,10 +41,10 @@ static void inherit_locks(struct htw_scheduler *scheduler) {
         if (!fork_when_dirty)
             atomic_store(&expirer->waker.cleanup, true); /* so that it would clean up */
     }
-    if (scheduler->executor_runner != NULL)
-        hold(&scheduler->executor_runner->lock);
-    (void)pthread_mutex_trylock(&scheduler->pool.mutex.mutex);
-    (void)pthread_mutex_trylock(&scheduler->waits.mutex.mutex);
+    if (scheduler->executor_run_stats != NULL)
+        hold(&scheduler->executor_run_stats->lock);
+    (void)pthread_mutex_trylock(&scheduler->work_queue.mutex.mutex);
+    (void)pthread_mutex_trylock(&scheduler->cancel_waiters.mutex.mutex);
     (void)pthread_mutex_trylock(&scheduler->life.mutex.mutex);
 }
 
@@ -81,14 +81,14 @@ static void stay_out(void) {
 }
 
 /* The child, too, comes here: it leaves if `condition` holds. */
-#define CHILD_LEAVES(condition)                            \
-    do {                                                   \
-        if (in_child) {                                    \
-            if ((condition) && htw__innermost_run == NULL) \
-                leave();                                   \
-            _exit(1);                                      \
-        }                                                  \
-        assert_int_equal(how_child_ended(), -SIGKILL);     \
+#define CHILD_LEAVES(condition)                                       \
+    do {                                                              \
+        if (in_child) {                                               \
+            if ((condition) && htw__innermost_callback_frame == NULL) \
+                leave();                                              \
+            _exit(1);                                                 \
+        }                                                             \
+        assert_int_equal(how_child_ended(), -SIGKILL);                \
     } while (0)
 
 static int how_child_ended(void) {

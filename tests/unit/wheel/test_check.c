@@ -54,8 +54,8 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_broken_link, 8, 100, TIMERS) {
 WHEEL_TEST(wheel_check_finds_a_timer_of_another_wheel_or_bucket, 8, 100, false, TIMERS) {
     arm_all_places(f);
     for (size_t i = 0; i < TIMERS; i++) {
-        assert_breaks(f, 2, f->timers[i]._where, f->timers[i]._where ^ (uint64_t)1 << 40);
-        assert_breaks(f, 2, f->timers[i]._where, f->timers[i]._where ^ 1);
+        assert_breaks(f, 2, f->timers[i]._location, f->timers[i]._location ^ (uint64_t)1 << 40);
+        assert_breaks(f, 2, f->timers[i]._location, f->timers[i]._location ^ 1);
     }
 }
 
@@ -142,7 +142,7 @@ WHEEL_TEST(wheel_check_finds_a_deadline_that_its_ring_must_not_hold, 8, 100, fal
 WHEEL_TEST(wheel_check_finds_late_timers_outside_a_round, 8, 100, false, 2) {
     arm(f, 0, 100);
     assert_non_null(htw_wheel_poll(f->wheel, 100));
-    arm(f, 1, 100); /* inside the round: in `late` */
+    arm(f, 1, 100); /* inside the round: in `next_round` */
     assert_sound(f);
     assert_breaks(f, 7, f->wheel->in_round, false);
     assert_breaks(f, 7, f->timers[1]._deadline, 101);
@@ -157,7 +157,7 @@ WHEEL_TEST(wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock, 8, 10
     assert_breaks(f, 8, wheel->clock, HTW_NEVER_TICK);
     assert_breaks(f, 8, wheel->levels[wheel->level_count].last, 1);
     assert_breaks(f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
-    assert_breaks(f, 8, wheel->reach, htw__wheel_measure_reach(wheel) + 1);
+    assert_breaks(f, 8, wheel->max_deadline, htw__wheel_compute_max_deadline(wheel) + 1);
     /* A pending timer that needs a level which does not exist. */
     assert_breaks(f, 8, f->timers[FARTHER]._deadline, HTW_NEVER_TICK - 1);
 }

@@ -90,7 +90,8 @@ static bool count_down(struct htw_timer *timer, void *arg) {
 WHEEL_TEST(wheel_for_each_stops_at_any_place_when_the_visitor_says_so, 8, 100, false, 7) {
     arm(f, 0, 50);
     arm(f, 1, 60);
-    assert_non_null(htw_wheel_poll(f->wheel, 100)); /* inside the round the next goes to `late` */
+    assert_non_null(
+        htw_wheel_poll(f->wheel, 100)); /* inside the round the next goes to `next_round` */
     static const uint64_t armed[] = { 70, 101, 120, 5000, HTW_NEVER_TICK };
     for (size_t i = 0; i < 5; i++)
         arm(f, 2 + i, armed[i]);

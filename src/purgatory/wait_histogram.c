@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.c - how long requests waited: a sampled histogram. */
-#include "waits.h"
+/* wait_histogram.c - how long requests waited: a sampled histogram. */
+#include "wait_histogram.h"
 
 #include "owner.h"
 #include "state.h"
@@ -8,8 +8,8 @@
 /* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
 
-void htw__waits_init(struct htw__waits *waits) {
-    *waits = (struct htw__waits) { 0 };
+void htw__wait_histogram_init(struct htw__wait_histogram *waits) {
+    *waits = (struct htw__wait_histogram) { 0 };
     HTW__ANNOTATE_ATOMIC(&waits->begun_ms, sizeof(waits->begun_ms));
     HTW__ANNOTATE_ATOMIC(&waits->begun, sizeof(waits->begun));
 }
@@ -19,11 +19,12 @@ static uint32_t to_ms(int64_t time_ns) {
 }
 
 /* Two threads may count as one here; then some more requests are measured. */
-static void count_begun(struct htw__waits *waits, uint32_t begun) {
+static void count_begun(struct htw__wait_histogram *waits, uint32_t begun) {
     atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
 }
 
-void htw__waits_begin(struct htw__waits *waits, struct htw_request *request, int64_t now_ns) {
+void htw__wait_histogram_begin(struct htw__wait_histogram *waits, struct htw_request *request,
+                               int64_t now_ns) {
     uint32_t now_ms = to_ms(now_ns);
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != now_ms) {
@@ -37,12 +38,14 @@ void htw__waits_begin(struct htw__waits *waits, struct htw_request *request, int
     request->_flags |= HTW__REQUEST_MEASURED;
 }
 
-void htw__waits_begin_without_clock(struct htw__waits *waits, struct htw_request *request) {
+void htw__wait_histogram_begin_without_clock(struct htw__wait_histogram *waits,
+                                             struct htw_request *request) {
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
         count_begun(waits, begun);
     else
-        htw__waits_begin(waits, request, htw__steady_now_ns(request->_purgatory->scheduler));
+        htw__wait_histogram_begin(waits, request,
+                                  htw__steady_now_ns(request->_purgatory->scheduler));
 }
 
 uint32_t htw__waited_ms(const struct htw_request *request) {
@@ -53,7 +56,7 @@ uint32_t htw__waited_ms(const struct htw_request *request) {
     return waited_ms;
 }
 
-void htw__waits_add(struct htw__waits *waits, uint32_t waited_ms) {
+void htw__wait_histogram_add(struct htw__wait_histogram *waits, uint32_t waited_ms) {
     unsigned bucket = waited_ms == 0 ? 0 : 32u - (unsigned)__builtin_clz(waited_ms);
     if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
         bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
@@ -61,7 +64,8 @@ void htw__waits_add(struct htw__waits *waits, uint32_t waited_ms) {
     waits->buckets[bucket]++;
 }
 
-void htw__waits_add_stats(const struct htw__waits *waits, struct htw_purgatory_stats *stats) {
+void htw__wait_histogram_add_stats(const struct htw__wait_histogram *waits,
+                                   struct htw_purgatory_stats *stats) {
     stats->waited_ms += waits->sum_ms;
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
         stats->waits[i] += waits->buckets[i];

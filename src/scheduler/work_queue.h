@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h - batches of due timers, and the queue of batches between expirers and workers.
+ * work_queue.h - batches of due timers, and the queue of batches between expirers and workers.
  *
  * There is a fixed number of batches. When all are in use, expirers wait, and due timers stay in
  * the wheel, where a cancel only unlinks them. workers.c has the threads that empty the queue.
  */
-#ifndef HTW_SRC_SCHEDULER_POOL_H
-#define HTW_SRC_SCHEDULER_POOL_H
+#ifndef HTW_SRC_SCHEDULER_WORK_QUEUE_H
+#define HTW_SRC_SCHEDULER_WORK_QUEUE_H
 
 #include "../base/mutex.h"
 
@@ -30,7 +30,7 @@ struct htw__batch {
     struct htw__record *records[HTW__SLICE];
 };
 
-struct htw__pool {
+struct htw__work_queue {
     struct htw__mutex mutex;  /* guards all that follows */
     pthread_cond_t work;      /* a batch was queued, or `stop` was set */
     pthread_cond_t changed;   /* a batch has become spare, or `stop` was set */
@@ -46,8 +46,8 @@ struct htw__pool {
     bool stop;
 };
 
-void htw__pool_init(struct htw__pool *pool);
-void htw__pool_fini(struct htw__pool *pool);
+void htw__work_queue_init(struct htw__work_queue *queue);
+void htw__work_queue_fini(struct htw__work_queue *queue);
 
 /* The next record of a batch that no thread has begun with; NULL: none. Any thread. */
 static inline struct htw__record *htw__batch_next(struct htw__batch *batch) {
@@ -63,20 +63,20 @@ static inline bool htw__batch_has_next(const struct htw__batch *batch) {
 /* ---- under the mutex */
 
 /* NULL: all batches are in use. */
-struct htw__batch *htw__pool_take_spare(struct htw__pool *pool);
-void htw__pool_put_spare(struct htw__pool *pool, struct htw__batch *batch);
+struct htw__batch *htw__work_queue_take_spare(struct htw__work_queue *queue);
+void htw__work_queue_put_spare(struct htw__work_queue *queue, struct htw__batch *batch);
 
 /* The queue must not be empty. */
-struct htw__batch *htw__pool_take_first(struct htw__pool *pool);
-void htw__pool_append(struct htw__pool *pool, struct htw__batch *batch);
+struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue);
+void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *batch);
 
 /* ---- these take the mutex */
 
 /* Counts the tasks of the user's executor: stop and advance wait for them. */
-void htw__pool_add_outstanding(struct htw__pool *pool, uint32_t count);
-void htw__pool_end_outstanding(struct htw__pool *pool);
+void htw__work_queue_add_outstanding(struct htw__work_queue *queue, uint32_t count);
+void htw__work_queue_end_outstanding(struct htw__work_queue *queue);
 
 /* Wakes all threads that wait, since the scheduler is being stopped. */
-void htw__pool_stop(struct htw__pool *pool);
+void htw__work_queue_stop(struct htw__work_queue *queue);
 
-#endif /* HTW_SRC_SCHEDULER_POOL_H */
+#endif /* HTW_SRC_SCHEDULER_WORK_QUEUE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.c - embedded mode and manual time: a thread of the user's in place of the expirer. */
+/* process.c - embedded mode and manual time: a thread of the user's in place of the expirer. */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"
@@ -125,7 +125,7 @@ int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
     int error = begin_manual(scheduler, delta_ns);
     if (error != 0)
         return error;
-    struct htw_scheduler *driven ENDS_MANUAL = scheduler;
+    struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
     int64_t until_ns = htw__after_ns(htw__now_ns(scheduler), delta_ns);
     run_until(scheduler, until_ns);
     atomic_store_explicit(&scheduler->manual_ns, until_ns, memory_order_relaxed);
@@ -136,7 +136,7 @@ int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
     int error = begin_manual(scheduler, time_ns);
     if (error != 0)
         return error;
-    struct htw_scheduler *driven ENDS_MANUAL = scheduler;
+    struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
     atomic_store_explicit(&scheduler->manual_ns, time_ns, memory_order_relaxed);
     run_until(scheduler, time_ns);
     return htw__is_child(scheduler) ? -EOWNERDEAD : 0;

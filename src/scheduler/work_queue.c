@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* work_queue.c - the queue of batches between expirers and workers. */
+#include "work_queue.h"
+
+#include "../base/annotate.h"
+
+void htw__work_queue_init(struct htw__work_queue *queue) {
+    *queue = (struct htw__work_queue) { 0 };
+    /* For helgrind a mutex is free before its owner has written to it for the last time. */
+    HTW__ANNOTATE_ATOMIC(&queue->mutex, sizeof(queue->mutex));
+    htw__mutex_init(&queue->mutex, HTW__RANK_SCHEDULER_WORK_QUEUE);
+    pthread_cond_init(&queue->work, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void htw__work_queue_fini(struct htw__work_queue *queue) {
+    pthread_cond_destroy(&queue->changed);
+    pthread_cond_destroy(&queue->work);
+    htw__mutex_fini(&queue->mutex);
+}
+
+struct htw__batch *htw__work_queue_take_spare(struct htw__work_queue *queue) {
+    struct htw__batch *batch = queue->spare;
+    if (batch != NULL)
+        queue->spare = batch->link;
+    return batch;
+}
+
+void htw__work_queue_put_spare(struct htw__work_queue *queue, struct htw__batch *batch) {
+    batch->link = queue->spare;
+    queue->spare = batch;
+    if (queue->waiting > 0)
+        pthread_cond_broadcast(&queue->changed);
+}
+
+struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue) {
+    struct htw__batch *batch = queue->first;
+    queue->first = batch->link;
+    if (queue->first == NULL)
+        queue->last = NULL;
+    queue->queued--;
+    return batch;
+}
+
+void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *batch) {
+    batch->link = NULL;
+    if (queue->last == NULL)
+        queue->first = batch;
+    else
+        queue->last->link = batch;
+    queue->last = batch;
+    queue->queued++;
+    queue->outstanding++;
+}
+
+void htw__work_queue_add_outstanding(struct htw__work_queue *queue, uint32_t count) {
+    htw__mutex_lock(&queue->mutex);
+    queue->outstanding += count;
+    htw__mutex_unlock(&queue->mutex);
+}
+
+void htw__work_queue_end_outstanding(struct htw__work_queue *queue) {
+    htw__mutex_lock(&queue->mutex);
+    queue->outstanding--;
+    if (queue->waiting > 0)
+        pthread_cond_broadcast(&queue->changed);
+    htw__mutex_unlock(&queue->mutex);
+}
+
+void htw__work_queue_stop(struct htw__work_queue *queue) {
+    htw__mutex_lock(&queue->mutex);
+    queue->stop = true;
+    pthread_cond_broadcast(&queue->work);
+    pthread_cond_broadcast(&queue->changed);
+    htw__mutex_unlock(&queue->mutex);
+}
