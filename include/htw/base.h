@@ -10,12 +10,12 @@
  *    sentence says so. It may also return a negative errno value.
  *  - A parameter named `ret_...` receives an output. It is not written on failure.
  *  - Names that start with an underscore or contain `htw__` are private.
- *  - A struct that starts with `struct_size` begins as its macro HTW_..._INIT, or its function
- *    htw_..._init(), sets it. The library refuses a size that it does not know.
+ *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT or its
+ *    function htw_..._init(). The library refuses a size that it does not know.
  *
  * htw_strerror() describes each error. The most common ones:
  *    -EINVAL      an argument is NULL, out of range, or contradicts another one
- *    -ENOMEM      memory or a thread is lacking
+ *    -ENOMEM      no memory, or no thread could be started
  *    -EOWNERDEAD  the object belongs to the parent of this process, which has forked
  */
 #ifndef HTW_BASE_H
@@ -56,8 +56,8 @@ extern "C" {
 HTW_API const char *htw_version(void);
 
 /**
- * Describes a return value of the library. What an errno value means here may differ from what
- * strerror() says.
+ * Describes a return value of the library. The texts are specific to htw and may differ from those
+ * of strerror().
  *
  * @param result the return value: a negative errno value, or 0 or more.
  * @return a static string in English, without a full stop; never NULL, also for values that the

@@ -17,8 +17,8 @@
  *
  * A request waits on one or more keys (bytes), or on a threshold, and has a timeout. Each request
  * ends exactly once, for one of four reasons (enum htw_reason). When it ends, the purgatory unlinks
- * it at once from all its keys and from its timeout, and keeps nothing of it. A key on which no
- * request waits takes no memory, once the queued checks of the key have run.
+ * it at once from all its keys and from its timeout, and keeps no reference to it. A key on which
+ * no request waits takes no memory, once the queued checks of the key have run.
  *
  * Hooks. The purgatory calls these functions of the user (struct htw_purgatory_options):
  *  - `try_complete` says whether the request can be completed now. It may take what the request
@@ -33,20 +33,20 @@
  * Hooks and visitors must return: no C++ exception, longjmp() or pthread_exit() may leave them.
  *
  * Threads. Hooks run in the thread that calls a function of this header. The hooks of a request
- * whose timeout ends, and those of htw_purgatory_check_later(), run where the scheduler runs
- * callbacks. Two threads are never in hooks of the same request. If an event arrives while a thread
- * is in `try_complete` of a request, the other thread does not wait: it marks the request, and the
- * first thread calls `try_complete` again, so no event is lost. An event that a request's own
- * `try_complete` causes makes the purgatory call it once more, not endlessly. After 16 such calls
- * because of other threads, the thread schedules a check for later and returns, so that no call is
- * kept busy endlessly. (In embedded mode and with HTW_CLOCK_MANUAL, and if the scheduler refuses
- * that check, the thread continues.)
+ * that expires, and those of htw_purgatory_check_later(), run in the threads that run the
+ * scheduler's callbacks. Two threads are never in hooks of the same request. If an event arrives
+ * while a thread is in `try_complete` of a request, the other thread does not wait: it marks the
+ * request, and the first thread calls `try_complete` again, so no event is lost. If `try_complete`
+ * itself causes an event for its request, it is called once more (not repeatedly). After 16 such
+ * calls because of other threads, the thread schedules a check for later and returns, so that no
+ * call is kept busy endlessly. (In embedded mode and with HTW_CLOCK_MANUAL, and if the scheduler
+ * refuses that check, the thread continues.)
  *
  * Checks inside checks. A `try_complete` may check a key that its thread is checking already. The
  * inner check returns 0 at once; the outer check visits the key again and counts what ends. One
- * call accepts as many inner checks as there are requests on the key, and 16 more, so it comes to
- * an end even if hooks check their key each time. (If hooks check many other keys whose hooks do
- * the same, the number of calls multiplies with each key.)
+ * call accepts as many inner checks as there are requests on the key, and 16 more, so it ends even
+ * if hooks check their key each time. (If hooks check many other keys whose hooks do the same, the
+ * number of calls multiplies with each key.)
  *
  * Locks. The library holds no lock while a hook or visitor runs. Hooks may call every function of
  * this header, except htw_purgatory_destroy() and htw_threshold_destroy(), and every function of
@@ -92,7 +92,7 @@ struct htw_threshold;
 enum htw_reason {
     /** `try_complete` returned true, htw_request_complete(), or the threshold has the value. */
     HTW_REASON_COMPLETED = 0,
-    /** The timeout has ended. */
+    /** The timeout was reached. */
     HTW_REASON_EXPIRED = 1,
     /** htw_request_cancel() or htw_purgatory_cancel_key(). */
     HTW_REASON_CANCELLED = 2,
@@ -115,7 +115,7 @@ struct htw_key {
 /** Private: a request on a key. */
 struct htw__watch {
     struct htw__link _link;
-    uintptr_t _key; /* its low bits say where the request is */
+    uintptr_t _key; /* its low bits locate the request */
 };
 
 /** Private: a request that waits for a value, in a tree ordered by value and arrival. */
@@ -279,9 +279,9 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * @param request    initialised; it must not wait.
  * @param keys       are copied. Duplicates count once.
  * @param key_count  1 to UINT32_MAX.
- * @param timeout_ns in nanoseconds, from now. 0 or less: the request expires at once, where the
- *                   scheduler runs callbacks (or at the end of this call). HTW_NEVER_NS: never. The
- *                   timeout never ends early, and late as a timer of the scheduler. It is a
+ * @param timeout_ns in nanoseconds, from now. 0 or less: the request expires at once, in a
+ *                   callback of the scheduler (or at the end of this call). HTW_NEVER_NS: never. It
+ *                   never ends early; it can be late like any timer of the scheduler. It is a
  *                   duration: if the scheduler has the wall clock, the monotonic clock measures it,
  *                   and setting the wall clock changes nothing. With HTW_CLOCK_BOOTTIME the time
  *                   for which the machine is suspended counts. With HTW_CLOCK_MANUAL a timeout
@@ -358,15 +358,15 @@ HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_
  * Reports an event on a key: calls `try_complete` of each request that waits on the key, in order
  * of arrival, ends those for which it returns true, and returns how many.
  *
- * Requests that arrive during the call may be asked or not. No request is asked twice because of
- * one call, unless a `try_complete` checks the same key during the call: then all are asked again.
- * Hooks may watch, check or cancel any key.
+ * Requests that arrive during the call may or may not be asked. No request is asked twice because
+ * of one call, unless a `try_complete` checks the same key during the call: then all are asked
+ * again. Hooks may watch, check or cancel any key.
  *
  * @param key      must exist until the call returns, also if it is in memory that hooks free.
  * @param key_size 0 to UINT32_MAX.
- * @return 0 or more: how many requests ended in this call with HTW_REASON_COMPLETED. (A request in
- *         whose hook another thread is, is marked. That thread asks it again, and the call of that
- *         thread counts it if it ends.)
+ * @return 0 or more: how many requests ended in this call with HTW_REASON_COMPLETED. (A request
+ *         whose hook is running in another thread is only marked. That thread asks it again, and
+ *         the call of that thread counts it if it ends.)
  *
  * Cost: O(requests on the key), and O(keys) for each request that ends.
  */
@@ -377,7 +377,7 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
  * Reports an event on a key as htw_purgatory_check(), but stops when `max` requests have ended: for
  * one item, wake one waiter.
  *
- * A request in whose hook another thread is, is marked and skipped. If requests wait on several
+ * A request whose hook is running in another thread is only marked. If requests wait on several
  * keys, the request that ends may have taken something of another of its keys: call again until 0
  * is returned, or nothing is left to take.
  *
@@ -389,14 +389,14 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
                                             size_t key_size, uint64_t max);
 
 /**
- * Schedules a check of a key, where the scheduler runs callbacks: for callers that hold locks which
+ * Schedules a check of a key in a callback of the scheduler: for callers that hold locks which
  * hooks take. Runs no hook in this call.
  *
- * Checks of the same key that have not begun are joined to one. Until the check begins, the key
- * takes memory. An accepted check is made, unless the scheduler or the purgatory ends before. If an
- * executor drops its task, the check is scheduled again: at once the first time, then after longer
- * times of up to a second. If the scheduler refuses that, the thread that has dropped the task
- * makes the check.
+ * Checks of the same key that have not begun are merged. Until the check begins, the key takes
+ * memory. An accepted check will run unless the scheduler is stopped or the purgatory is closed
+ * first. If an executor drops its task, the check is scheduled again: at once the first time, then
+ * after longer times of up to a second. If the scheduler refuses that, the thread that has dropped
+ * the task makes the check.
  *
  * @return 0: success, also if no request waits on the key;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): no check will be made.
@@ -408,9 +408,9 @@ HTW_API HTW_WARN_UNUSED int htw_purgatory_check_later(struct htw_purgatory *purg
  * Ends all requests that wait on a key with HTW_REASON_CANCELLED, in order of arrival, and returns
  * how many.
  *
- * @param visitor called for each request that this call ends. A request in whose hook another
- *                thread is, is marked, and that thread ends it (unless its `try_complete` returns
- *                true) without a visitor. May be NULL.
+ * @param visitor called for each request that this call ends. A request whose hook is running in
+ *                another thread is only marked, and that thread ends it (unless its `try_complete`
+ *                returns true) without a visitor. May be NULL.
  * @param context is passed to `visitor`.
  * @return 0 or more: how many this call ends, marked requests included.
  */
@@ -426,7 +426,7 @@ HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const 
  *
  * @param key      `key_size` bytes; may be NULL if `key_size` is 0.
  * @param key_size 0 to UINT32_MAX.
- * @return 0 or more: exact if no request comes to the key or leaves it during the call.
+ * @return 0 or more: exact if no request is linked to the key or unlinked during the call.
  *
  * Allocates nothing. Cost: O(requests on the key); holds the lock for a bounded number at a time.
  */
@@ -498,7 +498,7 @@ HTW_API int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t 
  * Lowers the value of a threshold, for example because a log was truncated. Ends no request.
  *
  * Requests continue to wait for the values that they asked for. Requests that an earlier advance
- * has reached are completed, also if that advance has not come to them yet.
+ * has reached are completed, even if that advance has not yet processed them.
  *
  * @param value the new value. If it is not less than the present one, nothing happens.
  * @return 0: success.
@@ -559,7 +559,7 @@ struct htw_purgatory_stats {
     uint64_t delayed;      /**< of these, with a timeout */
     uint64_t watched;      /**< as htw_purgatory_watched() */
     uint64_t keys;         /**< keys on which requests wait */
-    uint64_t alarms;       /**< timers of the scheduler that stand for all timeouts: two for each
+    uint64_t alarms;       /**< timers of the scheduler that the purgatory uses: two for each
                                 processor, and one more while two hooks take long there */
     uint64_t memory_bytes; /**< memory of the purgatory, without requests */
     /**

@@ -43,9 +43,10 @@
  * Fork. A child process may create its own scheduler. If a child was forked inside a callback,
  * hook, visitor or executor and returns from it, it runs nothing else of the scheduler of its
  * parent. The call that it returns to ends at once: htw_scheduler_process(), _advance(),
- * _set_time(), _stop(), _destroy() and htw_group_cancel() return -EOWNERDEAD, other functions what
- * they had done before the fork. If it returns to a thread of the library, that thread ends, and
- * with it the child, as by exit(0), unless the child has started other threads.
+ * _set_time(), _stop(), _destroy() and htw_group_cancel() return -EOWNERDEAD; other functions
+ * return the result that they had reached before the fork. If it returns to a thread of the
+ * library, that thread ends, and with it the child, as by exit(0), unless the child has started
+ * other threads.
  */
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H
@@ -59,7 +60,7 @@
 extern "C" {
 #endif
 
-/** A delay or deadline that never comes, in nanoseconds. */
+/** A delay that never ends, or a deadline that the clock never reaches, in nanoseconds. */
 #define HTW_NEVER_NS INT64_MAX
 
 /** Units of time, in nanoseconds. */
@@ -204,8 +205,8 @@ struct htw_scheduler_options {
     /** Start all threads in htw_scheduler_create(); otherwise they start with the first timer. */
     bool start_threads;
     /** The most timers that may be pending at once; 0 means no limit. Timers that wait, are due or
-        are paused count; of timers that are running only those that repeat. Never exceeded. While
-        other threads end timers, a call may be refused slightly below the limit. */
+        are paused count. Running timers count only if they repeat. The limit is never exceeded.
+        While other threads end timers, a call may be refused slightly below the limit. */
     uint64_t max_pending;
     /** An expirer may sleep this much longer than to the earliest deadline, so that it serves
         several timers at once; at least 0. */
@@ -245,16 +246,17 @@ HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
  * @param options       NULL: the defaults. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, or contradicts another one;
- *         -ENOMEM: memory or a thread is lacking;
+ *         -ENOMEM: no memory, or no thread could be started;
  *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
  *
  * The threads of the library block all signals. Memory: about 15 KiB for each shard, 60 KiB for
  * each thread that may run callbacks, and 64 bytes for each timer, in blocks of 256 KiB.
  *
  * Threads that call one scheduler share its locks, without priority inheritance. Give them the same
- * scheduling class and similar nice values; threads of a real-time class may call rarely. A thread
- * of class SCHED_IDLE or with a high nice value that schedules all the time, beside a busy thread
- * on its processor, has made calls of other threads take seconds: give it its own scheduler.
+ * scheduling class and similar nice values; threads of a real-time class may call rarely. If a
+ * thread of class SCHED_IDLE or with a high nice value schedules all the time, and shares its
+ * processor with a busy thread, it can delay the calls of other threads by seconds: give it its own
+ * scheduler.
  */
 HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
                                                  const struct htw_scheduler_options *options);
@@ -305,7 +307,7 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
  * @return 0: success;
  *         -EINVAL;
  *         -EAGAIN: `max_pending` is reached;
- *         -ENOMEM: memory, or the first thread of the scheduler, is lacking;
+ *         -ENOMEM: no memory, or the first thread of the scheduler could not be started;
  *         -ESHUTDOWN: the scheduler was stopped.
  *
  * After a failure nothing has changed, and the caller owns `arg`. Cost: O(1); reads the clock, and
@@ -319,8 +321,8 @@ HTW_API HTW_WARN_UNUSED int htw_schedule(struct htw_scheduler *scheduler, int64_
  *
  * @param deadline_ns absolute, in nanoseconds of the scheduler's clock.
  *
- * Cost: as htw_schedule(), but reads the clock only if the deadline may be in the past: if no timer
- * that is due at least two ticks earlier is pending.
+ * Cost: as htw_schedule(), but reads the clock only if no pending timer is due at least two ticks
+ * before this one (the deadline could then be in the past).
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
                                             htw_callback *callback, void *arg,
@@ -345,8 +347,8 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_within(struct htw_scheduler *scheduler,
 
 /** How a timer repeats. Its runs never overlap: a run starts after the one before has ended. */
 enum htw_repeat {
-    /** Fixed rate. Periods that passed during a run are skipped, and counted for the next run. That
-        is at the first planned time after the end of this one. */
+    /** Fixed rate. Periods that passed during a run are skipped; the next run receives their
+        number. The next run is at the first planned time after this run ends. */
     HTW_REPEAT_SKIP = 0,
     /** Fixed rate. Overdue runs follow one another until they have caught up. */
     HTW_REPEAT_BURST = 1,
@@ -363,7 +365,7 @@ enum htw_repeat {
  * @param period_ns in nanoseconds; more than 0.
  * @param repeat    how late runs are treated.
  *
- * Allocates a second record, as htw_schedule_spec().
+ * Allocates a block of attributes, as htw_schedule_spec().
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns,
                                                int64_t period_ns, enum htw_repeat repeat,
@@ -414,7 +416,7 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  *
  * @param spec         the library keeps no pointer to it.
  * @param ret_handle   receives the handle, before the callback can run. May be NULL.
- * @param ret_replaced receives the timer of the same key that was cancelled in favour of this one;
+ * @param ret_replaced receives the timer of the same key that this one has replaced;
  *                     `handle` is 0 if there was none. The caller owns its `arg`, which is NULL if
  *                     that timer had a release hook: the hook has run inside this call. May be
  *                     NULL.
@@ -427,7 +429,7 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  * After a failure nothing has changed, the caller owns `arg`, and the hook is not called. A timer
  * that is running is not replaced: it loses the key, and if it repeats, this run is its last.
  *
- * Cost: O(1). A timer that repeats or has a key, a group or a hook takes a second record: about
+ * Cost: O(1). A timer that repeats or has a key, a group or a hook has a block of attributes: about
  * 130 bytes and the key. Timers with a key or group are in the shard of the key or group.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
@@ -461,8 +463,8 @@ HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_hand
  * @return HTW_CANCELLED: as htw_cancel();
  *         HTW_RUNNING: the callback was running, and has returned;
  *         HTW_GONE: as htw_cancel();
- *         -EDEADLK: the call would wait for itself: it is inside this very callback, or in a ring
- *         of callbacks each of which waits for the next one. (A ring through two schedulers is not
+ *         -EDEADLK: the call would wait for itself: it is inside this very callback, or in a cycle
+ *         of callbacks each of which waits for the next one. (A cycle through two schedulers is not
  *         detected.) The timer is cancelled, but its callback is still running.
  *
  * May block for as long as the callback runs. This is the only function of this header that is a
@@ -521,7 +523,7 @@ HTW_API int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle
 HTW_API int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns);
 
 /**
- * Returns whether a timer waits for a run: it has a deadline or never comes, is paused, or is due
+ * Returns whether a timer waits for a run: it has a deadline or HTW_NEVER_NS, is paused, or is due
  * and its callback has not started. False for a stale handle, and while the callback is running.
  */
 HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
@@ -721,12 +723,12 @@ struct htw_scheduler_stats {
     uint64_t missed;        /**< periods skipped by HTW_REPEAT_SKIP */
     uint64_t refused;       /**< schedule calls that returned -EAGAIN */
     uint64_t moved;         /**< calls of htw_reschedule() that returned HTW_MOVED */
-    uint64_t demoted;       /**< times a timer was filed again in a wheel */
+    uint64_t demoted;       /**< number of demotions in the wheels */
     uint64_t wakeups;       /**< times an expirer woke up or process was called */
     uint64_t empty_wakeups; /**< of these, with nothing due */
     uint64_t pending;       /**< timers pending now, as htw_pending() */
     uint64_t running;       /**< callbacks running now */
-    uint64_t memory_bytes;  /**< memory of the scheduler, second records included */
+    uint64_t memory_bytes;  /**< memory of the scheduler, attributes included */
     struct htw_distribution lateness; /**< from the deadline to the start of a callback */
     struct htw_distribution callback; /**< duration of callbacks */
 };

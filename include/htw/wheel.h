@@ -39,11 +39,11 @@
  *     that are armed inside a round and, without `strict_fifo`, for the order within a tick.
  *  4. A loop of polls with the same `now` always ends. A timer that is armed inside a round for the
  *     tick of the clock or an earlier one is handed out in the next round; armed outside a round,
- *     by the next poll. In both cases it comes after the timers that were due before, in the order
- *     of arming, no matter how far in the past its deadline is.
+ *     by the next poll. In both cases it is handed out after the timers that were already due, even
+ *     if its deadline is earlier, and in the order of arming.
  *  5. Arming hands out no timer.
  *  6. A `now` that is earlier than the clock counts as the time of the clock.
- *  7. Cancelling a timer that is due but has not been handed out prevents that it is handed out.
+ *  7. A timer that is due but not yet handed out can still be cancelled.
  */
 #ifndef HTW_WHEEL_H
 #define HTW_WHEEL_H
@@ -57,7 +57,7 @@
 extern "C" {
 #endif
 
-/** A deadline that never comes, in ticks. */
+/** A deadline that the clock never reaches, in ticks. */
 #define HTW_NEVER_TICK UINT64_MAX
 
 /** The number of buckets in a level: least, default and most. */
@@ -188,7 +188,7 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  *
  * Cost: O(1); O(log buckets) if its bucket was empty or had only later deadlines; O(buckets) if a
  * level is created. A move to a later deadline only writes the new deadline (not with
- * `strict_fifo`): the timer changes its bucket when its old deadline comes, and until then
+ * `strict_fifo`): the timer changes its bucket when its old deadline is reached, and until then
  * htw_wheel_next() may return the old deadline.
  * The model is Kafka's TimingWheel.add; src/wheel/wheel.c says what differs.
  */
@@ -200,9 +200,9 @@ HTW_API HTW_WARN_UNUSED int htw_wheel_schedule(struct htw_wheel *wheel, struct h
  *
  * The wheel chooses the tick of [earliest, latest] that is divisible by the highest power of two,
  * so that timers whose ranges overlap tend to get the same tick. With a slack of 1 % of the delay,
- * nearly all separate wake-ups disappear. If the range is as wide as a bucket of the level of the
- * timer, the timer is not demoted either. The choice does not depend on the clock: if the range
- * begins in the past, the tick may be in the past, and the timer due at once.
+ * nearly all separate wake-ups disappear. If the range is at least one bucket wide at the timer's
+ * level, the timer is never demoted. The choice does not depend on the clock: if the range begins
+ * in the past, the tick may be in the past, and the timer due at once.
  *
  * @param timer    as in htw_wheel_schedule().
  * @param earliest the first allowed tick.
@@ -278,7 +278,7 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
 /**
  * Returns the tick at which to poll next, never later than the earliest deadline.
  *
- * @return the clock: timers are due, or a round was not polled to its end;
+ * @return the current clock: timers are due, or the last round is unfinished;
  *         HTW_NEVER_TICK: no pending timer has a deadline, or `wheel` is NULL;
  *         otherwise a tick after the clock: the earliest deadline, or an earlier tick if the timer
  *         with that deadline was cancelled or moved and its bucket has another timer. A poll at
@@ -378,7 +378,7 @@ struct htw_wheel_stats {
     uint64_t cancelled;      /**< calls of htw_wheel_cancel() that returned true */
     uint64_t expired;        /**< timers handed out by polls */
     uint64_t drained;        /**< timers returned by htw_wheel_drain() */
-    uint64_t demoted;        /**< times a timer was filed again when its bucket came up */
+    uint64_t demoted;        /**< number of demotions */
     uint64_t advances;       /**< times the clock advanced to a bucket in use */
     uint64_t pending;        /**< timers pending now */
     uint32_t levels;         /**< levels that exist */

@@ -31,8 +31,9 @@ static void set_timer(const struct htw__alarm *alarm, int64_t at_ns) {
         flags |= TFD_TIMER_CANCEL_ON_SET;
     struct itimerspec setting = { .it_value = { (time_t)(at_ns / NS_PER_S),
                                                 (long)(at_ns % NS_PER_S) } };
-    /* ECANCELED: the timer is set, but the wall clock was set before, and the sleeper will not be
-       told of that. So make it ring at once. There is no other error: the arguments are valid. */
+    /* ECANCELED: the timer is set, but the wall clock was set before, and the sleeper is not
+       notified of that. So make it expire at once. There is no other error: the
+       arguments are valid. */
     while (timerfd_settime(alarm->fd, flags, &setting, NULL) != 0 && errno == ECANCELED)
         setting.it_value = (struct timespec) { 0, 1 };
 }
@@ -62,12 +63,12 @@ void htw__alarm_disarm(struct htw__alarm *alarm) {
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {
-    uint64_t rings;
+    uint64_t expirations;
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     /* ECANCELED, the wall clock was set, wakes the sleeper too. EINTR is not possible: threads that
        wait here block all signals. */
-    ssize_t size = read(alarm->fd, &rings, sizeof(rings));
+    ssize_t size = read(alarm->fd, &expirations, sizeof(expirations));
     (void)size;
     pthread_setcancelstate(cancel_state, NULL);
 }

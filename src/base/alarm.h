@@ -31,14 +31,14 @@ void htw__alarm_fini(struct htw__alarm *alarm);
    later, which the sleeper may not see, must set the alarm. */
 void htw__alarm_reset(struct htw__alarm *alarm);
 
-/* Makes it ring at `at_ns`, or at once if that has passed. An earlier time that was set since the
+/* Makes it expire at `at_ns`, or at once if that has passed. An earlier time that was set since the
    reset stays. Any thread. */
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
-/* Unless it was set since the last reset, makes it not ring. */
+/* Unless it was set since the last reset, makes it never expire. */
 void htw__alarm_disarm(struct htw__alarm *alarm);
 
-/* Sleeps until it rings or the wall clock is set. */
+/* Sleeps until it expires or the wall clock is set. */
 void htw__alarm_wait(struct htw__alarm *alarm);
 
 /* Makes the file descriptor not readable. */

@@ -47,8 +47,8 @@ static void *map(size_t size) {
     return memory == MAP_FAILED ? NULL : memory; /* after an overflow the size is 0, which fails */
 }
 
-/* Unmapping the middle of an area makes two areas of it, which fails at vm.max_map_count. Then the
-   pages are returned all the same, and only the addresses stay in use. */
+/* Unmapping the middle of an area makes two areas of it, which fails at vm.max_map_count. The
+   pages are still returned then; only the addresses stay in use. */
 static void unmap(void *memory, size_t size) {
     if (munmap(memory, whole_pages(size)) != 0)
         (void)madvise(memory, whole_pages(size), MADV_DONTNEED);

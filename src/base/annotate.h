@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.h - tells helgrind what C11 atomics do.
+ * annotate.h - declares to helgrind what C11 atomics do.
  *
  * helgrind knows the locks of pthreads. It takes atomic operations for plain reads and writes: each
- * looks like a race, and orders nothing. These macros tell it where atomics are a lock or hand
- * something over. Without the build option `valgrind` they do nothing; with it they cost a few
+ * looks like a race, and orders nothing. These macros declare which atomics are a lock or publish
+ * something. Without the build option `valgrind` they do nothing; with it they cost a few
  * instructions outside valgrind.
  */
 #ifndef HTW_SRC_BASE_ANNOTATE_H
@@ -13,7 +13,7 @@
 #ifdef HTW_VALGRIND
 #include <valgrind/helgrind.h>
 
-/* `lock` is the address of a lock that one thread holds at a time. CREATED stands before the first
+/* `lock` is the address of a lock that one thread holds at a time. Use CREATED before the first
    lock, ACQUIRED after each lock, RELEASED before each unlock, DESTROYED after the last. */
 #define HTW__ANNOTATE_LOCK_CREATED(lock) ANNOTATE_RWLOCK_CREATE(lock)
 #define HTW__ANNOTATE_LOCK_DESTROYED(lock) ANNOTATE_RWLOCK_DESTROY(lock)
@@ -24,7 +24,7 @@
 #define HTW__ANNOTATE_ATOMIC(address, bytes) VALGRIND_HG_DISABLE_CHECKING(address, bytes)
 
 /* What a thread did before BEFORE(object) is visible to a thread after its later AFTER(object).
-   BEFORE stands before the store that publishes, AFTER after the load that has seen it. */
+   Use BEFORE before the store that publishes, AFTER after the load that has seen it. */
 #define HTW__ANNOTATE_HAPPENS_BEFORE(object) ANNOTATE_HAPPENS_BEFORE(object)
 #define HTW__ANNOTATE_HAPPENS_AFTER(object) ANNOTATE_HAPPENS_AFTER(object)
 

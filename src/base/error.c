@@ -11,7 +11,7 @@ const char *htw_strerror(int result) {
     case -EINVAL:
         return "an argument or option is NULL, out of range, or contradicts another";
     case -ENOMEM:
-        return "memory or a thread is lacking";
+        return "no memory, or no thread could be started";
     case -EAGAIN:
         return "max_pending is reached: no more timers are accepted now";
     case -ESHUTDOWN:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h - tells whether the process has forked since a moment, for the cost of a load. */
+/* fork.h - detects with one load whether the process has forked since a given time. */
 #ifndef HTW_SRC_BASE_FORK_H
 #define HTW_SRC_BASE_FORK_H
 

@@ -2,8 +2,8 @@
 /*
  * heap.h - an indexed binary min-heap of (key, id) pairs.
  *
- * Ids are small integers, each at most once in the heap. A table by id tells where each is, so that
- * its key can be lowered. Memory is reserved beforehand, 20 bytes an id, and no other operation
+ * Ids are small integers, each at most once in the heap. A table by id locates each, so that its
+ * key can be lowered. Memory is reserved beforehand, 20 bytes an id, and no other operation
  * allocates. Of equal keys the highest id comes first.
  */
 #ifndef HTW_SRC_BASE_HEAP_H

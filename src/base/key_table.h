@@ -13,10 +13,10 @@
  * The first 16 buckets are in the table itself. A table that has never held more than 16 keys, or
  * holds fewer than 8 again, uses no other memory.
  *
- * Hashes come from htw__key_hash(). If strangers choose the keys, the seed must be one that they
- * cannot guess (htw__random_seed()): keys of one hash are one long chain. The table uses the low
- * bits of a hash; code that divides keys among several tables must use the high ones. One thread at
- * a time.
+ * Hashes come from htw__key_hash(). If untrusted clients choose keys, use a secret seed
+ * (htw__random_seed()); otherwise they can create hash collisions. The table uses the low bits of a
+ * hash; code that divides keys among several tables must use the high ones. Only one thread at a
+ * time may use a table.
  */
 #ifndef HTW_SRC_BASE_KEY_TABLE_H
 #define HTW_SRC_BASE_KEY_TABLE_H

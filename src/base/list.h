@@ -2,10 +2,10 @@
 /*
  * list.h - intrusive doubly linked lists of struct htw__link, in two shapes that share one unlink:
  *
- *   chain  The head is a pointer (8 bytes); last in, first out. The end is `nil`, a link that is in
- *          no list and that the chains of one owner share. Unlinking writes its `_back`; no code
- *          reads it.
- *   ring   The head is a link (16 bytes), and is also the end; both ends are open.
+ *   chain  The head is a pointer (8 bytes); last in, first out. `nil` is a sentinel at the end of
+ *          all chains of one owner. Its `_back` may be written but is never read.
+ *   ring   The head is a link (16 bytes), and is also the end. Links can be added and removed at
+ *          both ends.
  *
  * `_back` is the address of the pointer that leads to the link: a head, or the `_next` of another
  * link. So unlinking is two stores, with no branch and without knowing the list.

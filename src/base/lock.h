@@ -4,7 +4,7 @@
  *
  * Locking is one exchange and unlocking a plain store: half the cost of a mutex while no other
  * thread wants the lock. The holder may lose its CPU, so a waiter soon yields its own, and then
- * sleeps in growing steps. The holder wakes no waiter, so it need not know of any.
+ * sleeps in growing steps. Unlocking wakes no thread, so there is no list of waiting threads.
  */
 #ifndef HTW_SRC_BASE_LOCK_H
 #define HTW_SRC_BASE_LOCK_H

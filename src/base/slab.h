@@ -103,7 +103,7 @@ static inline uint32_t htw__status_page(uint64_t status) {
     return (uint32_t)status >> HTW__STATUS_STATE_BITS;
 }
 
-/* Where a page stands in the directory. */
+/* The place of a page in the directory. */
 struct htw__slab_place {
     unsigned segment;
     uint32_t offset;

@@ -10,7 +10,7 @@
 /*
  * Reads a duration: numbers with a unit each (w d h m or min, s ms us ns), added up, or one
  * number without a unit, in seconds. A number may have a fraction, which is rounded up to a
- * whole nanosecond, and an exponent. A + may stand before all. `text` needs no terminator.
+ * whole nanosecond, and an exponent. A leading + is allowed. `text` needs no terminator.
  *
  * Returns NULL, or why it is none (a static phrase; `*ret_ns` then does not change).
  */

@@ -263,7 +263,7 @@ static int flush_to_disk(const struct htw__safe_file *file) {
     return result == 0 ? 0 : -errno;
 }
 
-/* When close is interrupted, the descriptor is closed all the same. */
+/* An interrupted close still closes the descriptor. */
 static int close_descriptor(struct htw__safe_file *file) {
     int result = close(file->fd);
     file->fd = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safe_file.h - a file that is there whole or not at all: it is written under a temporary name beside
- * the target, flushed to the disk, and renamed. A device or a FIFO is written to directly. A file that
- * could not be completed keeps its temporary name.
+ * safe_file.h - atomic file replacement: the file is written under a temporary name in the folder
+ * of the target, flushed to the disk, and renamed. A device or a FIFO is written to directly. A file
+ * that could not be completed keeps its temporary name.
  *
  * A call that is interrupted by a signal is repeated, until htw__signals_gives_up().
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alarms.c - the timers of the scheduler that ring when a timeout of a CPU is over.
+ * alarms.c - the timers of the scheduler that expire when a timeout of a CPU is due.
  *
- * Two alarms repeat, with an endless period: they keep their record, so setting one cannot fail.
+ * Two alarms repeat, with a period of years: they keep their records, so setting one cannot fail.
  * One is set to the earliest timeout. Its callback (expire.c) ends the requests that are due.
- * While it runs, its timer does not fire. So before each hook it sets the other alarm, to now if
- * more is due: a slow hook delays no other request while a worker is free. While both callbacks
- * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
- * (memory, max_pending), the next timeout waits until a hook returns.
+ * While the callback runs, its timer does not expire. So before each hook it sets the other alarm,
+ * immediately if more requests are due: a slow hook delays no other request while a worker is free.
+ * While both callbacks are in hooks, a third alarm is created, which does not repeat. If the
+ * scheduler refuses it (memory, max_pending), the next timeout waits until a hook returns.
  *
  * If an executor drops an alarm, the other one is set and a new one is created. If both are lost,
  * the next submission sets an alarm, or fails.
@@ -60,18 +60,18 @@ static int create_missing(struct htw__cpu *cpu) {
     return has_one ? 0 : error;
 }
 
-/* An alarm that can be set: the current one if possible. NULL: all of them are ringing. */
+/* An alarm that can be set: the current one if possible. NULL: the callbacks of all are running. */
 static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
     for (unsigned i = 0; i < HTW__ALARMS; i++) {
         struct htw__timeout_alarm *alarm = &cpu->alarms[(cpu->current_alarm + i) % HTW__ALARMS];
-        if (alarm->handle != 0 && !alarm->is_ringing)
+        if (alarm->handle != 0 && !alarm->in_callback)
             return alarm;
     }
     return NULL;
 }
 
-/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm rings too
-   early. */
+/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm expires
+   too early. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
     int64_t now_ns = htw_scheduler_now(scheduler);
@@ -84,7 +84,7 @@ static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     return result;
 }
 
-/* The time of the scheduler's clock at which an alarm for a tick rings. */
+/* The time of the scheduler's clock at which an alarm for a tick expires. */
 static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
     int64_t at_ns = tick > INT64_MAX / HTW__TIMEOUT_TICK_NS
                         ? HTW_NEVER_NS
@@ -130,18 +130,18 @@ int htw__alarms_set(struct htw__cpu *cpu) {
     return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
 }
 
-void htw__alarms_begin_ringing(struct htw__timeout_alarm *alarm) {
+void htw__alarms_begin_callback(struct htw__timeout_alarm *alarm) {
     struct htw__cpu *cpu = alarm->cpu;
     cpu->drops = 0;
-    alarm->is_ringing = repeats(alarm);
+    alarm->in_callback = repeats(alarm);
     if (!repeats(alarm))
         alarm->handle = 0;
     if (alarm == &cpu->alarms[cpu->current_alarm])
         cpu->alarm_tick = HTW_NEVER_TICK;
 }
 
-void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm) {
-    alarm->is_ringing = false;
+void htw__alarms_end_callback(struct htw__timeout_alarm *alarm) {
+    alarm->in_callback = false;
     (void)htw__alarms_set(alarm->cpu);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alarms.h - the timers of the scheduler that ring when a timeout of a CPU is over. */
+/* alarms.h - the timers of the scheduler that expire when a timeout of a CPU is due. */
 #ifndef HTW_SRC_PURGATORY_ALARMS_H
 #define HTW_SRC_PURGATORY_ALARMS_H
 
@@ -10,10 +10,10 @@
 int htw__alarms_set(struct htw__cpu *cpu);
 
 /* The callback of an alarm begins: the alarm is not set any more. Under the lock of the CPU. */
-void htw__alarms_begin_ringing(struct htw__timeout_alarm *alarm);
+void htw__alarms_begin_callback(struct htw__timeout_alarm *alarm);
 
 /* The callback of an alarm returns: the alarm can be set again. Under the lock of the CPU. */
-void htw__alarms_end_ringing(struct htw__timeout_alarm *alarm);
+void htw__alarms_end_callback(struct htw__timeout_alarm *alarm);
 
 /* The wall clock was set, and the scheduler's timers follow it: sets the alarm again. */
 void htw__alarms_clock_was_set(struct htw__cpu *cpu);

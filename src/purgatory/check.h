@@ -12,7 +12,7 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
 /*
  * Calls `try_complete` if `ask`, and again while there are marks of events. True: the owner must
  * end the request, for `*ret_reason`. False: the request is disowned and must not be touched; its
- * state is `idle`, HTW__REQUEST_PENDING or 0 (the user's again). The owner only.
+ * state is `idle`: HTW__REQUEST_PENDING, or 0 (it belongs to the user again). The owner only.
  */
 bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, bool ask,
                            uint32_t idle, enum htw_reason *ret_reason);

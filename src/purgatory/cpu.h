@@ -21,7 +21,7 @@
 struct htw__timeout_alarm {
     struct htw__cpu *cpu;
     htw_handle handle; /* 0: there is none */
-    bool is_ringing;   /* it repeats and its callback runs: it cannot ring until that returns */
+    bool in_callback;  /* it repeats and its callback runs: it cannot expire until that returns */
 };
 
 /* Two alarms that repeat, and one that does not. */

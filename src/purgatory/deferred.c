@@ -2,9 +2,9 @@
 /*
  * deferred.c - checks that a callback of the scheduler makes.
  *
- * Each shard has a queue of checks, of which the callback makes all. A check is queued only while a
- * callback is due: scheduled, and not begun. So no check is forgotten. A key has at most one check
- * in the queue, which holds the key, so many events are one check.
+ * Each shard has a queue of checks; one callback runs all queued checks. A check is queued only
+ * while a callback is scheduled and has not begun, so no check is forgotten. Each queued check
+ * keeps its key alive, so events of one key are merged.
  *
  * If an executor drops the callback, the release hook schedules another one: at once the first
  * time, then later and later, up to a second. If the scheduler refuses it, this thread makes the
@@ -170,8 +170,8 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
 
 /*
  * The release hook of the callback. If the callback was dropped, the queue needs another one. The
- * hook cannot tell: if another callback is running, this one counts as run, and the drop is noticed
- * in the hook of the other one.
+ * hook does not know which: if another callback is running, this one counts as run, and the drop is
+ * noticed in the hook of the other one.
  */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;

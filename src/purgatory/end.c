@@ -11,8 +11,8 @@ static void unlink_from_keys(struct htw_request *request, int reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
     for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
         __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
-    /* The first key is the last one: the request counts in its shard, and it must not be missing
-       there while it is still on another key. */
+    /* The first key is unlinked last: its shard counts the request, and must do so while the
+       request is still on another key. */
     for (uint32_t i = request->_count; i-- > 0;) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);

@@ -14,7 +14,7 @@
 static void end_due(struct htw__frame *frame, struct htw__timeout_alarm *alarm) {
     struct htw__cpu *cpu = alarm->cpu;
     htw__lock_acquire(&cpu->lock);
-    htw__alarms_begin_ringing(alarm);
+    htw__alarms_begin_callback(alarm);
     bool more = true;
     for (unsigned turn = 0; more && turn < TURNS; turn++) {
         struct htw_request *request = htw__timeout_next_due(cpu, &more);
@@ -26,7 +26,7 @@ static void end_due(struct htw__frame *frame, struct htw__timeout_alarm *alarm) 
             return;
         htw__lock_acquire(&cpu->lock);
     }
-    htw__alarms_end_ringing(alarm);
+    htw__alarms_end_callback(alarm);
     htw__lock_release(&cpu->lock);
 }
 

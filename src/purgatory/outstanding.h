@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outstanding.h - counts what still refers to an object, and waits for the last of it.
+ * outstanding.h - counts the references that destruction must wait for, and waits for them.
  *
  * A purgatory counts its callbacks, from before each is scheduled until the last step of its
  * release hook. A threshold counts its requests, from when each is linked until its last hook has
- * returned. So a thread that stops in between only makes destroy wait.
+ * returned. If a thread is delayed between these steps, destroy waits for it.
  */
 #ifndef HTW_SRC_PURGATORY_OUTSTANDING_H
 #define HTW_SRC_PURGATORY_OUTSTANDING_H

@@ -66,7 +66,7 @@ bool htw__request_own(struct htw_request *request);
    `*ret_marked`: this call has marked it; false if it ends anyway. */
 bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *ret_marked);
 
-/* When its timeout is over. */
+/* For a request whose timeout is due. */
 bool htw__request_own_expired(struct htw_request *request);
 
 /* These are for the owner only. */

@@ -51,8 +51,8 @@ int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
     htw__prometheus_gauge(stream, NAME "watched", "Requests on keys, once for each key.",
                           stats.watched);
     htw__prometheus_gauge(stream, NAME "keys", "Keys on which requests wait.", stats.keys);
-    htw__prometheus_gauge(stream, NAME "alarms",
-                          "Timers of the scheduler that stand for the timeouts.", stats.alarms);
+    htw__prometheus_gauge(stream, NAME "alarms", "Timers of the scheduler that the purgatory uses.",
+                          stats.alarms);
     htw__prometheus_gauge(stream, NAME "memory_bytes", "Memory that the purgatory holds.",
                           stats.memory_bytes);
     write_waits(stream, &stats);

@@ -17,7 +17,7 @@ static uint64_t tick_after(int64_t time_ns) {
     return ((uint64_t)time_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
 }
 
-/* The tick in which a timeout is over; the end of time for a longer one. Under the lock. */
+/* The tick in which a timeout is due; the last tick if the sum does not fit. Under the lock. */
 static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeout_ns) {
     uint64_t now = htw__cpu_tick(cpu, now_ns);
     if (timeout_ns <= 0)
@@ -54,7 +54,7 @@ int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
     return error;
 }
 
-/* The wheel has had a timer for that deadline: no level is lacking, and this cannot fail. */
+/* The wheel has had a timer for that deadline: its level exists, and this cannot fail. */
 static void schedule_surely(struct htw__cpu *cpu, struct htw_timer *timer, uint64_t deadline) {
     int error = htw_wheel_schedule(cpu->wheel, timer, deadline);
     HTW_ASSERT(error == 0);

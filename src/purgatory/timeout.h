@@ -21,8 +21,8 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
    only. */
 void htw__timeout_disarm(struct htw_request *request);
 
-/* Takes the next timeout that is over out of the wheel, and owns its request. NULL: there is none,
-   or its owner ends it; `*ret_more` tells whether there may be others. Under the lock. */
+/* Takes the next timeout that is due out of the wheel, and owns its request. NULL: there is none,
+   or its owner ends it; `*ret_more`: there may be others. Under the lock. */
 struct htw_request *htw__timeout_next_due(struct htw__cpu *cpu, bool *ret_more);
 
 #endif /* HTW_SRC_PURGATORY_TIMEOUT_H */

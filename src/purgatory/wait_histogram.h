@@ -2,10 +2,10 @@
 /*
  * wait_histogram.h - how long requests waited: a sampled histogram in each CPU.
  *
- * Reading the clock twice for each request would cost a seventh of its time. So at least 16
+ * Reading the clock twice would cost a seventh of the time of a request. So at least 16
  * requests of a CPU are measured in each millisecond; the others cost two comparisons. A request
- * with a timeout has read the clock anyway. Without one it is read if the request is measured, and
- * for one in 16 of the others, to notice the next millisecond.
+ * with a timeout has read the clock anyway. Without a timeout the clock is read if the request is
+ * measured, and for one in 16 of the others, to notice the next millisecond.
  */
 #ifndef HTW_SRC_PURGATORY_WAIT_HISTOGRAM_H
 #define HTW_SRC_PURGATORY_WAIT_HISTOGRAM_H

@@ -39,7 +39,7 @@ void htw__threshold_unlink(struct htw_request *request, int reason) {
         htw__outstanding_remove(&threshold->outstanding);
 }
 
-/* As htw__threshold_next(), for at most BUDGET requests. NULL: `*ret_more`, or the walk is over.
+/* As htw__threshold_next(), for at most BUDGET requests. NULL: `*ret_more`, or the walk has ended.
    Under the lock. */
 static struct htw_request *next_of_some(struct htw_threshold *threshold,
                                         struct htw__threshold_walk *walk, bool *ret_more) {

@@ -17,11 +17,11 @@ struct htw_threshold {
     struct htw__link link;              /* in a ring of the purgatory, under its lock */
 };
 
-/* The requests that a call ends: those that wait for `last_value` or less, and came no later than
-   `last_arrival`, since hooks may add more. */
+/* The requests that a call ends: those that wait for `last_value` or less, and arrived no later
+   than `last_arrival`, since hooks may add more. */
 struct htw__threshold_walk {
     uint64_t last_value, last_arrival;
-    uint64_t value, arrival; /* the walk goes on behind these */
+    uint64_t value, arrival; /* the walk continues after these */
     uint32_t mark;           /* for busy requests: one of HTW__REQUEST_FORCED */
     int64_t marked;          /* busy requests that this walk has marked */
 };
@@ -34,12 +34,13 @@ int htw__threshold_link(struct htw_threshold *threshold, struct htw_request *req
 /* Removes a request, and counts that: an enum htw_reason or HTW__NO_REASON. The owner only. */
 void htw__threshold_unlink(struct htw_request *request, int reason);
 
-/* Owns the next request of a walk. Busy ones are marked. All of them are taken out of the tree.
-   NULL: the walk is over, or this is a child. */
+/* Owns the next request of a walk. Busy ones are marked. Each is removed from the tree. NULL: the
+   walk has ended, or this is a child. */
 struct htw_request *htw__threshold_next(struct htw_threshold *threshold,
                                         struct htw__threshold_walk *walk);
 
-/* Closes the threshold, and does the same for any request of it. Adds the marked ones. */
+/* Closes the threshold, and owns any request of it, as htw__threshold_next(). Adds the number of
+   requests that it has marked to `*marked`. */
 struct htw_request *htw__threshold_close_next(struct htw_threshold *threshold, int64_t *marked);
 
 #endif /* HTW_SRC_PURGATORY_WAITING_H */

@@ -15,7 +15,7 @@ static void unlink_markers(struct htw__walk *walk) {
     walk->has_markers = false;
 }
 
-/* The walk is over. */
+/* The walk has ended. */
 static void finish(struct htw__walk *walk) {
     unlink_markers(walk);
     htw__watched_key_free_if_unused(walk->shard, walk->key);

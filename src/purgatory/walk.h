@@ -3,10 +3,9 @@
  * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
  * between.
  *
- * One marker, behind the request that is visited, keeps the place. Another one, added at the end
- * of the key when the walk begins, is where it stops, before requests that arrive meanwhile.
- * Markers are watches without a request. (To own several requests under one lock would be cheaper,
- * but hooks could not end those.)
+ * A cursor follows the visited request. An end marker, added when the walk begins, excludes the
+ * requests that arrive later. Both are watches without a request. (It would be cheaper to own
+ * several requests under one lock, but then hooks could not cancel those requests.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H
@@ -18,7 +17,7 @@ struct htw__walk {
     uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool has_markers;
     int64_t marked;               /* busy requests that this walk has marked */
-    struct htw__watched_key *key; /* NULL: the walk is over */
+    struct htw__watched_key *key; /* NULL: the walk has ended */
     struct htw__watch cursor, end;
 };
 
@@ -37,7 +36,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 /* Counts the requests on a key, the busy ones included, and owns none. */
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
 
-/* Ends a walk early. Nothing if it is over, or in a child that a hook has forked. */
+/* Ends a walk early. Does nothing if it has ended, or in a child that a hook has forked. */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

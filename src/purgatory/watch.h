@@ -24,9 +24,8 @@ enum {
 #define HTW__KEY_NUMBER_SHIFT 8 /* a byte of the tag: the slot in its chunk */
 #define HTW__KEY_CPU_SHIFT 16   /* the rest: the CPU of the pool */
 
-/* The low bits of a watch's `_key` tell where its request is (keys are aligned): 1 to 3 for the
-   first to third watch inside the request, or HTW__WATCH_DISTANT. A `_key` of 0 is a marker of a
-   walk. */
+/* The low bits of a watch's `_key` locate its request (keys are aligned): 1 to 3 for the first to
+   third watch inside the request, or HTW__WATCH_DISTANT. A `_key` of 0 is a marker of a walk. */
 #define HTW__WATCH_PLACE ((uintptr_t)7)
 #define HTW__WATCH_DISTANT ((uintptr_t)7)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.h - what few timers have: a period, a key, a group, a release hook. And the steps that
-   end a timer, with or without them. */
+/* attributes.h - the optional properties of a timer: period, key, group, release hook. Also the
+   steps that end a timer, with or without attributes. */
 #ifndef HTW_SRC_SCHEDULER_ATTRIBUTES_H
 #define HTW_SRC_SCHEDULER_ATTRIBUTES_H
 
 #include "group.h"
 #include "shard.h"
 
-/* The second block of memory of a timer. Guarded by the lock of the shard. */
+/* Guarded by the lock of the shard. */
 struct htw__attributes {
     void *arg;
     htw_release_hook *release;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks.h - the clocks that a scheduler may go by; its present time, in nanoseconds and ticks.
+ * clocks.h - the clocks that a scheduler may use; its present time, in nanoseconds and ticks.
  *
  * What the library must know of a clock is a row of the table in clocks.c. A new clock is a value
  * of enum htw_clock and a row there.
@@ -13,15 +13,15 @@
 #include <time.h>
 
 struct htw__clock {
-    int64_t (*read_ns)(void); /* NULL: manual time, which stands in the scheduler */
+    int64_t (*read_ns)(void); /* NULL: manual time, a member of the scheduler */
     clockid_t id;             /* what the alarm of an expirer is set by, unless it is manual */
-    bool is_settable;         /* it may jump; durations then go by another clock: steady.h */
+    bool is_settable;         /* it may jump; durations then use another clock: steady.h */
 };
 
 /* NULL: there is no such clock. */
 const struct htw__clock *htw__clock_of(enum htw_clock clock);
 
-/* Whether time stands still until htw_scheduler_advance() or htw_scheduler_set_time(). */
+/* Whether time changes only in htw_scheduler_advance() and htw_scheduler_set_time(). */
 static inline bool htw__is_manual(const struct htw_scheduler *scheduler) {
     return scheduler->clock->read_ns == NULL;
 }

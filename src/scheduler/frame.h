@@ -2,8 +2,8 @@
 /*
  * frame.h - the callbacks that a thread is in, and which of them wait for another callback.
  *
- * A frame lives on the stack of its thread. Frames tell htw_scheduler_stop() that it was called
- * from a callback, and htw_cancel_wait() that it would wait for itself. So a frame is pushed
+ * A frame is on the stack of its thread. From the frames htw_scheduler_stop() detects that it was
+ * called from a callback, and htw_cancel_wait() that it would wait for itself. So a frame is pushed
  * wherever the library calls code of the user: callbacks, hooks, visitors and executors.
  */
 #ifndef HTW_SRC_SCHEDULER_FRAME_H
@@ -60,8 +60,8 @@ void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters);
 bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
                                         const struct htw_scheduler *scheduler, htw_handle handle);
 
-/* From now on, and no longer, the callbacks of this scheduler that this thread is in wait for
-   `handle`. Under the mutex. */
+/* Between these two calls, the callbacks of this scheduler that this thread is in count as waiting
+   for `handle`. Under the mutex. */
 void htw__cancel_waiters_add(struct htw__cancel_waiters *waiters,
                              const struct htw_scheduler *scheduler, htw_handle handle);
 void htw__cancel_waiters_remove(struct htw__cancel_waiters *waiters);

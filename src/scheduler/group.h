@@ -9,14 +9,14 @@
 /* A place in the list of a group. */
 struct htw__member {
     struct htw__link link;
-    struct htw__attributes *attributes; /* of the timer; NULL: it marks the place of a sweep */
+    struct htw__attributes *attributes; /* of the timer; NULL: the cursor or the end of a sweep */
 };
 
 /* Guarded by the lock of the shard, in which all timers of the group live. */
 struct htw_group {
     struct htw_scheduler *scheduler; /* constant, as is the shard */
     struct htw__shard *shard;
-    struct htw__link members; /* ring of struct htw__member: timers, and marks of sweeps */
+    struct htw__link members; /* ring of struct htw__member: timers, and cursors of sweeps */
     uint64_t count;           /* timers in `members` */
     unsigned sweeps;          /* cancels, pauses and resumes that are under way */
     bool paused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.c - what can be asked of timers by handle or key, and changed: deadline and period. */
+/* handle.c - queries by handle or key; updates of deadline and period. */
 #include "attributes.h"
 #include "credit.h"
 #include "stats.h"

@@ -56,8 +56,8 @@ static void write_all(FILE *stream, const struct htw_scheduler_stats *stats,
                             stats->refused);
     htw__prometheus_counter(stream, "htw_moved_total", "Timers given a new deadline.",
                             stats->moved);
-    htw__prometheus_counter(stream, "htw_demoted_total",
-                            "Times a timer was filed again in a wheel.", stats->demoted);
+    htw__prometheus_counter(stream, "htw_demoted_total", "Demotions of timers in the wheels.",
+                            stats->demoted);
     htw__prometheus_counter(stream, "htw_wakeups_total", "Times an expirer woke up.",
                             stats->wakeups);
     htw__prometheus_counter(stream, "htw_empty_wakeups_total", "Times it did so with nothing due.",

@@ -24,13 +24,13 @@ void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
                             struct htw__run_stats *run_stats);
 
 /*
- * Runs the timers of a batch that no thread has begun with, one after the other. Meanwhile another
+ * Runs the timers of a batch that have not started, one after the other. Meanwhile another
  * thread may take timers from it (htw__workers_rebalance()). When the scheduler is being stopped,
  * the rest is kept for stop.
  */
 void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch);
 
-/* Keeps the timers of a batch that no thread has begun with for stop. */
+/* Keeps the timers of a batch that have not started for stop. */
 void htw__keep_unstarted(struct htw__batch *batch);
 
 #endif /* HTW_SRC_SCHEDULER_RUN_H */

@@ -189,7 +189,7 @@ static struct plan plan_of(const struct htw_scheduler *scheduler, const struct h
                           : plan_within(scheduler, spec->when_ns, spec->latest_ns);
 }
 
-/* What is armed under the lock of the shard, and what came of it. */
+/* Input and result of arming a timer. */
 struct arming {
     const struct htw_spec *spec;
     struct htw__attributes *attributes;

@@ -134,13 +134,13 @@ static inline void htw__shard_disarm_previous(struct htw__shard *shard,
         htw_wheel_cancel(shard->previous, &record->timer);
 }
 
-/* htw__shard_arm_new() where the alarm may be set for later, or the deadline may be over. */
+/* htw__shard_arm_new() where the alarm may be set for later, or the deadline may be in the past. */
 int htw__shard_arm_near(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
                         int64_t deadline_ns, bool *ret_wake);
 
 /*
  * Puts a record that is in no wheel into the wheel, for `tick`; or for now, if `deadline_ns`, which
- * was rounded up to that tick, is over. -ENOMEM: nothing has changed.
+ * was rounded up to that tick, is in the past. -ENOMEM: nothing has changed.
  *
  * Sets `*ret_wake` if the alarm may be set for later. Then the caller must call htw__shard_wake()
  * once, after it has unlocked the shard.

@@ -5,9 +5,9 @@
  *
  * The steady clock of a scheduler is the scheduler's clock. If that is the wall clock, the steady
  * clock is CLOCK_MONOTONIC, which is never set. (A manual clock is set by the program, and timeouts
- * follow it.) The timers of the scheduler go by the wall clock all the same. So a timer for an
- * instant of the steady clock is set to what the wall clock will show then, and must be set again
- * when the wall clock was set. A listener learns of that.
+ * follow it.) The timers of the scheduler still use the wall clock. So a timer for an instant of
+ * the steady clock is set to what the wall clock will show then, and must be set again when the
+ * wall clock was set. A listener is called then.
  */
 #ifndef HTW_SRC_SCHEDULER_STEADY_H
 #define HTW_SRC_SCHEDULER_STEADY_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweep.c - what is done to all timers of a group: cancel, pause, resume.
+ * sweep.c - group operations: cancel, pause, resume.
  *
  * A sweep visits all timers of a group, a slice at a time, and unlocks the shard between two
- * slices. Meanwhile other sweeps may visit the same timers. So each sweep puts two marks into the
- * list: `place` moves from timer to timer until it reaches `end`. Timers that join the group during
- * the sweep stand behind `end`.
+ * slices. Meanwhile other sweeps may visit the same timers. So each sweep puts two members without a
+ * timer into the list: `cursor` moves from timer to timer until it reaches `end`. Timers that join
+ * the group during the sweep are behind `end`.
  */
 #include "cancel.h"
 
 struct sweep {
     struct htw_group *group;
-    struct htw__member place, end;
+    struct htw__member cursor, end;
     /* Called for each timer, under the lock. Returns whether it has cancelled the timer, and filled
        in `ret_ended`. */
     bool (*visit)(struct sweep *sweep, struct htw__record *record,
@@ -24,13 +24,13 @@ struct sweep {
 /* Under the lock. */
 static void start(struct sweep *sweep) {
     sweep->group->sweeps++;
-    htw__ring_push_front(&sweep->group->members, &sweep->place.link);
+    htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
     htw__ring_push_back(&sweep->group->members, &sweep->end.link);
 }
 
 /* May free the group. Under the lock. */
 static void finish(struct sweep *sweep) {
-    htw__link_unlink(&sweep->place.link);
+    htw__link_unlink(&sweep->cursor.link);
     htw__link_unlink(&sweep->end.link);
     sweep->group->sweeps--;
     htw__group_free_if_unused(sweep->group);
@@ -40,13 +40,13 @@ static void finish(struct sweep *sweep) {
 static bool sweep_slice(struct sweep *sweep) {
     sweep->ended_count = 0;
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = sweep->place.link._next;
+        struct htw__link *link = sweep->cursor.link._next;
         if (link == &sweep->end.link) {
             finish(sweep);
             return false;
         }
-        htw__link_unlink(&sweep->place.link);
-        htw__link_insert(&link->_next, &sweep->place.link);
+        htw__link_unlink(&sweep->cursor.link);
+        htw__link_insert(&link->_next, &sweep->cursor.link);
         struct htw__attributes *attributes =
             HTW_CONTAINER_OF(link, struct htw__member, link)->attributes;
         if (attributes != NULL &&

@@ -26,7 +26,7 @@ struct htw__batch {
     struct htw__shard *shard;
     struct htw__batch *link; /* in the queue, or among the spare ones */
     uint32_t count;
-    _Atomic uint32_t next; /* the first that no thread has begun with */
+    _Atomic uint32_t next; /* the first that has not started */
     struct htw__record *records[HTW__SLICE];
 };
 
@@ -49,13 +49,13 @@ struct htw__work_queue {
 void htw__work_queue_init(struct htw__work_queue *queue);
 void htw__work_queue_fini(struct htw__work_queue *queue);
 
-/* The next record of a batch that no thread has begun with; NULL: none. Any thread. */
+/* The next record of a batch that has not started; NULL: none. Any thread. */
 static inline struct htw__record *htw__batch_next(struct htw__batch *batch) {
     uint32_t next = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed);
     return next < batch->count ? batch->records[next] : NULL;
 }
 
-/* Whether a batch has a record that no thread has begun with. Any thread. */
+/* Whether a batch has a record that has not started. Any thread. */
 static inline bool htw__batch_has_next(const struct htw__batch *batch) {
     return atomic_load_explicit(&batch->next, memory_order_relaxed) < batch->count;
 }

@@ -64,7 +64,7 @@ void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_
         queue->first_near = deadline;
 }
 
-/* All other near keys are less than a turn later than the removed one, so in cyclic order. */
+/* All other near keys are less than a window later than the removed one, so in cyclic order. */
 static void pop_near(struct htw__delay_queue *queue, uint32_t id) {
     htw__bitmap_remove(&queue->near, id);
     uint32_t next = htw__bitmap_next(&queue->near, id);

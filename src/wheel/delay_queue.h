@@ -5,8 +5,7 @@
  * The key of a bucket is the earliest deadline that it was offered since it was queued; so it is
  * not later than any deadline in the bucket. Cancels do not touch the queue: an emptied bucket
  * stays until it is found at the top. So a timer that is armed and cancelled again and again costs
- * nothing here. A key is never raised: the slot of a bucket could then stand for two turns of its
- * level at once.
+ * nothing here. A key is never raised: a bucket could then hold two ranges of its level at once.
  *
  * The near buckets, those of level 0, are one tick wide. Within the window their slots are in the
  * order of their keys, and a bitmap finds the next one in a few instructions. Nearly all advances

@@ -218,7 +218,7 @@ static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
     for (;;) {
         if (!wheel->emptying)
             expire_due(wheel, batch);
-        /* A full batch never reports that the round is over, even if it is. */
+        /* A full batch never reports that the round has ended, even if it has. */
         if (batch->count == batch->max)
             return HTW_MORE;
         if (nothing_is_due(wheel, now))

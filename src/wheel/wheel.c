@@ -59,7 +59,7 @@
  *
  *     poll to 7     The clock goes to 2: A expires. It goes to 7, not to 4 where the range of
  *                   L1[1] begins: B expires out of level 1.
- *     arm F at 10   L0[2]  10 - 7 < 4: the slot that A had, one turn later
+ *     arm F at 10   L0[2]  10 - 7 < 4: the slot that A had, `size` ticks later
  *     arm G at 12   L1[3]  12/4 - 7/4 = 2 < 4
  *     cancel G      L1[3] is empty, and stays queued under 12
  *     poll to 21    The clock goes to 10: F expires. L1[3] gets to the top, is empty, and is
@@ -71,10 +71,10 @@
  *                   then; 90/16 - 61/16 = 2 < 4, so it goes to L2[1]. The clock goes to 90: E
  *                   expires.
  *
- * ONE SLOT, TWO TURNS. A slot serves all ranges that are a turn of its level apart: L1[3] of the
- * example is 12..15, 28..31 and so on. A bucket must be empty before the next turn needs it. It is:
- * the next turn enters the window only when the clock has left the range, and to leave it the clock
- * must pass the key, where the bucket is emptied. For the same reason a key that has become too
+ * ONE SLOT, MANY RANGES. A slot serves all ranges that are `size` buckets of its level apart: L1[3]
+ * of the example is 12..15, 28..31 and so on. A bucket must be empty before the next range needs
+ * it. It is: the next range enters the window only when the clock has left the present one, and to
+ * leave it the clock must pass the key, where the bucket is emptied. So a key that has become too
  * early, because its timer was cancelled or moved, is never raised; the bucket comes up, nothing is
  * due, and its timers are inserted again.
  *
@@ -186,7 +186,7 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
     uint32_t size = options->size == 0 ? HTW_WHEEL_SIZE_DEFAULT : options->size;
     *wheel = (struct htw_wheel) {
         .clock = options->start,
-        /* The address tells apart wheels that exist at the same time. */
+        /* Wheels that exist at the same time have different addresses. */
         .mark = (uint64_t)((uint32_t)((uintptr_t)wheel / HTW__CACHE_LINE) | 1u) << 32,
         .mask = size - 1,
         .bits = (uint8_t)__builtin_ctz(size),
@@ -289,11 +289,12 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
 
 /*
  * Moves a pending timer by rewriting its deadline, if that is enough:
- *  - To a later deadline: its bucket comes up no later than the old one, and inserts the timer
- *    again. The level that this will need is created now, because a poll cannot fail.
+ *  - To a later deadline: the timer stays in its bucket. When the clock reaches that, a poll inserts
+ *    the timer again. The level that this needs is created now, because a poll cannot fail.
  *  - To an earlier deadline with the same slot: the new deadline is in the range of the bucket,
- *    whose key may have to follow; or in a later turn, if the timer was moved there before.
- * Not to HTW_NEVER_TICK: the bucket would come up for nothing. Not with strict_fifo: the timer must
+ *    whose key may have to be lowered; or in a later range of the slot, if the timer was moved
+ *    there before.
+ * Not to HTW_NEVER_TICK: the clock would stop at the bucket for nothing. Not with strict_fifo: the timer must
  * go to the end of its tick.
  */
 static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {

@@ -37,7 +37,7 @@ const char htw__options_help[] = USAGE
     "  -m, --max-pending N      read no further while N messages are pending\n"
     "  -l, --max-line N         skip lines of more than N bytes (default 16777216), as bad ones\n"
     "  -f, --from-start         count delays from the start of the program\n"
-    "  -n, --simulate           do not wait: run in virtual time, which stands still while\n"
+    "  -n, --simulate           do not wait: run in virtual time, which does not pass while\n"
     "                           input is read; order and planned times stay the same\n"
     "  -T, --timestamps         write PLANNED REAL LATENESS before each message: two\n"
     "                           instants, and the difference in seconds\n"

@@ -4,7 +4,7 @@
  *
  * They wait in a queue and are written from there, many with one call. A write does not block where
  * poll() can prevent it: on a pipe, a terminal or a socket one call writes at most PIPE_BUF bytes,
- * and whole messages where they fit. So a reader gets only longer messages in part.
+ * and whole messages if they fit. Only messages longer than PIPE_BUF can be split.
  */
 #ifndef HTW_SRC_CMD_DELAY_OUTPUT_H
 #define HTW_SRC_CMD_DELAY_OUTPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - the time of one run: nanoseconds since the program's start, which either
- * pass by the monotonic clock or, simulated, stand still until the loop jumps.
+ * pass by the monotonic clock or, simulated, change only when the loop jumps.
  */
 #ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
 #define HTW_SRC_CMD_DELAY_TIMELINE_H

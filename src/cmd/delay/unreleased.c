@@ -15,7 +15,7 @@
 
 /* A record in pieces, of which some may be empty. */
 struct record {
-    char head[64]; /* the delay or the instant, with a blank; empty if it stands in `bytes` */
+    char head[64]; /* the delay or the instant, with a blank; empty if `bytes` contains it */
     const char *bytes;
     size_t size;
     bool is_ended; /* `bytes` have the separator at their end */

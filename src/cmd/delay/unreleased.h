@@ -16,7 +16,7 @@
 
 struct htw__unreleased {
     struct htw__input *input;
-    htw__nanos now_ns;             /* the one moment from which all remaining delays count */
+    htw__nanos now_ns;             /* the time from which all remaining delays count */
     bool from_start;               /* delays in the input count from the start of the run */
     struct htw__message *messages; /* first those that are due, then the others in their order */
     uint64_t count;                /* of the messages and of the records of the input */
@@ -29,7 +29,7 @@ void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__out
 
 /* Where the records were saved. */
 struct htw__saved {
-    int error;      /* why it is not, or not whole, in the file that was asked for; or 0 */
+    int error;      /* 0: all records are in the requested file; otherwise why not */
     uint64_t count; /* records that are in `path` */
     char *path;     /* to be freed; NULL: nowhere */
 };
