@@ -176,7 +176,7 @@ PURGATORY_TEST(purgatory_closed_from_the_first_try_does_not_let_the_request_in) 
     assert_shut(test);
 }
 
-PURGATORY_TEST(purgatory_closed_from_other_hooks_ends_all_others) {
+UNIT_TEST(purgatory_closed_from_other_hooks_ends_all_others) {
     for (unsigned way = 0; way < 3; way++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
