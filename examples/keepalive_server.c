@@ -5,7 +5,7 @@
  * Each connection has one timer, which every request moves: the most frequent call by far, and one of
  * a few nanoseconds.
  *
- * The scheduler is embedded: its file descriptor stands in the server's epoll set like any socket,
+ * The scheduler is embedded: its file descriptor is in the server's epoll set like any socket,
  * its callbacks run in the server's only thread, and so nothing here needs a lock.
  */
 #define _POSIX_C_SOURCE 200809L

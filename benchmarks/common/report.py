@@ -3,7 +3,7 @@
 
 A benchmark is a module with these names:
     TITLE                 of the report
-    LABELS                the members that tell the rows of a workload apart, with their defaults;
+    LABELS                the members that distinguish the rows of a workload, with their defaults;
                           "peer" has a column always, another one if a row has not the default
     COLUMNS               of each workload: metric, head of the column, divisor of the values
     targets(figures)      workload, what, ">=" or "<=", the target, the figure or None

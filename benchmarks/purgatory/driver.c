@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c - submits requests as they arrive, and completes them when their latency is over. */
+/* driver.c - submits requests as they arrive, and completes them after their latency. */
 #include "driver.h"
 
 #include "../common/clock.h"
@@ -15,7 +15,7 @@
 struct arrival {
     struct htw_request request;
     struct arrival *next; /* in the ring or in the free list */
-    bool expires;         /* its timeout comes before its latency is over */
+    bool expires;         /* its timeout is shorter than its latency */
     atomic_bool released;
 };
 

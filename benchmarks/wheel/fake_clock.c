@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_clock.c - clock_gettime() and gettimeofday() that can tell a virtual time. */
+/* fake_clock.c - clock_gettime() and gettimeofday() that can return a virtual time. */
 #include "fake_clock.h"
 
 #include <dlfcn.h>

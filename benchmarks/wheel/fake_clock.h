@@ -7,7 +7,7 @@
  * return the true time, a nanosecond or two later than libc's. So the measured library is the one
  * of the distribution, unchanged.
  *
- * A tick is a millisecond, and the clock always stands half way through one. A library that
+ * A tick is a millisecond, and the clock is always half way through one. A library that
  * computes with less than exact seconds then still sees a timer on the right side of the clock:
  * half a tick before or after it.
  */

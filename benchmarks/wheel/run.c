@@ -20,7 +20,7 @@ struct run *run_begin(const struct options *options, unsigned needs) {
     if ((needs & RUN_NEEDS_EXPIRY) != 0 && run.implementation->advance == NULL)
         report_left_out("its clock cannot be set");
     if ((needs & RUN_NEEDS_NEXT) != 0 && run.implementation->next == NULL)
-        report_left_out("it does not tell when to wake up");
+        report_left_out("it does not report when to wake up");
     if ((needs & RUN_NEEDS_SLACK) != 0 && run.implementation->schedule_within == NULL)
         report_left_out("its deadlines have no slack");
     return &run;

@@ -52,7 +52,7 @@ void run_report_ns(const char *metric, uint64_t elapsed_ns, uint64_t count);
 void run_drain(struct run *run, uint64_t last, uint64_t fired);
 /* Fails unless `fired` timers have fired, each once and in time, and none is armed. */
 void run_check_end(struct run *run, uint64_t fired);
-/* Fails unless `count` timers are armed, if the implementation can tell. */
+/* Fails unless `count` timers are armed, if the implementation knows the number. */
 void run_check_count(struct run *run, size_t count);
 
 /* Whether timers fire: null and relink have none that do. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error.c - what the results of calls mean, in words. */
+/* error.c - htw_strerror(): the texts of results. */
 #include <htw/base.h>
 
 #include <errno.h>

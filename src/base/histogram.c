@@ -62,7 +62,7 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
     if ((double)rank < exact || rank == 0)
         rank++;
 
-    /* Buckets only grow, so the rank is reached, whatever is recorded meanwhile. */
+    /* Counts only grow, so the rank is reached even if other threads record meanwhile. */
     size_t cursor = 0;
     uint64_t passed = 0;
     struct htw__histogram_bucket bucket = { 0 };

@@ -4,8 +4,8 @@
  *
  * Index and generation name a cell. Freeing it raises the generation, so that an old name never
  * fits again; a cell whose generations are used up is retired. Cells are in pages of 4096. A page
- * with no cell in use can be released; its entry in the directory keeps the generation from which
- * its cells go on when it gets memory again.
+ * with no cell in use can be released; its entry in the directory keeps the first generation of
+ * its cells for when it gets memory again.
  *
  * The directory consists of segments that double in size and never move, so htw__slab_find() needs
  * no lock. But the page of the cell that it returns may be released, unless the caller prevents

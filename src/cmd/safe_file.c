@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* safe_file.c - writes a file that is there whole or not at all. */
+/* safe_file.c - atomic file replacement. */
 #include "safe_file.h"
 
 #include "signals.h"
@@ -50,8 +50,8 @@ static char *directory_of(const char *path) {
 }
 
 /*
- * The name that is to be replaced, in new memory. A symbolic link stays one: what it points
- * to is replaced; one that points nowhere is refused (it may be /dev/stdout, closed).
+ * Returns the name of the file to replace, in new memory. A symbolic link is kept, and its target
+ * is replaced; a link with no target is refused (it may be /dev/stdout, closed).
  */
 static int resolve(const char *path, char **ret_path) {
     struct stat status;

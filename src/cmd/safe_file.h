@@ -46,7 +46,7 @@ int htw__safe_file_open_elsewhere(struct htw__safe_file *file);
 int htw__safe_file_put(struct htw__safe_file *file, const void *bytes, size_t size);
 
 /* Completes the file and gives it its name. Returns 0 or a negative errno: then the file
- * `temporary` is still there, and what was at `path` before is, too. */
+ * `temporary` still exists, and `path` is unchanged. */
 int htw__safe_file_commit(struct htw__safe_file *file);
 
 /* After a failure: how many bytes `temporary` has, or a negative errno. */

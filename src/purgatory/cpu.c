@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.c - what the purgatory has for each CPU: above all, the wheel that holds the timeouts. */
+/* cpu.c - the data of a purgatory for each CPU: above all, the wheel that holds the timeouts. */
 #include "cpu.h"
 
 #include "../base/assert.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu.h - what the purgatory has for each CPU: a wheel for timeouts, its alarms, the memory of
+ * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, the memory of
  * keys, and a histogram. A thread uses those of the CPU on which it runs, so threads seldom meet.
  *
  * A tick of the wheel is a microsecond of the steady clock, the finest tick of a scheduler.

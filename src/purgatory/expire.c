@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expire.c - ends the requests whose timeouts are over: the callback of the alarms. */
+/* expire.c - ends the requests whose timeouts are due: the callback of the alarms. */
 #include "expire.h"
 
 #include "alarms.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expire.h - ends the requests whose timeouts are over. */
+/* expire.h - ends the requests whose timeouts are due. */
 #ifndef HTW_SRC_PURGATORY_EXPIRE_H
 #define HTW_SRC_PURGATORY_EXPIRE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h - the keys of a call: valid, hashed, each once. */
+/* keys.h - the keys of a call: checks that they are valid, and hashes each once. */
 #ifndef HTW_SRC_PURGATORY_KEYS_H
 #define HTW_SRC_PURGATORY_KEYS_H
 

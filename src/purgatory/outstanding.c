@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* outstanding.c - counts what still refers to an object, and waits for the last of it. */
+/* outstanding.c - counts the references that destruction must wait for, and waits for them. */
 #include "outstanding.h"
 
 #include "../base/assert.h"

@@ -11,10 +11,10 @@
  *   COMPLETE   mark: end it with HTW_REASON_COMPLETED; CANCEL, CLOSE and EXPIRE likewise
  *   DONE       the reason is decided; marks are ignored, and BUSY stays until the release
  *
- * A thread owns a request by setting BUSY. If it finds BUSY set, it leaves a mark and goes on, so
- * no thread waits for a hook. The first mark that ends a request holds; only EXPIRE may join
- * another. The owner disowns the request by a compare-and-swap that expects no mark. So no event is
- * lost: it finds the request without an owner, or the owner sees its mark.
+ * A thread owns a request by setting BUSY. If it finds BUSY set, it leaves a mark and does not
+ * wait, so no thread waits for a hook. The first mark that ends a request decides; only EXPIRE may
+ * be added to another. The owner disowns the request by a compare-and-swap that expects no mark. So
+ * no event is lost: it finds the request without an owner, or the owner sees its mark.
  */
 #ifndef HTW_SRC_PURGATORY_OWNER_H
 #define HTW_SRC_PURGATORY_OWNER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - how many requests there are and were, and what the purgatory holds. */
+/* stats.c - the statistics of a purgatory. */
 #include "cpu.h"
 #include "keys.h"
 #include "threshold.h"

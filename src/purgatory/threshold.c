@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threshold.c - values on which requests wait: created, changed, destroyed. */
+/* threshold.c - creates, changes and destroys thresholds: values on which requests wait. */
 #include "threshold.h"
 
 #include "end.h"
@@ -83,7 +83,7 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
 
 /* Ends all requests of a walk. Returns how many, marked ones included. */
 static int64_t end_walked(struct htw__frame *frame, struct htw_threshold *threshold,
-                         struct htw__threshold_walk *walk, enum htw_reason reason) {
+                          struct htw__threshold_walk *walk, enum htw_reason reason) {
     int64_t ended = 0;
     htw__frame_push(frame, threshold->purgatory);
     for (struct htw_request *request; (request = htw__threshold_next(threshold, walk)) != NULL;

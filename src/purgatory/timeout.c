@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeout.c - the timeout of a request: set, changed, cancelled, over.
+ * timeout.c - sets, changes and cancels the timeout of a request, and finds the next due one.
  *
  * Most requests end before their timeout, so arming and cancelling are two stores each in the wheel
  * of a CPU. A timer of the scheduler for each would cost a record, a handle and a second lock.

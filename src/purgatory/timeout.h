@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeout.h - the timeout of a request: set, changed, cancelled, over. */
+/* timeout.h - sets, changes and cancels the timeout of a request, and finds the next due one. */
 #ifndef HTW_SRC_PURGATORY_TIMEOUT_H
 #define HTW_SRC_PURGATORY_TIMEOUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.c - the requests that wait on a threshold: added, removed, and taken one by one. */
+/* waiting.c - the requests that wait on a threshold: adds, removes and visits them. */
 #include "waiting.h"
 
 #include "owner.h"

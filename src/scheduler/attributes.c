@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.c - what few timers have: a period, a key, a group, a release hook. */
+/* attributes.c - the optional properties of a timer: period, key, group, release hook. */
 #include "attributes.h"
 
 #include <string.h>

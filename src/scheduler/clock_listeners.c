@@ -6,9 +6,9 @@
 
 #include <htw/scheduler.h>
 
-/* A smaller step of the clock is ignored; a timer may then be late by so much. Two readings of
-   clocks, one after the other, differ by less unless the thread was stopped in between. In that
-   case the listeners are called without need. */
+/* A smaller step of the clock is ignored; a timer may then be late by so much. Two readings in
+   a row differ by less unless the thread was stopped in between; the listeners are then called
+   without need. */
 #define STEP_MIN_NS (100 * HTW_MICROSECOND)
 
 /* How far the clock is ahead of the monotonic one. */

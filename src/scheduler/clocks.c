@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clocks.c - the table of clocks that a scheduler may go by. */
+/* clocks.c - the table of clocks that a scheduler may use. */
 #include "clocks.h"
 
 #include "../base/clock.h"

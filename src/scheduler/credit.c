@@ -40,7 +40,7 @@ bool htw__credit_acquire_slow(struct htw__shard *shard) {
         shard->credit += taken;
     }
     if (shard->credit == 0)
-        shard->credit += take_block(scheduler); /* what came back meanwhile */
+        shard->credit += take_block(scheduler); /* credits that were released meanwhile */
     if (shard->credit == 0)
         return false;
     shard->credit--;

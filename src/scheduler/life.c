@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* life.c - whether a scheduler runs, is being stopped or has stopped, and who drives it. */
+/* life.c - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
+   user is in process(), advance() or set_time(). */
 #include "life.h"
 
 #include "../base/annotate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - embedded mode and manual time: a thread of the user's in place of the expirer. */
+/* process.c - embedded mode and manual time: process(), advance() and set_time(). */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"

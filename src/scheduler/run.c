@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - runs the callbacks of a batch: what comes before a callback, and what after. */
+/* run.c - runs the callbacks of a batch: the steps before and after each callback. */
 #include "run.h"
 
 #include "attributes.h"
@@ -200,7 +200,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         htw__attributes_detach(shard, record, attributes != NULL, &ended);
         if (repeats)
             htw__credit_release(shard); /* other timers released theirs when they started */
-        /* Other threads find it RUNNING until it is DONE. They must not move it, nor read its
+        /* Other threads find it RUNNING until it is DONE. They must not move it or read its
            attributes, which this thread frees. */
         htw__status_set(record, htw__status_in(status, HTW__RUNNING,
                                                HTW__CANCEL | (unsigned)(status & HTW__AWAITED)));

@@ -116,8 +116,8 @@ struct htw_scheduler {
 /*
  * Whether this process was forked after the scheduler was created.
  *
- * Code of the user may fork and return in the child. After each call of such code the library asks
- * this before it goes on, and touches nothing of the scheduler in a child: a lock may have been
+ * Code of the user may fork and return in the child. After each call of such code the library calls
+ * this before it continues, and touches nothing of the scheduler in a child: a lock may have been
  * held by a thread that the child does not have, and the alarm is the parent's.
  */
 static inline bool htw__is_child(const struct htw_scheduler *scheduler) {

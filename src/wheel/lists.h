@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.h - reads the lists of a wheel, chains and rings alike, for inspect.c and dump.c. */
+/* lists.h - reads the lists of a wheel, chains and rings, for inspect.c and dump.c. */
 #ifndef HTW_SRC_WHEEL_LISTS_H
 #define HTW_SRC_WHEEL_LISTS_H
 

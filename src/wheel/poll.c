@@ -4,8 +4,8 @@
  *
  * wheel.c explains the algorithm. A call of poll takes the bucket at the top of the delay queue,
  * sets the clock to its key, and empties it: what is due expires, the rest is demoted. The call
- * ends when its batch is full or its budget is used up, and the next call goes on there. A round
- * is the calls from the first to the one that finds nothing more due.
+ * ends when its batch is full or its budget is used up, and the next call continues there. A round
+ * is the sequence of calls up to the one that finds nothing more due.
  */
 #include "state.h"
 
@@ -130,7 +130,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
 /*
  * Strict FIFO: empties a bucket above level 0 from its end. Each timer goes to the front of its
  * next bucket, so that the order of arming stays. Due timers gather in `due` and expire when the
- * bucket is empty. In between a cancel finds every timer in a ring, as always.
+ * bucket is empty. Meanwhile every timer is in a ring, so it can be cancelled.
  *
  * Walking one ring is one chain of cache misses. `ahead` runs from the front at the same time and
  * prefetches, until the two meet in the middle: then the misses of both halves overlap.
@@ -163,7 +163,7 @@ static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, co
 }
 
 /*
- * Empties the bucket at the top, which is not empty, or goes on with it (`resumed`).
+ * Empties the bucket at the top, which is not empty, or continues to (`resumed`).
  *
  * A caller that takes one timer at a time comes back for each. At level 0 nearly all timers are
  * due, so no walk is started. Above, a resumed bucket first gives one timer; only if that one was

@@ -95,7 +95,7 @@
  *  2. Each timer in a list has the mark of the wheel, and the number of its bucket or list.
  *  3. The delay queue is sound: heap and bitmap hold exactly the buckets that have a key.
  *  4. A bucket that is not queued is empty.
- *  5. No timer is due before the key of its bucket; with strict_fifo, nor after its range.
+ *  5. No timer is due before the key of its bucket, and with strict_fifo none after its range.
  *  6. A queued key lies in the range of its bucket, in the window of its level, and not before the
  *     clock; outside a round, after it.
  *  7. `due` and `next_round` hold deadlines up to the clock, `never` only HTW_NEVER_TICK. Outside a

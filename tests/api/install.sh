@@ -16,7 +16,7 @@ meson install -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cd "$work"
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 pkg-config --modversion htw
-# What htw needs to be built, nobody needs to use it.
+# A user of htw does not need what building htw needs.
 [ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||
     { echo 'htw.pc requires other packages'; exit 1; }
 # The scheduler's threads, where these are not part of libc (glibc before 2.34).

@@ -63,7 +63,7 @@ static bool is_short(void) {
 
 DELAY_FAULTS(WRAP)
 
-/* The descriptor is closed all the same, as Linux does it. */
+/* The descriptor is still closed, as on Linux. */
 int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd) {

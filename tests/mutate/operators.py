@@ -39,7 +39,7 @@ class Mutant:
     nth: int = 1  # of those in the file with the same text
 
     def key(self):
-        """The same as long as the text is, wherever it stands."""
+        """The same as long as the text is, whatever its position."""
         return f"{self.path}: {self.before} -> {self.after}"
 
     def name(self):

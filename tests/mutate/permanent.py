@@ -105,7 +105,7 @@ def read_table():
 
 
 def find_mutants(kind, files, call, test):
-    """A call that is a statement: only white space, `)` or `else` stand before it in its line."""
+    """A call that is a statement: only white space, `)` or `else` are before it in its line."""
     pattern = re.compile(rf"^[ \t]+(?:.*\)|else)?[ \t]*(?P<call>(?P<name>{call})\([^;{{}}]*\));",
                          re.MULTILINE)
     found = [Mutant(kind, path, match, test) for path in sorted(source.glob(files))

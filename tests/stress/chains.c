@@ -62,7 +62,7 @@ static void go_on(uint32_t workers, uint32_t shards, uint32_t expirers) {
     }
     for (unsigned i = 0; i < CHAINS; i++)
         CHECK_EQUAL(htw_schedule(scheduler, 0, link, &chains[i], NULL), 0);
-    /* A chain that has stopped too early never says that it is over. */
+    /* A chain that has stopped too early never says that it has ended. */
     stress_await(&chains_over, CHAINS);
     for (unsigned i = 0; i < CHAINS; i++)
         CHECK(atomic_load(&chains[i].links) > 0);

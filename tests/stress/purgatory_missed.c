@@ -17,7 +17,7 @@
 
 #define THREADS 6u
 #define TARGETS 48u
-#define GROUPS 4u /* keys on which many stand */
+#define GROUPS 4u /* keys on which many requests wait */
 
 /* How a thread that makes a request ready checks its key. */
 enum checking { CHECK_ALL, CHECK_ONE, CHECK_LATER, CHECK_IN_A_CHAIN };

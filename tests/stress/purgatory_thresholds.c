@@ -7,7 +7,7 @@
  *
  * Each request ends once, and as completed only if its value was reached or a call completed it. A
  * call ends its requests in the order of their values. When all is quiet, no request waits for a
- * value that is reached or with a timeout that is over.
+ * value that is reached or with a timeout that is due.
  */
 #include "slots.h"
 

@@ -64,7 +64,7 @@ struct stress_totals {
     uint64_t rounds, submitted, refused, ended[4];
 };
 
-/* Adds a round that is over. */
+/* Adds a round that has ended. */
 void stress_totals_add(struct stress_totals *totals, const struct stress_purgatory *home);
 void stress_totals_print(const struct stress_totals *totals);
 
@@ -98,7 +98,7 @@ void stress_request_free(struct stress_request *request);
 
 /* ---- calls: what they answer is compared with what has happened in them */
 
-/* A key that a number stands for: some are short, some long. */
+/* The key of a number: some are short, some long. */
 struct stress_key {
     unsigned char bytes[40];
     size_t size;

@@ -7,7 +7,7 @@
  *
  * A slot is empty; claimed; open once its request is known to be submitted, in its first
  * try_complete or after the call; shut in its release.
- * Meanwhile it counts what the calls have answered, which is compared when the life is over.
+ * Meanwhile it counts what the calls have answered, which is compared when the life has ended.
  */
 #ifndef HTW_TESTS_STRESS_SLOTS_H
 #define HTW_TESTS_STRESS_SLOTS_H
@@ -45,10 +45,10 @@ void slot_open(struct slot *slot, uint64_t number);
    up the stack, itself; only then may the request have another life in this slot. */
 bool slot_shut(struct slot *slot);
 
-/* Its request, which stands on no key that has been cancelled, is ended as cancelled. */
+/* Its request, which is on no key that has been cancelled, is ended as cancelled. */
 void slot_expect_cancel(struct slot *slot);
 
-/* Checks a life that is over: what the calls have answered agrees with how it has ended. */
+/* Checks a life that has ended: what the calls have answered agrees with how it has ended. */
 void slot_check(struct slot *slot, const struct slot_life *life);
 
 /* Checks it, and empties the slot: at once, or when the last call on it has returned. */

@@ -54,7 +54,7 @@ static void fill(void) {
         CHECK_EQUAL(htw_schedule_spec(scene.scheduler, &spec, &scene.handles[i], NULL), 0);
 }
 
-/* Whether its time stands still is seen from outside: the deadline of a paused timer moves along.
+/* Whether its time is stopped is seen from outside: the deadline of a paused timer moves along.
  */
 static bool is_paused(htw_handle handle) {
     int64_t before, after;

@@ -171,7 +171,7 @@ static bool take(struct history *self, const struct htw_timer *timer, uint64_t l
     return history_compare_timer(self, id);
 }
 
-/* A poll up to `limit` is over; the clock must have reached `least`. */
+/* A poll up to `limit` has ended; the clock must have reached `least`. */
 static bool adopt_clock(struct history *self, bool ended, uint64_t least, uint64_t limit) {
     uint64_t now = htw_wheel_now(self->wheel);
     uint64_t earliest = oracle_earliest(&self->oracle);

@@ -4,7 +4,7 @@
  * an alarm a point at which a thread may lose its processor for a while, or find itself on another.
  *
  * The build option `yield_points` includes this file before each source file of the library, and
- * before nothing else. Without the option the library is compiled as it stands.
+ * before nothing else. Without the option the library is compiled unchanged.
  *
  * A scheduler rarely stops a thread between two given steps, and on a machine with few processors
  * no thread ever visits another shard. With these points both happen all the time: a thread yields

@@ -43,8 +43,7 @@ void store_unlock(struct store *store);
    that it has found does not expire before it ends. */
 int64_t store_now(struct store *store);
 
-/* Returns NULL if there is no such key. Deletes a key whose deadline is over, if its timer is late.
-   */
+/* Returns NULL if there is no such key. Deletes a key whose deadline has passed (its timer is late). */
 struct entry *store_find(struct store *store, const char *key, size_t key_size);
 size_t store_count(const struct store *store);
 

@@ -287,7 +287,7 @@ def time_outs_come_neither_early_nor_late(server):
             gc.enable()
         late = []
         for client, answer, now in answers:
-            equal(answer, None, "answer when the time is over")
+            equal(answer, None, "answer after the time-out")
             late.append((now - client.sent - client.asked[-1]) * 1000)
         check_late(server, "timeouts", late)
     return []

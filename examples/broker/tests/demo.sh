@@ -86,7 +86,7 @@ echo
 shows '(nil)' BLPOP jobs 0.5
 
 echo
-echo 'A delayed job reaches a blocked worker when its second is over:'
+echo 'A delayed job reaches a blocked worker after its second:'
 echo
 shows OK LPUSHIN jobs 1000 tea
 waits worker BLPOP urgent jobs 10

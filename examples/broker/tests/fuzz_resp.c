@@ -178,7 +178,7 @@ static void run_round_trip(const uint8_t *data, size_t size, size_t piece) {
     }
 }
 
-/* Writes the fragments that the bytes stand for, so that random bytes become likely requests. */
+/* Writes the fragments that the bytes select, so that random bytes become likely requests. */
 static size_t spell(char *text, size_t size, const uint8_t *data, size_t count) {
     static const char *const pieces[] = {
         "*",      "$",      "\r\n",   "\n",     "0",      "1",  "2",   "3",      "-",

@@ -22,7 +22,7 @@ static void commands_are_sorted_and_occur_once(void **state) {
         const char *before = command_table[i - 1].name, *name = command_table[i].name;
         size_t before_size = strlen(before), size = strlen(name);
         if (size < before_size || (size == before_size && strcmp(before, name) >= 0))
-            fail_msg("%s must not stand after %s in command_table", name, before);
+            fail_msg("%s must not be after %s in command_table", name, before);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* delay.h - `htw delay`: releases the messages that it reads, each at its time. */
+/* delay.h - `htw delay`: releases each message that it reads at its time. */
 #ifndef HTW_SRC_CMD_DELAY_DELAY_H
 #define HTW_SRC_CMD_DELAY_DELAY_H
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After a signal: writes what is due and can be written at once. */
+/* After a signal: writes due messages as long as that does not block. */
 static void write_last(struct htw__delay *delay) {
     bool has_more;
     do {

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* After that many calls the loop looks at signals, the input and the clock again. */
+/* After that many calls the loop checks signals, the input and the clock again. */
 #define WRITES_AT_ONCE 64
 
 /* The bytes of one call to a file: enough to make the call cheap, too few to take long. */

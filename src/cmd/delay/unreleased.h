@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unreleased.h - what a run that ends early has not released: messages in memory, and lines of the
- * input that were read but not accepted.
+ * unreleased.h - the messages that a run has not released when it ends early: those in memory, and
+ * lines of the input that were read but not accepted.
  */
 #ifndef HTW_SRC_CMD_DELAY_UNRELEASED_H
 #define HTW_SRC_CMD_DELAY_UNRELEASED_H
@@ -38,8 +38,8 @@ struct htw__saved {
  * Writes everything to the file `path` as records that `htw delay` reads. A record of which
  * only a part was read is not written: another run would release that part as a whole message.
  *
- * If that fails, the file under its temporary name, or one in another directory, gets what it
- * can: a number of whole records, from the first one on. What was at `path` then does not change.
+ * If that fails, the file under its temporary name, or one in another directory, gets as
+ * many whole records as possible, from the first one on. `path` is then unchanged.
  */
 struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased, const char *path);
 

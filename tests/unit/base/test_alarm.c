@@ -26,7 +26,7 @@ static struct htw__alarm started(clockid_t clock) {
     return alarm;
 }
 
-/* How long until it rings; 0: it is not set. */
+/* How long until it expires; 0: it is not set. */
 static int64_t remaining_ns(const struct htw__alarm *alarm) {
     struct itimerspec setting;
     assert_int_equal(timerfd_gettime(alarm->fd, &setting), 0);
@@ -79,7 +79,7 @@ UNIT_TEST(alarm_disarmed_forgets_what_was_set_before_the_reset) {
     htw__alarm_fini(&alarm);
 }
 
-/* It rings when the wall clock is set, also if no time was set. */
+/* It expires when the wall clock is set, also if no time was set. */
 UNIT_TEST(alarm_of_the_wall_clock_stays_set_when_disarmed) {
     struct htw__alarm alarm = started(CLOCK_REALTIME);
     htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
@@ -122,7 +122,7 @@ UNIT_TEST(alarm_waited_for_rings_not_before_its_time) {
         int64_t at_ns = now_ns(clocks[i]) + 3000000;
         htw__alarm_set(&alarm, at_ns);
         htw__alarm_wait(&alarm);
-        /* The wall clock may have been set meanwhile, which makes it ring too. */
+        /* The wall clock may have been set meanwhile, which makes it expire too. */
         assert_true(now_ns(clocks[i]) >= at_ns || clocks[i] == CLOCK_REALTIME);
         htw__alarm_fini(&alarm);
     }

@@ -50,7 +50,7 @@ static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
     assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 0), "));
 }
 
-/* The clock moves on between the steps of the loop: the deadline is over when the sleep would
+/* The clock moves on between the steps of the loop: the deadline has passed when the sleep would
  * begin, which then is none. */
 static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **state) {
     (void)state;

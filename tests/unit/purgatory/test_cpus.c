@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cpus.c - timeouts when the timer of the scheduler that stands for them is dropped or lost,
+ * test_cpus.c - timeouts when the timer of the scheduler that they use is dropped or lost,
  * when a hook takes long, and when the clock is set.
  */
 #include "../../support/purgatory_case.h"
@@ -27,7 +27,7 @@ UNIT_TEST(purgatory_alarm_that_an_executor_drops_is_set_again) {
 }
 
 /* First the memory for an alarm is refused, then the one that is set instead is dropped. After that
-   a refusal must not matter, be it in a submission or while an alarm rings. */
+   a refusal must not matter, be it in a submission or in the callback of an alarm. */
 static void check_refusal_after_a_drop(bool rings) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 0, false);
@@ -133,7 +133,7 @@ PURGATORY_TEST(purgatory_whose_scheduler_was_stopped_refuses_requests) {
 
 /* ------------------------------------------------------------------ a scheduler without room */
 
-/* The alarm for the second is refused when the first rings, where no caller can get an error. */
+/* The alarm for the second is refused when the first expires, where no caller can get an error. */
 PURGATORY_TEST(purgatory_whose_alarm_is_refused_still_expires_requests) {
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
@@ -239,7 +239,7 @@ UNIT_TEST(purgatory_timeout_in_the_last_hour_of_time_comes) {
     watch(purgatory_case_waiter(&test, 'd'), 3600 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(&test, 'e'), HTW_NEVER_NS - 1, "k");
     assert_ends_after(&test, HTW_SECOND, "");
-    purgatory_case_advance(&test, MS); /* the clock does not stand at the beginning of a tick */
+    purgatory_case_advance(&test, MS); /* the clock is not at the beginning of a tick */
     assert_ends(&test, "aE");
     assert_ends_after(&test, 3598 * HTW_SECOND, "bE");
     assert_ends_after(&test, HTW_SECOND, "");

@@ -57,7 +57,7 @@ static void must_not_release(void *context, void *memory, size_t size, size_t al
     _exit(USED_MEMORY);
 }
 
-/* Not in the order of ranks: this stands for several threads. */
+/* Not in the order of ranks: this replaces several threads. */
 static void hold(struct htw__lock *lock) {
     atomic_store(&lock->locked, 1);
 }

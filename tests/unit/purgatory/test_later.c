@@ -51,7 +51,7 @@ PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-/* The event was before those came; they may be asked all the same, but nothing may be lost. */
+/* The event was before those came; they may still be asked, but nothing may be lost. */
 PURGATORY_TEST(purgatory_check_later_finds_the_key_when_it_has_come_to_life_again) {
     struct waiter *w = watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);

@@ -8,7 +8,7 @@
 
 /* ---- asked */
 
-/* Before it stands on its keys, and when it does. */
+/* Before it is on its keys, and when it is. */
 PURGATORY_TEST(purgatory_request_that_is_ready_ends_in_the_call) {
     for (unsigned yes_at = 1; yes_at <= 2; yes_at++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');

@@ -132,7 +132,7 @@ PURGATORY_TEST(purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken) {
     assert_int_equal(a->result + b->result, -ENOENT);
 }
 
-/* The timer rings while a hook runs, and leaves a mark; that is not taken back. */
+/* The timer expires while a hook runs, and leaves a mark; that is not taken back. */
 static void ring_and_set(struct waiter *self) {
     if (self->asked <= 2)
         return;

@@ -95,7 +95,7 @@ UNIT_TEST(value_tree_finds_the_first_behind_any_place) {
 
 /* 12 levels would be perfect; a random tree has some 28 at most. */
 UNIT_TEST(value_tree_of_ordered_values_is_not_deep) {
-    for (unsigned i = 0; i < 3; i++) { /* ascending, descending, all the same */
+    for (unsigned i = 0; i < 3; i++) { /* ascending, descending, all equal */
         struct htw__value_tree tree = { .seed = i };
         for (unsigned n = 0; n < NODES; n++)
             htw__value_tree_add(&tree, &nodes[n], i == 0 ? n : i == 1 ? NODES - n : 7);

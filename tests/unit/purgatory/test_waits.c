@@ -74,7 +74,7 @@ PURGATORY_TEST(purgatory_request_that_ends_in_its_submission_has_not_waited) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->ready = true;
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
-    b->yes_at = 2; /* when it stands on its key */
+    b->yes_at = 2; /* when it is on its key */
     assert_int_equal(submit(b, MS, "k"), HTW_FINISHED);
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     assert_int_equal(waiter_await(a, 0, MS), HTW_FINISHED);

@@ -133,7 +133,7 @@ SCHEDULER_TEST(scheduler_timer_that_started_keeps_its_life_without_its_key) {
 }
 
 /* The run has ended, and the worker is about to file the timer for its next one. The tick is an
-   hour, and the clock shows the first one, so that an alarm for now rings at once in any case. */
+   hour, and the clock shows the first one, so that an alarm for now always expires at once. */
 SCHEDULER_TEST(scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once) {
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.workers = 1;

@@ -281,7 +281,7 @@ UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
     destroy(nested.outer);
 }
 
-/* ---- against expiry: when cancel_wait has returned, the argument is nobody's any more */
+/* ---- against expiry: when cancel_wait has returned, the argument has no other owner */
 
 struct short_lived {
     _Atomic bool dead;

@@ -295,7 +295,7 @@ UNIT_TEST(wall_clock_set_back_makes_a_delay_longer) {
     destroy(scheduler);
 }
 
-/* Due at once, and then the clock is set back before anybody has looked. */
+/* Due at once, and then the clock is set back before any thread has polled. */
 UNIT_TEST(wall_clock_set_back_after_a_timer_was_due_lets_it_wait) {
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     dated[0] = (struct dated) { .deadline_ns = NOON_NS };

@@ -58,7 +58,7 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
             htw_task_run(tasks[i]);
 }
 
-/* The other thread: runs what is kept, one after the other, until it is over. */
+/* The other thread: runs what is kept, one after the other, until the test ends. */
 static void *run_kept(void *arg) {
     struct taker *taker = arg;
     pthread_mutex_lock(&taker->mutex);

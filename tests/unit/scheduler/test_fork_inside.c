@@ -24,7 +24,7 @@ static bool in_child;
 static bool fork_when_dirty; /* that is, when there are pages to be given back */
 
 /* Takes the lock without waiting: a thread of the parent may have held it at the fork. Not in the
-   order of ranks: this stands for several threads. */
+   order of ranks: this replaces several threads. */
 static void hold(struct htw__lock *lock) {
     atomic_store(&lock->locked, 1);
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Nothing that takes a handle knows of it, and nothing happens to anybody else. */
+/* Nothing that takes a handle knows of it, and nothing happens to other timers. */
 static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle) {
     int64_t deadline = 77;
     uint64_t pending = htw_pending(f->scheduler);
@@ -69,7 +69,7 @@ SCHEDULER_TEST(scheduler_forged_handle_names_nothing) {
     forge(f, HTW_SHARDS_MAX, 32);
 }
 
-/* The next generation of a record that is free has a handle, which nobody was given. */
+/* The next generation of a record that is free has a handle, which no call has returned. */
 SCHEDULER_TEST(scheduler_handle_of_the_future_names_nothing) {
     arm(f, 0, MS);
     htw_handle first = f->probes[0].handle;

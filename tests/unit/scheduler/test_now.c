@@ -142,7 +142,7 @@ SCHEDULER_TEST(now_of_timers_put_back_by_a_pause_is_run_at_once) {
     htw_group_destroy(paused_and_resumed);
 }
 
-/* ---- an instant that is over */
+/* ---- an instant in the past */
 
 /* With other timers pending, which make the scheduler expect to look at another time. */
 static void check_instants(struct scheduler_fixture *f, int64_t other_ns, bool cancelled) {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A thread of this process, as the kernel tells of it. */
+/* A thread of this process, as the kernel reports it. */
 struct task {
     char name[32];
     uint64_t blocked; /* signals: bit 0 is the first */

@@ -15,7 +15,7 @@
 
 #define HOUR_NS (3600 * HTW_SECOND)
 
-/* The alarm rings later than `from` hours from now, and not after `to` hours and a tick. */
+/* The alarm expires later than `from` hours from now, and not after `to` hours and a tick. */
 #define assert_rings_within(remaining_ns, from, to) \
     assert_in_range(remaining_ns, (from)*HOUR_NS + 1, (to)*HOUR_NS + HTW_MILLISECOND)
 
@@ -102,7 +102,7 @@ static void arm(struct htw_scheduler *scheduler, int64_t delay_ns) {
     assert_int_equal(htw_schedule(scheduler, delay_ns, do_nothing, NULL, NULL), 0);
 }
 
-/* How long until the kernel's timer rings; 0: it is not set. */
+/* How long until the kernel's timer expires; 0: it is not set. */
 static int64_t remaining_ns(struct htw_scheduler *scheduler) {
     struct itimerspec setting;
     assert_int_equal(timerfd_gettime(htw_scheduler_fd(scheduler), &setting), 0);
@@ -150,7 +150,7 @@ UNIT_TEST(wake_that_is_out_of_date_is_not_taken_for_a_newer_one) {
     start_arming(&first, scheduler, 0);
     int progress = htw_scheduler_process(scheduler, 0, NULL);
     start_arming(&second, scheduler, 0);
-    finish_arming(&first); /* sets the alarm, which rings; so a look is due, and finds the second */
+    finish_arming(&first); /* sets the alarm, which expires; the expirer then finds the second */
     int next_progress = htw_scheduler_process(scheduler, 0, NULL);
     int64_t before_ns = remaining_ns(scheduler);
     arm(scheduler, 5 * HOUR_NS);
