@@ -6,6 +6,8 @@
 #ifndef HTW_SRC_BASE_BITMAP_H
 #define HTW_SRC_BASE_BITMAP_H
 
+#include "compiler.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,16 +48,16 @@ static inline uint32_t htw__bitmap_next(const struct htw__bitmap *bitmap, uint32
             later = bitmap->summary;
         if (later == 0)
             return HTW__BITMAP_NONE;
-        word = (uint32_t)__builtin_ctzll(later);
+        word = htw__lowest_bit(later);
         rest = bitmap->words[word];
     }
-    return word * 64 + (uint32_t)__builtin_ctzll(rest);
+    return word * 64 + htw__lowest_bit(rest);
 }
 
 static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {
     uint32_t count = 0;
     for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
-        count += (uint32_t)__builtin_popcountll(bitmap->words[word]);
+        count += htw__count_bits(bitmap->words[word]);
     return count;
 }
 

@@ -26,16 +26,16 @@ void htw__heap_init(struct htw__heap *heap) {
     *heap = (struct htw__heap) { NULL, NULL, 0, 0 };
 }
 
-static size_t bytes_for(uint32_t capacity) {
+static size_t heap_bytes(uint32_t capacity) {
     return capacity * (sizeof(struct htw__heap_entry) + sizeof(uint32_t));
 }
 
 size_t htw__heap_memory(const struct htw__heap *heap) {
-    return bytes_for(heap->capacity);
+    return heap_bytes(heap->capacity);
 }
 
 void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocator) {
-    htw__release(allocator, heap->entries, bytes_for(heap->capacity));
+    htw__release(allocator, heap->entries, heap_bytes(heap->capacity));
     htw__heap_init(heap);
 }
 
@@ -44,7 +44,7 @@ int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *alloca
     if (capacity <= heap->capacity)
         return 0;
     struct htw__heap grown = { .count = heap->count, .capacity = capacity };
-    grown.entries = htw__allocate(allocator, bytes_for(capacity));
+    grown.entries = htw__allocate(allocator, heap_bytes(capacity));
     if (grown.entries == NULL)
         return -ENOMEM;
     grown.indices = (uint32_t *)(void *)(grown.entries + capacity);

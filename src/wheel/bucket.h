@@ -20,6 +20,7 @@
 #ifndef HTW_SRC_WHEEL_BUCKET_H
 #define HTW_SRC_WHEEL_BUCKET_H
 
+#include "../base/compiler.h"
 #include "../base/list.h"
 
 /* Chains of a bucket: at level 0, where it is emptied soon after it was filled, and above, where
@@ -107,7 +108,7 @@ static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *bucke
             *htw__bucket_chain(buckets, slot, ++*chain_index & (buckets->chains - 1));
         if (link != nil) {
             /* It is needed after the other chains had their turn. */
-            __builtin_prefetch(link->_next, 1);
+            HTW__PREFETCH(link->_next);
             htw__link_unlink(link);
             return link;
         }
@@ -138,7 +139,7 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
         struct htw__link *link = *head;
         if (link == nil)
             continue;
-        __builtin_prefetch(link, 1);
+        HTW__PREFETCH(link);
         walk->links[walk->live] = link;
         walk->heads[walk->live++] = head;
         *head = nil;
@@ -152,7 +153,7 @@ static inline struct htw__link *htw__bucket_walk_step(struct htw__bucket_walk *w
     struct htw__link *link = walk->links[chain_index];
     struct htw__link *next = link->_next;
     if (next != nil) {
-        __builtin_prefetch(next, 1);
+        HTW__PREFETCH(next);
         walk->links[chain_index++] = next;
     } else { /* the last chain takes the place of this one */
         walk->live--;

@@ -13,12 +13,12 @@ void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t near_count) 
     htw__heap_init(&queue->far);
 }
 
-static size_t bytes_for(uint32_t capacity) {
+static size_t keys_bytes(uint32_t capacity) {
     return capacity * sizeof(uint64_t);
 }
 
 void htw__delay_queue_fini(struct htw__delay_queue *queue, const struct htw_allocator *allocator) {
-    htw__release(allocator, queue->keys, bytes_for(queue->capacity));
+    htw__release(allocator, queue->keys, keys_bytes(queue->capacity));
     htw__heap_fini(&queue->far, allocator);
 }
 
@@ -26,20 +26,20 @@ int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_al
                              uint32_t capacity) {
     if (capacity <= queue->capacity)
         return 0;
-    uint64_t *keys = htw__allocate(allocator, bytes_for(capacity));
+    uint64_t *keys = htw__allocate(allocator, keys_bytes(capacity));
     if (keys == NULL)
         return -ENOMEM;
     int error =
         capacity > queue->near_count ? htw__heap_reserve(&queue->far, allocator, capacity) : 0;
     if (error != 0) {
-        htw__release(allocator, keys, bytes_for(capacity));
+        htw__release(allocator, keys, keys_bytes(capacity));
         return error;
     }
     if (queue->capacity > 0)
-        memcpy(keys, queue->keys, bytes_for(queue->capacity));
+        memcpy(keys, queue->keys, keys_bytes(queue->capacity));
     for (uint32_t id = queue->capacity; id < capacity; id++)
         keys[id] = HTW__DELAY_QUEUE_ABSENT;
-    htw__release(allocator, queue->keys, bytes_for(queue->capacity));
+    htw__release(allocator, queue->keys, keys_bytes(queue->capacity));
     queue->keys = keys;
     queue->capacity = capacity;
     return 0;
@@ -50,7 +50,7 @@ uint32_t htw__delay_queue_count(const struct htw__delay_queue *queue) {
 }
 
 size_t htw__delay_queue_memory(const struct htw__delay_queue *queue) {
-    return bytes_for(queue->capacity) + htw__heap_memory(&queue->far);
+    return keys_bytes(queue->capacity) + htw__heap_memory(&queue->far);
 }
 
 void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline) {

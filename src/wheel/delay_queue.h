@@ -15,6 +15,7 @@
 #define HTW_SRC_WHEEL_DELAY_QUEUE_H
 
 #include "../base/bitmap.h"
+#include "../base/compiler.h"
 #include "../base/heap.h"
 
 /* The key of a bucket that is not queued. */
@@ -78,7 +79,7 @@ static inline uint64_t htw__delay_queue_key(const struct htw__delay_queue *queue
 /* Whether bucket `id` must be queued, or come earlier, because of a timer for `deadline`. */
 static inline bool htw__delay_queue_wants(const struct htw__delay_queue *queue, uint32_t id,
                                           uint64_t deadline) {
-    return __builtin_expect(deadline < queue->keys[id], 0);
+    return HTW__UNLIKELY(deadline < queue->keys[id]);
 }
 
 /* Bucket `id` has a new timer for `deadline`. Rarely more than a load. */

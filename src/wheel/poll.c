@@ -82,8 +82,8 @@ static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *t
  *
  * Not inlined, like the functions below: together they need more registers than there are.
  */
-static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, const struct top *top,
-                                                   struct batch *batch) {
+static HTW__NOINLINE void empty_bucket(struct htw_wheel *wheel, const struct top *top,
+                                       struct batch *batch) {
     struct htw__bucket_walk walk;
     htw__bucket_walk_start(&walk, top->buckets, top->slot, &wheel->nil);
     while (walk.live > 0 && !is_over(batch))
@@ -94,8 +94,8 @@ static __attribute__((noinline)) void empty_bucket(struct htw_wheel *wheel, cons
 }
 
 /* The same without a walk: for calls that end after one timer, starting a walk costs too much. */
-static __attribute__((noinline)) void empty_one_by_one(struct htw_wheel *wheel,
-                                                       const struct top *top, struct batch *batch) {
+static HTW__NOINLINE void empty_one_by_one(struct htw_wheel *wheel, const struct top *top,
+                                           struct batch *batch) {
     while (!is_over(batch)) {
         struct htw__link *link =
             htw__bucket_pop(top->buckets, top->slot, &wheel->chain_index, &wheel->nil);
@@ -135,8 +135,8 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
  * Walking one ring is one chain of cache misses. `ahead` runs from the front at the same time and
  * prefetches, until the two meet in the middle: then the misses of both halves overlap.
  */
-static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, const struct top *top,
-                                                     struct batch *batch) {
+static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct top *top,
+                                         struct batch *batch) {
     struct htw__link *ring = htw__bucket_ring(top->buckets, top->slot);
     const struct htw__link *ahead = ring->_next;
     wheel->emptying = true;
@@ -151,7 +151,7 @@ static __attribute__((noinline)) void empty_in_order(struct htw_wheel *wheel, co
             ahead = ring;
         if (ahead != ring)
             ahead = ahead->_next;
-        __builtin_prefetch(ahead, 1);
+        HTW__PREFETCH(ahead);
         struct htw_timer *timer = htw__timer_of(link);
         if (timer->_deadline <= wheel->clock) {
             htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
@@ -187,8 +187,7 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resum
 }
 
 /* Discards buckets at the top that cancels have emptied. False if the budget ends before. */
-static __attribute__((noinline)) bool discard_empty_tops(struct htw_wheel *wheel,
-                                                         struct batch *batch) {
+static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct batch *batch) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
         if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
@@ -278,7 +277,7 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
 
 /* The rest of a call with a budget that had only to set the clock. If the budget ends before the
    empty buckets do, the caller has to call again, as if the round went on. */
-static __attribute__((noinline)) int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
+static HTW__NOINLINE int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
     struct batch batch = { NULL, 0, 0, budget };
     wheel->in_round = !discard_empty_tops(wheel, &batch);
     HTW_ASSERT_WHEEL(wheel);

@@ -8,6 +8,7 @@
 
 #include "bucket.h"
 #include "../base/assert.h"
+#include "../base/compiler.h"
 #include "delay_queue.h"
 
 #include <htw/wheel.h>

@@ -113,10 +113,10 @@
 
 #include <errno.h>
 
-_Static_assert(sizeof(struct htw_timer) == 16 + 2 * sizeof(void *),
-               "a timer is 32 bytes on 64-bit machines");
-_Static_assert(HTW_WHEEL_SIZE_MAX *HTW_WHEEL_LEVELS_MAX < HTW__ID_DUE,
-               "the number of a bucket is none of the special ones");
+HTW__STATIC_ASSERT(sizeof(struct htw_timer) == 16 + 2 * sizeof(void *),
+                   a_timer_is_32_bytes_on_64_bit_machines);
+HTW__STATIC_ASSERT(HTW_WHEEL_SIZE_MAX *HTW_WHEEL_LEVELS_MAX < HTW__ID_DUE,
+                   the_number_of_a_bucket_is_none_of_the_special_ones);
 
 static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
     if (wheel->strict_fifo)
@@ -173,24 +173,28 @@ static int create_place(struct htw_wheel *wheel, uint64_t deadline, unsigned *re
     return 0;
 }
 
+static const struct htw_allocator *allocator_for(const struct htw_wheel_options *options) {
+    return options->allocator == NULL ? &htw__default_allocator : options->allocator;
+}
+
 static bool options_are_valid(const struct htw_wheel_options *options) {
     uint32_t size = options->size;
     return options->struct_size == sizeof(*options) &&
            (size == 0 || (size >= HTW_WHEEL_SIZE_MIN && size <= HTW_WHEEL_SIZE_MAX &&
                           (size & (size - 1)) == 0)) &&
-           options->start != HTW_NEVER_TICK &&
-           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+           options->start != HTW_NEVER_TICK && htw__allocator_is_valid(allocator_for(options));
 }
 
 static void init(struct htw_wheel *wheel, const struct htw_wheel_options *options) {
     uint32_t size = options->size == 0 ? HTW_WHEEL_SIZE_DEFAULT : options->size;
+    unsigned bits = htw__lowest_bit(size);
     *wheel = (struct htw_wheel) {
         .clock = options->start,
         /* Wheels that exist at the same time have different addresses. */
         .mark = (uint64_t)((uint32_t)((uintptr_t)wheel / HTW__CACHE_LINE) | 1u) << 32,
         .mask = size - 1,
-        .bits = (uint8_t)__builtin_ctz(size),
-        .level_max = (uint8_t)(63 / __builtin_ctz(size) + 1),
+        .bits = (uint8_t)bits,
+        .level_max = (uint8_t)(63 / bits + 1),
         .strict_fifo = options->strict_fifo,
     };
     htw__ring_init(&wheel->due);
@@ -211,8 +215,7 @@ int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_option
         options = &defaults;
     if (ret_wheel == NULL || !options_are_valid(options))
         return -EINVAL;
-    const struct htw_allocator *allocator =
-        options->allocator == NULL ? &htw__default_allocator : options->allocator;
+    const struct htw_allocator *allocator = allocator_for(options);
     struct htw_wheel *wheel = htw__allocate(allocator, sizeof(*wheel));
     if (wheel == NULL)
         return -ENOMEM;
@@ -323,8 +326,8 @@ static bool may_arm(const struct htw_wheel *wheel, const struct htw_timer *timer
            (timer->_location == 0 || htw__wheel_owns(wheel, timer));
 }
 
-static __attribute__((noinline)) int schedule_slow(struct htw_wheel *wheel, struct htw_timer *timer,
-                                                   uint64_t deadline) {
+static HTW__NOINLINE int schedule_slow(struct htw_wheel *wheel, struct htw_timer *timer,
+                                       uint64_t deadline) {
     if (!may_arm(wheel, timer))
         return -EINVAL;
     wheel->max_deadline = htw__wheel_compute_max_deadline(wheel);
@@ -333,16 +336,15 @@ static __attribute__((noinline)) int schedule_slow(struct htw_wheel *wheel, stru
     return arm(wheel, timer, deadline);
 }
 
-static __attribute__((noinline)) int enqueue(struct htw_wheel *wheel, uint32_t id,
-                                             uint64_t deadline) {
+static HTW__NOINLINE int enqueue(struct htw_wheel *wheel, uint32_t id, uint64_t deadline) {
     htw__delay_queue_offer(&wheel->queue, id, deadline);
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
 
 /* The common move: to a later deadline within reach. See move_in_place(). */
-static __attribute__((noinline)) int postpone(struct htw_wheel *wheel, struct htw_timer *timer,
-                                              uint64_t deadline) {
+static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *timer,
+                                  uint64_t deadline) {
     if (wheel->strict_fifo || deadline < timer->_deadline || !htw__wheel_owns(wheel, timer) ||
         !htw__id_is_bucket(htw__timer_id(timer)))
         return schedule_slow(wheel, timer, deadline);
@@ -379,7 +381,7 @@ int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_
 static uint64_t slack_tick(uint64_t earliest, uint64_t latest) {
     if (earliest == 0)
         return 0;
-    unsigned bit = 63u - (unsigned)__builtin_clzll((earliest - 1) ^ latest);
+    unsigned bit = htw__highest_bit((earliest - 1) ^ latest);
     return latest >> bit << bit;
 }
 

@@ -7,8 +7,8 @@ import re
 
 # Lines that nothing is tried on: what they do is to check, to annotate, to hint, or nothing on Linux.
 LEFT_ALONE = re.compile(
-    r"HTW_ASSERT|HTW_ASSERT_WHEEL|HTW__ANNOTATE|htw__annotate|_Static_assert|__builtin_prefetch"
-    r"|pthread_condattr_destroy|__builtin_expect|^\s*\(void\)|^\s*#|\\$")
+    r"HTW_ASSERT|HTW_ASSERT_WHEEL|HTW__ANNOTATE|htw__annotate|_Static_assert|HTW__STATIC_ASSERT"
+    r"|__builtin_prefetch|HTW__PREFETCH|pthread_condattr_destroy|__builtin_expect|HTW__UNLIKELY|^\s*\(void\)|^\s*#|\\$")
 DECLARATION = re.compile(
     r"^\s+(const|alignas\(\d+\) |static|struct|enum|union|unsigned|signed|u?int\d+_t|uintptr_t|bool|char|size_t"
     r"|ssize_t|void|double|int|long|short|htw_\w+_t|_Atomic|atomic_\w+)\b[\s\*]+\w+(\[.*\])?\s*[;=,]")

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler.h - what gcc and clang offer beyond C, and plain C in its place for other compilers.
+ *
+ * The wheel is built from this and from standard C alone, so that any compiler can build it. Define
+ * HTW_NO_BUILTINS to get the plain forms from gcc or clang, as the tests do.
+ */
+#ifndef HTW_SRC_BASE_COMPILER_H
+#define HTW_SRC_BASE_COMPILER_H
+
+#include <stdint.h>
+
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(HTW_NO_BUILTINS)
+#define HTW__HAS_BUILTINS 1
+#else
+#define HTW__HAS_BUILTINS 0
+#endif
+
+#if HTW__HAS_BUILTINS
+#define HTW__NOINLINE __attribute__((noinline))
+#define HTW__UNLIKELY(condition) __builtin_expect((condition), 0)
+/* Any address is allowed. It will be written to. */
+#define HTW__PREFETCH(address) __builtin_prefetch((address), 1)
+#else
+#define HTW__NOINLINE
+#define HTW__UNLIKELY(condition) (condition)
+#define HTW__PREFETCH(address) ((void)(address))
+#endif
+
+/* At file scope. `name` says what holds; the C99 form needs it as an identifier. */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define HTW__STATIC_ASSERT(condition, name) _Static_assert(condition, #name)
+#else
+#define HTW__STATIC_ASSERT(condition, name) extern char htw__assert_##name[(condition) ? 1 : -1]
+#endif
+
+/* The number of the lowest bit that is set. `bits` must not be 0. */
+static inline unsigned htw__lowest_bit(uint64_t bits) {
+#if HTW__HAS_BUILTINS
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    unsigned number = 0;
+    for (unsigned step = 32; step > 0; step /= 2) {
+        if (bits << (64 - step) == 0) { /* none of the lowest `step` bits is set */
+            bits >>= step;
+            number += step;
+        }
+    }
+    return number;
+#endif
+}
+
+/* The number of the highest bit that is set. `bits` must not be 0. */
+static inline unsigned htw__highest_bit(uint64_t bits) {
+#if HTW__HAS_BUILTINS
+    return 63u - (unsigned)__builtin_clzll(bits);
+#else
+    unsigned number = 0;
+    for (unsigned step = 32; step > 0; step /= 2) {
+        if (bits >> step != 0) {
+            bits >>= step;
+            number += step;
+        }
+    }
+    return number;
+#endif
+}
+
+/* How many bits are set. */
+static inline uint32_t htw__count_bits(uint64_t bits) {
+#if HTW__HAS_BUILTINS
+    return (uint32_t)__builtin_popcountll(bits);
+#else
+    uint32_t count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+#endif
+}
+
+#endif /* HTW_SRC_BASE_COMPILER_H */
