@@ -24,13 +24,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef HTW_API /* before each function */
 #if defined(__GNUC__) || defined(__clang__)
 #define HTW_API __attribute__((visibility("default")))
+#else
+#define HTW_API
+#endif
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 /* Marks functions whose result must not be ignored: otherwise a timer, an argument or an object is
    lost. To ignore it on purpose, assign it to a variable. */
 #define HTW_WARN_UNUSED __attribute__((warn_unused_result))
 #else
-#define HTW_API
 #define HTW_WARN_UNUSED
 #endif
 

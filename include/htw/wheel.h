@@ -51,7 +51,9 @@
 #include <htw/base.h>
 
 #include <stdbool.h>
+#ifndef HTW_FREESTANDING
 #include <stdio.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,7 +81,8 @@ extern "C" {
 #endif
 
 /**
- * A timer. Embed it in the struct that the timer is for; the members are private. 32 bytes.
+ * A timer. Embed it in the struct that the timer is for; the members are private. 32 bytes;
+ * 24 where a pointer has 32 bits.
  *
  * htw_timer_init() or zeroing initialises it. The memory is always the caller's; while the timer is
  * pending, do not move, free or overwrite it.
@@ -355,6 +358,7 @@ HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *vi
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_check(const struct htw_wheel *wheel);
 
+#ifndef HTW_FREESTANDING
 /**
  * Writes the state of a wheel as text: the clock, for each level a line that shows how full its
  * buckets are, the first eight buckets of the delay queue with keys and counts, and the counters.
@@ -366,6 +370,7 @@ HTW_API HTW_WARN_UNUSED int htw_wheel_check(const struct htw_wheel *wheel);
  * Cost: O(pending + buckets).
  */
 HTW_API int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream);
+#endif
 
 /**
  * Exact counters. At any time scheduled = cancelled + expired + drained + pending.

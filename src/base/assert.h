@@ -9,11 +9,14 @@
 #ifndef HTW_SRC_BASE_ASSERT_H
 #define HTW_SRC_BASE_ASSERT_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #ifndef HTW_CHECK_LEVEL
 #define HTW_CHECK_LEVEL 0
+#endif
+
+/* Without assertions, nothing of the C library is needed. */
+#if HTW_CHECK_LEVEL > 0
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 #define HTW__ASSERT_ALWAYS(condition)                                                     \

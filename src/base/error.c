@@ -12,6 +12,10 @@ const char *htw_strerror(int result) {
         return "an argument or option is NULL, out of range, or contradicts another";
     case -ENOMEM:
         return "no memory, or no thread could be started";
+    case -EIO:
+        return "the stream could not be written";
+        /* The wheel alone returns no others. It is also for systems that do not know them. */
+#ifdef ESHUTDOWN
     case -EAGAIN:
         return "max_pending is reached: no more timers are accepted now";
     case -ESHUTDOWN:
@@ -28,12 +32,11 @@ const char *htw_strerror(int result) {
         return "the timer or the timeout has ended, or there was none";
     case -ENOTSUP:
         return "the scheduler was not created for this call";
-    case -EIO:
-        return "the stream could not be written";
     case -EMFILE:
         return "the process has too many open files for a timer's file descriptor";
     case -ENFILE:
         return "the system has too many open files for a timer's file descriptor";
+#endif
     default:
         return "not a result of htw";
     }

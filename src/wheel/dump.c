@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dump.c - draws a wheel in text. */
+#ifndef HTW_FREESTANDING
+
 #include "lists.h"
 
 #include <errno.h>
@@ -107,3 +109,5 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
             wheel->demoted, wheel->advances);
     return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
 }
+
+#endif /* HTW_FREESTANDING */
