@@ -2,6 +2,8 @@
 /* heap.c - an indexed binary min-heap. */
 #include "heap.h"
 
+#include "compiler.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -59,7 +61,8 @@ int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *alloca
     return 0;
 }
 
-void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
+/* Not inlined, like htw__heap_pop(): the caller has no registers to spare for it. */
+HTW__NOINLINE void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
     uint32_t index = heap->indices[id] == HTW__HEAP_ABSENT ? heap->count++ : heap->indices[id];
     sift_up(heap, index, (struct htw__heap_entry) { key, id });
 }
@@ -69,7 +72,7 @@ void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
  * there, rarely far, since it came from the bottom. That is one comparison a level; sinking the
  * last entry from the top would take two.
  */
-void htw__heap_pop(struct htw__heap *heap) {
+HTW__NOINLINE void htw__heap_pop(struct htw__heap *heap) {
     heap->indices[heap->entries[0].id] = HTW__HEAP_ABSENT;
     uint32_t count = --heap->count;
     uint32_t hole = 0;

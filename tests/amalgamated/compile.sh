@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The wheel in two files compiles without a warning with each compiler that is there, in each
+# standard, with and without a C library; it exports functions named htw_ and nothing else, and
+# needs nothing but what it says. Small programs that contain it are built and run.
+# usage: compile.sh FOLDER_OF_THE_TWO_FILES FOLDER_OF_THE_PROGRAMS EMBED.MD
+set -eu
+files=$1
+programs=$2
+document=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+warnings='-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wcast-qual -Wundef
+    -pedantic -Werror'
+c_warnings="$warnings -Wstrict-prototypes -Wmissing-prototypes -Wvla"
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# compile COMPILER ARG...: quietly.
+compile() {
+    "$@" || fail "failed: $*"
+}
+
+# run COMPILER PROGRAM: if this machine can run what the compiler makes.
+run() {
+    case $1 in
+    i686-*) qemu='qemu-i386' ;;
+    arm-*) qemu='qemu-arm' ;;
+    *) qemu= ;;
+    esac
+    if [ -z "$qemu" ]; then
+        "$2" >"$work/output" || fail "$1: the program failed: $2"
+    elif command -v "$qemu" >"$work/found"; then
+        "$qemu" "$2" >"$work/output" || fail "$1: the program failed in $qemu: $2"
+    fi
+}
+
+# needs_only OBJECT PATTERN: every undefined symbol matches. `__...` are routines of the compiler.
+needs_only() {
+    wrong=$(nm -u "$1" | awk '{ print $2 }' | grep -vxE "__.*|_GLOBAL_OFFSET_TABLE_|$2" || true)
+    [ -z "$wrong" ] || fail "$compiler: the wheel needs:" "$wrong"
+}
+
+# The program that the document shows.
+# shellcheck disable=SC2016 # backquotes of Markdown
+sed -n '/^```c$/,/^```$/p' "$document" | grep -v '^```' >"$work/shown.c"
+
+tested=0
+for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-mingw32-gcc musl-gcc tcc; do
+    command -v "$compiler" >"$work/found" || continue
+    # shellcheck disable=SC2086 # lists of words
+    case $compiler in
+    tcc) strict='-Wall -Werror' freestanding=-DHTW_FREESTANDING ;;
+    *mingw*) # its own printf() and its stddef.h lie in folders of the C library
+        strict="$c_warnings -Wno-format" freestanding=-ffreestanding
+        ;;
+    *)
+        strict=$c_warnings
+        headers=$("$compiler" -print-file-name=include)
+        # The headers of the compiler and no others.
+        freestanding="-ffreestanding -nostdinc -isystem $headers"
+        ;;
+    esac
+    static=-static
+    case $compiler in
+    gcc | clang | tcc) static= ;;
+    esac
+    for standard in c99 c11; do
+        object=$work/hosted-$standard.o
+        # shellcheck disable=SC2086
+        compile "$compiler" "-std=$standard" $strict -O2 -c -o "$object" "$files/htw_wheel.c"
+        needs_only "$object" '(mem(cpy|move|set)|malloc|free|fprintf|fputc|fputs|fwrite|fflush|ferror)'
+        wrong=$(nm -g --defined-only "$object" | awk 'NF == 3 { print $3 }' |
+            grep -vE '^(htw_[a-z]|__x86\.get_pc_thunk)' || true)
+        case $compiler in
+        *mingw*) ;; # contains printf() itself
+        *) [ -z "$wrong" ] || fail "$compiler: exported, but not named htw_:" "$wrong" ;;
+        esac
+        # shellcheck disable=SC2086
+        compile "$compiler" "-std=$standard" $strict $freestanding -O2 -c -o "$work/free.o" \
+            "$files/htw_wheel.c"
+        needs_only "$work/free.o" 'mem(cpy|move|set)'
+    done
+    # shellcheck disable=SC2086
+    for more in -DHTW_NO_BUILTINS -DHTW_CHECK_LEVEL=2; do
+        compile "$compiler" -std=c99 $strict $more -c -o "$work/more.o" "$files/htw_wheel.c"
+    done
+    # shellcheck disable=SC2086
+    compile "$compiler" -std=c99 $strict $static -I "$files" -o "$work/one" "$programs/one_file.c"
+    # shellcheck disable=SC2086
+    compile "$compiler" -std=c99 $strict $freestanding -I "$files" -c -o "$work/free_main.o" \
+        "$programs/freestanding.c"
+    # shellcheck disable=SC2086
+    compile "$compiler" $static -o "$work/free" "$work/free_main.o" "$work/free.o"
+    case $compiler in
+    *mingw*) ;;
+    *)
+        run "$compiler" "$work/one"
+        run "$compiler" "$work/free"
+        # shellcheck disable=SC2086
+        compile "$compiler" -std=c99 $strict $static -I "$files" -o "$work/shown" "$work/shown.c" \
+            "$work/hosted-c99.o"
+        run "$compiler" "$work/shown"
+        [ "$(cat "$work/output")" = "$(printf 'session %d has timed out\n' 1 3)" ] ||
+            fail "$compiler: the program of $document: $(cat "$work/output")"
+        ;;
+    esac
+    echo "ok $compiler"
+    tested=$((tested + 1))
+done
+[ "$tested" -gt 0 ] || fail 'no compiler is there'
+
+printf '#include "htw_wheel.h"\n#include "htw_wheel.h"\nint main() { return 0; }\n' >"$work/twice"
+compile gcc -std=c11 -O2 -c -o "$work/wheel.o" "$files/htw_wheel.c"
+for compiler in g++ clang++; do
+    command -v "$compiler" >"$work/found" || continue
+    for standard in c++11 c++17; do
+        # shellcheck disable=SC2086
+        compile "$compiler" -x c++ "-std=$standard" $warnings -Wold-style-cast -I "$files" \
+            -fsyntax-only "$work/twice"
+    done
+    # shellcheck disable=SC2086
+    compile "$compiler" -std=c++11 $warnings -Wold-style-cast -I "$files" -o "$work/from_cpp" \
+        "$programs/from_cpp.cc" "$work/wheel.o"
+    run "$compiler" "$work/from_cpp"
+    echo "ok $compiler"
+done
