@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
-(which are built and run), the page of the examples lists each, links lead somewhere, what
-docs/scheduler.md and docs/purgatory.md call by name is declared, and each test that docs/guarantees.md names exists.
+(which are built and run), the page of the examples lists each, links lead somewhere, the C++ that
+docs/cpp.md shows is in its test, what docs/scheduler.md and docs/purgatory.md call by name is declared, and each test that docs/guarantees.md names exists.
 
 usage: docs.py ROOT
 """
@@ -14,14 +14,26 @@ import sys
 root = pathlib.Path(sys.argv[1])
 errors = []
 
-examples = {path.name: path.read_text() for path in (root / "examples").glob("*.c")}
+examples = {path.name: path.read_text() for ending in ["*.c", "*.cpp"]
+            for path in (root / "examples").glob(ending)}
 shown = re.findall(r"```c\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
 if not shown or not all(any(program in text for text in examples.values()) for program in shown):
     errors.append("README.md must show C programs, and only such as stand in examples/")
 listed = (root / "examples/README.md").read_text()
 errors += [f"examples/README.md does not list {name}" for name in examples if f"({name})" not in listed]
 
-headers = "".join(path.read_text() for path in (root / "include/htw").glob("*.h"))
+def flush(program):
+    """Without the indentation of the lines."""
+    return "".join(line.strip() + "\n" for line in program.splitlines())
+
+
+guide = flush((root / "tests/cpp/test_guide.cpp").read_text())
+in_cpp = re.findall(r"```cpp\n(.*?)```", (root / "docs/cpp.md").read_text(), re.DOTALL)
+errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp: {program}" for program in in_cpp if flush(program) not in guide]
+if not in_cpp:
+    errors.append("docs/cpp.md shows no programs")
+
+headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "include/htw").rglob("*.hpp")])
 for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]:
     for name in set(re.findall(r"\b(?:htw|HTW)_\w+", (root / document).read_text())):
         if not re.search(rf"\b{name}\b", headers):

@@ -22,13 +22,18 @@ errors = []
 uses = {}  # by file without its suffix: the files of the project that it includes, likewise
 
 
+def node_of(path):
+    """A source file and its header are one; htw.hpp and htw.h are not."""
+    return path if path.suffix == ".hpp" else path.with_suffix("")
+
+
 def folder_of(path):
     return path.relative_to(root / "src").parts[0]
 
 
 for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
-                   for path in (root / top).rglob("*.[ch]")):
-    own = uses.setdefault(path.with_suffix(""), set())
+                   for ending in ["*.[ch]", "*.[ch]pp"] for path in (root / top).rglob(ending)):
+    own = uses.setdefault(node_of(path), set())
     text = path.read_text()
     inside = root / "src" in path.parents
     allowed = ORDER[:ORDER.index(folder_of(path)) + 1] if inside else ORDER
@@ -36,6 +41,12 @@ for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
     for name in re.findall(r"#include <htw/(\w+)\.h>", text):
         if inside and name not in headers:
             errors.append(f"{path.relative_to(root)} includes <htw/{name}.h>")
+    if root / "include" in path.parents:
+        own.update(node_of(root / "include" / name)
+                   for name in re.findall(r"#include <(htw/[\w/]+\.h(?:pp)?)>", text))
+    if path.suffix in (".c", ".h"):
+        errors += [f"{path.relative_to(root)} is C, and includes <{name}>"
+                   for name in re.findall(r"#include <(htw/[\w/]+\.hpp)>", text)]
     for name in re.findall(r'#include "([^"]+)"', text):
         target = (path.parent / name).resolve()
         if root / "src" in target.parents and not (

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* htw/cpp/error.hpp - results of the C functions as std::error_code and std::system_error. */
+#ifndef HTW_CPP_ERROR_HPP
+#define HTW_CPP_ERROR_HPP
+
+#if !defined(__cplusplus) || __cplusplus < 201703L
+#error "htw/htw.hpp needs C++17 or later. The C headers need C++11."
+#endif
+
+#include <htw/base.h>
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+
+#if defined(__cpp_exceptions)
+#define HTW_CPP_EXCEPTIONS 1
+#else
+#define HTW_CPP_EXCEPTIONS 0
+#endif
+
+namespace htw {
+
+namespace detail {
+
+class error_category final : public std::error_category {
+  public:
+    const char *name() const noexcept override {
+        return "htw";
+    }
+
+    std::string message(int value) const override {
+        return htw_strerror(-value);
+    }
+
+    std::error_condition default_error_condition(int value) const noexcept override {
+        return std::error_condition(value, std::generic_category());
+    }
+};
+
+} // namespace detail
+
+/**
+ * The category of the errors of htw. A value is that of errno, so a code compares equal to a
+ * std::errc; its message is htw_strerror(), which says what the value means in htw.
+ */
+inline const std::error_category &error_category() noexcept {
+    // Never destroyed: threads may still report errors while the program exits.
+    alignas(detail::error_category) static unsigned char memory[sizeof(detail::error_category)];
+    static const std::error_category *const category = ::new (memory) detail::error_category;
+    return *category;
+}
+
+/** The error code of a result of a C function: none if it is 0 or more. */
+inline std::error_code make_error(int result) noexcept {
+    return result < 0 ? std::error_code(-result, error_category()) : std::error_code();
+}
+
+namespace detail {
+
+[[noreturn]] inline void raise(int result) {
+#if HTW_CPP_EXCEPTIONS
+    throw std::system_error(make_error(result));
+#else
+    static_cast<void>(result);
+    std::terminate();
+#endif
+}
+
+/* Returns a result that is no error, and throws one that is. */
+inline int check(int result) {
+    if (result < 0)
+        raise(result);
+    return result;
+}
+
+} // namespace detail
+} // namespace htw
+
+#endif // HTW_CPP_ERROR_HPP

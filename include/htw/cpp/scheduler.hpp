@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* htw/cpp/scheduler.hpp - the scheduler of htw/scheduler.h. */
+#ifndef HTW_CPP_SCHEDULER_HPP
+#define HTW_CPP_SCHEDULER_HPP
+
+#include <htw/cpp/callback.hpp>
+#include <htw/cpp/group.hpp>
+#include <htw/cpp/options.hpp>
+#include <htw/cpp/sleep.hpp>
+#include <htw/cpp/timer.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace htw {
+
+/**
+ * Runs callbacks at their time.
+ *
+ * A callback is any callable that takes nothing, or a `const htw::expiration &`. It is moved to the
+ * timer, and destroyed exactly once: when the timer has ended, or when scheduling fails. A callable
+ * that is trivially copyable, not larger than a pointer and callable when it is const (a lambda that
+ * captures `this` or one reference, for example) takes no memory besides the timer; each run calls a
+ * copy of it. With an exception handler this holds if it is noexcept. Others take a block of memory,
+ * and a timer with a release hook: about 130 bytes and the block.
+ *
+ * The destructor stops the scheduler: it waits for callbacks that run, and destroys the callables of
+ * the others. In a callback of the same scheduler it ends the program (std::terminate). All timers,
+ * except detached ones, and all groups must be destroyed before.
+ *
+ * Threads: any, also in callbacks, but for moves and the destructor.
+ */
+class scheduler {
+  public:
+    /** Throws on failure. */
+    explicit scheduler(scheduler_options options = scheduler_options()) {
+        detail::check(create(std::move(options)));
+    }
+
+    /** Empty on failure. */
+    scheduler(scheduler_options options, std::error_code &error) noexcept {
+        error = make_error(create(std::move(options)));
+    }
+
+    scheduler(scheduler &&other) noexcept
+        : native_(std::exchange(other.native_, nullptr)), hooks_(std::move(other.hooks_)),
+          clock_(other.clock_) {
+    }
+
+    /** Destroys the scheduler that this object owned. */
+    scheduler &operator=(scheduler &&other) noexcept {
+        scheduler moved(std::move(other));
+        std::swap(native_, moved.native_);
+        std::swap(hooks_, moved.hooks_);
+        std::swap(clock_, moved.clock_);
+        return *this;
+    }
+
+    ~scheduler() {
+        int result = htw_scheduler_destroy(native_);
+        if (result == -EDEADLK)
+            std::terminate(); // the threads of the scheduler would use what is destroyed next
+        if (result == -EOWNERDEAD)
+            static_cast<void>(hooks_.release()); // a callback below this call may need them
+    }
+
+    explicit operator bool() const noexcept {
+        return native_ != nullptr;
+    }
+
+    /* ---- once */
+
+    /** Schedules a callback after a delay. [[nodiscard]]: a timer that is not kept is cancelled at
+        once; to let it go, call detach(). */
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback) {
+        return schedule(delay, timer_options(), std::forward<F>(callback));
+    }
+
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback,
+                                 std::error_code &error) {
+        return schedule(delay, timer_options(), std::forward<F>(callback), error);
+    }
+
+    /** Schedules a callback with further properties. */
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
+                                 const timer_options &options, F &&callback) {
+        return checked(relative(delay), options, std::forward<F>(callback));
+    }
+
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
+                                 const timer_options &options, F &&callback,
+                                 std::error_code &error) {
+        return reported(relative(delay), options, std::forward<F>(callback), error);
+    }
+
+    /** Schedules a callback at a time point of the scheduler's clock. Of another clock: EINVAL; of
+        one that no scheduler has: the compiler refuses it. */
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
+                                    F &&callback) {
+        return schedule_at(deadline, timer_options(), std::forward<F>(callback));
+    }
+
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline, F &&callback,
+                                    std::error_code &error) {
+        return schedule_at(deadline, timer_options(), std::forward<F>(callback), error);
+    }
+
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
+                                    const timer_options &options, F &&callback) {
+        return checked(absolute(deadline), options, std::forward<F>(callback));
+    }
+
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
+                                    const timer_options &options, F &&callback,
+                                    std::error_code &error) {
+        return reported(absolute(deadline), options, std::forward<F>(callback), error);
+    }
+
+    /* ---- repeating */
+
+    /** Schedules a callback that repeats, at first after one period, until it is cancelled. For
+        another first delay: schedule() with a period in its options. */
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback) {
+        return schedule_every(period, repeat::skip, std::forward<F>(callback));
+    }
+
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback,
+                                       std::error_code &error) {
+        return schedule_every(period, repeat::skip, std::forward<F>(callback), error);
+    }
+
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
+                                       htw::repeat repeat, F &&callback) {
+        return checked(every(period), repeating(period, repeat), std::forward<F>(callback));
+    }
+
+    template <class Rep, class Period, class F>
+    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
+                                       htw::repeat repeat, F &&callback, std::error_code &error) {
+        return reported(every(period), repeating(period, repeat), std::forward<F>(callback), error);
+    }
+
+    /* ---- coroutines */
+
+#if HTW_CPP_COROUTINES
+    /** `co_await scheduler.after(delay)` suspends a coroutine; see class sleep. */
+    template <class Rep, class Period>
+    sleep after(std::chrono::duration<Rep, Period> delay) noexcept {
+        return awaitable(relative(delay), nullptr);
+    }
+
+    template <class Rep, class Period>
+    sleep after(std::chrono::duration<Rep, Period> delay, std::error_code &error) noexcept {
+        return awaitable(relative(delay), &error);
+    }
+
+    /** `co_await scheduler.at(time_point)`, of the scheduler's clock, as schedule_at(). */
+    template <class Clock, class Duration>
+    sleep at(std::chrono::time_point<Clock, Duration> deadline) noexcept {
+        return awaitable(absolute(deadline), nullptr);
+    }
+
+    template <class Clock, class Duration>
+    sleep at(std::chrono::time_point<Clock, Duration> deadline, std::error_code &error) noexcept {
+        return awaitable(absolute(deadline), &error);
+    }
+#endif
+
+    /* ---- timers of this scheduler */
+
+    /** Gives a timer a new deadline; see htw_reschedule_at(). */
+    template <class Clock, class Duration>
+    outcome reschedule_at(const timer &timer, std::chrono::time_point<Clock, Duration> deadline) {
+        return static_cast<outcome>(detail::check(move_to(timer, absolute(deadline))));
+    }
+
+    template <class Clock, class Duration>
+    outcome reschedule_at(const timer &timer, std::chrono::time_point<Clock, Duration> deadline,
+                          std::error_code &error) noexcept {
+        int result = move_to(timer, absolute(deadline));
+        error = make_error(result);
+        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    }
+
+    /** Cancels the timer that has a key, of `group` or of those without a group. */
+    outcome cancel_key(std::string_view key, group *group = nullptr) noexcept {
+        if (group != nullptr && !*group)
+            return outcome::gone;
+        int result = htw_cancel_key(native_, group != nullptr ? group->native() : nullptr,
+                                    key.data(), key.size(), nullptr);
+        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    }
+
+    /** The handle of the timer that has a key; 0: none. */
+    htw_handle find_key(std::string_view key, group *group = nullptr) noexcept {
+        if (group != nullptr && !*group)
+            return 0;
+        return htw_find_key(native_, group != nullptr ? group->native() : nullptr, key.data(),
+                            key.size());
+    }
+
+    std::uint64_t pending() const noexcept {
+        return htw_pending(native_);
+    }
+
+    /* ---- life */
+
+    /** Stops the scheduler, and returns how many timers had not run; see htw_scheduler_stop().
+        Their callables are destroyed, and coroutines that wait continue (see class sleep). */
+    std::uint64_t stop() {
+        std::uint64_t count = 0;
+        detail::check(htw_scheduler_stop(native_, &count_one, &count));
+        return count;
+    }
+
+    std::uint64_t stop(std::error_code &error) noexcept {
+        std::uint64_t count = 0;
+        error = make_error(htw_scheduler_stop(native_, &count_one, &count));
+        return count;
+    }
+
+    /** The time of the scheduler's clock, since its epoch. */
+    std::chrono::nanoseconds now() const noexcept {
+        return std::chrono::nanoseconds(htw_scheduler_now(native_));
+    }
+
+    /** The statistics; see htw_scheduler_get_stats(). Throws on failure. */
+    htw_scheduler_stats stats() const {
+        htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+        detail::check(htw_scheduler_get_stats(native_, &stats));
+        return stats;
+    }
+
+    htw_scheduler *native() const noexcept {
+        return native_;
+    }
+
+    /* ---- embedded */
+
+    /** The file descriptor that becomes readable when process() has work; see htw_scheduler_fd(). */
+    int fd() const {
+        return detail::check(htw_scheduler_fd(native_));
+    }
+
+    int fd(std::error_code &error) const noexcept {
+        int result = htw_scheduler_fd(native_);
+        error = make_error(result);
+        return result < 0 ? -1 : result;
+    }
+
+    /** When process() has work, since the epoch of the clock; htw::never: not at all. */
+    std::chrono::nanoseconds next() noexcept {
+        return std::chrono::nanoseconds(htw_scheduler_next(native_));
+    }
+
+    /** What process() has done. */
+    struct progress {
+        bool more = false;     ///< the budget is used up
+        std::size_t count = 0; ///< callbacks that were run or handed to the executor
+    };
+
+    /** Runs callbacks that are due, in this thread; see htw_scheduler_process(). Also throws what a
+        callback throws, if there is no exception handler. */
+    progress process(std::size_t budget = 0) {
+        progress done;
+        done.more = detail::check(htw_scheduler_process(native_, budget, &done.count)) == HTW_MORE;
+        return done;
+    }
+
+    progress process(std::size_t budget, std::error_code &error) {
+        progress done;
+        int result = htw_scheduler_process(native_, budget, &done.count);
+        error = make_error(result);
+        done.more = result == HTW_MORE;
+        return done;
+    }
+
+    /* ---- manual time */
+
+    /** Advances the clock, and runs all that becomes due; see htw_scheduler_advance(). Also throws
+        what a callback throws in this thread, if there is no exception handler. */
+    template <class Rep, class Period> void advance(std::chrono::duration<Rep, Period> duration) {
+        detail::check(htw_scheduler_advance(native_, detail::to_ns(duration)));
+    }
+
+    /** Sets the clock in one step; see htw_scheduler_set_time(). Throws as advance(). */
+    void set_time(manual_clock::time_point time) {
+        detail::check(htw_scheduler_set_time(native_, detail::to_ns(time.time_since_epoch())));
+    }
+
+  private:
+    /* What the callbacks of the library refer to. Does not move with the scheduler. */
+    struct hooks {
+        exception_handler handler;
+        std::function<void(task)> executor;
+
+        static void execute(void *context, htw_task *const *tasks, std::size_t count) noexcept {
+            for (std::size_t i = 0; i < count; i++)
+                static_cast<hooks *>(context)->executor(task(tasks[i]));
+        }
+    };
+
+    /* When a timer expires. */
+    struct when {
+        std::int64_t ns;
+        bool absolute;
+        int refusal; /* 0, or why there can be no such timer */
+    };
+
+    template <class Rep, class Period>
+    static when relative(std::chrono::duration<Rep, Period> delay) noexcept {
+        return when { detail::to_ns(delay), false, 0 };
+    }
+
+    template <class Clock, class Duration>
+    when absolute(std::chrono::time_point<Clock, Duration> deadline) const noexcept {
+        return when { detail::to_ns(deadline.time_since_epoch()), true,
+                      detail::clock_of<Clock>::value == clock_ ? 0 : -EINVAL };
+    }
+
+    /* In C a period of 0 means once. */
+    template <class Rep, class Period>
+    static when every(std::chrono::duration<Rep, Period> period) noexcept {
+        std::int64_t period_ns = detail::to_ns(period);
+        return when { period_ns, false, period_ns > 0 ? 0 : -EINVAL };
+    }
+
+    template <class Rep, class Period>
+    static timer_options repeating(std::chrono::duration<Rep, Period> period,
+                                   htw::repeat repeat) noexcept {
+        timer_options options;
+        options.period = std::chrono::nanoseconds(detail::to_ns(period));
+        options.repeat = repeat;
+        return options;
+    }
+
+    int create(scheduler_options &&options) noexcept {
+        htw_scheduler_options native = HTW_SCHEDULER_OPTIONS_INIT;
+        htw_executor executor = {};
+        native.tick_ns = options.tick.count();
+        native.wheel_size = options.wheel_size;
+        native.shards = options.shards;
+        native.expirers = options.expirers;
+        native.workers = options.workers;
+        native.clock = static_cast<htw_clock>(options.clock);
+        native.embedded = options.embedded;
+        native.start_threads = options.start_threads;
+        native.max_pending = options.max_pending;
+        native.timer_slack_ns = options.timer_slack.count();
+        native.late_threshold_ns = options.late_threshold.count();
+        native.manual_start_ns = options.manual_start.count();
+        native.thread_name = options.thread_name;
+        native.allocator = options.allocator;
+        if (options.executor || options.exception_handler) {
+            hooks_.reset(new (std::nothrow) hooks);
+            if (!hooks_)
+                return -ENOMEM;
+            hooks_->handler = std::move(options.exception_handler);
+            hooks_->executor = std::move(options.executor);
+            executor.execute = &hooks::execute;
+            executor.context = hooks_.get();
+            if (hooks_->executor)
+                native.executor = &executor;
+        }
+        clock_ = options.clock;
+        return htw_scheduler_create(&native_, &native);
+    }
+
+    const exception_handler *handler() const noexcept {
+        return hooks_ && hooks_->handler ? &hooks_->handler : nullptr;
+    }
+
+    template <class F>
+    int start(when time, const timer_options &options, F &&callback, htw_handle *ret_handle) {
+        if (time.refusal != 0)
+            return time.refusal;
+        // A group that was moved from is not the same as none.
+        if (options.slack.count() < 0 || (options.group != nullptr && !*options.group))
+            return -EINVAL;
+        htw_spec spec = HTW_SPEC_INIT;
+        spec.when_ns = time.ns;
+        spec.latest_ns = detail::add_ns(time.ns, options.slack.count());
+        spec.absolute = time.absolute;
+        spec.period_ns = options.period.count();
+        spec.repeat = static_cast<htw_repeat>(options.repeat);
+        spec.key = options.key.data();
+        spec.key_size = options.key.size();
+        spec.keep_existing = options.keep_existing;
+        spec.group = options.group != nullptr ? options.group->native() : nullptr;
+        return detail::schedule(native_, handler(), spec, std::forward<F>(callback), ret_handle);
+    }
+
+    template <class F> timer checked(when time, const timer_options &options, F &&callback) {
+        htw_handle handle = 0;
+        detail::check(start(time, options, std::forward<F>(callback), &handle));
+        return timer(native_, handle);
+    }
+
+    template <class F>
+    timer reported(when time, const timer_options &options, F &&callback, std::error_code &error) {
+        htw_handle handle = 0;
+        error = make_error(start(time, options, std::forward<F>(callback), &handle));
+        return timer(native_, handle);
+    }
+
+    int move_to(const timer &timer, when time) noexcept {
+        if (time.refusal != 0)
+            return time.refusal;
+        return timer ? htw_reschedule_at(native_, timer.handle(), time.ns) : HTW_GONE;
+    }
+
+#if HTW_CPP_COROUTINES
+    sleep awaitable(when time, std::error_code *error) noexcept {
+        return sleep(native_, handler(), time.ns, time.absolute, time.refusal, error);
+    }
+#endif
+
+    static void count_one(void *context, const htw_unexpired *) noexcept {
+        ++*static_cast<std::uint64_t *>(context);
+    }
+
+    htw_scheduler *native_ = nullptr;
+    std::unique_ptr<hooks> hooks_;
+    htw::clock clock_ = htw::clock::monotonic;
+};
+
+inline group::group(scheduler &scheduler) {
+    detail::check(htw_group_create(scheduler.native(), &native_));
+}
+
+inline group::group(scheduler &scheduler, std::error_code &error) noexcept {
+    error = make_error(htw_group_create(scheduler.native(), &native_));
+}
+
+} // namespace htw
+
+#endif // HTW_CPP_SCHEDULER_HPP

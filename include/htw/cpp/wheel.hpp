@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* htw/cpp/wheel.hpp - the wheel of htw/wheel.h for the objects of one class. */
+#ifndef HTW_CPP_WHEEL_HPP
+#define HTW_CPP_WHEEL_HPP
+
+#include <htw/cpp/error.hpp>
+#include <htw/wheel.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace htw {
+
+/** The options of a wheel, as struct htw_wheel_options. */
+struct wheel_options {
+    std::uint32_t size = 0;
+    bool strict_fifo = false;
+    std::uint64_t start = 0;
+    const htw_allocator *allocator = nullptr;
+};
+
+/**
+ * A timing wheel for objects of class `T`, which have a member `htw_timer` each:
+ *
+ *     struct session { int id; htw_timer timer{}; };
+ *     htw::wheel<session, &session::timer> wheel;
+ *     wheel.schedule(session, wheel.now() + 30000);
+ *     while (session *due = wheel.poll(now)) ...
+ *
+ * Time is in ticks. The wheel owns no object. An object must not move, and must not be destroyed,
+ * while its timer is pending; the wheel must be destroyed before objects that are pending in it.
+ * Does not throw but where it says so. Cost: that of the C functions; nothing is added.
+ */
+template <class T, htw_timer T::*Timer> class wheel {
+  public:
+    /** Throws on failure. */
+    explicit wheel(const wheel_options &options = wheel_options()) {
+        detail::check(create(options));
+    }
+
+    /** Empty on failure. */
+    wheel(const wheel_options &options, std::error_code &error) noexcept {
+        error = make_error(create(options));
+    }
+
+    wheel(wheel &&other) noexcept : native_(std::exchange(other.native_, nullptr)) {
+    }
+
+    wheel &operator=(wheel &&other) noexcept {
+        wheel moved(std::move(other));
+        std::swap(native_, moved.native_);
+        return *this;
+    }
+
+    ~wheel() {
+        htw_wheel_destroy(native_);
+    }
+
+    explicit operator bool() const noexcept {
+        return native_ != nullptr;
+    }
+
+    /** Arms or moves the timer of an object; see htw_wheel_schedule(). Throws on failure. */
+    void schedule(T &object, std::uint64_t deadline) {
+        detail::check(htw_wheel_schedule(native_, timer_of(object), deadline));
+    }
+
+    void schedule(T &object, std::uint64_t deadline, std::error_code &error) noexcept {
+        error = make_error(htw_wheel_schedule(native_, timer_of(object), deadline));
+    }
+
+    /** See htw_wheel_schedule_within(). Throws on failure. */
+    void schedule_within(T &object, std::uint64_t earliest, std::uint64_t latest) {
+        detail::check(htw_wheel_schedule_within(native_, timer_of(object), earliest, latest));
+    }
+
+    void schedule_within(T &object, std::uint64_t earliest, std::uint64_t latest,
+                         std::error_code &error) noexcept {
+        error = make_error(htw_wheel_schedule_within(native_, timer_of(object), earliest, latest));
+    }
+
+    /** Cancels the timer of an object, and returns whether it was pending here. */
+    bool cancel(T &object) noexcept {
+        return htw_wheel_cancel(native_, timer_of(object));
+    }
+
+    /** The next object that is due at `now`; nullptr: none is due any more. */
+    [[nodiscard]] T *poll(std::uint64_t now) noexcept {
+        return object_of(htw_wheel_poll(native_, now));
+    }
+
+    /** Any object that is pending, which is not pending then; nullptr: none is. */
+    [[nodiscard]] T *drain() noexcept {
+        return object_of(htw_wheel_drain(native_));
+    }
+
+    /** The tick at which to poll next; HTW_NEVER_TICK: none. */
+    [[nodiscard]] std::uint64_t next() noexcept {
+        return htw_wheel_next(native_);
+    }
+
+    [[nodiscard]] std::uint64_t now() const noexcept {
+        return htw_wheel_now(native_);
+    }
+
+    [[nodiscard]] std::size_t count() const noexcept {
+        return htw_wheel_count(native_);
+    }
+
+    /** See htw_wheel_reserve(). Throws on failure. */
+    void reserve(std::uint64_t horizon) {
+        detail::check(htw_wheel_reserve(native_, horizon));
+    }
+
+    void reserve(std::uint64_t horizon, std::error_code &error) noexcept {
+        error = make_error(htw_wheel_reserve(native_, horizon));
+    }
+
+    htw_wheel_stats stats() const noexcept {
+        htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+        htw_wheel_get_stats(native_, &stats);
+        return stats;
+    }
+
+    [[nodiscard]] static bool is_pending(const T &object) noexcept {
+        return htw_timer_is_pending(std::addressof(object.*Timer));
+    }
+
+    /** The deadline with which the timer of an object was last armed. */
+    [[nodiscard]] static std::uint64_t deadline(const T &object) noexcept {
+        return htw_timer_deadline(std::addressof(object.*Timer));
+    }
+
+    htw_wheel *native() const noexcept {
+        return native_;
+    }
+
+  private:
+    int create(const wheel_options &options) noexcept {
+        htw_wheel_options native = HTW_WHEEL_OPTIONS_INIT;
+        native.size = options.size;
+        native.strict_fifo = options.strict_fifo;
+        native.start = options.start;
+        native.allocator = options.allocator;
+        return htw_wheel_create(&native_, &native);
+    }
+
+    static htw_timer *timer_of(T &object) noexcept {
+        return std::addressof(object.*Timer);
+    }
+
+    /* A pointer to a data member is the offset of the member, in the ABI that gcc and clang share.
+       (offsetof() takes a name and not a pointer.) */
+    static T *object_of(htw_timer *timer) noexcept {
+        if (timer == nullptr)
+            return nullptr;
+        htw_timer T::*member = Timer;
+        std::ptrdiff_t offset;
+        static_assert(sizeof(offset) == sizeof(member));
+        std::memcpy(&offset, &member, sizeof(offset));
+        return static_cast<T *>(
+            static_cast<void *>(reinterpret_cast<unsigned char *>(timer) - offset));
+    }
+
+    htw_wheel *native_ = nullptr;
+};
+
+} // namespace htw
+
+#endif // HTW_CPP_WHEEL_HPP

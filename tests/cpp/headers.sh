@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each C++ header compiles alone, and twice, in each standard and with each compiler that is there,
+# without a warning, also without exceptions and RTTI; so does the use of what is a template. What
+# must not compile does not.
+# usage: headers.sh INCLUDE_FOLDER
+set -eu
+include=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# -I, not -isystem: the warnings of the headers count.
+warnings='-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-align
+    -Wnon-virtual-dtor -Woverloaded-virtual -pedantic'
+
+# compile COMPILER STANDARD FILE [OPTION]...
+compile() {
+    compiler=$1 standard=$2 file=$3
+    shift 3
+    # shellcheck disable=SC2086 # a list of words
+    "$compiler" -x c++ "-std=$standard" $warnings -Werror -I "$include" -fsyntax-only "$@" "$file"
+}
+
+compilers=
+for compiler in g++ clang++; do
+    ! command -v "$compiler" >"$work/found" || compilers="$compilers $compiler"
+done
+[ -n "$compilers" ] || { echo 'no C++ compiler'; exit 1; }
+
+for header in "$include"/htw/*.hpp "$include"/htw/cpp/*.hpp; do
+    name=${header#"$include/"}
+    printf '#include <%s>\n#include <%s>\n' "$name" "$name" >>"$work/all"
+    printf '#include <%s>\nint main() {}\n' "$name" >"$work/alone"
+    compile "${compilers##* }" c++17 "$work/alone"
+    echo "ok $name"
+done
+
+cat >"$work/use" <<'PROGRAM'
+using namespace std::chrono_literals;
+
+struct session {
+    htw_timer timer{};
+};
+struct other_clock {
+    using duration = std::chrono::seconds;
+};
+
+void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel, session &session);
+void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel, session &session) {
+    std::error_code error;
+    htw::timer_options options;
+    auto quiet = []() noexcept {};
+    auto large = [text = std::string("text")](const htw::expiration &expiration) {
+        expiration.reschedule(std::chrono::duration<float>(1));
+    };
+    htw::timer timer = scheduler.schedule(1ms, quiet);
+    timer = scheduler.schedule(1min, options, large, error);
+    timer = scheduler.schedule_at(std::chrono::steady_clock::now(), quiet, error);
+    timer = scheduler.schedule_at(std::chrono::system_clock::now(), options, large);
+    timer = scheduler.schedule_every(1.5s, htw::repeat::after, large);
+    timer.reschedule(1us, error);
+    scheduler.reschedule_at(timer, htw::manual_clock::time_point(1h));
+    wheel.schedule(session, 1);
+    static_cast<void>(wheel.poll(1));
+#if __cplusplus >= 202002L
+    htw::scheduler other({ .workers = 1, .clock = htw::clock::manual });
+    timer = other.schedule(1s, { .slack = 1ms, .key = "key" }, large);
+#endif
+#ifdef REFUSED
+    REFUSED;
+#endif
+}
+PROGRAM
+cat "$work/all" "$work/use" >"$work/program"
+for compiler in $compilers; do
+    for standard in c++17 c++20; do
+        compile "$compiler" "$standard" "$work/program"
+        compile "$compiler" "$standard" "$work/program" -fno-exceptions -fno-rtti
+    done
+    echo "ok $compiler"
+done
+
+# refused STATEMENT TEXT: the compiler refuses the statement, and says why.
+refused() {
+    for compiler in $compilers; do
+        ! compile "$compiler" c++17 "$work/program" "-DREFUSED=$1" 2>"$work/errors" ||
+            { echo "$compiler accepts: $1"; exit 1; }
+        grep -q "$2" "$work/errors" || { cat "$work/errors"; echo "not refused for: $2"; exit 1; }
+    done
+    echo "ok refused: $1"
+}
+refused 'scheduler.schedule(1ms, quiet)' 'nodiscard'
+refused 'timer = scheduler.schedule_at(std::chrono::time_point<other_clock>(), quiet)' 'htw takes time points'
+refused 'timer = scheduler.schedule(1ms, [](int) {})' 'a callback takes nothing'
+refused 'htw::timer copy = timer; copy.detach()' 'deleted'
+refused 'options.key = htw::key_bytes(42)' 'deleted'
+refused 'options.key = htw::key_bytes(options)' 'equal objects of this type'
+
+# C++11 and C++14 are told what they lack.
+for compiler in $compilers; do
+    ! compile "$compiler" c++14 "$work/all" 2>"$work/errors" || { echo 'C++14 is accepted'; exit 1; }
+    grep -q 'needs C++17' "$work/errors" || { cat "$work/errors"; exit 1; }
+done
+echo 'ok C++14 is refused'

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* test_guide.cpp - the code of docs/cpp.md, which tests/api/docs.py looks for here. C++20. */
+#include "harness.hpp"
+
+#include <memory>
+#include <poll.h>
+#include <string>
+
+namespace {
+
+struct connection {
+    void start(htw::scheduler &scheduler);
+    void on_data();
+    void close() {
+        closed = true;
+    }
+    bool closed = false;
+    htw::timer idle; // the last member: it is destroyed, and has waited, before the others go
+};
+
+void connection::start(htw::scheduler &scheduler) {
+    idle = scheduler.schedule(30s, [this] { close(); });
+}
+
+void connection::on_data() {
+    idle.reschedule(30s);
+}
+
+struct job {
+    explicit job(bool &flag) : done(flag) {
+    }
+    void run() {
+        done = true;
+    }
+    bool &done;
+};
+
+} // namespace
+
+TEST(timers_of_the_guide) {
+    htw::scheduler scheduler(test::manual());
+    connection connection;
+    connection.start(scheduler);
+    scheduler.advance(29s);
+    connection.on_data();
+    scheduler.advance(29s);
+    CHECK(!connection.closed);
+    scheduler.advance(1s);
+    CHECK(connection.closed);
+
+    bool done = false;
+    auto work = std::make_unique<job>(done);
+    scheduler.schedule(1s, [work = std::move(work)] { work->run(); }).detach();
+    scheduler.advance(1s);
+    CHECK(done);
+
+    int beats = 0;
+    htw::timer heartbeat = scheduler.schedule_every(5s, [&](const htw::expiration &expiration) {
+        if (++beats == 3)
+            expiration.cancel(); // this run is the last one
+    });
+    scheduler.advance(1min);
+    CHECK(beats == 3);
+}
+
+TEST(options_of_the_guide) {
+    int user = 7;
+    bool sent = false;
+    auto send_digest = [&] { sent = true; };
+    htw::scheduler scheduler({
+        .tick = 100us,
+        .workers = 0,
+        .clock = htw::clock::manual,
+        .exception_handler = [](std::exception_ptr) { std::puts("a callback has thrown"); },
+    });
+
+    htw::group group(scheduler);
+    std::error_code error;
+    htw::timer digest = scheduler.schedule(
+        1h, { .slack = 1min, .key = htw::key_bytes(user), .keep_existing = true, .group = &group },
+        send_digest, error);
+    if (error == std::errc::file_exists)
+        std::puts("the digest of this user is scheduled already");
+
+    CHECK(!error);
+    scheduler.advance(2h);
+    CHECK(sent);
+}
+
+TEST(time_points_of_the_guide) {
+    htw::scheduler monotonic;
+    htw::scheduler wall({ .clock = htw::clock::realtime });
+    auto callback = [] {};
+    htw::timer soon = monotonic.schedule_at(std::chrono::steady_clock::now() + 1h, callback);
+    htw::timer date = wall.schedule_at(std::chrono::system_clock::now() + 24h, callback);
+    std::error_code error;
+    htw::timer wrong = wall.schedule_at(std::chrono::steady_clock::now(), callback, error);
+    CHECK(error == std::errc::invalid_argument);
+    CHECK(soon && date && !wrong);
+}
+
+namespace {
+
+struct task {
+    struct promise_type {
+        task get_return_object() noexcept {
+            return {};
+        }
+        std::suspend_never initial_suspend() noexcept {
+            return {};
+        }
+        std::suspend_never final_suspend() noexcept {
+            return {};
+        }
+        void return_void() noexcept {
+        }
+        void unhandled_exception() noexcept {
+            std::terminate();
+        }
+    };
+};
+
+bool try_once(int &attempts) {
+    return ++attempts == 3;
+}
+
+task retry(htw::scheduler &scheduler, int &attempts) {
+    htw::backoff backoff;
+    std::error_code error;
+    while (!try_once(attempts)) {
+        co_await scheduler.after(backoff.next(), error);
+        if (error)
+            co_return; // the scheduler was stopped
+    }
+}
+
+} // namespace
+
+TEST(coroutine_of_the_guide) {
+    int attempts = 0;
+    htw::scheduler scheduler(test::manual());
+    retry(scheduler, attempts);
+    scheduler.advance(1s);
+    CHECK(attempts == 3);
+}
+
+namespace {
+
+void run_loop(htw::scheduler &scheduler, const bool &ended) {
+    struct pollfd wait = { scheduler.fd(), POLLIN, 0 };
+    while (!ended) {
+        poll(&wait, 1, -1);
+        scheduler.process(100);
+    }
+}
+
+struct session {
+    int id;
+    htw_timer timer {};
+};
+
+} // namespace
+
+TEST(loop_and_wheel_of_the_guide) {
+    htw::scheduler scheduler({ .shards = 1, .embedded = true });
+    bool ended = false;
+    htw::timer timer = scheduler.schedule(1ms, [&] { ended = true; });
+    run_loop(scheduler, ended);
+
+    htw::wheel<session, &session::timer> wheel;
+    session first { 1 };
+    wheel.schedule(first, wheel.now() + 30);
+    while (session *due = wheel.poll(wheel.now() + 30))
+        std::printf("session %d is over\n", due->id);
+    CHECK(wheel.count() == 0);
+}

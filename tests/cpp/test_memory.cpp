@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.cpp - what allocates, and what happens when there is no memory: operator new and the
+   allocator of the library fail, one call after the other. */
+#include "harness.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace {
+
+std::atomic<int> news { 0 };         // calls of operator new
+std::atomic<int> allowed { -1 };     // how many calls may succeed; -1: all
+std::atomic<long> outstanding { 0 }; // blocks of the library
+
+bool refuses() {
+    int left = allowed;
+    if (left > 0)
+        allowed = left - 1;
+    return left == 0;
+}
+
+void *allocate_new(std::size_t size, std::size_t alignment) {
+    news++;
+    if (refuses())
+        return nullptr;
+    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void *allocate(void *, std::size_t size, std::size_t alignment) {
+    if (refuses())
+        return nullptr;
+    outstanding++;
+    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void release(void *, void *memory, std::size_t, std::size_t) {
+    outstanding--;
+    std::free(memory);
+}
+
+const htw_allocator allocator = { allocate, release, nullptr };
+
+} // namespace
+
+/* Inlined, they would look to gcc like free() of what new returned. */
+#define NOINLINE __attribute__((noinline))
+
+NOINLINE void *operator new(std::size_t size) {
+    void *memory = allocate_new(size, alignof(std::max_align_t));
+    if (memory == nullptr)
+        throw std::bad_alloc();
+    return memory;
+}
+NOINLINE void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+    return allocate_new(size, alignof(std::max_align_t));
+}
+NOINLINE void *operator new(std::size_t size, std::align_val_t alignment) {
+    void *memory = allocate_new(size, static_cast<std::size_t>(alignment));
+    if (memory == nullptr)
+        throw std::bad_alloc();
+    return memory;
+}
+NOINLINE void *operator new(std::size_t size, std::align_val_t alignment,
+                            const std::nothrow_t &) noexcept {
+    return allocate_new(size, static_cast<std::size_t>(alignment));
+}
+NOINLINE void operator delete(void *memory) noexcept {
+    std::free(memory);
+}
+NOINLINE void operator delete(void *memory, std::size_t) noexcept {
+    std::free(memory);
+}
+NOINLINE void operator delete(void *memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+NOINLINE void operator delete(void *memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+namespace {
+
+struct alignas(64) aligned {
+    test::token token;
+    void operator()() {
+        CHECK(token.is_here());
+    }
+};
+
+} // namespace
+
+TEST(small_callables_take_no_memory) {
+    struct object {
+        int runs = 0;
+        void timeout() {
+            runs++;
+        }
+        htw::timer start(htw::scheduler &scheduler) {
+            return scheduler.schedule(1ms, [this] { timeout(); });
+        }
+    };
+    object object;
+    int runs = 0;
+    htw::scheduler_options options = test::manual();
+    htw::scheduler scheduler(options);
+    int before = news;
+    std::uint64_t bytes = scheduler.stats().memory_bytes;
+    htw::timer first = object.start(scheduler);
+    htw::timer second = scheduler.schedule(1ms, [&runs] { runs++; });
+    htw::timer third = scheduler.schedule(1ms, [] {});
+    htw::timer fourth = scheduler.schedule(
+        1ms, +[] {});
+    CHECK(news == before);
+    CHECK(scheduler.stats().memory_bytes - bytes <= 1024 * 1024); // a slab, and no second records
+    scheduler.advance(1ms);
+    CHECK(object.runs == 1 && runs == 1 && news == before);
+    std::unique_ptr<int> large = nullptr;
+    first = scheduler.schedule(1ms, [large = std::move(large)] {});
+    CHECK(news == before + 1);
+
+    options.exception_handler = [](std::exception_ptr) {};
+    htw::scheduler handled(options);
+    before = news;
+    htw::timer quiet = handled.schedule(1ms, [&runs]() noexcept { runs++; });
+    CHECK(news == before);
+    htw::timer loud = handled.schedule(1ms, [&runs] { runs++; });
+    CHECK(news == before + 1);
+    handled.advance(1ms);
+    CHECK(runs == 3);
+}
+
+/* Each call of an allocator fails once. What was scheduled before is as it was. */
+TEST(each_failure_is_reported_and_loses_nothing) {
+    int failures = 0;
+    bool complete = false;
+    for (int limit = 0; !complete; limit++) {
+        std::atomic<int> destroyed { 0 };
+        int made = 0;
+        {
+            std::error_code error;
+            htw::scheduler_options options = test::manual();
+            options.allocator = &allocator;
+            options.exception_handler = [](std::exception_ptr) {};
+            allowed = limit;
+            htw::scheduler scheduler(options, error);
+            CHECK(error ? error == std::errc::not_enough_memory && !scheduler : !!scheduler);
+            htw::timer timers[4];
+            htw::group group;
+            bool ok = !error;
+            if (ok) {
+                group = htw::group(scheduler, error);
+                ok = !error;
+            }
+            htw::timer_options keyed;
+            keyed.key = "a key";
+            keyed.group = &group;
+            for (int i = 0; ok && i < 4; i++) {
+                made++;
+                auto large = [token = test::token(destroyed)] { CHECK(token.is_here()); };
+                if (i == 0)
+                    timers[i] = scheduler.schedule(1ms, std::move(large), error);
+                else if (i == 1)
+                    timers[i] = scheduler.schedule(1ms, keyed, std::move(large), error);
+                else if (i == 2)
+                    timers[i] = scheduler.schedule(24h * 365, std::move(large), error);
+                else
+                    timers[i] = scheduler.schedule(1ms, aligned { test::token(destroyed) }, error);
+                if (i == 3)
+                    made++; // `large` was not moved
+                ok = !error;
+                CHECK(ok == timers[i].is_pending());
+                CHECK(ok || error == std::errc::not_enough_memory);
+                CHECK(!ok || scheduler.pending() == static_cast<unsigned>(i + 1));
+            }
+            complete = ok;
+            failures += !ok;
+            allowed = -1;
+            if (scheduler)
+                scheduler.advance(1ms);
+        }
+        CHECK(destroyed == made);
+        CHECK(outstanding == 0);
+    }
+    CHECK(failures >= 10);
+}
+
+/* Where there is no code for the error, it is thrown. */
+TEST(failures_are_thrown) {
+    htw::scheduler scheduler(test::manual());
+    std::atomic<int> destroyed { 0 };
+    {
+        test::token token(destroyed);
+        allowed = 0;
+        bool thrown = false;
+        try {
+            htw::timer timer = scheduler.schedule(1ms, [token = std::move(token)] {});
+        } catch (const std::system_error &error) { // (its text takes memory from malloc)
+            thrown = error.code() == std::errc::not_enough_memory;
+        } catch (const std::bad_alloc &) {
+            thrown = true; // no memory for the text of the error
+        }
+        allowed = -1;
+        CHECK(thrown && destroyed == 1);
+    }
+    CHECK(scheduler.pending() == 0);
+}
+
+#if HTW_CPP_COROUTINES
+
+namespace {
+
+struct job {
+    struct promise_type {
+        job get_return_object() noexcept {
+            return {};
+        }
+        std::suspend_never initial_suspend() noexcept {
+            return {};
+        }
+        std::suspend_never final_suspend() noexcept {
+            return {};
+        }
+        void return_void() noexcept {
+        }
+        void unhandled_exception() noexcept {
+            std::terminate();
+        }
+    };
+};
+
+job sleeps(htw::scheduler &scheduler, int limit, std::error_code &error, bool &ended) {
+    allowed = limit;
+    co_await scheduler.after(1ms, error);
+    ended = true;
+}
+
+} // namespace
+
+TEST(coroutine_without_memory_continues_with_an_error) {
+    bool complete = false;
+    int failures = 0;
+    for (int limit = 0; !complete; limit++) {
+        htw::scheduler_options options = test::manual();
+        options.allocator = &allocator;
+        {
+            htw::scheduler scheduler(options);
+            std::error_code error;
+            bool ended = false;
+            sleeps(scheduler, limit, error, ended);
+            allowed = -1;
+            complete = !ended;
+            failures += ended;
+            CHECK(complete ? !error : error == std::errc::not_enough_memory);
+            CHECK(scheduler.pending() == (complete ? 1 : 0));
+            scheduler.advance(1ms);
+            CHECK(ended);
+        }
+        CHECK(outstanding == 0);
+    }
+    CHECK(failures >= 3);
+}
+
+#endif

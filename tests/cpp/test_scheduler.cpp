@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scheduler.cpp - the scheduler and its groups: options, errors, clocks, embedded mode. */
+#include "harness.hpp"
+
+#include <memory>
+#include <poll.h>
+#include <string>
+#include <thread>
+
+TEST(empty_scheduler_reports_errors) {
+    htw::scheduler scheduler(test::manual());
+    htw::scheduler other(std::move(scheduler));
+    CHECK(!scheduler && other && scheduler.native() == nullptr);
+    std::error_code error;
+    htw::timer timer = scheduler.schedule(
+        1s, [] {}, error);
+    CHECK(error == std::errc::invalid_argument && !timer);
+    CHECK_FAILS(scheduler.schedule(1s, [] {}), std::errc::invalid_argument);
+    CHECK_FAILS(scheduler.stop(), std::errc::invalid_argument);
+    CHECK_FAILS(scheduler.advance(1s), std::errc::invalid_argument);
+    CHECK_FAILS(htw::group(scheduler), std::errc::invalid_argument);
+    CHECK_FAILS(scheduler.stats(), std::errc::invalid_argument);
+    CHECK(scheduler.pending() == 0 && scheduler.next() == htw::never && scheduler.now() == 0ns);
+    CHECK(scheduler.find_key("key") == 0);
+    CHECK(scheduler.cancel_key("key") == htw::outcome::gone);
+}
+
+TEST(moved_scheduler_keeps_its_timers_and_hooks) {
+    int runs = 0, exceptions = 0;
+    htw::scheduler_options options = test::manual();
+    options.exception_handler = [&exceptions](std::exception_ptr) { exceptions++; };
+    htw::scheduler first(options);
+    htw::timer timer = first.schedule(1ms, [&runs] {
+        runs++;
+        throw 1;
+    });
+    htw::scheduler second(std::move(first));
+    second.advance(1ms);
+    CHECK(runs == 1 && exceptions == 1);
+    timer.reset();
+    second = htw::scheduler(test::manual()); // the old one is destroyed
+    CHECK_FAILS(second.schedule_at(std::chrono::steady_clock::now(), [] {}),
+                std::errc::invalid_argument);
+    second.advance(1ms);
+    CHECK(runs == 1 && second.now() == 1ms);
+}
+
+TEST(options_reach_the_library) {
+    htw::scheduler_options options = test::manual();
+    options.manual_start = 5s;
+    options.tick = 10ms;
+    options.max_pending = 1;
+    options.late_threshold = 1ns;
+    options.thread_name = "name";
+    htw::scheduler scheduler(options);
+    CHECK(scheduler.now() == 5s);
+    htw::timer timer = scheduler.schedule(1ms, [] {});
+    CHECK(scheduler.next() == 5010ms);
+    CHECK_FAILS(scheduler.schedule(1ms, [] {}), std::errc::resource_unavailable_try_again);
+    CHECK(scheduler.pending() == 1 && scheduler.stats().refused == 1);
+
+    std::error_code error;
+    options.tick = -1ns;
+    htw::scheduler none(options, error);
+    CHECK(error == std::errc::invalid_argument && !none);
+    CHECK_FAILS(htw::scheduler(options), std::errc::invalid_argument);
+    options = htw::scheduler_options();
+    options.timer_slack = -1ns;
+    CHECK_FAILS(htw::scheduler(options), std::errc::invalid_argument);
+    options = htw::scheduler_options();
+    options.shards = HTW_SHARDS_MAX + 1;
+    CHECK_FAILS(htw::scheduler(options), std::errc::invalid_argument);
+    htw::scheduler good(test::manual(), error);
+    CHECK(!error && good);
+}
+
+TEST(errors_say_what_they_mean_in_htw) {
+    htw::scheduler scheduler(test::manual());
+    scheduler.stop();
+    std::error_code error;
+    htw::timer timer = scheduler.schedule(
+        1s, [] {}, error);
+    CHECK(error.value() == ESHUTDOWN && error.message() == htw_strerror(-ESHUTDOWN));
+    CHECK(std::string(error.category().name()) == "htw");
+    CHECK(error != std::errc::invalid_argument);
+    CHECK(error == std::error_condition(ESHUTDOWN, std::generic_category()));
+    std::string what;
+    try {
+        timer = scheduler.schedule(1s, [] {});
+    } catch (const std::system_error &thrown) {
+        what = thrown.what();
+    }
+    CHECK(what == htw_strerror(-ESHUTDOWN));
+}
+
+TEST(time_points_of_the_right_clock_are_accepted) {
+    auto check = [](htw::clock clock, auto deadline, bool accepted) {
+        htw::scheduler_options options = test::manual();
+        options.clock = clock;
+        htw::scheduler scheduler(options);
+        std::error_code error;
+        htw::timer timer = scheduler.schedule_at(
+            deadline, [] {}, error);
+        CHECK(accepted ? !error : error == std::errc::invalid_argument);
+        CHECK(accepted == static_cast<bool>(timer));
+        if (accepted)
+            CHECK(timer.deadline() == deadline.time_since_epoch());
+        timer = scheduler.schedule(1s, [] {});
+        CHECK(accepted == (scheduler.reschedule_at(timer, deadline, error) == htw::outcome::moved));
+        CHECK(accepted == !error);
+        if (!accepted)
+            CHECK_FAILS(scheduler.schedule_at(deadline, [] {}), std::errc::invalid_argument);
+    };
+    for (htw::clock clock : { htw::clock::monotonic, htw::clock::boottime, htw::clock::realtime,
+                              htw::clock::manual }) {
+        check(clock, std::chrono::steady_clock::now() + 1h, clock == htw::clock::monotonic);
+        check(clock, std::chrono::system_clock::now() + 1h, clock == htw::clock::realtime);
+        check(clock, htw::boottime_clock::now() + 1h, clock == htw::clock::boottime);
+        check(clock, htw::manual_clock::time_point(1h), clock == htw::clock::manual);
+    }
+}
+
+/* The epochs of the clocks are those of the library. */
+TEST(time_points_mean_the_same_in_both) {
+    auto check = [](htw::clock clock, auto now) {
+        htw::scheduler_options options;
+        options.clock = clock;
+        htw::scheduler scheduler(options);
+        auto before = now().time_since_epoch();
+        auto between = scheduler.now();
+        auto after = now().time_since_epoch();
+        CHECK(before <= between && between <= after);
+        test::gate ran;
+        htw::timer timer = scheduler.schedule_at(now() + 5ms, [&ran] { ran.open(); });
+        ran.wait();
+        CHECK(now().time_since_epoch() - before >= 5ms);
+    };
+    check(htw::clock::monotonic, std::chrono::steady_clock::now);
+    check(htw::clock::boottime, htw::boottime_clock::now);
+    check(htw::clock::realtime, std::chrono::system_clock::now);
+}
+
+TEST(coarse_time_points_and_long_delays_do_not_overflow) {
+    htw::scheduler scheduler(test::manual());
+    int runs = 0;
+    auto day = std::chrono::time_point<htw::manual_clock, std::chrono::hours>(24h);
+    htw::timer timer = scheduler.schedule_at(day, [&runs] { runs++; });
+    htw::timer last = scheduler.schedule(std::chrono::hours::max(), [&runs] { runs++; });
+    CHECK(last.deadline() == htw::never);
+    htw::timer first = scheduler.schedule(std::chrono::hours::min(), [&runs] { runs += 10; });
+    htw::timer never = scheduler.schedule_at(htw::manual_clock::time_point::max(), [] {});
+    CHECK(never.deadline() == htw::never);
+    scheduler.advance(0s);
+    CHECK(runs == 10);
+    scheduler.advance(std::chrono::duration<double, std::ratio<86400>>(1.0));
+    CHECK(runs == 11);
+    CHECK_FAILS(scheduler.advance(-1s), std::errc::invalid_argument);
+    scheduler.set_time(htw::manual_clock::time_point(10s));
+    CHECK(scheduler.now() == 10s);
+}
+
+TEST(timers_repeat_as_told) {
+    htw::scheduler scheduler(test::manual());
+    int rate = 0, first = 0;
+    std::uint64_t missed = 0;
+    htw::timer fixed = scheduler.schedule_every(10ms, [&](const htw::expiration &expiration) {
+        rate++;
+        missed += expiration.missed();
+    });
+    htw::timer_options options;
+    options.period = 10ms;
+    options.repeat = htw::repeat::after;
+    htw::timer early = scheduler.schedule(0s, options, [&first] { first++; });
+    scheduler.advance(30ms);
+    CHECK(rate == 3 && first == 4 && missed == 0);
+    scheduler.set_time(htw::manual_clock::time_point(75ms));
+    CHECK(rate == 4 && missed == 0);
+    scheduler.advance(5ms);
+    CHECK(rate == 5 && missed == 3);
+    htw::timer burst = scheduler.schedule_every(10ms, htw::repeat::burst, [&rate] { rate += 10; });
+    scheduler.set_time(htw::manual_clock::time_point(120ms));
+    CHECK(rate == 46);
+    for (auto period : { 0ms, -5ms }) {
+        std::error_code error;
+        htw::timer none = scheduler.schedule_every(
+            period, [] {}, error);
+        CHECK(error == std::errc::invalid_argument && !none);
+        CHECK_FAILS(scheduler.schedule_every(period, htw::repeat::burst, [] {}),
+                    std::errc::invalid_argument);
+    }
+}
+
+TEST(slack_lets_timers_run_together) {
+    htw::scheduler scheduler(test::manual());
+    int runs = 0;
+    htw::timer_options options;
+    options.slack = 100ms;
+    htw::timer first = scheduler.schedule(1001ms, options, [&runs] { runs++; });
+    htw::timer second = scheduler.schedule(1020ms, options, [&runs] { runs++; });
+    scheduler.advance(scheduler.next());
+    CHECK(runs == 2);
+    options.slack = -1ns;
+    CHECK_FAILS(scheduler.schedule(1s, options, [] {}), std::errc::invalid_argument);
+    options.slack = htw::never;
+    htw::timer third = scheduler.schedule(-1s, options, [] {});
+    CHECK(third.is_pending());
+}
+
+TEST(keys_find_their_timers) {
+    htw::scheduler scheduler(test::manual());
+    htw::group group(scheduler);
+    std::uint64_t session = 42;
+    htw::timer_options options;
+    options.key = htw::key_bytes(session);
+    CHECK(options.key.size() == sizeof(session));
+    htw::timer timer = scheduler.schedule(1s, options, [] {});
+    options.group = &group;
+    htw::timer inside = scheduler.schedule(1s, options, [] {});
+    CHECK(scheduler.find_key(options.key) == timer.handle());
+    CHECK(scheduler.find_key(options.key, &group) == inside.handle());
+    CHECK(scheduler.cancel_key(options.key, &group) == htw::outcome::cancelled);
+    CHECK(!inside.is_pending() && timer.is_pending());
+    group.detach();
+    CHECK(scheduler.find_key(options.key, &group) == 0);
+    CHECK(scheduler.cancel_key(options.key, &group) == htw::outcome::gone);
+    CHECK(timer.is_pending());
+    CHECK(scheduler.find_key(std::string_view()) == 0); // none
+    CHECK(scheduler.cancel_key(std::string_view()) == htw::outcome::gone);
+}
+
+TEST(groups_pause_and_move) {
+    htw::scheduler scheduler(test::manual());
+    htw::group first(scheduler);
+    htw::timer_options options;
+    int runs = 0;
+    options.group = &first;
+    htw::timer timer = scheduler.schedule(10ms, options, [&runs] { runs++; });
+    first.pause();
+    scheduler.advance(1h);
+    CHECK(runs == 0);
+    htw::group second(std::move(first));
+    CHECK(!first && second.count() == 1 && first.count() == 0 && first.cancel() == 0);
+    CHECK_FAILS(first.pause(), std::errc::invalid_argument);
+    std::error_code error;
+    first.resume(error);
+    CHECK(error == std::errc::invalid_argument);
+    second.resume(error);
+    CHECK(!error);
+    scheduler.advance(10ms);
+    CHECK(runs == 1);
+    options.group = &second;
+    timer = scheduler.schedule(10ms, options, [&runs] { runs++; });
+    second = htw::group(scheduler); // cancels those of the old group
+    CHECK(!timer.is_pending());
+    htw::scheduler other(test::manual());
+    CHECK_FAILS(other.schedule(1s, options, [] {}), std::errc::invalid_argument);
+}
+
+TEST(embedded_scheduler_serves_an_event_loop) {
+    htw::scheduler_options options;
+    options.embedded = true;
+    options.shards = 1;
+    htw::scheduler scheduler(options);
+    int runs = 0;
+    for (int i = 0; i < 3; i++)
+        scheduler.schedule(2ms, [&runs] { runs++; }).detach();
+    CHECK(scheduler.next() > scheduler.now() - 2ms && scheduler.next() != htw::never);
+    struct pollfd readable = { scheduler.fd(), POLLIN, 0 };
+    while (runs < 3) {
+        CHECK(poll(&readable, 1, 10000) == 1);
+        htw::scheduler::progress done = scheduler.process(2);
+        CHECK(done.count <= 2 && done.more == (done.count == 2));
+    }
+    CHECK(scheduler.next() == htw::never);
+    std::error_code error;
+    CHECK(!scheduler.process(0, error).more && !error);
+    htw::scheduler threads;
+    CHECK_FAILS(threads.fd(), std::errc::not_supported);
+    CHECK_FAILS(threads.process(), std::errc::not_supported);
+    CHECK(threads.fd(error) == -1 && error == std::errc::not_supported);
+    CHECK_FAILS(threads.advance(1s), std::errc::not_supported);
+}
+
+TEST(exceptions_leave_process_and_the_rest_waits) {
+    htw::scheduler_options options;
+    options.embedded = true;
+    options.shards = 1;
+    htw::scheduler scheduler(options);
+    int runs = 0;
+    for (int i = 0; i < 3; i++)
+        scheduler
+            .schedule(0s,
+                      [&runs] {
+                          runs++;
+                          throw std::string("thrown");
+                      })
+            .detach();
+    for (int i = 1; i <= 3; i++) {
+        bool thrown = false;
+        try {
+            scheduler.process();
+        } catch (const std::string &what) {
+            thrown = what == "thrown";
+        }
+        CHECK(thrown && runs == i);
+    }
+    CHECK(scheduler.process().count == 0);
+}
+
+TEST(executor_runs_callbacks_in_its_threads) {
+    std::mutex mutex;
+    std::vector<htw::task> tasks;
+    std::atomic<int> exceptions { 0 };
+    htw::scheduler_options options;
+    options.executor = [&](htw::task task) {
+        std::lock_guard<std::mutex> lock(mutex);
+        tasks.push_back(std::move(task));
+    };
+    options.exception_handler = [&exceptions](std::exception_ptr) { exceptions++; };
+    htw::scheduler scheduler(options);
+    const std::thread::id here = std::this_thread::get_id();
+    std::atomic<int> runs { 0 };
+    for (int i = 0; i < 10; i++)
+        scheduler
+            .schedule(0s,
+                      [&, i] {
+                          CHECK(std::this_thread::get_id() == here);
+                          runs++;
+                          if (i == 3)
+                              throw i;
+                      })
+            .detach();
+    while (runs < 10) {
+        std::vector<htw::task> due;
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            due.swap(tasks);
+        }
+        for (htw::task &task : due)
+            task.run();
+    }
+    CHECK(exceptions == 1);
+}
+
+TEST(stop_in_a_callback_fails) {
+    htw::scheduler scheduler(test::manual());
+    bool ran = false;
+    htw::timer timer = scheduler.schedule(1ms, [&] {
+        ran = true;
+        CHECK_FAILS(scheduler.stop(), std::errc::resource_deadlock_would_occur);
+        CHECK_FAILS(scheduler.advance(1ms), std::errc::resource_deadlock_would_occur);
+        std::error_code error;
+        CHECK(scheduler.stop(error) == 0 && error == std::errc::resource_deadlock_would_occur);
+    });
+    scheduler.advance(1ms);
+    CHECK(ran);
+}
