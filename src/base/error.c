@@ -30,6 +30,8 @@ const char *htw_strerror(int result) {
         return "a timer of the same key exists, and is kept";
     case -ENOENT:
         return "the timer or the timeout has ended, or there was none";
+    case -ECANCELED: /* from htw.hpp */
+        return "the scheduler was stopped before the time had come";
     case -ENOTSUP:
         return "the scheduler was not created for this call";
     case -EMFILE:
