@@ -30,4 +30,12 @@ void *htw__allocate(const struct htw_allocator *allocator, size_t size);
 /* `memory` may be NULL. `size` is the size with which it was allocated. */
 void htw__release(const struct htw_allocator *allocator, void *memory, size_t size);
 
+/*
+ * For memory that several threads use under the library's own locks. Where a race detector watches
+ * the program (annotate.h), `*allocator` becomes one that takes memory from `*users`, which must
+ * stay where it is until all of it is released, and keeps it out of the check. Otherwise both are
+ * the same. `*allocator` must be valid; `*users` need not be initialized.
+ */
+void htw__allocator_hide(struct htw_allocator *allocator, struct htw_allocator *users);
+
 #endif /* HTW_SRC_BASE_ALLOC_H */

@@ -1,14 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.h - declares to helgrind what C11 atomics do.
+ * annotate.h - tells race detectors what C11 atomics do.
  *
- * helgrind knows the locks of pthreads. It takes atomic operations for plain reads and writes: each
- * looks like a race, and orders nothing. These macros declare which atomics are a lock or publish
- * something. Without the build option `valgrind` they do nothing; with it they cost a few
- * instructions outside valgrind.
+ * ThreadSanitizer, helgrind and DRD know the locks of pthreads. A library that is not instrumented
+ * hides its atomics from ThreadSanitizer, and the other two take atomic operations for plain reads
+ * and writes: each looks like a race, and orders nothing. There are two sets of macros.
+ *
+ * FOR PROGRAMS of users, in every build (HTW_ANNOTATE). They tell what passes from one thread of
+ * the user to another through the library, timer by timer and request by request, so that a race in
+ * the program is still found. The library's own memory is taken out of the check. Without such a
+ * tool each is a branch that is never taken; annotate.c finds out at load time.
+ *
+ * FOR THE LIBRARY itself, with the build option `valgrind` (HTW_VALGRIND): its locks and its atomic
+ * variables, so that helgrind checks the library. A build with -fsanitize=thread needs neither.
  */
 #ifndef HTW_SRC_BASE_ANNOTATE_H
 #define HTW_SRC_BASE_ANNOTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- for programs */
+
+#if defined(__SANITIZE_THREAD__)
+#define HTW__SEES_ATOMICS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HTW__SEES_ATOMICS 1
+#endif
+#endif
+
+#if defined(HTW_ANNOTATE) && !defined(HTW_VALGRIND) && !defined(HTW__SEES_ATOMICS)
+
+/* Whether the program runs under one of these tools. Set at load time. */
+extern bool htw__annotated __attribute__((visibility("hidden")));
+#define HTW__ANNOTATED() __builtin_expect(htw__annotated, false)
+
+/* For the macros below, and where HTW__ANNOTATED(). */
+void htw__annotate_hand_over(const volatile void *object);
+void htw__annotate_take_over(const volatile void *object);
+void htw__annotate_own(const volatile void *address, size_t bytes);
+void htw__annotate_allocated(const volatile void *memory, size_t bytes);
+void htw__annotate_released(const volatile void *memory, size_t bytes);
+void htw__annotate_ignore(bool begin);
+
+/* Whether HTW__ANNOTATE_OWN() does anything. */
+#define HTW__ANNOTATES_MEMORY() HTW__ANNOTATED()
+
+#define HTW__ANNOTATE(call)   \
+    do {                      \
+        if (HTW__ANNOTATED()) \
+            call;             \
+    } while (0)
+
+/* What a thread did before HAND_OVER(object) is visible to a thread after its later
+   TAKE_OVER(object). HAND_OVER stands before the store that publishes, TAKE_OVER after the load
+   that has seen it. `object` is a timer or a request, never something that many of them share:
+   that would order threads that have nothing to do with each other, and hide races. */
+#define HTW__ANNOTATE_HAND_OVER(object) HTW__ANNOTATE(htw__annotate_hand_over(object))
+#define HTW__ANNOTATE_TAKE_OVER(object) HTW__ANNOTATE(htw__annotate_take_over(object))
+
+/* These bytes are the library's, and helgrind and DRD do not check them any more, until they are
+   freed, or until the function returns in whose frame they are. */
+#define HTW__ANNOTATE_OWN(address, bytes) HTW__ANNOTATE(htw__annotate_own(address, bytes))
+
+/* The same for a block from an allocator, which one thread may allocate and another release. */
+#define HTW__ANNOTATE_ALLOCATED(memory, bytes) HTW__ANNOTATE(htw__annotate_allocated(memory, bytes))
+#define HTW__ANNOTATE_RELEASED(memory, bytes) HTW__ANNOTATE(htw__annotate_released(memory, bytes))
+
+/* Around a memcpy, memset or memcmp of the library's own memory, which ThreadSanitizer intercepts.
+   No code of the user runs in between. */
+#define HTW__ANNOTATE_IGNORE_BEGIN() HTW__ANNOTATE(htw__annotate_ignore(true))
+#define HTW__ANNOTATE_IGNORE_END() HTW__ANNOTATE(htw__annotate_ignore(false))
+
+#else
+
+#ifdef HTW_VALGRIND
+#define HTW__ANNOTATED() true
+#else
+#define HTW__ANNOTATED() false
+#endif
+#define HTW__ANNOTATES_MEMORY() false
+#define HTW__ANNOTATE_HAND_OVER(object) HTW__ANNOTATE_HAPPENS_BEFORE(object)
+#define HTW__ANNOTATE_TAKE_OVER(object) HTW__ANNOTATE_HAPPENS_AFTER(object)
+#define HTW__ANNOTATE_OWN(address, bytes) ((void)(address), (void)(bytes))
+#define HTW__ANNOTATE_ALLOCATED(memory, bytes) ((void)(memory), (void)(bytes))
+#define HTW__ANNOTATE_RELEASED(memory, bytes) ((void)(memory), (void)(bytes))
+#define HTW__ANNOTATE_IGNORE_BEGIN() ((void)0)
+#define HTW__ANNOTATE_IGNORE_END() ((void)0)
+
+#endif
+
+/* ---- for the library itself */
 
 #ifdef HTW_VALGRIND
 #include <valgrind/helgrind.h>
@@ -23,8 +106,7 @@
 /* Accesses to these bytes are atomic, so not races, until the memory is freed. */
 #define HTW__ANNOTATE_ATOMIC(address, bytes) VALGRIND_HG_DISABLE_CHECKING(address, bytes)
 
-/* What a thread did before BEFORE(object) is visible to a thread after its later AFTER(object).
-   Use BEFORE before the store that publishes, AFTER after the load that has seen it. */
+/* As HAND_OVER and TAKE_OVER above, within the library. */
 #define HTW__ANNOTATE_HAPPENS_BEFORE(object) ANNOTATE_HAPPENS_BEFORE(object)
 #define HTW__ANNOTATE_HAPPENS_AFTER(object) ANNOTATE_HAPPENS_AFTER(object)
 

@@ -2,6 +2,7 @@
 /* heap.c - an indexed binary min-heap. */
 #include "heap.h"
 
+#include "annotate.h"
 #include "compiler.h"
 
 #include <errno.h>
@@ -50,12 +51,14 @@ int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *alloca
     if (grown.entries == NULL)
         return -ENOMEM;
     grown.indices = (uint32_t *)(void *)(grown.entries + capacity);
+    HTW__ANNOTATE_IGNORE_BEGIN();
     if (heap->capacity > 0) {
         memcpy(grown.entries, heap->entries, heap->count * sizeof(*heap->entries));
         memcpy(grown.indices, heap->indices, heap->capacity * sizeof(*heap->indices));
     }
     for (uint32_t id = heap->capacity; id < capacity; id++)
         grown.indices[id] = HTW__HEAP_ABSENT;
+    HTW__ANNOTATE_IGNORE_END();
     htw__heap_fini(heap, allocator);
     *heap = grown;
     return 0;

@@ -198,8 +198,10 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_k
     if (deferred == NULL)
         return -ENOMEM;
     *deferred = (struct htw__deferred) { .key = key, .hash = key->node.hash, .size = size };
+    HTW__ANNOTATE_IGNORE_BEGIN();
     if (size > 0)
         memcpy(deferred + 1, key->node.key, size);
+    HTW__ANNOTATE_IGNORE_END();
     *shard->deferred_end = deferred;
     shard->deferred_end = &deferred->next;
     shard->bytes += bytes_of(size);

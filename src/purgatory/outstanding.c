@@ -24,7 +24,7 @@ bool htw__outstanding_add(struct htw__outstanding *outstanding) {
 
 /* The release makes what this thread has done visible to the thread that waits. */
 void htw__outstanding_remove(struct htw__outstanding *outstanding) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(outstanding);
+    HTW__ANNOTATE_HAND_OVER(outstanding);
     uint64_t before = atomic_fetch_sub_explicit(&outstanding->state, ONE, memory_order_release);
     HTW_ASSERT(before >= ONE);
     (void)before;
@@ -37,7 +37,7 @@ void htw__outstanding_close(struct htw__outstanding *outstanding) {
 static bool is_none(const struct htw__outstanding *outstanding) {
     bool none = atomic_load_explicit(&outstanding->state, memory_order_acquire) < ONE;
     if (none)
-        HTW__ANNOTATE_HAPPENS_AFTER(outstanding);
+        HTW__ANNOTATE_TAKE_OVER(outstanding);
     return none;
 }
 

@@ -4,17 +4,21 @@
 
 #include "frame.h"
 
+static inline bool change_plain(struct htw_request *request, uint32_t *state, uint32_t to) {
+    return __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
 /* Changes the state from `*state` to `to`, or reads it into `*state` again. */
 static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(request);
-    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_ACQUIRE);
-    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    HTW__ANNOTATE_HAND_OVER(request);
+    bool changed = change_plain(request, state, to);
+    HTW__ANNOTATE_TAKE_OVER(request);
     return changed;
 }
 
-bool htw__request_own(struct htw_request *request) {
-    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+/* All cases. Apart, so that the common one below needs no stack frame. */
+static __attribute__((noinline)) bool own(struct htw_request *request, uint32_t state) {
     for (;;) {
         uint32_t to = state | HTW__REQUEST_BUSY;
         if ((state & HTW__REQUEST_DONE) != 0)
@@ -24,6 +28,14 @@ bool htw__request_own(struct htw_request *request) {
         if (change(request, &state, to))
             return (state & HTW__REQUEST_BUSY) == 0;
     }
+}
+
+bool htw__request_own(struct htw_request *request) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    if (!HTW__ANNOTATED() && (state & (HTW__REQUEST_DONE | HTW__REQUEST_BUSY)) == 0 &&
+        change_plain(request, &state, state | HTW__REQUEST_BUSY))
+        return true;
+    return own(request, state);
 }
 
 bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *ret_marked) {
@@ -42,10 +54,10 @@ bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *r
 }
 
 bool htw__request_own_expired(struct htw_request *request) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    HTW__ANNOTATE_HAND_OVER(request);
     uint32_t before = __atomic_fetch_or(&request->_state, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE,
                                         __ATOMIC_ACQ_REL);
-    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    HTW__ANNOTATE_TAKE_OVER(request);
     return (before & HTW__REQUEST_BUSY) == 0;
 }
 
@@ -71,15 +83,15 @@ bool htw__request_disown_marked(struct htw_request *request) {
 }
 
 uint32_t htw__request_clear_events(struct htw_request *request) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    HTW__ANNOTATE_HAND_OVER(request);
     uint32_t before = __atomic_fetch_and(
         &request->_state, ~(uint32_t)(HTW__REQUEST_AGAIN | HTW__REQUEST_SELF), __ATOMIC_ACQ_REL);
-    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    HTW__ANNOTATE_TAKE_OVER(request);
     return before;
 }
 
 void htw__request_set_free(struct htw_request *request) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(request);
+    HTW__ANNOTATE_HAND_OVER(request);
     __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
 }
 

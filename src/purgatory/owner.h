@@ -50,7 +50,7 @@ enum {
 /* Also makes visible what happened before the state was set. Any thread. */
 static inline uint32_t htw__request_state(const struct htw_request *request) {
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_ACQUIRE);
-    HTW__ANNOTATE_HAPPENS_AFTER(request);
+    HTW__ANNOTATE_TAKE_OVER(request);
     return state;
 }
 

@@ -103,6 +103,8 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
     if (purgatory == NULL)
         return -ENOMEM;
     init(purgatory, scheduler, options);
+    HTW__ANNOTATE_ALLOCATED(purgatory, sizeof(*purgatory));
+    htw__allocator_hide(&purgatory->allocator, &purgatory->users_allocator);
     int error = init_shards(purgatory);
     if (error == 0)
         error = init_cpus(purgatory);

@@ -54,10 +54,11 @@ struct htw_purgatory {
     struct htw__outstanding outstanding; /* these, until their release hooks have returned */
     struct htw__clock_listener clock_listener;
     struct htw_allocator allocator;
-    struct htw__lock lock;              /* guards the members below */
-    struct htw__link thresholds;        /* ring of the thresholds that accept requests */
-    struct htw__link closed_thresholds; /* ring of those that are closed and empty */
-    uint32_t threshold_turn;            /* the next threshold counts its requests in this shard */
+    struct htw_allocator users_allocator; /* see htw__allocator_hide() */
+    struct htw__lock lock;                /* guards the members below */
+    struct htw__link thresholds;          /* ring of the thresholds that accept requests */
+    struct htw__link closed_thresholds;   /* ring of those that are closed and empty */
+    uint32_t threshold_turn;              /* the next threshold counts its requests in this shard */
 };
 
 /* Whether this process is a child of the creator. After a hook or visitor, which may have forked,

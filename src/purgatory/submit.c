@@ -9,9 +9,17 @@
 #include "timeout.h"
 #include "watch.h"
 
+/* Its fields are the library's from now on, also between two submissions. */
+static __attribute__((noinline, cold)) void take_over(struct htw_request *request) {
+    HTW__ANNOTATE_OWN(request, sizeof(*request));
+    HTW__ANNOTATE_TAKE_OVER(request);
+}
+
 int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                       struct htw_request *request) {
-    if (htw__request_state(request) != 0)
+    if (HTW__ANNOTATED())
+        take_over(request);
+    if (__atomic_load_n(&request->_state, __ATOMIC_ACQUIRE) != 0)
         return -EBUSY;
     if (atomic_load_explicit(&purgatory->closed, memory_order_relaxed))
         return -ESHUTDOWN;

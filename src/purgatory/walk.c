@@ -27,6 +27,7 @@ static void mark_place(struct htw__walk *walk, struct htw__link *last) {
     if (walk->has_markers) {
         htw__link_unlink(&walk->cursor._link);
     } else {
+        HTW__ANNOTATE_OWN(walk, sizeof(*walk));
         walk->cursor._key = 0;
         walk->end._key = 0;
         htw__ring_push_back(&walk->key->watches, &walk->end._link);

@@ -61,8 +61,10 @@ static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint
     struct htw__watched_key *key = allocate_key(shard, source->size);
     if (key == NULL)
         return NULL;
+    HTW__ANNOTATE_IGNORE_BEGIN();
     if (source->size > 0)
         memcpy(key + 1, source->bytes, source->size);
+    HTW__ANNOTATE_IGNORE_END();
     key->node.hash = hash;
     key->node.key = key + 1;
     key->node.size = (uint32_t)source->size;

@@ -19,8 +19,10 @@ struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
         .group = spec->group,
         .bytes = bytes,
     };
+    HTW__ANNOTATE_IGNORE_BEGIN();
     if (key_size > 0)
         memcpy(attributes->key_bytes, spec->key, key_size);
+    HTW__ANNOTATE_IGNORE_END();
     attributes->key = (struct htw__key_node) { .hash = hash,
                                                .key = attributes->key_bytes,
                                                .size = (uint32_t)key_size };

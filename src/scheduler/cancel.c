@@ -30,6 +30,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
         if (state != HTW__PENDING && state != HTW__QUEUED)
             return HTW_GONE;
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
+    HTW__ANNOTATE_TAKE_OVER(record);
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
@@ -124,7 +125,19 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     return claimed || record == NULL;
 }
 
-int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
+/* What came before the end of the timer, by its callback or by this cancel, is visible now. Under a
+   race detector only. The record may already be that of another timer. */
+static void take_over(struct htw_scheduler *scheduler, htw_handle handle) {
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    const struct htw__cell *cell =
+        shard == NULL ? NULL
+                      : htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
+    if (cell != NULL)
+        HTW__ANNOTATE_TAKE_OVER(cell);
+}
+
+static inline __attribute__((always_inline)) int cancel(struct htw_scheduler *scheduler,
+                                                        htw_handle handle) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
@@ -140,6 +153,18 @@ int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
         return outcome;
     htw__lock_acquire(&owner->lock);
     return cancel_under_lock(owner, handle);
+}
+
+static __attribute__((noinline, cold)) int cancel_annotated(struct htw_scheduler *scheduler,
+                                                            htw_handle handle) {
+    int outcome = cancel(scheduler, handle);
+    if (outcome == HTW_CANCELLED || outcome == HTW_GONE)
+        take_over(scheduler, handle);
+    return outcome;
+}
+
+int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
+    return HTW__ANNOTATED() ? cancel_annotated(scheduler, handle) : cancel(scheduler, handle);
 }
 
 /* ---- by key */
@@ -193,5 +218,7 @@ int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     while (!deadlock && is_running(shard, handle))
         htw__mutex_wait(&waiters->mutex, &waiters->ended);
     pthread_cleanup_pop(1);
+    if (HTW__ANNOTATED() && !deadlock)
+        take_over(scheduler, handle);
     return deadlock ? -EDEADLK : outcome;
 }

@@ -70,8 +70,10 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, int64_t dead
                          deadline_ns, tick, &wake);
     else if (state == HTW__QUEUED || state == HTW__RUNNING)
         outcome = move_taken(shard, record, handle, status, deadline_ns);
-    if (outcome == HTW_MOVED)
+    if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);
+        HTW__ANNOTATE_HAND_OVER(record);
+    }
     htw__lock_release(&shard->lock);
     if (wake)
         htw__shard_wake(shard);

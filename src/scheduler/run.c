@@ -227,6 +227,7 @@ static inline __attribute__((always_inline)) void end_run(struct pass *pass) {
     htw__counter_add(&run_stats->ended, 1);
     unlock_counters(run_stats);
     pass->now_ns = end_ns;
+    HTW__ANNOTATE_HAND_OVER(record); /* to the next run, and to a cancel that finds it over */
     if (pass->running_has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
     else
@@ -248,6 +249,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
 
     pass->running_has_attributes = start.has_attributes;
     pass->running = record;
+    HTW__ANNOTATE_TAKE_OVER(record);
 
     callback(start.arg, &start.expiration);
     if (htw__is_child(scheduler))

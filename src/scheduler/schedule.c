@@ -85,7 +85,8 @@ static inline htw_handle begin(struct htw__shard *shard, struct htw__record *rec
 }
 
 static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
-                            void *arg, htw_handle *ret_handle, bool *ret_wake) {
+                            void *arg, htw_handle *ret_handle, struct htw__record **ret_record,
+                            bool *ret_wake) {
     struct htw__record *record;
     uint32_t index;
     if (!htw__credit_acquire(shard)) {
@@ -101,6 +102,7 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
         error = arm(shard, record, plan, ret_wake);
         if (__builtin_expect(error == 0, true)) {
             *ret_handle = begin(shard, record, index, 0);
+            *ret_record = record;
             return 0;
         }
         htw__shard_free_record(shard, record);
@@ -115,12 +117,14 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
                                                                 htw_handle *ret_handle) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
+    struct htw__record *record = NULL;
     bool wake = false;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, arg, &handle, &wake);
+    int error = arm_plain(shard, plan, callback, arg, &handle, &record, &wake);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
+    HTW__ANNOTATE_HAND_OVER(record);
     htw__lock_release(&shard->lock);
     if (__builtin_expect(wake, false))
         htw__shard_wake(shard);
@@ -196,6 +200,7 @@ struct arming {
     struct plan plan;
     htw_handle handle;
     struct htw__timer_end replaced; /* its handle is 0: none was replaced */
+    struct htw__record *record;
     bool wake;
 };
 
@@ -246,6 +251,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
         return error;
     }
     arming->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
+    arming->record = record;
     if (old != NULL) /* a running one is not replaced, it only loses the key */
         htw__cancel_locked(shard, old, &arming->replaced);
     if (!has_credit && shard->credit > 0)
@@ -281,6 +287,8 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
         *ret_replaced = arming.replaced.unexpired;
         ret_replaced->arg = htw__timer_end_arg(&arming.replaced);
     }
+    if (error == 0)
+        HTW__ANNOTATE_HAND_OVER(arming.record);
     htw__lock_release(&shard->lock);
     if (arming.wake)
         htw__shard_wake(shard);

@@ -160,7 +160,9 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     HTW__ANNOTATE_ATOMIC(&scheduler->stopping, sizeof(scheduler->stopping));
     HTW__ANNOTATE_ATOMIC(&scheduler->manual_ns, sizeof(scheduler->manual_ns));
     HTW__ANNOTATE_ATOMIC(&scheduler->credit, sizeof(scheduler->credit));
+    HTW__ANNOTATE_ALLOCATED(scheduler, sizeof(*scheduler));
     scheduler->allocator = *allocator;
+    htw__allocator_hide(&scheduler->allocator, &scheduler->users_allocator);
     scheduler->fork_count = htw__fork_count();
     set_options(scheduler, options, index_bits);
     htw__work_queue_init(&scheduler->work_queue);

@@ -101,6 +101,7 @@ struct htw_scheduler {
     struct htw_executor executor;
     struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;
+    struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     char thread_name[16];
 
     _Atomic bool threads_started;        /* or none is needed */

@@ -63,6 +63,7 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     htw__lock_acquire(&shard->lock);
     htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
     htw__counter_add(&shard->handed_back, 1);
+    HTW__ANNOTATE_TAKE_OVER(record);
     record->timer = (struct htw_timer) { 0 };
     htw__shard_free_record(shard, record);
     htw__lock_release(&shard->lock);

@@ -23,6 +23,8 @@ struct sweep {
 
 /* Under the lock. */
 static void start(struct sweep *sweep) {
+    HTW__ANNOTATE_OWN(&sweep->place, sizeof(sweep->place));
+    HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
     sweep->group->sweeps++;
     htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
     htw__ring_push_back(&sweep->group->members, &sweep->end.link);

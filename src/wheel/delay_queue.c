@@ -2,6 +2,8 @@
 /* delay_queue.c - which bucket is next: a bitmap for the lowest level, a heap for the others. */
 #include "delay_queue.h"
 
+#include "../base/annotate.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -35,11 +37,13 @@ int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_al
         htw__release(allocator, keys, keys_bytes(capacity));
         return error;
     }
+    HTW__ANNOTATE_IGNORE_BEGIN();
     if (queue->capacity > 0)
         memcpy(keys, queue->keys, keys_bytes(queue->capacity));
     for (uint32_t id = queue->capacity; id < capacity; id++)
         keys[id] = HTW__DELAY_QUEUE_ABSENT;
-    htw__release(allocator, queue->keys, keys_bytes(queue->capacity));
+    HTW__ANNOTATE_IGNORE_END();
+    htw__release(allocator, queue->keys, bytes_for(queue->capacity));
     queue->keys = keys;
     queue->capacity = capacity;
     return 0;

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* scheduler.c - parcels pass through a scheduler in all ways; a race detector must be silent. */
+#define _GNU_SOURCE
+#include "parcel.h"
+
+#include <poll.h>
+
+#define PARCELS 200
+
+static struct htw_scheduler *create(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.workers = 3;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    return scheduler;
+}
+
+static void destroy(struct htw_scheduler *scheduler) {
+    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+}
+
+static void run_in_two_threads(void *(*main)(void *), void *arg) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, main, arg) == 0);
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+}
+
+/* ---- to a callback */
+
+static void free_parcel(void *arg, const struct htw_expiration *expiration) {
+    REQUIRE(expiration->late_ns >= 0);
+    parcel_free(arg);
+}
+
+static void *schedule_parcels(void *scheduler) {
+    for (long i = 0; i < PARCELS; i++)
+        REQUIRE(htw_schedule(scheduler, i % 7 * HTW_MILLISECOND, free_parcel,
+                             parcel_create(scheduler, i), NULL) == 0);
+    return NULL;
+}
+
+static void to_a_callback(void) {
+    struct htw_scheduler *scheduler = create();
+    run_in_two_threads(schedule_parcels, scheduler);
+    wait_until_none_is_pending(scheduler);
+    destroy(scheduler);
+}
+
+/* ---- back by a cancel, or by a callback that is over */
+
+static void open_parcel(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    parcel_open(arg);
+}
+
+static void *cancel_parcels(void *scheduler) {
+    struct parcel *parcels[PARCELS];
+    for (long i = 0; i < PARCELS; i++) {
+        parcels[i] = parcel_create(scheduler, i);
+        REQUIRE(htw_schedule(scheduler, i % 3 * HTW_MILLISECOND, open_parcel, parcels[i],
+                             &parcels[i]->handle) == 0);
+    }
+    sleep_ms(1);
+    for (long i = 0; i < PARCELS; i++) {
+        int outcome = i % 2 == 0 ? htw_cancel(scheduler, parcels[i]->handle)
+                                 : htw_cancel_wait(scheduler, parcels[i]->handle);
+        while (outcome == HTW_RUNNING && i % 2 == 0)
+            outcome = htw_cancel(scheduler, parcels[i]->handle);
+        REQUIRE(outcome >= 0);
+        REQUIRE(outcome != HTW_CANCELLED || parcels[i]->opened == 0);
+        parcel_free(parcels[i]);
+    }
+    return NULL;
+}
+
+static void back_by_a_cancel(void) {
+    struct htw_scheduler *scheduler = create();
+    run_in_two_threads(cancel_parcels, scheduler);
+    destroy(scheduler);
+}
+
+/* ---- by key, to a thread that shares nothing else with the one that scheduled it */
+
+static void *schedule_keyed(void *scheduler) {
+    for (long i = 0; i < PARCELS; i++) {
+        char key[40];
+        struct htw_spec spec = HTW_SPEC_INIT;
+        struct htw_unexpired replaced;
+        spec.callback = free_parcel;
+        spec.arg = parcel_create(scheduler, i);
+        spec.when_ns = spec.latest_ns = HTW_SECOND;
+        spec.key = key;
+        spec.key_size = (size_t)snprintf(key, sizeof(key), "%0*ld", i % 2 == 0 ? 5 : 35, i / 2);
+        REQUIRE(htw_schedule_spec(scheduler, &spec, NULL, &replaced) == 0);
+        if (replaced.handle != 0)
+            parcel_free(replaced.arg);
+    }
+    return NULL;
+}
+
+static void *cancel_keyed(void *scheduler) {
+    for (long i = 0; i < PARCELS; i++) {
+        char key[40];
+        size_t size = (size_t)snprintf(key, sizeof(key), "%0*ld", i % 2 == 0 ? 5 : 35, i / 2);
+        void *arg;
+        if (htw_cancel_key(scheduler, NULL, key, size, &arg) == HTW_CANCELLED)
+            parcel_free(arg);
+    }
+    return NULL;
+}
+
+static void *schedule_or_cancel_keyed(void *scheduler) {
+    schedule_keyed(scheduler);
+    return cancel_keyed(scheduler);
+}
+
+static void by_key(void) {
+    struct htw_scheduler *scheduler = create();
+    pthread_t scheduling, cancelling;
+    REQUIRE(pthread_create(&scheduling, NULL, schedule_keyed, scheduler) == 0);
+    REQUIRE(pthread_create(&cancelling, NULL, cancel_keyed, scheduler) == 0);
+    pthread_join(scheduling, NULL);
+    pthread_join(cancelling, NULL);
+    run_in_two_threads(schedule_or_cancel_keyed, scheduler);
+    wait_until_none_is_pending(scheduler);
+    destroy(scheduler);
+}
+
+/* ---- from run to run, and on after a move */
+
+static void repeat(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    parcel_open(arg);
+    sleep_ms(1);
+}
+
+static void open_three_times(void *arg, const struct htw_expiration *expiration) {
+    struct parcel *parcel = arg;
+    parcel_open(parcel);
+    if (parcel->opened == 3)
+        parcel_free(parcel);
+    else
+        REQUIRE(htw_reschedule(expiration->scheduler, parcel->handle, HTW_MILLISECOND) ==
+                HTW_MOVED);
+}
+
+static void from_run_to_run(void) {
+    struct htw_scheduler *scheduler = create();
+    struct parcel *parcels[8];
+    for (int i = 0; i < 8; i++) {
+        parcels[i] = parcel_create(scheduler, i);
+        REQUIRE(htw_schedule_every(scheduler, 0, HTW_MILLISECOND, HTW_REPEAT_SKIP, repeat,
+                                   parcels[i], &parcels[i]->handle) == 0);
+        struct parcel *parcel = parcel_create(scheduler, i);
+        REQUIRE(htw_schedule(scheduler, 10 * HTW_SECOND, open_three_times, parcel,
+                             &parcel->handle) == 0);
+        parcel->number = 100; /* it is still this thread's */
+        REQUIRE(htw_reschedule(scheduler, parcel->handle, HTW_MILLISECOND) == HTW_MOVED);
+    }
+    sleep_ms(30);
+    for (int i = 0; i < 8; i++) {
+        REQUIRE(htw_cancel_wait(scheduler, parcels[i]->handle) >= 0);
+        parcel_free(parcels[i]);
+    }
+    wait_until_none_is_pending(scheduler);
+    destroy(scheduler);
+}
+
+/* ---- groups, visitors and release hooks */
+
+static void visit(void *context, const struct htw_unexpired *unexpired) {
+    (void)context;
+    parcel_open(unexpired->arg);
+}
+
+static void *schedule_in_group(void *arg) {
+    struct htw_group *group = ((void **)arg)[1];
+    struct htw_scheduler *scheduler = ((void **)arg)[0];
+    for (long i = 0; i < PARCELS; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = open_parcel;
+        spec.arg = parcel_create(scheduler, i);
+        spec.when_ns = spec.latest_ns = i % 2 == 0 ? HTW_MILLISECOND : HTW_SECOND;
+        spec.group = group;
+        spec.release = parcel_free;
+        REQUIRE(htw_schedule_spec(scheduler, &spec, NULL, NULL) == 0);
+    }
+    return NULL;
+}
+
+static void *sweep_group(void *arg) {
+    struct htw_group *group = ((void **)arg)[1];
+    for (int i = 0; i < 40; i++) {
+        REQUIRE(htw_group_pause(group) == 0);
+        REQUIRE(htw_group_resume(group) == 0);
+        REQUIRE(htw_group_cancel(group, visit, NULL) >= 0);
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+static void groups(void) {
+    struct htw_scheduler *scheduler = create();
+    struct htw_group *group;
+    REQUIRE(htw_group_create(scheduler, &group) == 0);
+    void *pair[2] = { scheduler, group };
+    pthread_t sweeping[2], scheduling;
+    REQUIRE(pthread_create(&sweeping[0], NULL, sweep_group, pair) == 0);
+    REQUIRE(pthread_create(&sweeping[1], NULL, sweep_group, pair) == 0);
+    REQUIRE(pthread_create(&scheduling, NULL, schedule_in_group, pair) == 0);
+    pthread_join(sweeping[0], NULL);
+    pthread_join(sweeping[1], NULL);
+    pthread_join(scheduling, NULL);
+    htw_group_destroy(group);
+    wait_until_none_is_pending(scheduler);
+    destroy(scheduler);
+}
+
+/* ---- back by stop */
+
+static void visit_and_free(void *context, const struct htw_unexpired *unexpired) {
+    (*(long *)context)++;
+    parcel_free(unexpired->arg);
+}
+
+static void *schedule_far(void *scheduler) {
+    for (long i = 0; i < PARCELS; i++)
+        REQUIRE(htw_schedule(scheduler, (1 + i * 100) * HTW_SECOND, free_parcel,
+                             parcel_create(scheduler, i), NULL) == 0);
+    return NULL;
+}
+
+static void back_by_stop(void) {
+    struct htw_scheduler *scheduler = create();
+    long visited = 0;
+    run_in_two_threads(schedule_far, scheduler);
+    REQUIRE(htw_scheduler_stop(scheduler, visit_and_free, &visited) == 0);
+    REQUIRE(visited > 0);
+    destroy(scheduler);
+}
+
+/* ---- the user's executor: a queue that two threads empty, which drop every fourth task */
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t filled;
+    struct htw_task *tasks[4096];
+    size_t count, taken;
+    bool stop;
+} queue = { .mutex = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER };
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    pthread_mutex_lock(&queue.mutex);
+    REQUIRE(queue.count + count <= 4096);
+    memcpy(&queue.tasks[queue.count], tasks, count * sizeof(tasks[0]));
+    queue.count += count;
+    pthread_cond_broadcast(&queue.filled);
+    pthread_mutex_unlock(&queue.mutex);
+}
+
+static void *run_tasks(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&queue.mutex);
+    for (;;) {
+        while (queue.taken == queue.count && !queue.stop)
+            pthread_cond_wait(&queue.filled, &queue.mutex);
+        if (queue.taken == queue.count)
+            break;
+        size_t number = queue.taken++;
+        struct htw_task *task = queue.tasks[number];
+        pthread_mutex_unlock(&queue.mutex);
+        void *arg;
+        if (number % 4 != 0)
+            htw_task_run(task);
+        else if (htw_task_drop(task, &arg) == HTW_CANCELLED)
+            parcel_free(arg);
+        pthread_mutex_lock(&queue.mutex);
+    }
+    pthread_mutex_unlock(&queue.mutex);
+    return NULL;
+}
+
+static void to_an_executor(void) {
+    struct htw_executor executor = { execute, NULL };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    pthread_t threads[2];
+    options.executor = &executor;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, run_tasks, NULL) == 0);
+    run_in_two_threads(schedule_parcels, scheduler);
+    wait_until_none_is_pending(scheduler);
+    REQUIRE(htw_scheduler_stop(scheduler, NULL, NULL) == 0);
+    pthread_mutex_lock(&queue.mutex);
+    queue.stop = true;
+    pthread_cond_broadcast(&queue.filled);
+    pthread_mutex_unlock(&queue.mutex);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    destroy(scheduler);
+}
+
+/* ---- embedded: an event loop in one thread, timers from two others */
+
+static void *loop(void *scheduler) {
+    struct pollfd fd = { .fd = htw_scheduler_fd(scheduler), .events = POLLIN };
+    size_t total = 0;
+    while (total < 2 * PARCELS) {
+        size_t count;
+        poll(&fd, 1, 10);
+        REQUIRE(htw_scheduler_process(scheduler, 16, &count) >= 0);
+        total += count;
+    }
+    return NULL;
+}
+
+static void embedded(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    pthread_t looping;
+    options.embedded = true;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    REQUIRE(pthread_create(&looping, NULL, loop, scheduler) == 0);
+    run_in_two_threads(schedule_parcels, scheduler);
+    pthread_join(looping, NULL);
+    destroy(scheduler);
+}
+
+/* ---- manual time: when htw_scheduler_advance() returns, the callbacks are over */
+
+static void manual_time(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    struct parcel *parcels[64];
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 3;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    for (long i = 0; i < 64; i++) {
+        parcels[i] = parcel_create(scheduler, i);
+        REQUIRE(htw_schedule(scheduler, i * HTW_SECOND, open_parcel, parcels[i], NULL) == 0);
+    }
+    REQUIRE(htw_scheduler_advance(scheduler, 100 * HTW_SECOND) >= 0);
+    for (int i = 0; i < 64; i++) {
+        REQUIRE(parcels[i]->opened == 1);
+        parcel_free(parcels[i]);
+    }
+    destroy(scheduler);
+}
+
+/* ---- an allocator of the user, and statistics meanwhile */
+
+static void *allocate(void *context, size_t size, size_t alignment) {
+    (void)context;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    (void)context;
+    (void)alignment;
+    memset(memory, 0x5a, size);
+    free(memory);
+}
+
+static void *read_stats(void *scheduler) {
+    for (int i = 0; i < 20; i++) {
+        struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+        REQUIRE(htw_scheduler_get_stats(scheduler, &stats) == 0);
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+static void users_allocator(void) {
+    struct htw_allocator allocator = { allocate, release, NULL };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    pthread_t reading;
+    options.allocator = &allocator;
+    options.workers = 3;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    REQUIRE(pthread_create(&reading, NULL, read_stats, scheduler) == 0);
+    run_in_two_threads(schedule_parcels, scheduler);
+    run_in_two_threads(schedule_or_cancel_keyed, scheduler);
+    long visited = 0;
+    run_in_two_threads(schedule_far, scheduler);
+    pthread_join(reading, NULL);
+    REQUIRE(htw_scheduler_stop(scheduler, visit_and_free, &visited) == 0);
+    destroy(scheduler);
+}
+
+int main(int count, char **arguments) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {
+        { "callback", to_a_callback },
+        { "cancel", back_by_a_cancel },
+        { "key", by_key },
+        { "run", from_run_to_run },
+        { "group", groups },
+        { "stop", back_by_stop },
+        { "executor", to_an_executor },
+        { "embedded", embedded },
+        { "manual", manual_time },
+        { "allocator", users_allocator },
+    };
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (count < 2 || strcmp(arguments[1], ways[i].name) == 0)
+            ways[i].run();
+    return 0;
+}
