@@ -13,11 +13,11 @@ static struct htw_scheduler *create(void) {
     return scheduler;
 }
 
+/* Stays in its worker until no timer is pending, which orders nothing. */
 static void write_shared(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
-    (void)expiration;
     shared++;
-    sleep_ms(100); /* so that another worker runs the next timer */
+    wait_until_none_is_pending(expiration->scheduler);
 }
 
 static void never(void *arg, const struct htw_expiration *expiration) {
@@ -26,33 +26,54 @@ static void never(void *arg, const struct htw_expiration *expiration) {
     REQUIRE(false);
 }
 
+static htw_handle schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
+                           htw_callback *callback) {
+    htw_handle handle;
+    REQUIRE(htw_schedule(scheduler, delay_ns, callback, NULL, &handle) == 0);
+    return handle;
+}
+
+static void wait_until_running(struct htw_scheduler *scheduler, uint64_t callbacks) {
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    while (htw_scheduler_get_stats(scheduler, &stats) == 0 && stats.running < callbacks)
+        sleep_ms(1);
+}
+
+static void cancel(struct htw_scheduler *scheduler, htw_handle handle) {
+    int outcome = htw_cancel(scheduler, handle);
+    REQUIRE(outcome == HTW_CANCELLED);
+}
+
 /* Two callbacks, in two workers. */
 static void callbacks(void) {
     struct htw_scheduler *scheduler = create();
-    REQUIRE(htw_schedule(scheduler, 0, write_shared, NULL, NULL) == 0);
-    REQUIRE(htw_schedule(scheduler, 20 * HTW_MILLISECOND, write_shared, NULL, NULL) == 0);
-    wait_until_none_is_pending(scheduler);
+    htw_handle far = schedule(scheduler, HTW_HOUR, never);
+    schedule(scheduler, 0, write_shared);
+    schedule(scheduler, 20 * HTW_MILLISECOND, write_shared);
+    wait_until_running(scheduler, 2);
+    cancel(scheduler, far);
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
 }
 
-/* The argument is changed after it was handed over. */
+/* What the callback uses is changed after the timer was scheduled. */
 static void argument(void) {
     struct htw_scheduler *scheduler = create();
-    REQUIRE(htw_schedule(scheduler, 0, write_shared, NULL, NULL) == 0);
-    sleep_ms(50);
+    htw_handle far = schedule(scheduler, HTW_HOUR, never);
+    schedule(scheduler, 0, write_shared);
+    wait_until_running(scheduler, 1);
     shared++;
+    cancel(scheduler, far);
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
 }
 
 /* A call about one timer orders nothing after the callback of another. */
 static void another_timer(void) {
     struct htw_scheduler *scheduler = create();
-    htw_handle handle;
-    REQUIRE(htw_schedule(scheduler, HTW_SECOND, never, NULL, &handle) == 0);
-    REQUIRE(htw_schedule(scheduler, 0, write_shared, NULL, NULL) == 0);
-    sleep_ms(50);
-    REQUIRE(htw_reschedule(scheduler, handle, HTW_SECOND) == HTW_MOVED);
-    REQUIRE(htw_cancel(scheduler, handle) == HTW_CANCELLED);
+    htw_handle far = schedule(scheduler, HTW_HOUR, never);
+    schedule(scheduler, 0, write_shared);
+    wait_until_running(scheduler, 1);
+    REQUIRE(htw_reschedule(scheduler, far, 2 * HTW_HOUR) == HTW_MOVED);
+    cancel(scheduler, far);
     shared++;
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
 }
@@ -60,12 +81,13 @@ static void another_timer(void) {
 /* HTW_RUNNING does not give the argument back. */
 static void running(void) {
     struct htw_scheduler *scheduler = create();
-    htw_handle handle;
-    REQUIRE(htw_schedule(scheduler, 0, write_shared, NULL, &handle) == 0);
-    sleep_ms(50);
+    htw_handle far = schedule(scheduler, HTW_HOUR, never);
+    htw_handle handle = schedule(scheduler, 0, write_shared);
+    wait_until_running(scheduler, 1);
     int outcome = htw_cancel(scheduler, handle);
     REQUIRE(outcome == HTW_RUNNING);
     shared++;
+    cancel(scheduler, far);
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
 }
 
@@ -87,11 +109,9 @@ static void *complete(void *arg) {
     int number = started++;
     pthread_mutex_unlock(&mutex);
     struct htw_key key = { &number, sizeof(number) };
-    sleep_ms(50 * number);
     REQUIRE(htw_purgatory_try_complete_else_watch(arg, &request, &key, 1, HTW_SECOND) ==
             HTW_WATCHED);
     REQUIRE(htw_request_complete(arg, &request));
-    sleep_ms(150 - 50 * number); /* pthread_join() would order one thread after the other */
     return NULL;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Programs of users under race detectors, against the installed library, which is not instrumented:
 # ThreadSanitizer of gcc and clang, helgrind and DRD must be silent about those without a race, and
-# report each race of the others.
+# report each race of the others. The script for gdb must show what a program holds.
 # usage: run.sh PREFIX FOLDER   (PREFIX: where htw is installed; FOLDER: for what is built here)
 set -eu
 prefix=$1
@@ -12,11 +12,11 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name htw.pc)")
 export PKG_CONFIG_PATH
 library=$(dirname "$PKG_CONFIG_PATH")
 suppressions=$prefix/share/htw/valgrind.supp
-races=$(sed -n 's/^static void \([a-z_]*\)(void) {$/\1/p' races.c)
+races=$(sed -n 's/^static void \([a-z_]*\)(void) {$/\1/p' races.c) # one a function
 passed=0
 failed=0
 mkdir -p "$folder"
-log=$folder/log
+log=$folder/gdb
 
 # Where the kernel spreads addresses widely, gcc's run time needs this: see run_tsan in ./dev.
 same_addresses=
@@ -32,15 +32,16 @@ expect() {
     name=$3
     shift 3
     status=0
-    "$@" >"$log" 2>&1 || status=$?
-    if [ "$what" = silent ] && [ "$status" = 0 ] && [ ! -s "$log" ]; then
+    "$@" >"$folder/output" 2>&1 || status=$?
+    if [ "$what" = silent ] && [ "$status" = 0 ] && [ ! -s "$folder/output" ]; then
         passed=$((passed + 1))
-    elif [ "$what" != silent ] && [ "$status" = "$reported" ] && grep -q "$what" "$log"; then
+    elif [ "$what" != silent ] && [ "$status" = "$reported" ] && grep -q "$what" "$folder/output"
+    then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         printf '%s: status %s, expected: %s\n' "$name" "$status" "$what"
-        head -60 "$log"
+        head -60 "$folder/output"
     fi
 }
 
@@ -61,6 +62,23 @@ build() {
     "$by" $standard -g -O1 -Wall -Wextra "$@" $(pkg-config --cflags htw) "$built" \
         -o "$program" $libraries -pthread
 }
+
+# The script for gdb, on a program that has stopped: what it must print, line by line.
+for kind in shared static; do
+    build gdb.c gcc $kind
+    gdb -q -nx -batch -ex "source $prefix/share/htw/htw-gdb.py" -ex 'break stop_here' -ex run \
+        -ex 'print *scheduler' -ex 'print *wheel' -ex 'htw-timer scheduler plain' \
+        -ex 'htw-timer scheduler keyed' -ex 'htw-timer scheduler gone' -ex 'htw-timer scheduler 0' \
+        "$program" >"$log" 2>&1 || true
+    # shellcheck disable=SC2016 # gdb's names
+    for line in '^\$1 = htw_scheduler tried: [0-9]* shards with 2 timers, [01] of [0-9]* workers' \
+        '^\$2 = htw_wheel: clock 0, 1 timers, 2 levels of 256 buckets$' \
+        'generation 1: pending, deadline 5000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
+        'generation 1: pending, deadline 7000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
+        'generation 1: gone$' '^no handle of this scheduler$'; do
+        expect "$line" 0 "gdb $program" cat "$log"
+    done
+done
 
 # Without a run time of a sanitizer the functions that the library looks for are not there.
 if nm -D "$library/libhtw.so" | grep Annotate | grep -v ' w Annotate'; then

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""htw-gdb.py - shows schedulers, wheels and timers in gdb.
+
+usage, in gdb: source PREFIX/share/htw/htw-gdb.py
+  print *scheduler                  one line
+  print *wheel                      one line
+  htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback, argument
+
+Needs the debugging information of the library. It reads memory only, and calls no function, so it
+works on core files, too.
+"""
+
+import gdb
+
+STATES = ["free", "pending", "claimed", "queued", "running", "done", "drained"]
+HAS_ATTRIBUTES = 0x08
+PAGE_BITS = 12
+FIRST_BITS = 6
+STATE_BITS = 12
+NEVER_NS = 2 ** 63 - 1
+
+
+def pending(wheel):
+    """As htw_wheel_count()."""
+    return int(wheel["scheduled"]) - int(wheel["cancelled"]) - int(wheel["expired"]) - int(wheel["drained"])
+
+
+class WheelPrinter:
+    def __init__(self, wheel):
+        self.wheel = wheel
+
+    def to_string(self):
+        wheel = self.wheel
+        return (f"htw_wheel: clock {int(wheel['clock'])}, {pending(wheel)} timers, "
+                f"{int(wheel['level_count'])} levels of {int(wheel['mask']) + 1} buckets")
+
+
+class SchedulerPrinter:
+    def __init__(self, scheduler):
+        self.scheduler = scheduler
+
+    def to_string(self):
+        scheduler = self.scheduler
+        shards = [scheduler["shards"][i] for i in range(int(scheduler["shard_count"]))]
+        held = sum(pending(shard[name].dereference()) for shard in shards
+                   for name in ["wheel", "previous"] if int(shard[name]) != 0)
+        stopping = ", stopping" if int(scheduler["stopping"]) else ""
+        return (f"htw_scheduler {scheduler['thread_name'].string()}: {len(shards)} shards with "
+                f"{held} timers, {int(scheduler['pool']['started'])} of "
+                f"{int(scheduler['worker_count'])} workers started, "
+                f"{int(scheduler['pool']['queued'])} batches queued{stopping}")
+
+
+def find_cell(slab, index):
+    """As htw__slab_find()."""
+    shifted = (index >> PAGE_BITS) + (1 << FIRST_BITS)
+    bit = shifted.bit_length() - 1
+    views = slab["views"][bit - FIRST_BITS]
+    if int(views) == 0:
+        return None
+    view = views[shifted - (1 << bit)]
+    slot = index & ((1 << PAGE_BITS) - 1)
+    if int(view["cells"]) == 0 or slot >= int(view["fresh"]):
+        return None
+    return view["cells"] + slot
+
+
+def describe(scheduler, handle):
+    """The timer of a handle, as text."""
+    number = handle >> int(scheduler["index_bits"]) & int(scheduler["shard_mask"])
+    index = handle & int(scheduler["index_mask"])
+    generation = handle >> int(scheduler["generation_shift"])
+    if handle == 0 or number >= int(scheduler["shard_count"]):
+        return "no handle of this scheduler"
+    place = f"shard {number}, record {index}, generation {generation}"
+    cell = find_cell(scheduler["shards"][number]["slab"], index)
+    status = 0 if cell is None else int(cell["status"])
+    if status >> 32 != generation:
+        return f"{place}: gone"
+    record = cell.cast(gdb.lookup_type("struct htw__record").pointer())
+    arg = record["attributes"]["arg"] if status & HAS_ATTRIBUTES else record["arg"]
+    deadline = int(record["deadline_ns"])
+    return (f"{place}: {STATES[status & 7]}, deadline "
+            f"{'never' if deadline == NEVER_NS else f'{deadline} ns'}, callback "
+            f"{record['callback']}, arg {arg}")
+
+
+class TimerCommand(gdb.Command):
+    """Shows the timer of a handle: htw-timer SCHEDULER HANDLE"""
+
+    def __init__(self):
+        super().__init__("htw-timer", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, argument, from_tty):
+        words = gdb.string_to_argv(argument)
+        if len(words) != 2:
+            raise gdb.GdbError("usage: htw-timer SCHEDULER HANDLE")
+        scheduler = gdb.parse_and_eval(words[0])
+        if scheduler.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
+            scheduler = scheduler.dereference()
+        # A program sees only the name of the struct; the library has all of it.
+        whole = gdb.lookup_type("struct htw_scheduler")
+        scheduler = scheduler.address.cast(whole.pointer()).dereference()
+        print(describe(scheduler, int(gdb.parse_and_eval(words[1]))))
+
+
+def printer_of(value):
+    name = value.type.strip_typedefs().unqualified().tag
+    if name == "htw_wheel" and value.type.sizeof > 1:
+        return WheelPrinter(value)
+    if name == "htw_scheduler" and value.type.sizeof > 1:
+        return SchedulerPrinter(value)
+    return None
+
+
+gdb.pretty_printers.append(printer_of)
+TimerCommand()
