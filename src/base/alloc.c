@@ -19,6 +19,8 @@ void htw__release(const struct htw_allocator *allocator, void *memory, size_t si
 
 /* ---- under a race detector */
 
+#ifdef HTW_ANNOTATE /* not in the amalgamation */
+
 static void *allocate_hidden(void *users, size_t size, size_t alignment) {
     const struct htw_allocator *allocator = users;
     void *memory = allocator->allocate(allocator->context, size, alignment);
@@ -39,3 +41,5 @@ void htw__allocator_hide(struct htw_allocator *allocator, struct htw_allocator *
     if (HTW__ANNOTATES_MEMORY())
         *allocator = (struct htw_allocator) { allocate_hidden, release_hidden, users };
 }
+
+#endif

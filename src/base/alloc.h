@@ -30,6 +30,7 @@ void *htw__allocate(const struct htw_allocator *allocator, size_t size);
 /* `memory` may be NULL. `size` is the size with which it was allocated. */
 void htw__release(const struct htw_allocator *allocator, void *memory, size_t size);
 
+#ifdef HTW_ANNOTATE
 /*
  * For memory that several threads use under the library's own locks. Where a race detector watches
  * the program (annotate.h), `*allocator` becomes one that takes memory from `*users`, which must
@@ -37,5 +38,6 @@ void htw__release(const struct htw_allocator *allocator, void *memory, size_t si
  * the same. `*allocator` must be valid; `*users` need not be initialized.
  */
 void htw__allocator_hide(struct htw_allocator *allocator, struct htw_allocator *users);
+#endif
 
 #endif /* HTW_SRC_BASE_ALLOC_H */

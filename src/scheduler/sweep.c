@@ -23,7 +23,7 @@ struct sweep {
 
 /* Under the lock. */
 static void start(struct sweep *sweep) {
-    HTW__ANNOTATE_OWN(&sweep->place, sizeof(sweep->place));
+    HTW__ANNOTATE_OWN(&sweep->cursor, sizeof(sweep->cursor));
     HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
     sweep->group->sweeps++;
     htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);

@@ -43,7 +43,7 @@ int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_al
     for (uint32_t id = queue->capacity; id < capacity; id++)
         keys[id] = HTW__DELAY_QUEUE_ABSENT;
     HTW__ANNOTATE_IGNORE_END();
-    htw__release(allocator, queue->keys, bytes_for(queue->capacity));
+    htw__release(allocator, queue->keys, keys_bytes(queue->capacity));
     queue->keys = keys;
     queue->capacity = capacity;
     return 0;
