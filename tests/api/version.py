@@ -19,6 +19,12 @@ def part(index):
 
 
 # The file, how the version stands there (the only group), and what is written there for a version.
+def first_node(version):
+    """Of the release that began the SONAME: until 1.0 the minor version, then the major one."""
+    major, minor = version.split(".")[:2]
+    return f"0.{minor}" if major == "0" else f"{major}.0"
+
+
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
 PLACES = [
     SOURCE,
@@ -26,6 +32,7 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_MAJOR (.*)$", part(0)),
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
+    ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
 ]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
