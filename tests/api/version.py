@@ -18,13 +18,13 @@ def part(index):
     return lambda version: re.split("[.~]", version)[index]
 
 
-# The file, how the version stands there (the only group), and what is written there for a version.
 def first_node(version):
     """Of the release that began the SONAME: until 1.0 the minor version, then the major one."""
     major, minor = version.split(".")[:2]
     return f"0.{minor}" if major == "0" else f"{major}.0"
 
 
+# The file, how the version stands there (the only group), and what is written there for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
 PLACES = [
     SOURCE,
@@ -82,9 +82,12 @@ def check():
         found = find(name, pattern)
         if found[1] != form(version):
             errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
-    heading = HEADING.search((root / "CHANGELOG.md").read_text())[0]
+    changelog = (root / "CHANGELOG.md").read_text()
+    heading = HEADING.search(changelog)[0]
     if not is_heading_of(heading, version):
         errors.append(f"CHANGELOG.md begins with {heading!r}, which is not the heading of {version}")
+    if not version.endswith("~dev") and not HEADING.split(changelog)[1].strip():
+        errors.append(f"CHANGELOG.md says nothing of {version}")
     print("\n".join(errors + ["./dev version NEW writes all places"] if errors else [version]))
     return 1 if errors else 0
 
