@@ -24,6 +24,11 @@ def first_node(version):
     return f"0.{minor}" if major == "0" else f"{major}.0"
 
 
+def soversion(version):
+    major, minor = version.split(".")[:2]
+    return f"0.{minor}" if major == "0" else major
+
+
 # The file, how the version stands there (the only group), and what is written there for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
 PLACES = [
@@ -33,6 +38,9 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
     ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
+    ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
+    ("packaging/htw.spec", r"^Version: +(.*)$", str),
+    ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
 ]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
