@@ -44,14 +44,18 @@
 extern "C" {
 #endif
 
-/** The version that this header belongs to. */
+/** The version that this header belongs to. A state between releases has "~dev" after it. */
 #define HTW_VERSION_MAJOR 0
 #define HTW_VERSION_MINOR 2
 #define HTW_VERSION_PATCH 0
-#define HTW_VERSION "0.2.0"
+#define HTW_VERSION "0.2.0~dev"
+/** The same as a number: 0x000200 is 0.2.0. For `#if HTW_VERSION_NUMBER >= 0x000200`. */
+#define HTW_VERSION_NUMBER \
+    ((HTW_VERSION_MAJOR << 16) | (HTW_VERSION_MINOR << 8) | HTW_VERSION_PATCH)
 
 /**
- * Returns the version of the library that the program runs with, as "major.minor.patch".
+ * Returns the version of the library that the program runs with, as "major.minor.patch", with
+ * "~dev" after it between releases.
  *
  * If it differs from HTW_VERSION, the program was compiled with the header of another version.
  *

@@ -39,7 +39,7 @@ for document in ["docs/purgatory.md", "docs/scheduler.md", "examples/README.md"]
         if not re.search(rf"\b{name}\b", headers):
             errors.append(f"{document}: not in the headers: {name}")
 
-documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md", root / "examples/README.md",
+documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "PACKAGING.md", root / "SECURITY.md", root / "examples/README.md",
              *(root / "examples/broker").rglob("*.md"),
              *(root / "docs").glob("*.md"), *(root / "benchmarks").rglob("*.md")]
 for document in documents:

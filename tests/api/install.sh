@@ -1,21 +1,116 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs to a fresh prefix and builds a program outside the tree with pkg-config alone,
-# against the shared and against the static library.
+# Installs to a fresh prefix and builds programs outside the tree against the shared and the static
+# library: with pkg-config alone, CMake and Meson, as C and C++, with each compiler that is there;
+# then again where the prefix has been moved to.
 # usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The compiler and flags of a sanitizer run must not leak in here.
-unset CFLAGS LDFLAGS
+unset CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH LD_LIBRARY_PATH
 root=$1
 shift
-meson setup "$work/build" "$root" --prefix "$work/prefix" --libdir lib -Dtests=false "$@" \
-    >"$work/log" || { cat "$work/log"; exit 1; }
-meson install -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+consumer=$root/tests/api/consumer
+
+has() {
+    command -v "$1" >"$work/found" || { echo "NOT TESTED: $1 is not installed"; return 1; }
+}
+
+# quiet COMMAND...: what it prints shows only where it fails.
+quiet() {
+    "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; return 1; }
+}
+
+# runs PROGRAM KIND: the consumer works, and uses the library that it is meant to.
+runs() {
+    [ "$("./$1")" = "$version" ] || { echo "$1 is not of version $version"; exit 1; }
+    used=$(ldd "./$1" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p')
+    case $2 in
+    shared) [ "$used" = "$prefix/lib/libhtw.so.${version%.*}" ] ;;
+    static) [ -z "$used" ] ;;
+    esac || { echo "$1, which is to be $2, uses: $used"; exit 1; }
+}
+
+with_pkg_config() {
+    for compiler in gcc clang g++ clang++; do
+        has "$compiler" || continue
+        case $compiler in
+        *++) source=consumer.cc standard=c++11 ;;
+        *) source=consumer.c standard=c11 ;;
+        esac
+        for kind in shared static; do
+            flags=$(pkg-config --cflags --libs htw)
+            [ "$kind" = shared ] ||
+                flags=$(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
+            # shellcheck disable=SC2086 # words
+            "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -o "$kind" \
+                "$consumer/$source" $flags
+            LD_LIBRARY_PATH=$prefix/lib runs "$kind" "$kind"
+            echo "ok pkg-config $compiler $kind"
+        done
+    done
+}
+
+with_cmake() {
+    has cmake || return 0
+    for compilers in gcc/g++ clang/clang++; do
+        { has "${compilers%/*}" && has "${compilers#*/}"; } || continue
+        rm -rf cmake
+        CMAKE_PREFIX_PATH=$prefix quiet cmake -G Ninja -S "$consumer" -B cmake \
+            -DCMAKE_C_COMPILER="${compilers%/*}" -DCMAKE_CXX_COMPILER="${compilers#*/}" \
+            -DACCEPTED="$accepted" -DREFUSED="$refused" || exit 1
+        quiet cmake --build cmake || exit 1
+        for language in c cc; do
+            for kind in shared static; do
+                runs "cmake/$language.$kind" "$kind" # finds the library by itself
+            done
+        done
+        [ "$(cat cmake/version)" = "${version%~dev}" ] || { cat cmake/version; exit 1; }
+        echo "ok CMake $compilers"
+    done
+}
+
+with_meson() {
+    rm -rf meson
+    quiet meson setup meson "$consumer" || exit 1
+    quiet ninja -C meson || exit 1
+    for language in c cc; do
+        for kind in shared static; do
+            LD_LIBRARY_PATH=$prefix/lib runs "meson/$language.$kind" "$kind"
+        done
+    done
+    echo 'ok Meson'
+}
+
+prefix=$work/prefix
+quiet meson setup "$work/build" "$root" --prefix "$prefix" --libdir lib -Dtests=false \
+    -Dexamples=false "$@"
+quiet meson install -C "$work/build"
 cd "$work"
-export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
-pkg-config --modversion htw
+rm -rf build
+
+# What ./dev tells a user to set.
+lines=$("$root/dev" environment "$prefix")
+eval "$lines"
+[ "$(pkg-config --variable=pcfiledir htw) $LD_LIBRARY_PATH $CMAKE_PREFIX_PATH $(command -v htw)" = \
+    "$prefix/lib/pkgconfig $prefix/lib $prefix $prefix/bin/htw" ] || { echo "$lines"; exit 1; }
+[ -z "$("$root/dev" environment "$prefix")" ] || { echo 'what is set is asked for again'; exit 1; }
+
+# One version is everywhere; src/cmd is linked statically.
+version=$(sed -n 's/^#define HTW_VERSION "\(.*\)"$/\1/p' "$prefix/include/htw/base.h")
+[ "$(pkg-config --modversion htw)" = "$version" ]
+[ "$(htw --version)" = "htw $version" ]
+echo '0 installed' | htw delay | grep -qx installed
+unset LD_LIBRARY_PATH # each way below sets it where it must
+IFS=. read -r major minor patch <<END
+${version%~dev}
+END
+accepted="$major.$minor;$major.$minor.$patch;$major.$minor...$major.$((minor + 1))"
+refused="$major.$minor.$((patch + 1));$major.$((minor + 1));$((major + 1))"
+refused="$refused;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$major.$minor"
+[ "$major" != 0 ] || refused="$refused;$major.$((minor - 1))"
+
 # A user of htw does not need what building htw needs.
 [ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||
     { echo 'htw.pc requires other packages'; exit 1; }
@@ -24,35 +119,29 @@ case " $(pkg-config --static --libs htw) " in
 *' -pthread '* | *' -lpthread '*) ;;
 *) echo 'htw.pc forgets the threads'; exit 1 ;;
 esac
+! grep -r "$work" "$prefix/lib/pkgconfig" "$prefix/lib/cmake" ||
+    { echo 'what is installed knows where it was'; exit 1; }
 
-# The program of the wheel, and that of the scheduler.
+# Programs that say what they do, in C11 without the extensions of GNU.
 for name in timeouts scheduler_hello; do
-    # The program is written in C11 without GNU's extensions.
     # shellcheck disable=SC2046 # words
     cc -std=c11 -o "$name.shared" "$root/examples/$name.c" $(pkg-config --cflags --libs htw)
-    LD_LIBRARY_PATH="$work/prefix/lib" "./$name.shared" >shared.out
-    ldd "./$name.shared" | grep -q libhtw ||
-        { echo "$name is not linked to the shared library"; exit 1; }
-
+    LD_LIBRARY_PATH=$prefix/lib "./$name.shared" >shared.out
+    # With no shared library at all, which is where a library of threads that is missing shows.
     # shellcheck disable=SC2046
-    cc -std=c11 -o "$name.static" "$root/examples/$name.c" \
-        $(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
-    if ldd "./$name.static" | grep libhtw; then
-        echo "$name is not linked to the static library"
-        exit 1
-    fi
-    "./$name.static" >static.out
-    cmp shared.out static.out
-    cat static.out
+    cc -std=c11 -static -o "$name.static" "$root/examples/$name.c" \
+        $(pkg-config --static --cflags --libs htw)
+    "./$name.static" | cmp - shared.out
 done
 
-# With no shared library at all, which is where a library of threads that is missing shows.
-# shellcheck disable=SC2046
-cc -std=c11 -static -o hello "$root/examples/scheduler_hello.c" \
-    $(pkg-config --static --cflags --libs htw)
-./hello | cmp - static.out
-
-# The command installs and runs too.
-test "$(LD_LIBRARY_PATH="$work/prefix/lib" "$work/prefix/bin/htw" --version | head -n 1)" = \
-    "htw $(pkg-config --modversion htw)"
-echo '0 installed' | LD_LIBRARY_PATH="$work/prefix/lib" "$work/prefix/bin/htw" delay | grep -qx installed
+with_pkg_config
+with_cmake
+with_meson
+mkdir elsewhere
+mv "$prefix" elsewhere/moved
+prefix=$work/elsewhere/moved
+echo 'moved'
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+with_pkg_config
+with_cmake
+with_meson

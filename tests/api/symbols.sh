@@ -1,29 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library exports functions named htw_ and nothing else, and every function that
-# the headers declare, those that are inline included. What the static library defines for others
-# has such names, too. No function has the name of a struct or an enum.
-# usage: symbols.sh SHARED_LIBRARY STATIC_LIBRARY INCLUDE_FOLDER
+# The shared library exports the functions that src/libhtw.map lists and nothing else: all that the
+# headers declare, those that are inline included, each in the node of a release. What the static
+# library defines for others is named htw_, too. No function has the name of a struct or an enum.
+# usage: symbols.sh SHARED_LIBRARY STATIC_LIBRARY ROOT
 set -eu
-exported=$(nm -D --defined-only "$1" | awk '{ print $2, $3 }' | sort)
-wrong=$(printf '%s\n' "$exported" | grep -v '^T htw_[a-z]' || true)
-[ -z "$wrong" ] || { printf 'exported, but no function named htw_:\n%s\n' "$wrong"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+map=$3/src/libhtw.map
+include=$3/include
+
+# NAME@@NODE of each.
+nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort >"$work/exported"
+awk '/^HTW_/ { node = $1 }
+     /^    htw_[a-z0-9_]*;$/ { name = $1; sub(/;/, "", name); print name "@@" node }' "$map" |
+    LC_ALL=C sort >"$work/listed"
+[ -s "$work/listed" ] || { echo "no functions found in $map"; exit 1; }
+grep -E '^    [^ ]' "$map" | grep -v -x -e '    htw_[a-z0-9_]*;' -e '    \*;' &&
+    { echo "$map lists what is no function named htw_"; exit 1; }
+diff "$work/listed" "$work/exported" ||
+    { echo "src/libhtw.map (<) is not what the library exports (>)"; exit 1; }
 defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')
 # (The compiler's reference to the routine that unwinds the stack is allowed, and AddressSanitizer's
 # marks of global variables in its own build.)
 wrong=$(printf '%s\n' "$defined" | grep -v -e '^htw_' -e '^DW.ref.__gcc_personality' -e '^__odr_asan' || true)
 [ -z "$wrong" ] || { printf 'defined in the static library, but not named htw_:\n%s\n' "$wrong"; exit 1; }
-declared=$(cat "$3"/htw/*.h |
+declared=$(cat "$include"/htw/*.h |
     sed -n 's/^\(HTW_API\|static inline\) .*[ *]\(htw_[a-z_]*\)(.*/\2/p' | sort -u)
 [ -n "$declared" ] || { echo 'no declarations found'; exit 1; }
-for function in $declared; do
-    printf '%s\n' "$exported" | grep -qx "T $function" || { echo "not exported: $function"; exit 1; }
-done
-[ "$(printf '%s\n' "$declared" | wc -l)" = "$(cat "$3"/htw/*.h | grep -c '^HTW_API')" ] ||
+printf '%s\n' "$declared" | LC_ALL=C sort >"$work/declared"
+sed 's/@@.*//' "$work/exported" | diff "$work/declared" - ||
+    { echo 'the headers (<) do not declare what the library exports (>)'; exit 1; }
+[ "$(printf '%s\n' "$declared" | wc -l)" = "$(cat "$include"/htw/*.h | grep -c '^HTW_API')" ] ||
     { echo 'not every declaration was found'; exit 1; }
 # shellcheck disable=SC2013 # words
-for type in $(cat "$3"/htw/*.h | sed -n 's/^\(struct\|enum\|union\) \(htw_[a-z_]*\)\( {\|;\).*/\2/p'); do
+for type in $(cat "$include"/htw/*.h | sed -n 's/^\(struct\|enum\|union\) \(htw_[a-z_]*\)\( {\|;\).*/\2/p'); do
     ! printf '%s\n' "$declared" | grep -qx "$type" ||
         { echo "a function has the name of a type: $type"; exit 1; }
 done
-printf '%s\n' "$exported" | wc -l | xargs printf '%d functions exported\n'
+wc -l <"$work/exported" | xargs printf '%d functions exported\n'

@@ -53,7 +53,14 @@ UNIT_TEST(api_version_is_that_of_the_header) {
     char version[32];
     snprintf(version, sizeof(version), "%d.%d.%d", HTW_VERSION_MAJOR, HTW_VERSION_MINOR,
              HTW_VERSION_PATCH);
-    assert_string_equal(HTW_VERSION, version);
+    size_t length = strcspn(HTW_VERSION, "~");
+    assert_int_equal(length, strlen(version));
+    assert_memory_equal(HTW_VERSION, version, length);
+#if HTW_VERSION_NUMBER < 0x000200 || HTW_VERSION_NUMBER >= 0x010000
+#error "a number that #if compares"
+#endif
+    assert_int_equal(HTW_VERSION_NUMBER,
+                     HTW_VERSION_MAJOR * 65536 + HTW_VERSION_MINOR * 256 + HTW_VERSION_PATCH);
     assert_string_equal(htw_version(), HTW_VERSION);
 }
 

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The version of meson.build stands everywhere.
+
+usage: version.py ROOT          fails where another one stands
+       version.py ROOT NEW      writes NEW everywhere; CHANGELOG.md gets its heading
+"""
+
+import datetime
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+
+
+def part(index):
+    return lambda version: re.split("[.~]", version)[index]
+
+
+def first_node(version):
+    """Of the release that began the SONAME: until 1.0 the minor version, then the major one."""
+    major, minor = version.split(".")[:2]
+    return f"0.{minor}" if major == "0" else f"{major}.0"
+
+
+def soversion(version):
+    major, minor = version.split(".")[:2]
+    return f"0.{minor}" if major == "0" else major
+
+
+# The file, how the version stands there (the only group), and what is written there for a version.
+SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
+PLACES = [
+    SOURCE,
+    ("include/htw/base.h", r'^#define HTW_VERSION "(.*)"$', str),
+    ("include/htw/base.h", r"^#define HTW_VERSION_MAJOR (.*)$", part(0)),
+    ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
+    ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
+    ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
+    ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
+    ("packaging/htw.spec", r"^Version: +(.*)$", str),
+    ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
+]
+HEADING = re.compile(r"^## .*$", re.MULTILINE)
+
+
+def find(name, pattern):
+    found = re.search(pattern, (root / name).read_text(), re.MULTILINE)
+    if found is None:
+        sys.exit(f"{name}: no version stands where it is expected: {pattern}")
+    return found
+
+
+def is_heading_of(heading, version):
+    """A release has a date that is not to come; what is not released has none."""
+    if version.endswith("~dev"):
+        return heading == f"## Unreleased ({version.split('~')[0]})"
+    dated = re.fullmatch(rf"## {re.escape(version)} \((\d{{4}}-\d\d-\d\d)\)", heading)
+    try:
+        return dated is not None and datetime.date.fromisoformat(dated[1]) <= datetime.date.today()
+    except ValueError:
+        return False
+
+
+def write(version):
+    if re.fullmatch(r"\d+\.\d+\.\d+(~dev)?", version) is None:
+        sys.exit(f"not a version as 1.2.3 or 1.2.3~dev: {version}")
+    for name, pattern, form in PLACES:
+        found = find(name, pattern)
+        text = found.string
+        (root / name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
+    changelog = root / "CHANGELOG.md"
+    text = changelog.read_text()
+    first = HEADING.search(text)
+    if is_heading_of(first[0], version):
+        return
+    heading = f"## Unreleased ({version.split('~')[0]})" if version.endswith("~dev") \
+        else f"## {version} ({datetime.date.today()})"
+    # What was not released gets another name; what was, stays, and a section begins above it.
+    end = first.end() if first[0].startswith("## Unreleased") else first.start()
+    changelog.write_text(text[:first.start()] + heading + ("" if end > first.start() else "\n\n") +
+                         text[end:])
+
+
+def check():
+    version = find(*SOURCE[:2])[1]
+    errors = []
+    for name, pattern, form in PLACES:
+        found = find(name, pattern)
+        if found[1] != form(version):
+            errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
+    changelog = (root / "CHANGELOG.md").read_text()
+    heading = HEADING.search(changelog)[0]
+    if not is_heading_of(heading, version):
+        errors.append(f"CHANGELOG.md begins with {heading!r}, which is not the heading of {version}")
+    if not version.endswith("~dev") and not HEADING.split(changelog)[1].strip():
+        errors.append(f"CHANGELOG.md says nothing of {version}")
+    print("\n".join(errors + ["./dev version NEW writes all places"] if errors else [version]))
+    return 1 if errors else 0
+
+
+if len(sys.argv) > 2:
+    write(sys.argv[2])
+sys.exit(check())

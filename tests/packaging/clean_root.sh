@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes a new Debian system that holds only what packages need, runs each test of debian/tests there
+# with what debian/tests/control says that it needs, and removes the packages again.
+# What Debian has comes from where this machine gets it. For root, or a user with user namespaces.
+# usage: clean_root.sh FOLDER_OF_PACKAGES SOURCES
+set -eu
+packages=$(readlink -f "$1")
+sources=$(readlink -f "$2")
+work=$packages/clean_root
+rm -rf "$work"
+mkdir -p "$work/htw/packages"
+
+# shellcheck disable=SC2016 # apt's own variables
+apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+    'Created-By: Packages' 'Origin: Debian' | sort -u >"$work/sources.list"
+[ -s "$work/sources.list" ] || { echo 'apt knows no packages of Debian: run apt-get update'; exit 1; }
+
+# What the new system gets: the packages, as a source of apt, and what the tests read.
+# shellcheck disable=SC2013 # words
+for package in $(sed -n 's/^Package: //p' "$sources/debian/control"); do
+    cp "$packages/$package"_*.deb "$work/htw/packages/"
+done
+(cd "$work/htw/packages" && dpkg-scanpackages --multiversion . >Packages 2>../log) ||
+    { cat "$work/htw/log"; exit 1; }
+mkdir -p "$work/htw/sources/tests/api"
+cp -r "$sources/debian" "$work/htw/sources/"
+cp -r "$sources/tests/api/consumer" "$work/htw/sources/tests/api/"
+cat >"$work/htw/run" <<'END_OF_RUN'
+#!/bin/sh
+set -eu
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+quiet() {
+    "$@" >/htw/log 2>&1 || { cat /htw/log; echo "failed: $*"; exit 1; }
+}
+echo 'deb [trusted=yes] file:/htw/packages ./' >/etc/apt/sources.list.d/htw.list
+quiet apt-get update
+cd /htw/sources
+ours=$(sed -n 's/^Package: //p' debian/control)
+total=0
+sed -n 's/^Tests: //p' debian/tests/control >/htw/tests
+while read -r test; do
+    needs=$(sed -n "/^Tests: $test\$/,/^\$/ { s/^Depends: //p }" debian/tests/control | tr -d ,)
+    # shellcheck disable=SC2086 # a list of words
+    quiet apt-get install -y --no-install-recommends $needs
+    echo "== $test, with $needs"
+    mkdir "/htw/$test"
+    AUTOPKGTEST_TMP=/htw/$test "debian/tests/$test" >/htw/log 2>&1 </dev/null ||
+        { cat /htw/log; echo "failed: $test"; exit 1; }
+    tail -n 3 /htw/log
+    total=$((total + 1))
+done </htw/tests
+[ "$total" -gt 0 ]
+for package in $ours; do
+    dpkg-query -W "$package" >/htw/log || { echo "no test installs $package"; exit 1; }
+done
+# shellcheck disable=SC2086
+quiet apt-get purge -y $ours
+left=$(find / -xdev -path /htw -prune -o -path /proc -prune -o -name '*htw*' \
+    ! -path '/var/lib/apt/*' ! -path '/etc/apt/*' -print)
+[ -z "$left" ] || { printf 'still there after the removal:\n%s\n' "$left"; exit 1; }
+echo "$total passed, 0 failed"
+END_OF_RUN
+chmod +x "$work/htw/run"
+
+codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+# shellcheck disable=SC2016 # the folder of the new system
+mmdebstrap --variant=apt --quiet "--customize-hook=copy-in '$work/htw' /" \
+    '--customize-hook=chroot "$1" /htw/run' "$codename" /dev/null "$work/sources.list"
