@@ -154,7 +154,21 @@ def report(exception: BaseException, source: object) -> None:
     lib.py_unraisable(id(exception), id(source))
 
 
-# ---- the end of objects
+# ---- objects of the library
+
+
+class Bound:
+    """An object that stands for one of the library: a copy would stand for the same one."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"cannot copy or pickle {type(self).__name__!r} object")
+
+    def _begin(self) -> None:
+        """Refuses a second __init__(), which would lose the first object."""
+        if hasattr(self, "_pointer"):
+            raise RuntimeError(f"{type(self).__name__!r} object is initialised already")
 
 
 class Lease:

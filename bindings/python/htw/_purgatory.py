@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union
 
 from htw._base import (
     NEVER_NS,
+    Bound,
     BusyError,
     Key,
     Lease,
@@ -62,7 +63,7 @@ class PurgatoryStats:
     waited_ms: int
 
 
-class Request:
+class Request(Bound):
     """A request. Derive your own from it, and override try_complete() and on_complete().
 
     Both run in the thread that causes them: the one that watches, checks or cancels, or for a
@@ -186,7 +187,7 @@ def py_request_ended(object: Any) -> None:
     _end(request)
 
 
-class Purgatory:
+class Purgatory(Bound):
     """Holds requests that wait on keys or on a threshold, each until an event or its timeout.
 
     >>> class Fetch(Request):
@@ -204,8 +205,10 @@ class Purgatory:
     takes 512 bytes. Any thread may call any method, also in a hook.
     """
 
+    _closed = True  # until there is one
+
     def __init__(self, scheduler: Scheduler, *, shards: int = 16) -> None:
-        self._closed = True  # until there is one
+        self._begin()
         self._requests: set[Request] = set()
         self._scheduler = scheduler
         pointer = ffi.new("struct htw_purgatory **")
@@ -353,7 +356,7 @@ def _timeout_ns(timeout: Optional[float], timeout_ns: Optional[int]) -> int:
     return NEVER_NS if timeout is None else to_ns(timeout)
 
 
-class Threshold:
+class Threshold(Bound):
     """A value that grows, and requests that wait until it has reached theirs.
 
     try_complete() of these requests is not called. Waiting requests keep the threshold alive.
@@ -362,6 +365,7 @@ class Threshold:
     __slots__ = ("_purgatory", "_pointer", "_lease", "__weakref__")
 
     def __init__(self, purgatory: Purgatory, initial: int = 0) -> None:
+        self._begin()
         pointer = ffi.new("struct htw_threshold **")
         checked(lib.htw_threshold_create(purgatory._pointer, initial, pointer))
         self._purgatory = purgatory

@@ -16,6 +16,7 @@ from typing import Any, Callable, NamedTuple, Optional, Type, TypeVar
 
 from htw._base import (
     NEVER_NS,
+    Bound,
     Key,
     Lease,
     checked,
@@ -115,7 +116,7 @@ _schedule = lib.py_schedule
 _cancel = lib.htw_cancel
 
 
-class Timer:
+class Timer(Bound):
     """A timer of a scheduler, as its methods return it.
 
     The scheduler keeps the timer, its callback and its arguments until the timer has ended; then it
@@ -305,7 +306,7 @@ os.register_at_fork(before=_live_lock.acquire, after_in_parent=_live_lock.releas
 ErrorHandler = Callable[[Timer, BaseException], object]
 
 
-class Scheduler:
+class Scheduler(Bound):
     """Runs callbacks at their time.
 
     >>> with Scheduler() as scheduler:
@@ -352,13 +353,15 @@ class Scheduler:
         see above.
     """
 
+    _closed = True  # until there is one
+
     def __init__(self, *, tick: float = 0.001, workers: int = 2, expirers: int = 0,
                  shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.MONOTONIC,
                  embedded: bool = False, start_threads: bool = False, max_pending: int = 0,
                  timer_slack: float = 0, late_threshold: float = 0, manual_start: float = 0,
                  thread_name: Optional[str] = None,
                  on_error: Optional[ErrorHandler] = None) -> None:
-        self._closed = True  # until there is one
+        self._begin()
         self._timers: set[Timer] = set()
         self._on_error = on_error
         options = ffi.new("struct htw_scheduler_options *")
@@ -536,7 +539,7 @@ class Scheduler:
         if period_ns <= 0:
             raise ValueError("the period must be more than 0")
         return self._start(period_ns if first_ns is None else first_ns, None, False, period_ns,
-                           int(policy), callback, args, key, keep_existing, group, pass_timer)
+                           Repeat(policy).value, callback, args, key, keep_existing, group, pass_timer)
 
     def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
@@ -544,6 +547,8 @@ class Scheduler:
                pass_timer: bool) -> Timer:
         if not callable(callback):
             raise TypeError(f"the callback {callback!r} is not callable")
+        if group is not None and not isinstance(group, Group):
+            raise TypeError(f"{group!r} is not a Group")
         when_ns = limit_ns(to_index(when_ns))
         is_plain = key is None and group is None and latest_ns is None and not absolute \
             and not period_ns
@@ -650,12 +655,13 @@ class Scheduler:
         return text_of(lib.py_scheduler_prometheus(self._pointer))
 
 
-class Group:
+class Group(Bound):
     """Timers that are cancelled, paused and resumed together. Its pending timers keep it alive."""
 
     __slots__ = ("_scheduler", "_pointer", "_lease", "__weakref__")
 
     def __init__(self, scheduler: Scheduler) -> None:
+        self._begin()
         pointer = ffi.new("struct htw_group **")
         checked(lib.htw_group_create(scheduler._pointer, pointer))
         self._scheduler = scheduler

@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, Iterator, Optional, TypeVar, overload
 
-from htw._base import checked, text_of, to_index
+from htw._base import Bound, checked, text_of, to_index
 from htw._native import ffi, lib
 
 #: A deadline in ticks that never comes.
@@ -42,7 +42,7 @@ class WheelStats:
     memory_bytes: int
 
 
-class WheelTimer(Generic[T]):
+class WheelTimer(Bound, Generic[T]):
     """A timer for a wheel, with a value of yours. It may be armed again and again."""
 
     __slots__ = ("value", "_memory", "_timer", "_reference", "_wheel", "__weakref__")
@@ -75,7 +75,7 @@ def _is_tick(tick: int) -> int:
     return tick
 
 
-class Wheel(Generic[T]):
+class Wheel(Bound, Generic[T]):
     """A hierarchical timing wheel. Time is a number of ticks that you pass in.
 
     >>> wheel = Wheel()
@@ -95,6 +95,7 @@ class Wheel(Generic[T]):
     """
 
     def __init__(self, size: int = 0, *, strict_fifo: bool = False, start: int = 0) -> None:
+        self._begin()
         self._timers: set[WheelTimer[T]] = set()
         self._token = object()  # not the wheel itself: a timer does not keep it alive
         options = ffi.new("struct htw_wheel_options *")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How timers and schedulers end: references, exceptions, fork, the end of the interpreter."""
+import copy
 import gc
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -180,6 +182,36 @@ def test_lease_has_no_part_in_collections(manual):
     with htw.Purgatory(manual) as purgatory:
         for owner in (manual, manual.group(), purgatory, purgatory.threshold()):
             assert not gc.is_tracked(owner._lease)
+
+
+def test_copies_and_second_initialisations_are_refused(manual):
+    """Both would free something twice."""
+    with htw.Purgatory(manual) as purgatory:
+        wheel = htw.Wheel()
+        owners = [manual, manual.group(), purgatory, purgatory.threshold(), wheel]
+        for thing in [*owners, manual.schedule(1, int), wheel.schedule(1, 1), htw.Request()]:
+            for refused in (copy.copy, copy.deepcopy, pickle.dumps):
+                with pytest.raises(TypeError):
+                    refused(thing)
+        for owner, args in zip(owners, [(), (manual,), (manual,), (purgatory,), ()]):
+            with pytest.raises(RuntimeError):
+                owner.__init__(*args)
+    with pytest.raises(TypeError):
+        manual.schedule(1, int, group=manual)
+    with pytest.raises(ValueError):
+        manual.repeat(1, int, policy=9)
+    assert len(manual._timers) == 1
+
+
+def test_objects_that_were_never_initialised_end_quietly(unraisable):
+    for kind in (htw.Scheduler, htw.Group, htw.Wheel, htw.Purgatory, htw.Threshold):
+        kind.__new__(kind)
+    for refused in (lambda: htw.Scheduler(tick=-1), lambda: htw.Wheel(size=3),
+                    lambda: htw.Scheduler(workers=10**30)):
+        with pytest.raises((ValueError, OverflowError)):
+            refused()
+    gc.collect()
+    assert unraisable == []
 
 
 def test_finalizers_of_one_cycle_may_use_everything():
