@@ -105,3 +105,18 @@ def in_threads(count, function):
         thread.join()
     if errors:
         raise errors[0]
+
+
+def advance_interrupted(scheduler, function):
+    """Advances, and raises KeyboardInterrupt at the first line of a function of this name."""
+    def tracer(frame, event, arg):
+        if frame.f_code.co_name == function:
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            scheduler.advance(1)
+    finally:
+        sys.settrace(before)

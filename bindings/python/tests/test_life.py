@@ -13,7 +13,7 @@ import weakref
 import pytest
 
 import htw
-from conftest import collected, in_child, run_python, wait_until
+from conftest import advance_interrupted, collected, in_child, run_python, wait_until
 from htw import Clock, Outcome
 
 
@@ -175,6 +175,21 @@ def test_last_reference_dropped_in_a_callback_of_the_scheduler():
             assert done.wait(20)
             wait_until(lambda: collected(reference))
     wait_until(lambda: len(os.listdir("/proc/self/task")) <= threads)
+
+
+def test_scheduler_collected_in_its_own_callback_is_closed_by_another_thread():
+    """As when the collector runs there: the scheduler and its timers live on until it is closed."""
+    scheduler, outcome = htw.Scheduler(), []
+    pending = scheduler.schedule(1000, print)
+
+    def callback():
+        scheduler.__del__()
+        outcome.append(pending.cancel())
+
+    scheduler.schedule(0, callback)
+    wait_until(lambda: scheduler.closed)
+    assert len(outcome) == 1 and scheduler._timers == set()
+    assert pending.cancel() is Outcome.GONE
 
 
 def test_lease_has_no_part_in_collections(manual):
@@ -353,6 +368,17 @@ with htw.Scheduler(clock=htw.Clock.MANUAL, workers=0) as scheduler:
     assert (ended.returncode, ended.stdout) == (0, "end\n"), ended.stderr
 
 
+@pytest.mark.parametrize("function", ["py_ended", "_end"])
+def test_interrupt_while_a_timer_ends_leaves_nothing(manual, unraisable, function):
+    payload = Payload()
+    reference = weakref.ref(payload)
+    timer = manual.schedule(1, payload)
+    del payload
+    advance_interrupted(manual, function)
+    assert manual._timers == set() and timer.cancel() is Outcome.GONE
+    assert collected(reference) and unraisable == []
+
+
 def test_signals_in_the_middle_of_callbacks_lose_no_timer():
     """A handler may raise at any instruction, also where the library calls Python."""
     program = """
@@ -513,7 +539,8 @@ def test_fork_while_other_threads_use_everything():
 
 def test_fork_in_a_with_block_leaves_it_quietly():
     program = """
-import htw, os, sys, time
+import htw, os, sys, time, warnings
+warnings.simplefilter("ignore")  # Python 3.12 warns of any fork beside threads
 with htw.Scheduler() as s:
     s.repeat(0.001, int)
     time.sleep(0.02)

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 import htw
-from conftest import collected, in_child, in_threads, wait_until
+from conftest import advance_interrupted, collected, in_child, in_threads, wait_until
 from htw import Purgatory, Reason, Request
 
 
@@ -143,6 +143,15 @@ def test_interrupt_in_a_hook_leaves_the_call(purgatory, unraisable):
     with pytest.raises(KeyboardInterrupt):
         purgatory.watch(other, "a")
     assert other.pending and purgatory.close() == 2 and not other.pending
+
+
+@pytest.mark.parametrize("function", ["py_request_ended", "_end"])
+def test_interrupt_while_a_request_ends_leaves_nothing(purgatory, manual, unraisable, function):
+    request = Wait([])
+    purgatory.watch(request, "a", timeout=0.5)
+    advance_interrupted(manual, function)
+    assert request.ended == [Reason.EXPIRED] and not request.pending
+    assert purgatory._requests == set() and unraisable == []
 
 
 def test_hooks_may_use_the_purgatory(purgatory):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 import random
+import sys
 import weakref
 
 import pytest
@@ -130,7 +131,7 @@ def test_threads_may_share_a_wheel_and_its_timers():
 
     def work(seed):
         rng = random.Random(seed)
-        for _ in range(3000):
+        for _ in range(15_000):
             wheel = rng.choice(wheels)
             try:
                 wheel.schedule(rng.choice(timers), rng.randrange(100))
@@ -139,7 +140,12 @@ def test_threads_may_share_a_wheel_and_its_timers():
             wheel.cancel(rng.choice(timers))
             wheel.next()
 
-    in_threads(4, work)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        in_threads(4, work)
+    finally:
+        sys.setswitchinterval(interval)
     assert [wheel.check() for wheel in wheels] == [0, 0]
     assert sum(len(wheel) for wheel in wheels) == sum(timer.pending for timer in timers)
 
