@@ -1,0 +1,691 @@
+# SPDX-License-Identifier: MIT
+"""The scheduler: timers whose callbacks run in threads of the library, or in a loop of yours."""
+from __future__ import annotations
+
+import atexit
+import enum
+import errno
+import os
+import sys
+import threading
+import warnings
+import weakref
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Callable, NamedTuple, Optional, Type, TypeVar
+
+from htw._base import (
+    NEVER_NS,
+    Bound,
+    Key,
+    Lease,
+    checked,
+    drive,
+    fail,
+    limit_ns,
+    report,
+    text_of,
+    to_bytes,
+    to_index,
+    to_ns,
+    to_seconds,
+)
+from htw._native import ffi, lib
+
+Self = TypeVar("Self", bound="Scheduler")
+
+
+class Outcome(enum.IntEnum):
+    """The outcome of a cancel or a reschedule."""
+
+    GONE = 0  #: the timer has ended
+    CANCELLED = 1  #: the timer was pending; its callback does not run (again)
+    RUNNING = 2  #: the callback is running; after a cancel, this is its last run
+    MOVED = 3  #: the timer has its new deadline or period
+
+
+_OUTCOMES = tuple(Outcome)
+
+
+class Clock(enum.IntEnum):
+    """The clock of a scheduler."""
+
+    MONOTONIC = 0  #: never set; stops while the machine is suspended
+    BOOTTIME = 1  #: never set; continues while the machine is suspended
+    REALTIME = 2  #: the wall clock, in time since 1970; deadlines follow when it is set
+    MANUAL = 3  #: changes only in ``advance()`` and ``set_time()``: for tests
+
+
+class Repeat(enum.IntEnum):
+    """How a timer repeats. Its runs never overlap."""
+
+    SKIP = 0  #: fixed rate; periods that passed during a run are skipped
+    BURST = 1  #: fixed rate; overdue runs follow one another until they have caught up
+    DELAY = 2  #: fixed rate; if a run was overdue, later periods count from its end
+    AFTER = 3  #: fixed delay, from the end of a run to the start of the next one
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The distribution of a duration, in nanoseconds. Percentiles are at most 1/64 too high."""
+
+    count: int
+    sum_ns: int
+    p50_ns: int
+    p90_ns: int
+    p99_ns: int
+    p999_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True)
+class SchedulerStats:
+    """Counters since the scheduler was created; htw/scheduler.h explains each."""
+
+    scheduled: int
+    fired: int
+    cancelled: int
+    handed_back: int
+    runs: int
+    late: int
+    missed: int
+    refused: int
+    moved: int
+    demoted: int
+    wakeups: int
+    empty_wakeups: int
+    pending: int
+    running: int
+    memory_bytes: int
+    lateness: Distribution
+    callback: Distribution
+
+
+class Unexpired(NamedTuple):
+    """A timer that a stop or the cancel of a group has ended without a run."""
+
+    timer: Timer
+    callback: Callable[..., object]
+    args: tuple[Any, ...]
+    deadline_ns: int
+
+
+_new_handle = ffi.new_handle
+_from_handle = ffi.from_handle
+_schedule = lib.py_schedule
+_cancel = lib.htw_cancel
+
+
+class Timer(Bound):
+    """A timer of a scheduler, as its methods return it.
+
+    The scheduler keeps the timer, its callback and its arguments until the timer has ended; then it
+    drops them all, also where the Timer itself lives on. To drop the Timer changes nothing.
+    """
+
+    __slots__ = ("_scheduler", "_group", "_callback", "_args", "_pass_timer", "_reference",
+                 "_handle", "_deadline_ns", "_late_ns", "_missed", "__weakref__")
+
+    def __init__(self, scheduler: Scheduler, group: Optional[Group],
+                 callback: Callable[..., object], args: tuple[Any, ...], pass_timer: bool) -> None:
+        self._scheduler = scheduler
+        self._group = group
+        self._callback: Optional[Callable[..., object]] = callback
+        self._args = args
+        self._pass_timer = pass_timer
+        self._reference: Any = None
+        self._handle = 0
+        self._deadline_ns = NEVER_NS
+        self._late_ns = 0
+        self._missed = 0
+
+    def cancel(self) -> Outcome:
+        """Cancels the timer, and returns the outcome. Does not wait for a callback."""
+        result: int = _cancel(self._scheduler._pointer, self._handle)
+        return _OUTCOMES[result] if result >= 0 else Outcome(checked(result))
+
+    def cancel_wait(self) -> Outcome:
+        """Cancels the timer, waits until its callback is not running, and returns the outcome.
+
+        Raises DeadlockError inside this very callback: the timer is cancelled even so.
+        """
+        return Outcome(checked(drive(lib.htw_cancel_wait, self._scheduler._pointer, self._handle)))
+
+    def reschedule(self, delay: float) -> Outcome:
+        """Gives the timer a new delay, in seconds from now. In its own callback it runs again.
+
+        Returns MOVED, RUNNING (nothing has changed: the callback is running) or GONE.
+        """
+        return self.reschedule_ns(to_ns(delay))
+
+    def reschedule_ns(self, delay_ns: int) -> Outcome:
+        """As reschedule(), in nanoseconds."""
+        return Outcome(checked(lib.htw_reschedule(self._scheduler._pointer, self._handle,
+                                                  limit_ns(delay_ns))))
+
+    def reschedule_at(self, deadline: float) -> Outcome:
+        """As reschedule(), with a deadline of the scheduler's clock."""
+        return self.reschedule_at_ns(to_ns(deadline))
+
+    def reschedule_at_ns(self, deadline_ns: int) -> Outcome:
+        """As reschedule_at(), in nanoseconds."""
+        return Outcome(checked(lib.htw_reschedule_at(self._scheduler._pointer, self._handle,
+                                                     limit_ns(deadline_ns))))
+
+    def set_period(self, period: float) -> Outcome:
+        """Gives a repeating timer another period, in seconds, from its next run on."""
+        return self.set_period_ns(to_ns(period))
+
+    def set_period_ns(self, period_ns: int) -> Outcome:
+        """As set_period(), in nanoseconds."""
+        return Outcome(checked(lib.htw_set_period(self._scheduler._pointer, self._handle,
+                                                  limit_ns(period_ns))))
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler of the timer."""
+        return self._scheduler
+
+    @property
+    def pending(self) -> bool:
+        """Whether the timer waits for a run. False while its callback is running."""
+        return bool(lib.htw_is_pending(self._scheduler._pointer, self._handle))
+
+    @property
+    def deadline_ns(self) -> Optional[int]:
+        """The deadline in nanoseconds of the scheduler's clock; None if the timer has ended."""
+        deadline = ffi.new("int64_t *")
+        if lib.htw_deadline(self._scheduler._pointer, self._handle, deadline) != 0:
+            return None
+        return int(deadline[0])
+
+    @property
+    def deadline(self) -> Optional[float]:
+        """As deadline_ns, in seconds."""
+        deadline_ns = self.deadline_ns
+        return None if deadline_ns is None else to_seconds(deadline_ns)
+
+    @property
+    def run_deadline_ns(self) -> int:
+        """The deadline of the latest run, in nanoseconds; NEVER_NS before the first one."""
+        return self._deadline_ns
+
+    @property
+    def late_ns(self) -> int:
+        """How long after its deadline the latest run started, in nanoseconds."""
+        return self._late_ns
+
+    @property
+    def missed(self) -> int:
+        """Periods that were skipped before the latest run (Repeat.SKIP)."""
+        return self._missed
+
+    def __repr__(self) -> str:
+        state = "ended" if self._callback is None else repr(self._callback)
+        return f"<htw.Timer {self._handle:#x} {state}>"
+
+
+# ---- what the library calls; see native/shim.c
+
+
+def _lost_run(kind: Any, exception: BaseException, traceback: TracebackType) -> None:
+    report(exception, None)
+
+
+def _lost_end(kind: Any, exception: BaseException, traceback: TracebackType) -> None:
+    """A signal handler has raised in the few lines of py_ended(): they are done here again."""
+    names = traceback.tb_frame.f_locals
+    # Without a name for it the timer has its reference still.
+    _end(names["timer"] if "timer" in names else _from_handle(names["object"]))
+    report(exception, None)
+
+
+def _end(timer: Timer) -> None:
+    timer._scheduler._timers.discard(timer)
+    timer._callback = None
+    timer._args = ()
+    timer._group = None
+    timer._reference = None
+
+
+@ffi.def_extern(onerror=_lost_run)
+def py_expired(object: Any, handle: int, deadline_ns: int, late_ns: int, missed: int) -> None:
+    timer: Timer = _from_handle(object)
+    timer._handle = handle  # the call that schedules it may not have returned
+    timer._deadline_ns = deadline_ns
+    timer._late_ns = late_ns
+    timer._missed = missed
+    callback = timer._callback
+    assert callback is not None
+    try:
+        if timer._pass_timer:
+            callback(timer, *timer._args)
+        else:
+            callback(*timer._args)
+    except BaseException as exception:
+        timer._scheduler._report(timer, callback, exception)
+
+
+@ffi.def_extern(onerror=_lost_end)
+def py_ended(object: Any) -> None:
+    timer: Timer = _from_handle(object)
+    _end(timer)
+
+
+@ffi.def_extern(onerror=_lost_run)
+def py_handed_back(list: Any, object: Any, deadline_ns: int) -> None:
+    timer: Timer = _from_handle(object)
+    assert timer._callback is not None
+    _from_handle(list).append(Unexpired(timer, timer._callback, timer._args, deadline_ns))
+
+
+# ---- the end of the interpreter
+
+_live: weakref.WeakSet[Scheduler] = weakref.WeakSet()
+_live_lock = threading.RLock()
+_exiting = False
+
+
+def _stop_all() -> None:
+    """Stops all schedulers: a thread of theirs that needed the GIL later would find none."""
+    global _exiting
+    with _live_lock:
+        _exiting = True
+        schedulers = list(_live)
+    for scheduler in schedulers:
+        try:
+            scheduler.close()
+        except Exception as exception:
+            report(exception, scheduler)
+
+
+atexit.register(_stop_all)
+os.register_at_fork(before=_live_lock.acquire, after_in_parent=_live_lock.release,
+                    after_in_child=_live_lock.release)
+
+ErrorHandler = Callable[[Timer, BaseException], object]
+
+
+class Scheduler(Bound):
+    """Runs callbacks at their time.
+
+    >>> with Scheduler() as scheduler:
+    ...     timer = scheduler.schedule(0.05, print, "hello")
+
+    Callbacks run in threads of the library, two by default, one at a time as the GIL has it; with
+    ``embedded=True`` in the thread that calls process(), with ``clock=Clock.MANUAL, workers=0`` in
+    the one that calls advance(). The GIL is free while the library works or waits.
+
+    Any thread may call any method at any time, also in a callback, except that close(), stop(),
+    advance(), set_time() and process() raise DeadlockError in a callback of the same scheduler.
+
+    An exception of a callback goes to ``on_error(timer, exception)`` if that is given, otherwise to
+    sys.unraisablehook. KeyboardInterrupt, SystemExit and others that are no Exception are raised by
+    the method in which the callback runs, once that is done, if it runs in one.
+
+    Close a scheduler, or use it as a context manager. One that is dropped open is stopped when it
+    is collected, with a ResourceWarning. One that is open when the interpreter ends is stopped
+    then: what is pending does not run, but callbacks that are running are waited for.
+
+    Options, all by keyword (htw/scheduler.h has their ranges):
+
+    ``tick``
+        the length of a tick in seconds; a callback is late by up to a tick.
+    ``workers``, ``expirers``, ``shards``, ``wheel_size``
+        how many threads run callbacks, how many wait for deadlines, how many parts with a lock of
+        their own, how many buckets a level has; 0 workers: those that wait run them. One shard is
+        enough here, unless many threads schedule while others are in C.
+    ``clock``
+        a Clock.
+    ``embedded``
+        no threads: a loop waits for fileno() to become readable, and calls process().
+    ``start_threads``
+        start all threads now, not when they are needed.
+    ``max_pending``
+        the most timers that may be pending; then FullError. 0: no limit.
+    ``timer_slack``, ``late_threshold``
+        in seconds: how much longer threads may sleep; what counts as late in the statistics.
+    ``manual_start``
+        the first value of the manual clock, in seconds.
+    ``thread_name``
+        the prefix of the names of threads.
+    ``on_error``
+        see above.
+    """
+
+    _closed = True  # until there is one
+
+    def __init__(self, *, tick: float = 0.001, workers: int = 2, expirers: int = 0,
+                 shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.MONOTONIC,
+                 embedded: bool = False, start_threads: bool = False, max_pending: int = 0,
+                 timer_slack: float = 0, late_threshold: float = 0, manual_start: float = 0,
+                 thread_name: Optional[str] = None,
+                 on_error: Optional[ErrorHandler] = None) -> None:
+        self._begin()
+        self._timers: set[Timer] = set()
+        self._on_error = on_error
+        options = ffi.new("struct htw_scheduler_options *")
+        lib.htw_scheduler_options_init(options)
+        options.tick_ns = to_ns(tick)
+        options.workers = workers
+        options.expirers = expirers
+        options.shards = shards
+        options.wheel_size = wheel_size
+        options.embedded = embedded
+        options.start_threads = start_threads
+        options.max_pending = max_pending
+        options.timer_slack_ns = to_ns(timer_slack)
+        options.late_threshold_ns = to_ns(late_threshold)
+        options.manual_start_ns = to_ns(manual_start)
+        name = None if thread_name is None else ffi.new("char[]", thread_name.encode())
+        if name is not None:
+            options.thread_name = name
+        pointer = ffi.new("struct htw_scheduler **")
+        with _live_lock:
+            if _exiting:
+                raise RuntimeError("no scheduler can be created while the interpreter ends")
+            checked(lib.py_scheduler_create(pointer, options, int(clock)))
+            # Freed with the last reference, never while a thread is in a call of a method.
+            self._pointer = pointer[0]
+            self._lease = Lease(self._pointer, "htw_scheduler_destroy", None)
+            self._closed = False
+            _live.add(self)
+
+    # ---- life
+
+    def stop(self) -> list[Unexpired]:
+        """Stops the scheduler, and returns the timers that have not run, in no particular order.
+
+        No callback starts any more. Waits for those that are running: so hold no lock that one of
+        them needs. Afterwards scheduling raises StoppedError. A second call returns [].
+        """
+        unexpired: list[Unexpired] = []
+        reference = ffi.new_handle(unexpired)
+        checked(drive(lib.py_scheduler_stop, self._pointer, reference))
+        self._closed = True
+        return unexpired
+
+    def close(self) -> None:
+        """Stops the scheduler, and drops what is pending. Does nothing if it was stopped.
+
+        The memory is freed with the last reference to the scheduler or to one of its timers.
+        """
+        if not self._closed:
+            result = drive(lib.py_scheduler_stop, self._pointer, ffi.NULL)
+            if result != -errno.EOWNERDEAD:  # nothing of it runs in a child process
+                checked(result)
+            self._closed = True
+
+    @property
+    def closed(self) -> bool:
+        """Whether the scheduler was stopped."""
+        return self._closed
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._closed or is_finalizing():
+            return
+        result = lib.py_scheduler_stop(self._pointer, ffi.NULL)
+        if result == -errno.EOWNERDEAD:
+            return
+        warnings.warn(f"unclosed scheduler {self!r}", ResourceWarning, stacklevel=2, source=self)
+        if result == -errno.EDEADLK:
+            # The collector runs in a thread of this scheduler, which is about to run a callback:
+            # the scheduler and its timers live on until that has returned.
+            threading.Thread(target=self.close, name="htw-close").start()
+
+    def _report(self, timer: Timer, callback: object, exception: BaseException) -> None:
+        if self._on_error is None or not isinstance(exception, Exception):
+            report(exception, callback)
+            return
+        try:
+            self._on_error(timer, exception)
+        except BaseException as second:
+            report(second, self._on_error)
+
+    # ---- time
+
+    def now_ns(self) -> int:
+        """The time of the scheduler's clock, in nanoseconds."""
+        return int(lib.htw_scheduler_now(self._pointer))
+
+    def now(self) -> float:
+        """The time of the scheduler's clock, in seconds."""
+        return self.now_ns() / 1e9
+
+    # ---- scheduling
+
+    def schedule(self, delay: float, callback: Callable[..., object], *args: Any,
+                 latest: Optional[float] = None, key: Optional[Key] = None,
+                 keep_existing: bool = False, group: Optional[Group] = None,
+                 pass_timer: bool = False) -> Timer:
+        """Calls ``callback(*args)`` once, `delay` seconds from now; never early.
+
+        ``latest``
+            the longest allowed delay in seconds: the callback runs somewhere between, together with
+            others where possible.
+        ``key``
+            at most one timer of a group, or of those without a group, is pending under a key: a new
+            one replaces it, or with ``keep_existing`` raises KeyExistsError.
+        ``group``
+            the group of the timer.
+        ``pass_timer``
+            call ``callback(timer, *args)``.
+
+        A delay of 0 or less means now, but never inside this call; ``math.inf`` means never, until
+        the timer is rescheduled.
+        """
+        return self.schedule_ns(to_ns(delay), callback, *args,
+                                latest_ns=None if latest is None else to_ns(latest), key=key,
+                                keep_existing=keep_existing, group=group, pass_timer=pass_timer)
+
+    def schedule_ns(self, delay_ns: int, callback: Callable[..., object], *args: Any,
+                    latest_ns: Optional[int] = None, key: Optional[Key] = None,
+                    keep_existing: bool = False, group: Optional[Group] = None,
+                    pass_timer: bool = False) -> Timer:
+        """As schedule(), in nanoseconds."""
+        return self._start(delay_ns, latest_ns, False, 0, 0, callback, args, key, keep_existing,
+                           group, pass_timer)
+
+    def schedule_at(self, deadline: float, callback: Callable[..., object], *args: Any,
+                    latest: Optional[float] = None, key: Optional[Key] = None,
+                    keep_existing: bool = False, group: Optional[Group] = None,
+                    pass_timer: bool = False) -> Timer:
+        """As schedule(), with deadlines of the scheduler's clock in seconds, as now() returns.
+
+        A float has about 200 ns at the present time of Clock.REALTIME: schedule_at_ns() is exact.
+        """
+        return self.schedule_at_ns(to_ns(deadline), callback, *args,
+                                   latest_ns=None if latest is None else to_ns(latest), key=key,
+                                   keep_existing=keep_existing, group=group, pass_timer=pass_timer)
+
+    def schedule_at_ns(self, deadline_ns: int, callback: Callable[..., object], *args: Any,
+                       latest_ns: Optional[int] = None, key: Optional[Key] = None,
+                       keep_existing: bool = False, group: Optional[Group] = None,
+                       pass_timer: bool = False) -> Timer:
+        """As schedule_at(), in nanoseconds."""
+        return self._start(deadline_ns, latest_ns, True, 0, 0, callback, args, key, keep_existing,
+                           group, pass_timer)
+
+    def repeat(self, period: float, callback: Callable[..., object], *args: Any,
+               first: Optional[float] = None, policy: Repeat = Repeat.SKIP,
+               key: Optional[Key] = None, keep_existing: bool = False,
+               group: Optional[Group] = None, pass_timer: bool = False) -> Timer:
+        """Calls ``callback(*args)`` every `period` seconds until the timer is cancelled.
+
+        ``first``
+            the delay of the first run, in seconds; without it, a period.
+        ``policy``
+            how late runs are treated.
+
+        The other options are those of schedule().
+        """
+        return self.repeat_ns(to_ns(period), callback, *args,
+                              first_ns=None if first is None else to_ns(first), policy=policy,
+                              key=key, keep_existing=keep_existing, group=group,
+                              pass_timer=pass_timer)
+
+    def repeat_ns(self, period_ns: int, callback: Callable[..., object], *args: Any,
+                  first_ns: Optional[int] = None, policy: Repeat = Repeat.SKIP,
+                  key: Optional[Key] = None, keep_existing: bool = False,
+                  group: Optional[Group] = None, pass_timer: bool = False) -> Timer:
+        """As repeat(), in nanoseconds."""
+        if period_ns <= 0:
+            raise ValueError("the period must be more than 0")
+        return self._start(period_ns if first_ns is None else first_ns, None, False, period_ns,
+                           Repeat(policy).value, callback, args, key, keep_existing, group, pass_timer)
+
+    def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
+               repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
+               key: Optional[Key], keep_existing: bool, group: Optional[Group],
+               pass_timer: bool) -> Timer:
+        if not callable(callback):
+            raise TypeError(f"the callback {callback!r} is not callable")
+        if group is not None and not isinstance(group, Group):
+            raise TypeError(f"{group!r} is not a Group")
+        when_ns = limit_ns(to_index(when_ns))
+        is_plain = key is None and group is None and latest_ns is None and not absolute \
+            and not period_ns
+        if not is_plain:
+            latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
+            if latest_ns < when_ns:
+                raise ValueError("the latest time is earlier than the first")
+            period_ns = limit_ns(to_index(period_ns))
+            key_bytes = b"" if key is None else to_bytes(key)
+            group_pointer = ffi.NULL if group is None else group._pointer
+        timer = Timer(self, group, callback, args, pass_timer)
+        reference = timer._reference = _new_handle(timer)
+        self._timers.add(timer)
+        # All arguments have their types: from here on nothing raises but a signal handler, and
+        # when it does the timer is in the set, as long as the library knows it.
+        if is_plain:
+            handle = _schedule(self._pointer, when_ns, reference)
+        else:
+            handle = lib.py_schedule_spec(self._pointer, when_ns, latest_ns, absolute, period_ns,
+                                          repeat, key_bytes, len(key_bytes), key is not None,
+                                          bool(keep_existing), group_pointer, reference)
+        if handle == 0:
+            number = ffi.errno
+            _end(timer)
+            fail(-number)
+        timer._handle = handle
+        return timer
+
+    # ---- keys
+
+    def cancel_key(self, key: Key, group: Optional[Group] = None) -> Outcome:
+        """Cancels the timer that is pending or repeats under a key, and returns the outcome."""
+        key_bytes = to_bytes(key)
+        return Outcome(checked(lib.py_cancel_key(
+            self._pointer, ffi.NULL if group is None else group._pointer, key_bytes,
+            len(key_bytes))))
+
+    def has_key(self, key: Key, group: Optional[Group] = None) -> bool:
+        """Whether a timer is pending or repeats under a key."""
+        key_bytes = to_bytes(key)
+        return bool(lib.htw_find_key(self._pointer,
+                                     ffi.NULL if group is None else group._pointer,
+                                     key_bytes, len(key_bytes)))
+
+    def group(self) -> Group:
+        """Creates a group of timers."""
+        return Group(self)
+
+    # ---- embedded, and manual time
+
+    def fileno(self) -> int:
+        """The file descriptor that is readable when process() has something to do (embedded)."""
+        return checked(lib.htw_scheduler_fd(self._pointer))
+
+    def next_ns(self) -> int:
+        """When process() has something to do, by the scheduler's clock; NEVER_NS: no deadline."""
+        return int(lib.htw_scheduler_next(self._pointer))
+
+    def process(self, budget: int = 0) -> bool:
+        """Runs callbacks that are due, in this thread; returns whether more are left (embedded).
+
+        `budget`: the most callbacks to run; 0: all that are due at the start of the call.
+        """
+        return bool(checked(drive(lib.htw_scheduler_process, self._pointer, budget, ffi.NULL)))
+
+    def advance(self, seconds: float) -> None:
+        """Advances the manual clock, and runs all that becomes due, in order."""
+        self.advance_ns(to_ns(seconds))
+
+    def advance_ns(self, nanoseconds: int) -> None:
+        """As advance(), in nanoseconds."""
+        checked(drive(lib.htw_scheduler_advance, self._pointer, limit_ns(nanoseconds)))
+
+    def set_time(self, time: float) -> None:
+        """Sets the manual clock in one step, forward or back."""
+        self.set_time_ns(to_ns(time))
+
+    def set_time_ns(self, time_ns: int) -> None:
+        """As set_time(), in nanoseconds."""
+        checked(drive(lib.htw_scheduler_set_time, self._pointer, limit_ns(time_ns)))
+
+    # ---- statistics
+
+    def __len__(self) -> int:
+        """How many timers are pending."""
+        return int(lib.htw_pending(self._pointer))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def stats(self) -> SchedulerStats:
+        """The statistics; ``dataclasses.asdict()`` makes them a dictionary."""
+        stats = ffi.new("struct htw_scheduler_stats *")
+        lib.htw_scheduler_stats_init(stats)
+        checked(lib.htw_scheduler_get_stats(self._pointer, stats))
+        return SchedulerStats(**{
+            name: Distribution(**{part: getattr(getattr(stats, name), part)
+                                  for part in Distribution.__dataclass_fields__})
+            if name in ("lateness", "callback") else getattr(stats, name)
+            for name in SchedulerStats.__dataclass_fields__})
+
+    def prometheus(self) -> str:
+        """The statistics in the text format of Prometheus."""
+        return text_of(lib.py_scheduler_prometheus(self._pointer))
+
+
+class Group(Bound):
+    """Timers that are cancelled, paused and resumed together. Its pending timers keep it alive."""
+
+    __slots__ = ("_scheduler", "_pointer", "_lease", "__weakref__")
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._begin()
+        pointer = ffi.new("struct htw_group **")
+        checked(lib.htw_group_create(scheduler._pointer, pointer))
+        self._scheduler = scheduler
+        self._pointer = pointer[0]
+        self._lease = Lease(self._pointer, "htw_group_destroy", scheduler._lease)
+
+    def cancel(self) -> list[Unexpired]:
+        """Cancels all timers of the group, and returns those that were pending."""
+        unexpired: list[Unexpired] = []
+        reference = ffi.new_handle(unexpired)
+        checked(drive(lib.py_group_cancel, self._pointer, reference))
+        return unexpired
+
+    def pause(self) -> None:
+        """Pauses the group: no callback of it starts until it is resumed."""
+        checked(lib.htw_group_pause(self._pointer))
+
+    def resume(self) -> None:
+        """Resumes the group: each timer continues with the rest of its delay."""
+        checked(lib.htw_group_resume(self._pointer))
+
+    def __len__(self) -> int:
+        """How many timers of the group are pending, paused or running."""
+        return int(lib.htw_group_count(self._pointer))
+
+    def __bool__(self) -> bool:
+        return True

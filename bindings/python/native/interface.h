@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* interface.h - what the package uses of htw and of shim.c, in the words that cffi reads. `...`
+   stands for what the compiler completes from the headers. */
+
+typedef uint64_t htw_handle;
+
+#define HTW_TICK_NS_MIN ...
+#define HTW_TICK_NS_MAX ...
+#define HTW_CLOCK_MONOTONIC ...
+#define HTW_CLOCK_BOOTTIME ...
+#define HTW_CLOCK_REALTIME ...
+#define HTW_CLOCK_MANUAL ...
+
+const char *htw_version(void);
+const char *htw_strerror(int result);
+
+/* ---- backoff */
+
+struct htw_backoff_options {
+    int64_t initial_ns;
+    int64_t cap_ns;
+    double multiplier;
+    double jitter;
+    uint64_t seed;
+    ...;
+};
+struct htw_backoff {
+    ...;
+};
+void htw_backoff_options_init(struct htw_backoff_options *options);
+int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_options *options);
+int64_t htw_backoff_next(struct htw_backoff *backoff);
+void htw_backoff_reset(struct htw_backoff *backoff);
+unsigned htw_backoff_attempts(const struct htw_backoff *backoff);
+
+/* ---- wheel */
+
+struct htw_wheel;
+struct htw_timer {
+    ...;
+};
+struct py_timer {
+    struct htw_timer timer;
+    void *object;
+};
+struct htw_wheel_options {
+    uint32_t size;
+    bool strict_fifo;
+    uint64_t start;
+    ...;
+};
+struct htw_wheel_stats {
+    uint64_t scheduled;
+    uint64_t moved;
+    uint64_t cancelled;
+    uint64_t expired;
+    uint64_t drained;
+    uint64_t demoted;
+    uint64_t advances;
+    uint64_t pending;
+    uint32_t levels;
+    uint32_t size;
+    uint32_t queued_buckets;
+    uint64_t memory_bytes;
+    ...;
+};
+void htw_wheel_options_init(struct htw_wheel_options *options);
+int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
+void htw_wheel_destroy(struct htw_wheel *wheel);
+bool htw_timer_is_pending(const struct htw_timer *timer);
+uint64_t htw_timer_deadline(const struct htw_timer *timer);
+int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
+int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t earliest,
+                              uint64_t latest);
+bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
+uint64_t htw_wheel_next(struct htw_wheel *wheel);
+uint64_t htw_wheel_now(const struct htw_wheel *wheel);
+size_t htw_wheel_count(const struct htw_wheel *wheel);
+int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
+int htw_wheel_check(const struct htw_wheel *wheel);
+void htw_wheel_stats_init(struct htw_wheel_stats *stats);
+int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
+void *py_wheel_poll(struct htw_wheel *wheel, uint64_t now);
+int py_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, void *objects[], size_t max,
+                        size_t budget, size_t *ret_count);
+void *py_wheel_drain(struct htw_wheel *wheel);
+char *py_wheel_dump(const struct htw_wheel *wheel);
+
+/* ---- scheduler */
+
+struct htw_scheduler;
+struct htw_group;
+struct htw_distribution {
+    uint64_t count;
+    uint64_t sum_ns;
+    uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
+    uint64_t max_ns;
+};
+struct htw_scheduler_options {
+    int64_t tick_ns;
+    uint32_t wheel_size;
+    uint32_t shards;
+    uint32_t expirers;
+    uint32_t workers;
+    bool embedded;
+    bool start_threads;
+    uint64_t max_pending;
+    int64_t timer_slack_ns;
+    int64_t late_threshold_ns;
+    int64_t manual_start_ns;
+    const char *thread_name;
+    ...;
+};
+struct htw_scheduler_stats {
+    uint64_t scheduled;
+    uint64_t fired;
+    uint64_t cancelled;
+    uint64_t handed_back;
+    uint64_t runs;
+    uint64_t late;
+    uint64_t missed;
+    uint64_t refused;
+    uint64_t moved;
+    uint64_t demoted;
+    uint64_t wakeups;
+    uint64_t empty_wakeups;
+    uint64_t pending;
+    uint64_t running;
+    uint64_t memory_bytes;
+    struct htw_distribution lateness;
+    struct htw_distribution callback;
+    ...;
+};
+void htw_scheduler_options_init(struct htw_scheduler_options *options);
+int py_scheduler_create(struct htw_scheduler **ret_scheduler, struct htw_scheduler_options *options,
+                        int clock);
+int py_scheduler_stop(struct htw_scheduler *scheduler, void *list);
+int htw_scheduler_destroy(struct htw_scheduler *scheduler);
+int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
+htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *object);
+htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns, int64_t latest_ns,
+                            bool absolute, int64_t period_ns, int repeat, const char *key,
+                            size_t key_size, bool has_key, bool keep_existing,
+                            struct htw_group *group, void *object);
+int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
+int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
+int py_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const char *key,
+                  size_t key_size);
+htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
+                        size_t key_size);
+int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t delay_ns);
+int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns);
+int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns);
+bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
+int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns);
+uint64_t htw_pending(const struct htw_scheduler *scheduler);
+int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
+void htw_group_destroy(struct htw_group *group);
+int64_t py_group_cancel(struct htw_group *group, void *list);
+int htw_group_pause(struct htw_group *group);
+int htw_group_resume(struct htw_group *group);
+uint64_t htw_group_count(struct htw_group *group);
+int htw_scheduler_fd(struct htw_scheduler *scheduler);
+int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
+int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count);
+int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
+int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);
+void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
+int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats);
+char *py_scheduler_prometheus(struct htw_scheduler *scheduler);
+
+/* ---- purgatory */
+
+struct htw_purgatory;
+struct htw_threshold;
+struct htw_key {
+    const void *bytes;
+    size_t size;
+};
+struct htw_request {
+    ...;
+};
+struct py_request {
+    struct htw_request request;
+    void *object;
+};
+struct htw_purgatory_stats {
+    uint64_t submitted;
+    uint64_t completed;
+    uint64_t expired;
+    uint64_t cancelled;
+    uint64_t closed;
+    uint64_t pending;
+    uint64_t delayed;
+    uint64_t watched;
+    uint64_t keys;
+    uint64_t alarms;
+    uint64_t memory_bytes;
+    uint64_t waits[...];
+    uint64_t waited_ms;
+    ...;
+};
+int py_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
+                        uint32_t shards);
+int64_t py_purgatory_close(struct htw_purgatory *purgatory);
+int htw_purgatory_destroy(struct htw_purgatory *purgatory);
+int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
+                                          struct htw_request *request, const struct htw_key *keys,
+                                          size_t key_count, int64_t timeout_ns);
+bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request);
+bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request);
+int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
+                            int64_t timeout_ns);
+int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size);
+int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
+                                    size_t key_size, uint64_t max);
+int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size);
+int64_t py_purgatory_cancel_key(struct htw_purgatory *purgatory, const char *key, size_t key_size);
+int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size);
+int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
+                         struct htw_threshold **ret_threshold);
+int htw_threshold_destroy(struct htw_threshold *threshold);
+int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
+                        uint64_t value, int64_t timeout_ns);
+int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value);
+int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value);
+int64_t py_threshold_end_all(struct htw_threshold *threshold, int reason);
+uint64_t htw_threshold_value(struct htw_threshold *threshold);
+void htw_purgatory_stats_init(struct htw_purgatory_stats *stats);
+int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats);
+char *py_purgatory_prometheus(struct htw_purgatory *purgatory);
+
+/* ---- the rest of shim.c, and what Python defines for it */
+
+void free(void *memory);
+void py_unraisable(uintptr_t exception, uintptr_t object);
+void py_untrack(uintptr_t object);
+
+extern "Python" void py_expired(void *, htw_handle, int64_t, int64_t, uint64_t);
+extern "Python" void py_ended(void *);
+extern "Python" void py_handed_back(void *, void *, int64_t);
+extern "Python" bool py_try_complete(void *);
+extern "Python" void py_on_complete(void *, int);
+extern "Python" void py_request_ended(void *);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shim.c - the few functions between htw and the package that are better written in C: those that
+ * fill in structs, that need a FILE, and the callbacks, which pass scalars on to Python.
+ *
+ * cffi releases the GIL around each function that Python calls, and takes it around each that is
+ * declared `extern "Python"`, in whatever thread that is. So nothing here holds it, and a call that
+ * blocks in C blocks no Python thread.
+ *
+ * The argument of a timer or request is a handle of cffi to its Python object. The object is kept
+ * alive until the release hook, which the library calls exactly once.
+ */
+#include <htw/htw.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* declared by cffi below, in the same file */
+static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int64_t late_ns,
+                       uint64_t missed);
+static void py_ended(void *object);
+static void py_handed_back(void *list, void *object, int64_t deadline_ns);
+static _Bool py_try_complete(void *object);
+static void py_on_complete(void *object, int reason);
+static void py_request_ended(void *object);
+
+/* Reports an exception as sys.unraisablehook is told of one. Both are id() of objects that the
+   caller keeps alive. */
+static void py_unraisable(uintptr_t exception, uintptr_t object) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *value = (PyObject *)exception;
+    PyErr_SetObject((PyObject *)Py_TYPE(value), value);
+    PyErr_WriteUnraisable((PyObject *)object);
+    PyGILState_Release(state);
+}
+
+/* Hides an object from the collector of cycles. `object` is its id(). */
+static void py_untrack(uintptr_t object) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject_GC_UnTrack((void *)object);
+    PyGILState_Release(state);
+}
+
+/* ---- wheel */
+
+struct py_timer {
+    struct htw_timer timer;
+    void *object;
+};
+
+static void *py_object_of(struct htw_timer *timer) {
+    return timer == NULL ? NULL : HTW_CONTAINER_OF(timer, struct py_timer, timer)->object;
+}
+
+static void *py_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
+    return py_object_of(htw_wheel_poll(wheel, now));
+}
+
+/* At most 64 timers. */
+static int py_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, void *objects[], size_t max,
+                               size_t budget, size_t *ret_count) {
+    struct htw_timer *timers[64];
+    if (max > sizeof timers / sizeof timers[0])
+        max = sizeof timers / sizeof timers[0];
+    int result = htw_wheel_poll_batch(wheel, now, timers, max, budget, ret_count);
+    if (result >= 0)
+        for (size_t i = 0; i < *ret_count; i++)
+            objects[i] = py_object_of(timers[i]);
+    return result;
+}
+
+static void *py_wheel_drain(struct htw_wheel *wheel) {
+    return py_object_of(htw_wheel_drain(wheel));
+}
+
+/* Returns what a function has written to a stream, to be freed; NULL and errno if it failed. */
+#define PY_TEXT_OF(call)                             \
+    char *text = NULL;                               \
+    size_t size = 0;                                 \
+    FILE *stream = open_memstream(&text, &size);     \
+    if (stream == NULL)                              \
+        return NULL;                                 \
+    int result = (call);                             \
+    if (fclose(stream) != 0 && result == 0)          \
+        result = -errno;                             \
+    if (result != 0) {                               \
+        free(text);                                  \
+        errno = -result;                             \
+        return NULL;                                 \
+    }                                                \
+    return text
+
+static char *py_wheel_dump(const struct htw_wheel *wheel) {
+    PY_TEXT_OF(htw_wheel_dump(wheel, stream));
+}
+
+/* ---- scheduler */
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    py_expired(arg, expiration->handle, expiration->deadline_ns, expiration->late_ns,
+               expiration->missed);
+}
+
+/* A scheduler also has timers of purgatories, which are the library's own. */
+static void hand_back(void *context, const struct htw_unexpired *unexpired) {
+    if (context != NULL && unexpired->callback == run)
+        py_handed_back(context, unexpired->arg, unexpired->deadline_ns);
+}
+
+static int py_scheduler_create(struct htw_scheduler **ret_scheduler,
+                               struct htw_scheduler_options *options, int clock) {
+    options->clock = (enum htw_clock)clock;
+    return htw_scheduler_create(ret_scheduler, options);
+}
+
+static int py_scheduler_stop(struct htw_scheduler *scheduler, void *list) {
+    return htw_scheduler_stop(scheduler, hand_back, list);
+}
+
+/* Returns 0 and sets errno on failure. */
+static htw_handle schedule(struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+    htw_handle handle = 0;
+    int result = htw_schedule_spec(scheduler, spec, &handle, NULL);
+    if (result == 0)
+        return handle;
+    errno = -result;
+    return 0;
+}
+
+static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *object) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = object;
+    spec.when_ns = when_ns;
+    spec.latest_ns = when_ns;
+    spec.release = py_ended;
+    return schedule(scheduler, &spec);
+}
+
+static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns,
+                                   int64_t latest_ns, _Bool absolute, int64_t period_ns, int repeat,
+                                   const char *key, size_t key_size, _Bool has_key,
+                                   _Bool keep_existing, struct htw_group *group, void *object) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = object;
+    spec.when_ns = when_ns;
+    spec.latest_ns = latest_ns;
+    spec.absolute = absolute;
+    spec.period_ns = period_ns;
+    spec.repeat = (enum htw_repeat)repeat;
+    spec.key = has_key ? key : NULL;
+    spec.key_size = has_key ? key_size : 0;
+    spec.keep_existing = keep_existing;
+    spec.group = group;
+    spec.release = py_ended;
+    return schedule(scheduler, &spec);
+}
+
+static int py_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const char *key,
+                         size_t key_size) {
+    return htw_cancel_key(scheduler, group, key, key_size, NULL);
+}
+
+static int64_t py_group_cancel(struct htw_group *group, void *list) {
+    return htw_group_cancel(group, hand_back, list);
+}
+
+static char *py_scheduler_prometheus(struct htw_scheduler *scheduler) {
+    PY_TEXT_OF(htw_scheduler_prometheus(scheduler, stream));
+}
+
+/* ---- purgatory */
+
+struct py_request {
+    struct htw_request request;
+    void *object;
+};
+
+static void *object_of_request(struct htw_request *request) {
+    return HTW_CONTAINER_OF(request, struct py_request, request)->object;
+}
+
+static bool try_complete(void *context, struct htw_request *request) {
+    (void)context;
+    return py_try_complete(object_of_request(request));
+}
+
+static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    py_on_complete(object_of_request(request), (int)reason);
+}
+
+static void request_ended(void *context, struct htw_request *request) {
+    (void)context;
+    py_request_ended(object_of_request(request));
+}
+
+static int py_purgatory_create(struct htw_purgatory **ret_purgatory,
+                               struct htw_scheduler *scheduler, uint32_t shards) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    options.try_complete = try_complete;
+    options.on_complete = on_complete;
+    options.release = request_ended;
+    options.shards = shards;
+    return htw_purgatory_create(ret_purgatory, scheduler, &options);
+}
+
+static int64_t py_purgatory_close(struct htw_purgatory *purgatory) {
+    return htw_purgatory_close(purgatory, NULL, NULL);
+}
+
+static int64_t py_purgatory_cancel_key(struct htw_purgatory *purgatory, const char *key,
+                                       size_t key_size) {
+    return htw_purgatory_cancel_key(purgatory, key, key_size, NULL, NULL);
+}
+
+static int64_t py_threshold_end_all(struct htw_threshold *threshold, int reason) {
+    return htw_threshold_end_all(threshold, (enum htw_reason)reason, NULL, NULL);
+}
+
+static char *py_purgatory_prometheus(struct htw_purgatory *purgatory) {
+    PY_TEXT_OF(htw_purgatory_prometheus(purgatory, stream));
+}
