@@ -14,6 +14,8 @@
  * Items leave in the order in which they came. Consumers that wait are served in order of arrival,
  * but a new consumer may take an item just before the one that waits is asked.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <htw/purgatory.h>
 
 #include <errno.h>

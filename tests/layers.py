@@ -10,7 +10,7 @@ LAYERS = {
         r"(wheel/.*|base/(heap|bitmap|list))\.[ch]",
         r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
     "scheduler": (
-        r"(scheduler/.*|base/(slab|alarm|lock|lock_rank|mutex|counter|histogram|divisor|backoff|fork|clock|cpu|random|prometheus|alloc(_system)?))\.[ch]",
+        r"(scheduler/.*|base/(slab|alarm|lock|lock_rank|mutex|counter|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
         r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory).*"),
     "purgatory": (
         r"(purgatory/.*|base/key_table)\.[ch]",

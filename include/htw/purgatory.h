@@ -278,7 +278,7 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  *
  * @param request    initialised; it must not wait.
  * @param keys       are copied. Duplicates count once.
- * @param key_count  1 to UINT32_MAX.
+ * @param key_count  1 to UINT32_MAX; on 32-bit machines to SIZE_MAX / 64.
  * @param timeout_ns in nanoseconds, from now. 0 or less: the request expires at once, in a
  *                   callback of the scheduler (or at the end of this call). HTW_NEVER_NS: never. It
  *                   never ends early; it can be late like any timer of the scheduler. It is a

@@ -142,10 +142,12 @@ enum htw_outcome {
 /** The clock of a scheduler. */
 enum htw_clock {
     HTW_CLOCK_MONOTONIC = 0, /**< never set; stops while the machine is suspended */
-    HTW_CLOCK_BOOTTIME = 1,  /**< never set; continues while the machine is suspended */
+    /** Never set; continues while the machine is suspended. Only on Linux: elsewhere -EINVAL. */
+    HTW_CLOCK_BOOTTIME = 1,
     /**
      * The wall clock, in nanoseconds since 1970. When it is set, forward or back, deadlines follow.
-     * So do delays, which are added to its value when they are scheduled.
+     * So do delays, which are added to its value when they are scheduled. On other systems than Linux
+     * it takes up to a second until a sleeping thread notices, which wakes up each second for that.
      */
     HTW_CLOCK_REALTIME = 2,
     /** Changes only in htw_scheduler_advance() and htw_scheduler_set_time(): for tests. */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alarm.h - what a thread sleeps on until a deadline: a kernel timer with a file descriptor
- * (timerfd), set to an absolute time of a kernel clock.
+ * alarm.h - what a thread sleeps on until a deadline, and what an event loop polls: an absolute time
+ * of a kernel clock.
  *
- * A thread that arms an earlier deadline sets the timer to it and does not wake the sleeper, as it
- * would have to with a condition variable. A timerfd ignores the timer slack of threads, notices
- * that the wall clock was set, and can be polled in an event loop.
+ * alarm.c is the form of Linux, a kernel timer with a file descriptor (timerfd). A thread that arms
+ * an earlier deadline sets the timer to it and does not wake the sleeper. A timerfd ignores the
+ * timer slack of threads, and notices at once that the wall clock was set.
+ *
+ * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the sleeper waits for a
+ * condition, and a thread that arms an earlier deadline wakes it. For an event loop, a thread of
+ * the alarm sleeps in this way and writes to a pipe. It notices that the wall clock was set
+ * HTW__ALARM_CHECK_NS later at most, for which a sleeper on that clock wakes up as often.
  */
 #ifndef HTW_SRC_BASE_ALARM_H
 #define HTW_SRC_BASE_ALARM_H
@@ -16,14 +21,30 @@
 #include <stdint.h>
 #include <time.h>
 
+#ifdef HTW_PORTABLE
+#define HTW__ALARM_CHECK_NS INT64_C(1000000000)
+#endif
+
 struct htw__alarm {
-    struct htw__mutex mutex; /* guards `at_ns` and the setting of the timer */
+    struct htw__mutex mutex; /* guards what follows and the setting of the timer */
     int64_t at_ns; /* the earliest time it was set to since the last reset; INT64_MAX: none */
     clockid_t clock;
-    int fd;
+    int fd; /* for an event loop: readable while it rings */
+#ifdef HTW_PORTABLE
+    pthread_cond_t changed; /* `rings_ns` or `ending` */
+    int64_t rings_ns;       /* the time it is set to; INT64_MAX: none */
+    int64_t ahead_ns;       /* how far the clock was ahead of the monotonic one */
+    /* Unless it is blocking: */
+    pthread_t thread;
+    int write_fd;
+    bool rings;   /* there is a byte in the pipe */
+    bool was_set; /* it rings since the wall clock was set, and so until it is cleared */
+    bool ending;
+#endif
 };
 
-/* 0, or a negative errno: -EMFILE, -ENFILE, -ENOMEM. `blocking`: for htw__alarm_wait(). */
+/* 0, or a negative errno: -EMFILE, -ENFILE, -ENOMEM. `clock`: CLOCK_MONOTONIC, CLOCK_REALTIME or, on
+   Linux, CLOCK_BOOTTIME. `blocking`: for htw__alarm_wait(), and not for an event loop. */
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking);
 void htw__alarm_fini(struct htw__alarm *alarm);
 

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* Cannot fail: Linux has had all three clocks since 2.6.39. */
+/* Cannot fail: Linux has had all three clocks since 2.6.39, and POSIX systems have those two. */
 static int64_t read_ns(clockid_t id) {
     struct timespec now;
     clock_gettime(id, &now);
@@ -15,9 +15,11 @@ int64_t htw__clock_monotonic_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 
+#ifndef HTW_PORTABLE
 int64_t htw__clock_boottime_ns(void) {
     return read_ns(CLOCK_BOOTTIME);
 }
+#endif
 
 int64_t htw__clock_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);

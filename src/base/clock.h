@@ -8,7 +8,7 @@
 /* Nanoseconds since a moment before the start of the program. Never goes back. */
 int64_t htw__clock_monotonic_ns(void);
 
-/* The same, but continues while the machine is suspended. */
+/* The same, but continues while the machine is suspended. Only Linux has it. */
 int64_t htw__clock_boottime_ns(void);
 
 /* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set forward or back. */

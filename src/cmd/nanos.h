@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-__extension__ typedef __int128 htw__nanos;
+__extension__ typedef __int128 htw__nanos; /* 64-bit machines have it */
 
 #define HTW__NS_PER_US INT64_C(1000)
 #define HTW__NS_PER_MS INT64_C(1000000)

@@ -9,11 +9,10 @@
 #ifndef HTW_SRC_PURGATORY_CPU_H
 #define HTW_SRC_PURGATORY_CPU_H
 
+#include "../base/cpu.h"
 #include "key_pool.h"
 #include "state.h"
 #include "wait_histogram.h"
-
-#include <sched.h>
 
 #define HTW__TIMEOUT_TICK_NS 1000u
 
@@ -60,7 +59,7 @@ static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
 
 /* Of the CPU on which this thread runs. */
 static inline struct htw__cpu *htw__cpu_here(const struct htw_purgatory *purgatory) {
-    return &purgatory->cpus[(uint32_t)sched_getcpu() % purgatory->cpu_count];
+    return &purgatory->cpus[htw__cpu_current() % purgatory->cpu_count];
 }
 
 #endif /* HTW_SRC_PURGATORY_CPU_H */

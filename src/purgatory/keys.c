@@ -10,8 +10,11 @@ static bool is_valid(const void *key, size_t size) {
     return size <= UINT32_MAX && (key != NULL || size == 0);
 }
 
+/* No block of memory for so many keys is longer than a size_t can say. */
+#define KEYS_MAX (SIZE_MAX / 64 < UINT32_MAX ? SIZE_MAX / 64 : UINT32_MAX)
+
 bool htw__keys_are_valid(const struct htw_key *keys, size_t count) {
-    if (keys == NULL || count == 0 || count > UINT32_MAX)
+    if (keys == NULL || count == 0 || count > KEYS_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
         if (!is_valid(keys[i].bytes, keys[i].size))

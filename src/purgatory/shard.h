@@ -32,8 +32,9 @@ struct htw__purgatory_shard {
     struct htw_purgatory *purgatory;
 };
 
-_Static_assert(offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
-               "the buckets begin a cache line");
+_Static_assert(sizeof(void *) != 8 ||
+                   offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
+               "on 64-bit machines the buckets begin a cache line");
 
 void htw__purgatory_shard_init(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory);
 void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES == HTW__SLOT_BYTES,
-               "a key and its bytes fill a slot");
+_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES <= HTW__SLOT_BYTES,
+               "a key and its bytes fit into a slot");
 _Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node has the address of its key");
 _Static_assert(offsetof(struct htw__watch, _link) == 0, "a link has the address of its watch");
 

@@ -104,7 +104,7 @@ static void count_table(struct htw__shard *shard, const struct htw__attributes *
                         size_t before) {
     if (attributes->group != NULL)
         htw__counter_add(&shard->attributes_bytes,
-                         htw__key_table_memory(attributes->group->keys) - before);
+                         (uint64_t)htw__key_table_memory(attributes->group->keys) - before);
 }
 
 void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes) {

@@ -18,7 +18,7 @@ struct htw__clock {
     bool is_settable;         /* it may jump; durations then use another clock: steady.h */
 };
 
-/* NULL: there is no such clock. */
+/* NULL: there is no such clock, or this system does not have it. */
 const struct htw__clock *htw__clock_of(enum htw_clock clock);
 
 /* Whether time changes only in htw_scheduler_advance() and htw_scheduler_set_time(). */
@@ -55,8 +55,9 @@ static inline uint64_t htw__tick_due(const struct htw_scheduler *scheduler, int6
 
 /* When a tick begins. */
 static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64_t tick) {
-    htw__uint128 ns = (htw__uint128)tick * scheduler->tick.value;
-    return ns > INT64_MAX ? HTW_NEVER_NS : (int64_t)ns;
+    uint64_t ns;
+    bool overflows = __builtin_mul_overflow(tick, scheduler->tick.value, &ns);
+    return overflows || ns > INT64_MAX ? HTW_NEVER_NS : (int64_t)ns;
 }
 
 /* `now` and a delay; HTW_NEVER_NS where the sum does not fit. A negative delay counts as 0. */

@@ -3,11 +3,11 @@
    over. */
 #include "expirer.h"
 
+#include "../base/thread.h"
 #include "clocks.h"
 #include "executor.h"
 #include "run.h"
 #include "shard.h"
-#include "thread.h"
 #include "workers.h"
 
 /* How often a thread that could sleep looks for batches that wait behind a callback. */

@@ -14,15 +14,15 @@ void htw__group_remove(struct htw_group *group, struct htw__member *member) {
     htw__group_free_if_unused(group);
 }
 
-static void add_bytes(struct htw_group *group, size_t bytes) {
+static void add_bytes(struct htw_group *group, uint64_t bytes) {
     htw__counter_add(&group->shard->attributes_bytes, bytes);
 }
 
 static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->scheduler->allocator;
-    add_bytes(group, 0 - sizeof(*group));
+    add_bytes(group, 0 - (uint64_t)sizeof(*group));
     if (group->keys != NULL) {
-        add_bytes(group, 0 - sizeof(*group->keys));
+        add_bytes(group, 0 - (uint64_t)sizeof(*group->keys));
         htw__key_table_fini(group->keys);
         htw__release(allocator, group->keys, sizeof(*group->keys));
     }

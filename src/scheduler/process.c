@@ -75,7 +75,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
         error = begin_drive(scheduler);
     if (error != 0)
         return error;
-    bool more;
+    bool more = false;
     size_t count = process(scheduler, budget == 0 ? SIZE_MAX : budget, &more);
     if (htw__is_child(scheduler))
         return -EOWNERDEAD;

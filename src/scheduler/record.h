@@ -35,6 +35,13 @@ enum htw__state {
 struct htw__attributes;
 struct htw__shard;
 
+/* Where pointers are short, the status stays at the end of the cell. */
+#if UINTPTR_MAX > UINT32_MAX
+#define HTW__RECORD_PADDING
+#else
+#define HTW__RECORD_PADDING uint64_t _padding;
+#endif
+
 struct htw__record {
     union {
         struct htw__cell cell;
@@ -57,12 +64,15 @@ struct htw__record {
                 void *arg;
                 struct htw__attributes *attributes;
             };
-            int64_t deadline_ns; /* while the timer is paused: the time that remains */
+            alignas(8) int64_t deadline_ns; /* while the timer is paused: the time that remains */
+            HTW__RECORD_PADDING
             _Atomic uint64_t status;
         };
     };
 };
 _Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
+_Static_assert(offsetof(struct htw__record, status) == offsetof(struct htw__cell, status),
+               "the slab and the scheduler mean the same status");
 
 static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw__record, timer);

@@ -6,14 +6,13 @@
 
 #include "../base/assert.h"
 #include "../base/counter.h"
+#include "../base/cpu.h"
 #include "../base/key_table.h"
 #include "../base/lock.h"
 #include "clocks.h"
 #include "record.h"
 #include "state.h"
 #include "wake.h"
-
-#include <sched.h>
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
@@ -58,7 +57,7 @@ void htw__shard_fini(struct htw__shard *shard);
 
 /* The shard that a thread on this CPU arms on. */
 static inline struct htw__shard *htw__shard_here(const struct htw_scheduler *scheduler) {
-    uint32_t cpu = (uint32_t)sched_getcpu(); /* a load; any number where the kernel has no answer */
+    uint32_t cpu = htw__cpu_current();
     uint32_t count = scheduler->shard_count;
     return &scheduler->shards[cpu < count ? cpu : cpu % count];
 }

@@ -6,15 +6,17 @@
 #include "clocks.h"
 
 int htw__waker_init(struct htw__waker *waker, const struct htw_scheduler *scheduler) {
-    *waker = (struct htw__waker) { .alarm = { .fd = -1 }, .scheduler = scheduler };
+    *waker = (struct htw__waker) { .scheduler = scheduler };
     HTW__ANNOTATE_ATOMIC(&waker->cleanup, sizeof(waker->cleanup));
-    return htw__is_manual(scheduler)
-               ? 0
-               : htw__alarm_init(&waker->alarm, scheduler->clock->id, !scheduler->embedded);
+    if (htw__is_manual(scheduler))
+        return 0;
+    int error = htw__alarm_init(&waker->alarm, scheduler->clock->id, !scheduler->embedded);
+    waker->has_alarm = error == 0;
+    return error;
 }
 
 void htw__waker_fini(struct htw__waker *waker) {
-    if (waker->alarm.fd >= 0)
+    if (waker->has_alarm)
         htw__alarm_fini(&waker->alarm);
 }
 

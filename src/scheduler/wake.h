@@ -11,8 +11,9 @@
 
 /* The part of an expirer that other threads use. */
 struct htw__waker {
-    struct htw__alarm alarm; /* manual time: none, and fd is -1 */
-    _Atomic bool cleanup;    /* the expirer is to clean up, and the alarm is set for that */
+    struct htw__alarm alarm; /* manual time: none */
+    bool has_alarm;
+    _Atomic bool cleanup; /* the expirer is to clean up, and the alarm is set for that */
     const struct htw_scheduler *scheduler;
 };
 

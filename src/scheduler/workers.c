@@ -3,8 +3,8 @@
 #include "workers.h"
 
 #include "../base/clock.h"
+#include "../base/thread.h"
 #include "run.h"
-#include "thread.h"
 
 /* Enough that expirers and workers rarely wait for each other. */
 #define BATCHES_PER_WORKER 4u

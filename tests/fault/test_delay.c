@@ -371,7 +371,7 @@ static const char *why_wrong(const struct scenario *scenario) {
 static void describe(const struct scenario *scenario, const char *why) {
     fail_msg("%s: %s: %s %u fails with %s%s: status %d\nout: %s\nrest: %s\nother: %s\nerr: %s",
              scenario->name, why, fault_names[fault_plan->call], fault_plan->number,
-             fault_plan->error == FAULT_SHORT ? "a part" : strerrorname_np(fault_plan->error),
+             fault_plan->error == FAULT_SHORT ? "a part" : strerror(fault_plan->error),
              fault_plan->is_lasting ? " for good" : "", outcome.status, outcome.out, outcome.rest,
              outcome.other, outcome.err);
 }

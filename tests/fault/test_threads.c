@@ -18,8 +18,13 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*main)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*main)(void *), void *arg);
+#ifndef HTW_PORTABLE
 int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
+#else
+int __real_pipe(int fds[2]);
+int __wrap_pipe(int fds[2]);
+#endif
 
 /* How many calls succeed before one fails; negative: all do. */
 static _Atomic int threads_left = -1, timers_left = -1;
@@ -42,12 +47,21 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return EAGAIN;
 }
 
+#ifndef HTW_PORTABLE
 int __wrap_timerfd_create(int clock, int flags) {
     if (!refuses(&timers_left))
         return __real_timerfd_create(clock, flags);
     errno = timer_error;
     return -1;
 }
+#else /* what an alarm of an embedded scheduler has instead */
+int __wrap_pipe(int fds[2]) {
+    if (!refuses(&timers_left))
+        return __real_pipe(fds);
+    errno = timer_error;
+    return -1;
+}
+#endif
 
 static int relent(void **state) {
     (void)state;
@@ -243,6 +257,7 @@ static void later_worker_is_started_when_there_is_room_again(void **state) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
+#ifndef HTW_PORTABLE
 static void create_that_lacks_a_timer_answers_why(void **state) {
     (void)state;
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
@@ -257,6 +272,27 @@ static void create_that_lacks_a_timer_answers_why(void **state) {
             atomic_store(&timers_left, left);
             assert_refused(&options, &memory, -errors[i]);
         }
+    failing_allocator_fini(&memory);
+}
+#endif
+
+static void create_embedded_that_lacks_a_timer_answers_why(void **state) {
+    (void)state;
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    struct htw_scheduler_options options = options_of(1, 0);
+    options.allocator = &memory.allocator;
+    options.embedded = true;
+    unsigned files = entries_of("/proc/self/fd");
+    timer_error = EMFILE;
+    atomic_store(&timers_left, 0);
+    assert_refused(&options, &memory, -EMFILE);
+#ifdef HTW_PORTABLE
+    atomic_store(&timers_left, -1);
+    atomic_store(&threads_left, 0);
+    assert_refused(&options, &memory, -ENOMEM);
+#endif
+    assert_int_equal(entries_of("/proc/self/fd"), files);
     failing_allocator_fini(&memory);
 }
 
@@ -284,7 +320,10 @@ int main(void) {
         CASE(destroy_after_threads_were_refused_ends_those_that_started),
         CASE(later_worker_that_is_refused_is_done_without),
         CASE(later_worker_is_started_when_there_is_room_again),
+#ifndef HTW_PORTABLE
         CASE(create_that_lacks_a_timer_answers_why),
+#endif
+        CASE(create_embedded_that_lacks_a_timer_answers_why),
         CASE(create_on_the_manual_clock_needs_no_timer),
     };
     return cmocka_run_group_tests(tests, count_tasks, NULL);

@@ -72,7 +72,7 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
         w->deadline_ns = HTW_NEVER_NS;
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(below(4) == 0 ? &model.scheduler_memory : &model.memory,
-                               1 + below(8), below(2) == 0);
+                               1 + (size_t)below(8), below(2) == 0);
     return w;
 }
 
@@ -241,7 +241,7 @@ static void step_set_timeout(void) {
     bool runs = w->pending && w->deadline_ns != HTW_NEVER_NS;
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(below(2) == 0 ? &model.scheduler_memory : &model.memory,
-                               1 + below(4), below(2) == 0);
+                               1 + (size_t)below(4), below(2) == 0);
     int result = htw_request_set_timeout(model.purgatory, &w->request, timeout_ns);
     failing_allocator_relent(&model.memory);
     failing_allocator_relent(&model.scheduler_memory);

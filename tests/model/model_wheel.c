@@ -274,7 +274,7 @@ static struct history_op choose_op(struct random_source *source, const struct hi
         op.tick = random_one_in(source, 4) ? HTW_NEVER_TICK : random_magnitude(source);
         break;
     case HISTORY_REFUSE:
-        op.max = 1 + random_below(source, 3);
+        op.max = 1 + (size_t)random_below(source, 3);
         break;
     case HISTORY_CANCEL:
     case HISTORY_NEXT:

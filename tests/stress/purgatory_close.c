@@ -102,7 +102,7 @@ static int submit(struct request *request) {
         result =
             stress_await_value(&request->base, request->threshold, value, some_timeout(random));
     } else {
-        request->key_count = 1 + random_below(random, 3);
+        request->key_count = 1 + (size_t)random_below(random, 3);
         for (size_t i = 0; i < request->key_count; i++)
             request->keys[i] = random_below(random, KEYS);
         result =

@@ -135,7 +135,7 @@ static void consume(struct random_source *random, struct waiter *_Atomic *place)
         return;
     struct waiter *waiter = stress_request_create(&scene.home, sizeof(*waiter));
     waiter->place = place;
-    waiter->key_count = 1 + random_below(random, scene.key_count);
+    waiter->key_count = 1 + (size_t)random_below(random, scene.key_count);
     for (size_t i = 0; i < waiter->key_count; i++)
         waiter->keys[i] = random_below(random, KEYS);
     atomic_store(place, waiter);

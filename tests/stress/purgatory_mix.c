@@ -62,7 +62,7 @@ static int64_t some_timeout(struct random_source *random) {
 /* Gives the request of a claimed slot a new life. */
 static void submit(struct request *request) {
     struct random_source *random = stress_own_random();
-    request->key_count = 1 + random_below(random, KEYS_MAX);
+    request->key_count = 1 + (size_t)random_below(random, KEYS_MAX);
     for (size_t i = 0; i < request->key_count; i++)
         request->keys[i] = random_below(random, KEYS);
     request->cancels_before = sum_of_keys(request, scene.cancels_done);

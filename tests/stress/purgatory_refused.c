@@ -50,7 +50,8 @@ static void submit(struct slot *slot) {
     request->slot = slot;
     request->life = slot_begin(slot);
     slot->request = &request->base;
-    int result = stress_submit(&request->base, keys, 1 + random_below(random, 3), HTW_SECOND);
+    int result =
+        stress_submit(&request->base, keys, 1 + (size_t)random_below(random, 3), HTW_SECOND);
     CHECK(result == HTW_FINISHED || result == -EAGAIN);
     if (result == HTW_FINISHED)
         return;

@@ -10,6 +10,14 @@
 
 #include <cmocka.h>
 
+/** Whether there is a clock that goes on while the machine is suspended: with the build option
+   `portable` there is none. */
+#ifdef HTW_PORTABLE
+#define HAS_BOOTTIME 0
+#else
+#define HAS_BOOTTIME 1
+#endif
+
 /** The number of elements of an array. */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

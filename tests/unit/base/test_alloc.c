@@ -61,7 +61,7 @@ UNIT_TEST(alloc_of_more_than_there_can_be_is_refused) {
         return;
     }
     assert_null(htw__allocate(memory, SIZE_MAX - 4096));
-    assert_null(htw__allocate(memory, SIZE_MAX / 2));
+    assert_null(htw__allocate(memory, SIZE_MAX / 8 * 7));
 }
 
 UNIT_TEST(release_of_nothing_is_allowed) {

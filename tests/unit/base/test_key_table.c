@@ -201,7 +201,8 @@ UNIT_TEST_BETWEEN(open_for_many, close_table, key_table_emptied_by_removes_holds
         insert(i);
     for (size_t i = 0; i < MANY; i++) {
         size_t buckets = table.buckets;
-        take_out(i * 7919 % MANY); /* 7919 is prime to MANY: comes to each once */
+        take_out(
+            (size_t)((uint64_t)i * 7919 % MANY)); /* 7919 is prime to MANY: comes to each once */
         assert_true(buckets - table.buckets <= 2);
         assert_true(table.buckets <= 2 * table.count + 16);
     }
@@ -282,16 +283,17 @@ static const char *run_history(struct random_source *source, size_t keys, int st
         if (random_one_in(source, keys))
             inserts_in_16 = 2 + random_below(source, 13);
         if (random_one_in(source, 50))
-            failing_allocator_fail(&memory, 1 + random_below(source, 3), random_one_in(source, 2));
+            failing_allocator_fail(&memory, 1 + (size_t)random_below(source, 3),
+                                   random_one_in(source, 2));
         if (random_one_in(source, 50))
             failing_allocator_relent(&memory);
-        size_t number = random_below(source, keys);
+        size_t number = (size_t)random_below(source, keys);
         bool is_insert = random_below(source, 16) < inserts_in_16;
         if (is_insert && !items[number].is_in)
             insert(number);
         else if (!is_insert && items[number].is_in)
             take_out(number);
-        if (!is_told_rightly(number) || !is_told_rightly(random_below(source, keys)))
+        if (!is_told_rightly(number) || !is_told_rightly((size_t)random_below(source, keys)))
             return "a key is found that is not in, or not found";
         if (!htw__key_table_is_valid(&table))
             return "the table is not valid";
@@ -306,7 +308,8 @@ static const char *run_history(struct random_source *source, size_t keys, int st
 UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_in_random_use_agrees_with_an_array) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct random_source source = { seed };
-        size_t keys = 1 + random_below(&source, 1 + (UINT64_C(1) << random_below(&source, 10)));
+        size_t keys =
+            1 + (size_t)random_below(&source, 1 + (UINT64_C(1) << random_below(&source, 10)));
         /* Every fourth time with hashes of few bits, so that chains hold several of each. */
         uint64_t mask = seed % 4 == 0 ? 0x1f : UINT64_MAX;
         for (size_t i = 0; i < keys; i++)

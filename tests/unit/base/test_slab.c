@@ -301,13 +301,14 @@ static void run_history(uint64_t seed) {
     history.stale = calloc(STALE_MAX, sizeof(*history.stale));
     begin(HTW__SLAB_PAGE_BITS + 4, 32);
     for (unsigned phase = 0; phase < 30; phase++) {
-        size_t target =
-            random_below(&history.random, 3) == 0 ? 0 : random_below(&history.random, LIVE_MAX);
+        size_t target = random_below(&history.random, 3) == 0
+                            ? 0
+                            : (size_t)random_below(&history.random, LIVE_MAX);
         while (history.live_count != target)
             if (history.live_count < target && !random_one_in(&history.random, 4))
                 step_allocate(&history);
             else if (history.live_count > 0)
-                step_free(&history, random_below(&history.random, history.live_count));
+                step_free(&history, (size_t)random_below(&history.random, history.live_count));
         for (size_t i = 0; i < history.live_count; i += 1 + i % 7)
             check_live(&history, i);
         check_stale(&history);

@@ -209,7 +209,7 @@ static void act(void) {
     chaos.actions++;
     if (chaos.failing && below(4) == 0)
         failing_allocator_fail(below(2) == 0 ? &chaos.test.memory : &chaos.test.scheduler_memory,
-                               1 + below(3), below(2) == 0);
+                               1 + (size_t)below(3), below(2) == 0);
     switch (below(10)) {
     case 0:
     case 1:

@@ -317,5 +317,6 @@ static void check_slow_hooks(enum htw_clock clock) {
 /* By each of the kernel's clocks. */
 UNIT_TEST(purgatory_slow_hook_keeps_no_other_waiting) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
-        check_slow_hooks((enum htw_clock)clock);
+        if (clock != HTW_CLOCK_BOOTTIME || HAS_BOOTTIME)
+            check_slow_hooks((enum htw_clock)clock);
 }

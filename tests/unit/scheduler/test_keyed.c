@@ -158,6 +158,8 @@ LATER_TEST(key_that_is_null_is_none) {
 LATER_TEST(key_longer_than_the_longest_is_refused) {
     struct htw_spec spec = keyed(f, 0, "key");
     size_t size = (size_t)UINT32_MAX + 1;
+    if (size == 0)
+        skip(); /* every size is short enough */
     spec.key_size = size;
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
     assert_int_equal(htw_cancel_key(f->scheduler, NULL, "key", size, NULL), -EINVAL);

@@ -24,7 +24,7 @@ static void assert_full(struct scheduler_fixture *f) {
 }
 
 static void reach_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
-    open_capped(f, cap, shards, cap + 1);
+    open_capped(f, cap, shards, (size_t)cap + 1);
     for (unsigned i = 0; i < cap; i++) {
         int error = i % 2 ? schedule_numbered(f, i, MS * (1 + i % 9), NULL)
                           : htw_schedule(f->scheduler, MS * (1 + i % 9), probe_run, &f->probes[i],
@@ -199,7 +199,7 @@ SCHEDULER_TEST(scheduler_repeating_cancelled_in_its_run_gives_its_place_back) {
 /* ---- replacing */
 
 static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
-    open_capped(f, cap, shards, cap + 1);
+    open_capped(f, cap, shards, (size_t)cap + 1);
     for (unsigned i = 0; i < cap; i++)
         assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
     for (unsigned round = 0; round < 3; round++)

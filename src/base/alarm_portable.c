@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* alarm_portable.c - an alarm of POSIX parts alone: a condition, and for event loops a pipe. */
+#include "alarm.h"
+
+#include "clock.h"
+#include "thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
+
+/* Two readings of the clocks that differ by less do not mean that the wall clock was set. */
+#define STEP_MIN_NS 1000000
+
+static int64_t now_ns(const struct htw__alarm *alarm) {
+    return alarm->clock == CLOCK_REALTIME ? htw__clock_realtime_ns() : htw__clock_monotonic_ns();
+}
+
+static int64_t ahead_ns(const struct htw__alarm *alarm) {
+    return alarm->clock == CLOCK_REALTIME ? htw__clock_realtime_ns() - htw__clock_monotonic_ns()
+                                          : 0;
+}
+
+/* Whether the wall clock was set since the last call. */
+static bool was_set(struct htw__alarm *alarm) {
+    int64_t before_ns = alarm->ahead_ns;
+    alarm->ahead_ns = ahead_ns(alarm);
+    int64_t step_ns = alarm->ahead_ns - before_ns;
+    return step_ns >= STEP_MIN_NS || step_ns <= -STEP_MIN_NS;
+}
+
+/* ---- the pipe; under the mutex */
+
+/* Makes the pipe readable, or not readable. It holds one byte at most, so this cannot fail. To read
+   and to write are cancellation points, and a thread must not end with the mutex held. */
+static void set_readable(struct htw__alarm *alarm, bool readable) {
+    char byte = 0;
+    int cancel_state;
+    if (alarm->rings == readable)
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    ssize_t size = readable ? write(alarm->write_fd, &byte, 1) : read(alarm->fd, &byte, 1);
+    (void)size;
+    pthread_setcancelstate(cancel_state, NULL);
+    alarm->rings = readable;
+}
+
+static bool has_pipe(const struct htw__alarm *alarm) {
+    return alarm->fd >= 0;
+}
+
+/* ---- sleeping; under the mutex */
+
+/* Sleeps until the alarm is set anew, but no longer than until it rings, or has to be checked. */
+static void sleep_once(struct htw__alarm *alarm, int64_t present_ns) {
+    int64_t left_ns, until_ns;
+    if (alarm->rings_ns == INT64_MAX ||
+        __builtin_sub_overflow(alarm->rings_ns, present_ns, &left_ns))
+        left_ns = INT64_MAX;
+    if (alarm->clock == CLOCK_REALTIME && left_ns > HTW__ALARM_CHECK_NS)
+        left_ns = HTW__ALARM_CHECK_NS;
+    if (__builtin_add_overflow(htw__clock_monotonic_ns(), left_ns, &until_ns)) {
+        htw__mutex_wait(&alarm->mutex, &alarm->changed);
+        return;
+    }
+    struct timespec until = { (time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S) };
+    htw__mutex_wait_until(&alarm->mutex, &alarm->changed, &until);
+}
+
+/* Sleeps until the alarm rings or ends. */
+static void sleep_until_it_rings(struct htw__alarm *alarm) {
+    while (!alarm->ending) {
+        int64_t present_ns = now_ns(alarm);
+        alarm->was_set = was_set(alarm) || alarm->was_set;
+        if (alarm->was_set || alarm->rings_ns <= present_ns)
+            break;
+        sleep_once(alarm, present_ns);
+    }
+}
+
+/* The thread of an alarm for an event loop. */
+static void *ring_in_time(void *arg) {
+    struct htw__alarm *alarm = arg;
+    htw__mutex_lock(&alarm->mutex);
+    while (!alarm->ending) {
+        sleep_until_it_rings(alarm);
+        if (alarm->ending)
+            break;
+        alarm->rings_ns = INT64_MAX;
+        set_readable(alarm, true);
+        while (alarm->was_set && !alarm->ending) /* until it is cleared */
+            htw__mutex_wait(&alarm->mutex, &alarm->changed);
+    }
+    htw__mutex_unlock(&alarm->mutex);
+    return NULL;
+}
+
+/* ---- from here on: see alarm.h */
+
+/* Without pipe2(), a child that another thread forks just now and that executes a program may
+   inherit the file descriptors. */
+static int open_pipe(struct htw__alarm *alarm) {
+    int fds[2];
+    if (pipe(fds) != 0)
+        return -errno;
+    for (int i = 0; i < 2; i++) {
+        fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+        fcntl(fds[i], F_SETFL, O_NONBLOCK);
+    }
+    alarm->fd = fds[0];
+    alarm->write_fd = fds[1];
+    return 0;
+}
+
+static int start_thread(struct htw__alarm *alarm) {
+    int error = open_pipe(alarm);
+    if (error != 0)
+        return error;
+    error = htw__thread_start(&alarm->thread, "htw", "alarm", 0, ring_in_time, alarm);
+    if (error == 0)
+        return 0;
+    close(alarm->fd);
+    close(alarm->write_fd);
+    return error;
+}
+
+static int init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0)
+        return -ENOMEM;
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    int error = pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return error == 0 ? 0 : -ENOMEM;
+}
+
+int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
+    *alarm =
+        (struct htw__alarm) { .at_ns = INT64_MAX, .clock = clock, .fd = -1, .rings_ns = INT64_MAX };
+    int error = init_condition(&alarm->changed);
+    if (error != 0)
+        return error;
+    htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
+    alarm->ahead_ns = ahead_ns(alarm);
+    error = blocking ? 0 : start_thread(alarm);
+    if (error != 0) {
+        htw__mutex_fini(&alarm->mutex);
+        pthread_cond_destroy(&alarm->changed);
+    }
+    return error;
+}
+
+void htw__alarm_fini(struct htw__alarm *alarm) {
+    if (has_pipe(alarm)) {
+        htw__mutex_lock(&alarm->mutex);
+        alarm->ending = true;
+        pthread_cond_signal(&alarm->changed);
+        htw__mutex_unlock(&alarm->mutex);
+        pthread_join(alarm->thread, NULL);
+        close(alarm->fd);
+        close(alarm->write_fd);
+    }
+    htw__mutex_fini(&alarm->mutex);
+    pthread_cond_destroy(&alarm->changed);
+}
+
+/* As a timerfd that is set anew, it stops ringing, unless the clock was set. */
+static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
+    alarm->rings_ns = at_ns;
+    if (has_pipe(alarm) && !alarm->was_set) {
+        set_readable(alarm, false);
+        if (at_ns <= now_ns(alarm)) { /* without a detour by the thread */
+            alarm->rings_ns = INT64_MAX;
+            set_readable(alarm, true);
+        }
+    }
+    if (alarm->rings_ns != INT64_MAX)
+        pthread_cond_signal(&alarm->changed);
+}
+
+void htw__alarm_reset(struct htw__alarm *alarm) {
+    htw__mutex_lock(&alarm->mutex);
+    alarm->at_ns = INT64_MAX;
+    htw__mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
+    htw__mutex_lock(&alarm->mutex);
+    if (at_ns < alarm->at_ns) {
+        alarm->at_ns = at_ns;
+        set_timer(alarm, at_ns < 1 ? 1 : at_ns);
+    }
+    htw__mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_disarm(struct htw__alarm *alarm) {
+    htw__mutex_lock(&alarm->mutex);
+    if (alarm->at_ns == INT64_MAX)
+        set_timer(alarm, INT64_MAX);
+    htw__mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_wait(struct htw__alarm *alarm) {
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    htw__mutex_lock(&alarm->mutex);
+    sleep_until_it_rings(alarm);
+    alarm->rings_ns = INT64_MAX;
+    alarm->was_set = false;
+    htw__mutex_unlock(&alarm->mutex);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void htw__alarm_clear(struct htw__alarm *alarm) {
+    htw__mutex_lock(&alarm->mutex);
+    set_readable(alarm, false);
+    if (alarm->was_set) {
+        alarm->was_set = false;
+        pthread_cond_signal(&alarm->changed); /* the thread goes on */
+    }
+    htw__mutex_unlock(&alarm->mutex);
+}
