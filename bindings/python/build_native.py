@@ -32,7 +32,7 @@ def library_sources():
     core = re.search(r"^core_sources = files\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
     if core is None:
         raise SystemExit("build_native.py: meson.build has no list core_sources = files(...)")
-    return re.findall(r"'(src/[\w/]+\.c)'", core[1]) + ["src/base/alloc_system.c"]
+    return re.findall(r"'(src/[\w/]+\.c)'", core[1]) + ["src/base/alarm.c", "src/base/alloc_system.c"]
 
 
 def version():
@@ -100,8 +100,8 @@ def extension():
     return {
         "sources": sources,
         "include_dirs": ["csrc/include", "csrc"],
-        "extra_compile_args": ["-std=c11", "-D_GNU_SOURCE", "-fexceptions", "-pthread",
-                               "-fvisibility=hidden"],
+        "extra_compile_args": ["-std=c11", "-D_GNU_SOURCE", "-DHTW_ANNOTATE=1", "-fexceptions",
+                               "-pthread", "-fvisibility=hidden"],
         # Its own functions are called, also where the process has another libhtw.
         "extra_link_args": ["-pthread", "-Wl,-Bsymbolic"],
     }
