@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - asks requests whether they can be completed now: because of an event on a key, or
-   because of a mark. */
+/* check.c - calls try_complete: asks requests whether they can be completed now, because of an
+   event on a key or because of a mark. */
 #include "check.h"
 
 #include "deferred.h"

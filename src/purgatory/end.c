@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* end.c - ends a request: unlinks it from everything, and calls its last hooks. */
+/* end.c - ends a request: unlinks it from everything, and calls the hooks on_complete and release. */
 #include "end.h"
 
 #include "owner.h"

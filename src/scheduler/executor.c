@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.c - hands due timers to the executor of the user, and takes them back. */
+/* executor.c - hands due timers to the executor of the user, and takes them back. Whether they go
+   there, to workers or to no other thread is decided by dispatch() in expirer.c. */
 #include "executor.h"
 
 #include "cancel.h"
