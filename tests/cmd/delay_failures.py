@@ -161,8 +161,8 @@ def run_with_little_memory(*options):
 
 @test
 def delay_without_memory_releases_what_it_has(directory):
-    if run_with_little_memory("--version").status != 0:
-        return  # a sanitizer needs more for itself
+    if any(name in content_of(PROGRAM) for name in (b"__asan_init", b"__tsan_init")):
+        return  # the sanitizer needs more for itself
     many = file_with(directory, "many", b"".join(b"5s %d\n" % i for i in range(1000000)))
     got = run_with_little_memory(many)
     equal(got.status, 1)
