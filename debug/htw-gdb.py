@@ -46,9 +46,9 @@ class SchedulerPrinter:
                    for name in ["wheel", "previous"] if int(shard[name]) != 0)
         stopping = ", stopping" if int(scheduler["stopping"]) else ""
         return (f"htw_scheduler {scheduler['thread_name'].string()}: {len(shards)} shards with "
-                f"{held} timers, {int(scheduler['pool']['started'])} of "
+                f"{held} timers, {int(scheduler['work_queue']['started'])} of "
                 f"{int(scheduler['worker_count'])} workers started, "
-                f"{int(scheduler['pool']['queued'])} batches queued{stopping}")
+                f"{int(scheduler['work_queue']['queued'])} batches queued{stopping}")
 
 
 def find_cell(slab, index):

@@ -475,6 +475,7 @@ import htw
 def test_interrupt_while_threads_run_ends_the_program():
     program = """
 import htw, signal, os, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start jobs without it
 s = htw.Scheduler()
 s.repeat(0.001, int)
 s.schedule(0.05, os.kill, os.getpid(), signal.SIGINT)
