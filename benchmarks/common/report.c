@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ void report_count(const char *metric, uint64_t value) {
 }
 
 void report_number(const char *metric, double value) {
+    if (!isfinite(value)) /* a division by what was counted in the measured time */
+        report_failure("%s cannot be told: the run was too short", metric);
     printf("{%s,\"metric\":\"%s\",\"value\":%.6g}\n", run, metric, value);
 }
 

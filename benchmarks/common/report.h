@@ -14,6 +14,7 @@
 void report_init(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void report_count(const char *metric, uint64_t value);
+/* A value that is no number ends the run: nothing was counted in the measured time. */
 void report_number(const char *metric, double value);
 
 /* The percentiles of a histogram of nanoseconds, in microseconds. */
