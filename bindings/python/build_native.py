@@ -27,12 +27,15 @@ def in_repository():
 
 
 def library_sources():
-    """The sources of the library, as meson.build lists them, with the default allocator."""
+    """The sources of the library for Linux, with the default allocator, as meson.build lists them."""
     text = (REPOSITORY / "meson.build").read_text()
-    core = re.search(r"^core_sources = files\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
-    if core is None:
-        raise SystemExit("build_native.py: meson.build has no list core_sources = files(...)")
-    return re.findall(r"'(src/[\w/]+\.c)'", core[1]) + ["src/base/alarm.c", "src/base/alloc_system.c"]
+    sources = []
+    for name in ("core_sources", "linux_sources", "linux_allocator"):
+        files = re.search(rf"^{name} = files\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
+        if files is None:
+            raise SystemExit(f"build_native.py: meson.build has no list {name} = files(...)")
+        sources += re.findall(r"'(src/[\w/]+\.c)'", files[1])
+    return sources
 
 
 def version():
