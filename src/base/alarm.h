@@ -3,7 +3,7 @@
  * alarm.h - what a thread sleeps on until a deadline, and what an event loop polls: an absolute time
  * of a kernel clock.
  *
- * alarm.c is the form of Linux, a kernel timer with a file descriptor (timerfd). A thread that arms
+ * alarm_timerfd.c is the form of Linux, a kernel timer with a file descriptor (timerfd). A thread that arms
  * an earlier deadline sets the timer to it and does not wake the sleeper. A timerfd ignores the
  * timer slack of threads, and notices at once that the wall clock was set.
  *
@@ -64,5 +64,9 @@ void htw__alarm_wait(struct htw__alarm *alarm);
 
 /* Makes the file descriptor not readable. */
 void htw__alarm_clear(struct htw__alarm *alarm);
+
+/* For alarm.c, with the mutex held: sets the timer of this form to `at_ns`, at least 1; INT64_MAX:
+   never. */
+void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns);
 
 #endif /* HTW_SRC_BASE_ALARM_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* alarm_portable.c - an alarm of POSIX parts alone: a condition, and for event loops a pipe. */
+/* alarm_portable.c - the timer of an alarm of POSIX parts alone: a condition, and for event loops a
+   pipe. */
 #include "alarm.h"
 
 #include "clock.h"
@@ -167,7 +168,7 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
 }
 
 /* As a timerfd that is set anew, it stops ringing, unless the clock was set. */
-static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
+void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns) {
     alarm->rings_ns = at_ns;
     if (has_pipe(alarm) && !alarm->was_set) {
         set_readable(alarm, false);
@@ -178,28 +179,6 @@ static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
     }
     if (alarm->rings_ns != INT64_MAX)
         pthread_cond_signal(&alarm->changed);
-}
-
-void htw__alarm_reset(struct htw__alarm *alarm) {
-    htw__mutex_lock(&alarm->mutex);
-    alarm->at_ns = INT64_MAX;
-    htw__mutex_unlock(&alarm->mutex);
-}
-
-void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    htw__mutex_lock(&alarm->mutex);
-    if (at_ns < alarm->at_ns) {
-        alarm->at_ns = at_ns;
-        set_timer(alarm, at_ns < 1 ? 1 : at_ns);
-    }
-    htw__mutex_unlock(&alarm->mutex);
-}
-
-void htw__alarm_disarm(struct htw__alarm *alarm) {
-    htw__mutex_lock(&alarm->mutex);
-    if (alarm->at_ns == INT64_MAX)
-        set_timer(alarm, INT64_MAX);
-    htw__mutex_unlock(&alarm->mutex);
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {
