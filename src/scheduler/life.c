@@ -20,7 +20,7 @@ void htw__life_fini(struct htw__life *life) {
     htw__mutex_fini(&life->mutex);
 }
 
-int htw__life_begin_drive(struct htw__life *life) {
+int htw__life_begin_processing(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     int error = life->phase != HTW__ALIVE ? -ESHUTDOWN : life->processing ? -EBUSY : 0;
     if (error == 0)
@@ -29,14 +29,14 @@ int htw__life_begin_drive(struct htw__life *life) {
     return error;
 }
 
-void htw__life_end_drive(struct htw__life *life) {
+void htw__life_end_processing(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     life->processing = false;
     pthread_cond_broadcast(&life->changed);
     htw__mutex_unlock(&life->mutex);
 }
 
-void htw__life_wait_for_driver(struct htw__life *life) {
+void htw__life_wait_for_processing(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     while (life->processing)
         htw__mutex_wait(&life->mutex, &life->changed);

@@ -19,13 +19,13 @@ struct htw__life {
 void htw__life_init(struct htw__life *life);
 void htw__life_fini(struct htw__life *life);
 
-/* Lets one thread at a time take the place of the expirer. 0: htw__life_end_drive() must follow;
+/* Lets one thread at a time take the place of the expirer. 0: htw__life_end_processing() must follow;
    -EBUSY, -ESHUTDOWN. */
-int htw__life_begin_drive(struct htw__life *life);
-void htw__life_end_drive(struct htw__life *life);
+int htw__life_begin_processing(struct htw__life *life);
+void htw__life_end_processing(struct htw__life *life);
 
 /* Waits until no thread is between these two. */
-void htw__life_wait_for_driver(struct htw__life *life);
+void htw__life_wait_for_processing(struct htw__life *life);
 
 /* True: this call has to stop the scheduler, and htw__life_end_stop() must follow. False: another
    call has stopped it. Waits for that call to end. */

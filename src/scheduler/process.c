@@ -4,8 +4,8 @@
 #include "expirer.h"
 #include "workers.h"
 
-static int begin_drive(struct htw_scheduler *scheduler) {
-    return htw__is_inside(scheduler) ? -EDEADLK : htw__life_begin_drive(&scheduler->life);
+static int begin_processing(struct htw_scheduler *scheduler) {
+    return htw__is_inside(scheduler) ? -EDEADLK : htw__life_begin_processing(&scheduler->life);
 }
 
 /* ---- embedded */
@@ -54,7 +54,7 @@ static void end_process(struct process_call *call) {
     else
         htw__wake_at(&expirer->waker, htw__tick_ns(scheduler, next));
     htw__alarm_disarm(&expirer->waker.alarm);
-    htw__life_end_drive(&scheduler->life);
+    htw__life_end_processing(&scheduler->life);
 }
 
 static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_more) {
@@ -72,7 +72,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
     if (error == 0 && !is_embedded(scheduler))
         error = -ENOTSUP;
     if (error == 0)
-        error = begin_drive(scheduler);
+        error = begin_processing(scheduler);
     if (error != 0)
         return error;
     bool more = false;
@@ -108,7 +108,7 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
         return refusal;
     if (!htw__is_manual(scheduler))
         return -ENOTSUP;
-    return argument < 0 ? -EINVAL : begin_drive(scheduler);
+    return argument < 0 ? -EINVAL : begin_processing(scheduler);
 }
 
 /* Also called where a callback unwinds the stack: see end_process(). */
@@ -116,7 +116,7 @@ static void end_manual(struct htw_scheduler **scheduler) {
     if (htw__is_child(*scheduler))
         return;
     htw__expirer_clean_up(&(*scheduler)->expirers[0], true);
-    htw__life_end_drive(&(*scheduler)->life);
+    htw__life_end_processing(&(*scheduler)->life);
 }
 
 #define ENDS_MANUAL __attribute__((cleanup(end_manual), unused))

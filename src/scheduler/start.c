@@ -40,7 +40,7 @@ int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
 void htw__end_threads(struct htw_scheduler *scheduler) {
     atomic_store_explicit(&scheduler->stopping, true, memory_order_release);
     htw__work_queue_stop(&scheduler->work_queue);
-    htw__life_wait_for_driver(&scheduler->life);
+    htw__life_wait_for_processing(&scheduler->life);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
         htw__expirer_join(&scheduler->expirers[i]);
     htw__workers_join(scheduler);

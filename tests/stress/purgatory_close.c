@@ -4,7 +4,7 @@
  *
  * Two threads at once close each, or only its destroy does, while others submit, requests expire,
  * and threads of the scheduler make checks: its expirer, its workers, those of an executor, or one
- * that drives an embedded scheduler. A submission is refused, or its request ends once. When
+ * that processes an embedded scheduler. A submission is refused, or its request ends once. When
  * destroy has returned no hook runs any more. In some rounds the scheduler is stopped before.
  */
 #include "request.h"
@@ -16,10 +16,10 @@
 #define KEYS 7u
 #define DEPTH_MAX 3u
 #define SUBMISSIONS 150u
-#define DRIVERS 2u
+#define RUNNERS 2u
 #define QUEUE 65536u
 
-enum driving { BY_THREADS, BY_EXECUTOR, EMBEDDED };
+enum run_by { BY_THREADS, BY_EXECUTOR, EMBEDDED };
 
 struct request {
     struct stress_request base;
@@ -32,9 +32,9 @@ struct scene {
     struct stress_purgatory home;
     struct htw_threshold *threshold;
     _Atomic bool gone;        /* destroy has returned */
-    _Atomic bool over;        /* the drivers may end */
+    _Atomic bool over;        /* the runners may end */
     _Atomic uint64_t at_once; /* hooks that run */
-    enum driving driving;
+    enum run_by run_by;
     bool closes, stops;
     struct stress_totals totals;
 };
@@ -67,10 +67,10 @@ static bool run_task(void) {
     return task != NULL;
 }
 
-static void *drive(void *arg) {
+static void *run_callbacks(void *arg) {
     struct htw_scheduler *scheduler = arg;
     while (!atomic_load(&scene.over))
-        if (scene.driving == BY_EXECUTOR) {
+        if (scene.run_by == BY_EXECUTOR) {
             if (!run_task())
                 sched_yield();
         } else {
@@ -80,7 +80,7 @@ static void *drive(void *arg) {
             if (count == 0)
                 sched_yield();
         }
-    while (scene.driving == BY_EXECUTOR && run_task())
+    while (scene.run_by == BY_EXECUTOR && run_task())
         ;
     return NULL;
 }
@@ -249,23 +249,23 @@ static void play_round(struct htw_scheduler *scheduler, uint32_t shards) {
 /* Where the scheduler is stopped it is another one each round. */
 static void play_rounds(const struct htw_scheduler_options *options, uint32_t shards) {
     struct htw_scheduler *scheduler = stress_create(options);
-    pthread_t drivers[DRIVERS];
-    unsigned driver_count = scene.driving == BY_THREADS ? 0 : DRIVERS;
+    pthread_t runners[RUNNERS];
+    unsigned runner_count = scene.run_by == BY_THREADS ? 0 : RUNNERS;
     atomic_store(&scene.over, false);
-    for (unsigned i = 0; i < driver_count; i++)
-        CHECK_EQUAL(pthread_create(&drivers[i], NULL, drive, scheduler), 0);
+    for (unsigned i = 0; i < runner_count; i++)
+        CHECK_EQUAL(pthread_create(&runners[i], NULL, run_callbacks, scheduler), 0);
     do
         play_round(scheduler, shards);
     while (stress_goes_on() && !scene.stops);
     atomic_store(&scene.over, true);
-    for (unsigned i = 0; i < driver_count; i++)
-        pthread_join(drivers[i], NULL);
+    for (unsigned i = 0; i < runner_count; i++)
+        pthread_join(runners[i], NULL);
     if (!scene.stops)
         stress_check_stats(scheduler);
     CHECK_EQUAL(htw_scheduler_destroy(scheduler), 0);
 }
 
-static void part(const char *name, enum driving driving, uint32_t workers, uint32_t shards,
+static void part(const char *name, enum run_by run_by, uint32_t workers, uint32_t shards,
                  bool stops) {
     stress_part("close: callbacks %s, %u workers, %u shards%s", name, workers, shards,
                 stops ? ", the scheduler stopped before" : "");
@@ -273,9 +273,9 @@ static void part(const char *name, enum driving driving, uint32_t workers, uint3
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.workers = workers;
     options.tick_ns = 20 * HTW_MICROSECOND;
-    options.executor = driving == BY_EXECUTOR ? &executor : NULL;
-    options.embedded = driving == EMBEDDED;
-    scene.driving = driving;
+    options.executor = run_by == BY_EXECUTOR ? &executor : NULL;
+    options.embedded = run_by == EMBEDDED;
+    scene.run_by = run_by;
     scene.stops = stops;
     scene.totals = (struct stress_totals) { .rounds = 0 };
     stress_watchdog_begin(&scene.home);
@@ -292,9 +292,9 @@ int main(int argc, char **argv) {
     part("by the library", BY_THREADS, 0, 0, false);
     part("by the library", BY_THREADS, 2, 1, false);
     part("by an executor", BY_EXECUTOR, 0, 4, false);
-    part("by a thread that drives it", EMBEDDED, 0, 4, false);
+    part("by a thread that processes", EMBEDDED, 0, 4, false);
     part("by the library", BY_THREADS, 2, 4, true);
     part("by an executor", BY_EXECUTOR, 0, 1, true);
-    part("by a thread that drives it", EMBEDDED, 0, 1, true);
+    part("by a thread that processes", EMBEDDED, 0, 1, true);
     return 0;
 }

@@ -372,9 +372,9 @@ static const struct way {
 };
 
 /* The event loop of an embedded scheduler. It processes only when the descriptor is readable. */
-static void *drive(void *arg) {
+static void *run_event_loop(void *arg) {
     struct pollfd fd = { htw_scheduler_fd(scene.scheduler), POLLIN, 0 };
-    pthread_setname_np(pthread_self(), "htw-driver");
+    pthread_setname_np(pthread_self(), "htw-loop");
     while (!atomic_load(&scene.over))
         if (poll(&fd, 1, 1) > 0)
             CHECK_EQUAL(htw_scheduler_process(scene.scheduler, 0, NULL), HTW_DONE);
@@ -399,7 +399,7 @@ static void check_wakeups(const char *name, int64_t began_ns) {
 static void try_way(const struct way *way, unsigned workers, bool embedded, bool beside) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     int64_t began_ns = stress_now_ns();
-    pthread_t driver;
+    pthread_t event_loop;
     options.shards = 1;
     options.workers = workers;
     options.embedded = embedded;
@@ -409,7 +409,7 @@ static void try_way(const struct way *way, unsigned workers, bool embedded, bool
     for (unsigned i = 0; i < PROBES; i++)
         scene.probes[i].key = (char)i;
     if (embedded)
-        CHECK_EQUAL(pthread_create(&driver, NULL, drive, NULL), 0);
+        CHECK_EQUAL(pthread_create(&event_loop, NULL, run_event_loop, NULL), 0);
     if (beside)
         CHECK_EQUAL(htw_schedule(scene.scheduler, LATER, run, NULL, NULL), 0);
     await_idle();
@@ -420,7 +420,7 @@ static void try_way(const struct way *way, unsigned workers, bool embedded, bool
     htw_group_destroy(scene.group);
     atomic_store(&scene.over, true);
     if (embedded)
-        pthread_join(driver, NULL);
+        pthread_join(event_loop, NULL);
     CHECK_EQUAL(htw_scheduler_stop(scene.scheduler, NULL, NULL), 0);
     stress_check_stats(scene.scheduler);
     CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);

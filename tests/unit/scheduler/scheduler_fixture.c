@@ -98,8 +98,8 @@ static void check_and_destroy(struct scheduler_fixture *self) {
 }
 
 void scheduler_close(struct scheduler_fixture *self) {
-    if (self->driven) /* the test has failed */
-        drive_on(self);
+    if (self->is_advancing) /* the test has failed */
+        advance_past_gate(self);
     if (self->scheduler != NULL)
         check_and_destroy(self);
     assert_false(self->early);
@@ -303,7 +303,7 @@ void scheduler_assert_log(struct scheduler_fixture *self, const char *text, cons
     scheduler_assert_ran(self, events, count, file, line);
 }
 
-/* ---- gates and drivers */
+/* ---- gates and advancers */
 
 void gate_enter(struct gate *gate) {
     pthread_mutex_lock(&gate->mutex);
@@ -335,29 +335,30 @@ void gate_open(struct gate *gate) {
 }
 
 static void *advance_in_thread(void *arg) {
-    struct driver *driver = arg;
-    driver->result = htw_scheduler_advance(driver->scheduler, driver->delta_ns);
+    struct advancer *advancer = arg;
+    advancer->result = htw_scheduler_advance(advancer->scheduler, advancer->delta_ns);
     return NULL;
 }
 
-void driver_start(struct driver *driver, struct scheduler_fixture *fixture, int64_t delta_ns) {
-    *driver = (struct driver) { .scheduler = fixture->scheduler, .delta_ns = delta_ns };
-    assert_int_equal(pthread_create(&driver->thread, NULL, advance_in_thread, driver), 0);
+void advancer_start(struct advancer *advancer, struct scheduler_fixture *fixture,
+                    int64_t delta_ns) {
+    *advancer = (struct advancer) { .scheduler = fixture->scheduler, .delta_ns = delta_ns };
+    assert_int_equal(pthread_create(&advancer->thread, NULL, advance_in_thread, advancer), 0);
 }
 
-int driver_join(struct driver *driver) {
-    assert_int_equal(pthread_join(driver->thread, NULL), 0);
-    return driver->result;
+int advancer_join(struct advancer *advancer) {
+    assert_int_equal(pthread_join(advancer->thread, NULL), 0);
+    return advancer->result;
 }
 
-void drive(struct scheduler_fixture *self, int64_t delta_ns) {
-    driver_start(&self->driver, self, delta_ns);
-    self->driven = true;
+void advance_to_gate(struct scheduler_fixture *self, int64_t delta_ns) {
+    advancer_start(&self->advancer, self, delta_ns);
+    self->is_advancing = true;
     assert_true(gate_await(&self->gate, 1));
 }
 
-void drive_on(struct scheduler_fixture *self) {
+void advance_past_gate(struct scheduler_fixture *self) {
     gate_open(&self->gate);
-    self->driven = false;
-    assert_int_equal(driver_join(&self->driver), 0);
+    self->is_advancing = false;
+    assert_int_equal(advancer_join(&self->advancer), 0);
 }

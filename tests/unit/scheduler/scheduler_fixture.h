@@ -62,7 +62,7 @@ bool gate_await(struct gate *gate, unsigned count);
 void gate_open(struct gate *gate);
 
 /** A thread that calls htw_scheduler_advance(). */
-struct driver {
+struct advancer {
     pthread_t thread;
     struct htw_scheduler *scheduler;
     int64_t delta_ns;
@@ -88,8 +88,8 @@ struct scheduler_fixture {
     uint64_t runs;
     bool early; /* a callback came before its deadline, or was told so */
     struct gate gate;
-    struct driver driver;
-    bool driven; /* `driver` runs */
+    struct advancer advancer;
+    bool is_advancing; /* `advancer` runs */
 };
 
 /** The probes of a fixture, unless the test asks for another number. */
@@ -211,15 +211,15 @@ void destroy_group(struct scheduler_fixture *self);
     assert_int_equal(htw_scheduler_set_time((self)->scheduler, time_ns), 0)
 
 /** Lets time go on in another thread; returns when a callback is in the gate. */
-void drive(struct scheduler_fixture *self, int64_t delta_ns);
+void advance_to_gate(struct scheduler_fixture *self, int64_t delta_ns);
 
 /** Opens the gate, and waits for that thread, whose call must have succeeded. */
-void drive_on(struct scheduler_fixture *self);
+void advance_past_gate(struct scheduler_fixture *self);
 
-void driver_start(struct driver *driver, struct scheduler_fixture *fixture, int64_t delta_ns);
+void advancer_start(struct advancer *advancer, struct scheduler_fixture *fixture, int64_t delta_ns);
 
 /** What htw_scheduler_advance() returned. */
-int driver_join(struct driver *driver);
+int advancer_join(struct advancer *advancer);
 
 /* ---- the log */
 

@@ -110,18 +110,18 @@ SCHEDULER_TEST(scheduler_cancel_wait_of_pending_is_a_cancel) {
 
 /* ---- with a second thread */
 
-/* With `workers`: a worker runs the callback, otherwise the thread that drives. */
+/* With `workers`: a worker runs the callback, otherwise the thread that advances. */
 static void cancel_while_it_runs(struct scheduler_fixture *f, uint32_t workers) {
     f->options.workers = workers;
     scheduler_reopen(f);
     f->probes[0].act = act_stay;
     arm(f, 0, MS);
-    drive(f, MS);
+    advance_to_gate(f, MS);
     assert_false(is_pending(f, 0));
     assert_int_equal(htw_pending(f->scheduler), 0);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    drive_on(f);
+    advance_past_gate(f);
     assert_int_equal(cancel(f, 0), HTW_GONE);
     assert_int_equal(scheduler_stats(f).fired, 1);
 }
@@ -134,9 +134,9 @@ SCHEDULER_TEST(scheduler_cancel_of_running_elsewhere_says_so) {
 SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     f->probes[0].act = act_stay;
     arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
-    drive(f, 10 * MS);
+    advance_to_gate(f, 10 * MS);
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    drive_on(f);
+    advance_past_gate(f);
     assert_ran(f, 0);
 }
 
@@ -161,12 +161,12 @@ SCHEDULER_TEST(scheduler_cancel_wait_of_running_returns_when_it_has_ended) {
     struct waiter waiter = { .fixture = f };
     f->probes[0].act = act_stay;
     arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
-    drive(f, 10 * MS);
+    advance_to_gate(f, 10 * MS);
     waiter.handle = f->probes[0].handle;
     assert_int_equal(pthread_create(&waiter.thread, NULL, wait_for_callback, &waiter), 0);
     gate_open(&f->gate);
     assert_int_equal(pthread_join(waiter.thread, NULL), 0);
-    drive_on(f);
+    advance_past_gate(f);
     /* It waits from within the first run, or comes when a later one is under way or awaited. */
     assert_true(waiter.result == HTW_RUNNING || waiter.result == HTW_CANCELLED ||
                 waiter.result == HTW_GONE);

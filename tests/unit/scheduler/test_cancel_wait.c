@@ -240,7 +240,7 @@ UNIT_TEST(cancel_wait_in_own_callback_ends_a_repeating_timer) {
     assert_int_equal(link.runs, 1);
 }
 
-/* ---- a callback that drives another scheduler */
+/* ---- a callback that advances another scheduler */
 
 struct nested {
     struct htw_scheduler *inner, *outer;

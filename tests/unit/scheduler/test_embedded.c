@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_embedded.c - a scheduler that an event loop drives. Its clock is a real one, so
+ * test_embedded.c - a scheduler inside an event loop. Its clock is a real one, so
  * these tests wait for it; how long that takes does not matter to them.
  */
 #include "scheduler_fixture.h"
@@ -138,23 +138,23 @@ SCHEDULER_TEST(scheduler_process_in_a_callback_is_a_deadlock) {
 }
 
 static void *process(void *arg) {
-    struct driver *driver = arg;
-    driver->result = htw_scheduler_process(driver->scheduler, 0, NULL);
+    struct advancer *advancer = arg;
+    advancer->result = htw_scheduler_process(advancer->scheduler, 0, NULL);
     return NULL;
 }
 
 SCHEDULER_TEST(scheduler_process_while_another_is_in_it_is_busy) {
     open_embedded(f, 1);
-    struct driver driver = { .scheduler = f->scheduler };
+    struct advancer advancer = { .scheduler = f->scheduler };
     size_t count = 77;
     f->probes[0].act = act_stay;
     arm(f, 0, 0);
-    assert_int_equal(pthread_create(&driver.thread, NULL, process, &driver), 0);
+    assert_int_equal(pthread_create(&advancer.thread, NULL, process, &advancer), 0);
     assert_true(gate_await(&f->gate, 1));
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), -EBUSY);
     assert_int_equal(count, 77);
     gate_open(&f->gate);
-    assert_int_equal(driver_join(&driver), HTW_DONE);
+    assert_int_equal(advancer_join(&advancer), HTW_DONE);
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
 }
 

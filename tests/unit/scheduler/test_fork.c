@@ -83,7 +83,7 @@ static int group_in_child(const struct estate *e) {
     return 0;
 }
 
-static int drive_in_child(const struct estate *e) {
+static int process_in_child(const struct estate *e) {
     struct htw_scheduler *s = e->scheduler;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     size_t count = 77;
@@ -133,7 +133,7 @@ static int live_in_child(const struct estate *estate) {
     if (line == 0)
         line = group_in_child(estate);
     if (line == 0)
-        line = drive_in_child(estate);
+        line = process_in_child(estate);
     return line == 0 ? create_in_child() : line;
 }
 

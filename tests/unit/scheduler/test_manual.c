@@ -175,11 +175,11 @@ SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
         scheduler_reopen(f);
         f->probes[0].act = act_stay;
         arm(f, 0, MS);
-        drive(f, MS);
+        advance_to_gate(f, MS);
         assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -EBUSY);
         assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -EBUSY);
         assert_int_equal(htw_scheduler_now(f->scheduler), MS);
-        drive_on(f);
+        advance_past_gate(f);
         advance(f, 0);
     }
 }
@@ -193,11 +193,11 @@ SCHEDULER_TEST(scheduler_advance_waits_for_all_workers) {
         arm(f, i, MS);
     }
     arm(f, 8, 2 * MS);
-    drive(f, 2 * MS);
+    advance_to_gate(f, 2 * MS);
     /* What a worker has not begun with goes to the others. */
     assert_true(gate_await(&f->gate, 4));
     assert_int_equal(htw_pending(f->scheduler), 5);
-    drive_on(f);
+    advance_past_gate(f);
     assert_int_equal(f->log_count, 9);
     assert_int_equal(f->log[8], 8);
 }

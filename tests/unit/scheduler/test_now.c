@@ -311,10 +311,10 @@ SCHEDULER_TEST(now_forever_in_manual_time_ends_with_stop) {
     open_at_half_past(f, 1);
     f->probes[0].act = act_forever_and_tell;
     arm(f, 0, 0);
-    drive(f, 0);
+    advance_to_gate(f, 0);
     gate_open(&f->gate);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    drive_on(f);
+    advance_past_gate(f);
 }
 
 /* ---- in real threads */

@@ -182,7 +182,7 @@ UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
     assert_int_equal(htw_pending(NULL), 0);
 }
 
-UNIT_TEST(scheduler_null_is_refused_by_what_drives) {
+UNIT_TEST(scheduler_null_is_refused_by_all_other_functions) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     size_t count = 77;
     assert_int_equal(htw_scheduler_fd(NULL), -EINVAL);

@@ -205,21 +205,21 @@ static void act_stay_once(struct probe *self) {
 SCHEDULER_TEST(scheduler_reschedule_of_running_elsewhere_is_too_late) {
     f->probes[0].act = act_stay_once;
     arm(f, 0, MS);
-    drive(f, 5 * MS);
+    advance_to_gate(f, 5 * MS);
     assert_int_equal(reschedule(f, 0, MS), HTW_RUNNING);
     assert_int_equal(reschedule_at(f, 0, 0), HTW_RUNNING);
     assert_int_equal(set_period(f, 0, MS), -EINVAL);
-    drive_on(f);
+    advance_past_gate(f);
     assert_ran(f, 0);
 }
 
 SCHEDULER_TEST(scheduler_reschedule_of_repeating_elsewhere_moves_its_next_run) {
     f->probes[0].act = act_stay_once;
     arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    drive(f, 10 * MS);
+    advance_to_gate(f, 10 * MS);
     assert_int_equal(reschedule_at(f, 0, 9 * MS), HTW_MOVED);
     assert_int_equal(set_period(f, 0, 50 * MS), HTW_MOVED);
-    drive_on(f);
+    advance_past_gate(f);
     assert_ran(f, 0, 0);
     assert_int_equal(f->probes[0].last.deadline_ns, 9 * MS);
     advance(f, 48 * MS);

@@ -239,14 +239,14 @@ static void stop_while_running(struct scheduler_fixture *f, uint32_t workers) {
         f->probes[i].act = act_stay;
         arm(f, i, i < 150 ? MS : 2 * MS + i);
     }
-    drive(f, 10 * MS);
+    advance_to_gate(f, 10 * MS);
     assert_int_equal(pthread_create(&thread, NULL, stop_unchecked, f), 0);
     /* Only when stop has begun is the gate opened. */
     while (htw_scheduler_advance(f->scheduler, 0) == -EBUSY)
         sched_yield();
     gate_open(&f->gate);
     assert_int_equal(pthread_join(thread, &result), 0);
-    drive_on(f);
+    advance_past_gate(f);
     struct visit *visited = result;
     assert_visits(visited);
     assert_true(f->log_count >= 1);

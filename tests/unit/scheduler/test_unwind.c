@@ -216,9 +216,9 @@ SCHEDULER_TEST(unwind_out_of_cancel_wait_keeps_no_lock) {
     scheduler_reopen(f);
     arm(f, 0, 0);
     f->probes[0].act = act_stay;
-    drive(f, 0);
+    advance_to_gate(f, 0);
     bool returned = returns(cancelled_in_cancel_wait, &f->probes[0]);
-    drive_on(f);
+    advance_past_gate(f);
     assert_false(returned);
     assert_int_equal(cancel_wait(f, 0), HTW_GONE);
 }
