@@ -8,6 +8,7 @@ enum { TESTS_MAX = 64 };
 
 static struct CMUnitTest tests[TESTS_MAX];
 static size_t test_count;
+static int (*setup)(void **state);
 
 void unit_add(struct CMUnitTest test) {
     if (test_count == TESTS_MAX)
@@ -15,6 +16,12 @@ void unit_add(struct CMUnitTest test) {
     tests[test_count++] = test;
 }
 
+void unit_set_up(int (*function)(void **state)) {
+    if (setup != NULL)
+        abort();
+    setup = function;
+}
+
 int main(void) {
-    return _cmocka_run_group_tests("tests", tests, test_count, NULL, NULL);
+    return _cmocka_run_group_tests("tests", tests, test_count, setup, NULL);
 }

@@ -36,6 +36,16 @@
     UNIT_ADD(name, name, setup, teardown)        \
     static void name(__attribute__((unused)) void **state)
 
+/** Defines what is called once, before all tests. The body follows, as that of a function of
+   `void **state`; if it returns anything but 0, no test runs, and the program fails. */
+#define UNIT_SETUP(name)                                        \
+    static int name(void **state);                              \
+    __attribute__((constructor)) static void set_##name(void) { \
+        unit_set_up(name);                                      \
+    }                                                           \
+    static int name(__attribute__((unused)) void **state)
+
 void unit_add(struct CMUnitTest test);
+void unit_set_up(int (*function)(void **state));
 
 #endif /* TESTS_UNIT_H */

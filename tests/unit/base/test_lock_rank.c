@@ -16,8 +16,7 @@ static struct htw__mutex wall, life, pool, alarm_mutex;
 static struct htw__lock shard, other_shard, cpu, unranked;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
-static int init_locks(void **state) {
-    (void)state;
+UNIT_SETUP(init_locks) {
     htw__mutex_init(&wall, HTW__RANK_SCHEDULER_LISTENERS);
     htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
     htw__mutex_init(&pool, HTW__RANK_SCHEDULER_WORK_QUEUE);
@@ -204,8 +203,7 @@ static int run_in_child(void (*run)(void), char *message, size_t size) {
     return status;
 }
 
-static void lock_taken_against_the_order_aborts(void **state) {
-    (void)state;
+UNIT_TEST(lock_taken_against_the_order_aborts) {
     if (HTW_CHECK_LEVEL < 1)
         skip(); /* locks have no ranks then */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -219,18 +217,9 @@ static void lock_taken_against_the_order_aborts(void **state) {
     }
 }
 
-static void lock_without_checks_has_no_rank(void **state) {
-    (void)state;
+UNIT_TEST(lock_without_checks_has_no_rank) {
     if (HTW_CHECK_LEVEL >= 1)
         skip();
     assert_int_equal(sizeof(struct htw__lock), sizeof(unsigned));
     assert_int_equal(sizeof(struct htw__mutex), sizeof(pthread_mutex_t));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lock_taken_against_the_order_aborts),
-        cmocka_unit_test(lock_without_checks_has_no_rank),
-    };
-    return cmocka_run_group_tests(tests, init_locks, NULL);
 }

@@ -3,8 +3,6 @@
  * delay_runs.h - whole runs of `htw delay`, each in a process of its own, in a time that passes
  * only in ppoll(): that and the clocks are linked to those below (-Wl,--wrap), and isatty() and
  * getrusage() too. A sleep takes no time, and its length is exact.
- *
- * A test's main() calls runs_begin() first.
  */
 #ifndef TESTS_UNIT_CMD_DELAY_RUNS_H
 #define TESTS_UNIT_CMD_DELAY_RUNS_H
@@ -234,9 +232,9 @@ static inline void assert_sleeps(const struct result *result, int count, const i
 
 #define MS HTW__NS_PER_MS
 
-static inline bool runs_begin(void) {
+UNIT_SETUP(map_shared) {
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return shared != MAP_FAILED;
+    return shared == MAP_FAILED ? -1 : 0;
 }
 
 #endif /* TESTS_UNIT_CMD_DELAY_RUNS_H */

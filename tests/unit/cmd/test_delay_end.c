@@ -5,8 +5,7 @@
  */
 #include "delay_runs.h"
 
-static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_that_cannot_wait_ends_and_tells) {
     struct run run = run_with("10ms a\n20ms b\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES },
                         { .kind = FAILS, .number = ENOMEM });
@@ -15,8 +14,7 @@ static void delay_run_that_cannot_wait_ends_and_tells(void **state) {
                "htw delay: 1 not released\n");
 }
 
-static void delay_run_stopped_writes_what_is_due(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_stopped_writes_what_is_due) {
     struct run run = run_with("0 a\n10ms b\n20ms c\n");
     run.events =
         EVENTS({ .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM, .more_ns = 10 * MS });
@@ -25,16 +23,14 @@ static void delay_run_stopped_writes_what_is_due(void **state) {
                "htw delay: stopped by a signal after -:3: 1 not released\n");
 }
 
-static void delay_run_to_a_reader_that_has_gone_is_quiet(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_to_a_reader_that_has_gone_is_quiet) {
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.is_open = true;
     assert_run(&run, HTW__EXIT_SIGNAL + SIGPIPE, NULL, "");
 }
 
-static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored) {
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.ignores_sigpipe = true;
@@ -43,8 +39,7 @@ static void delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored
                "htw delay: stopped after -:0: 1 not released\n");
 }
 
-static void delay_run_to_a_full_disk_tells_and_fails(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_to_a_full_disk_tells_and_fails) {
     struct run run = run_with("10ms a\n20ms b\n");
     run.is_full = true;
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES });
@@ -67,8 +62,7 @@ static const char *taken_content_of(const char *path) {
     return file < 0 ? "nothing there" : content_of(file, text, sizeof(text));
 }
 
-static void delay_run_stopped_saves_what_is_left(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_stopped_saves_what_is_left) {
     static const struct event events[] = {
         { .kind = PASSES },
         { .kind = SIGNAL, .number = SIGTERM, .more_ns = 1 * MS },
@@ -102,8 +96,7 @@ static void delay_run_stopped_saves_what_is_left(void **state) {
 }
 
 /* The input had ended: the message does not say how far it was read. */
-static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_stopped_after_its_input_tells_the_count_alone) {
     struct run run = run_with("1s a\n");
     run.events =
         EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM });
@@ -116,8 +109,7 @@ static void delay_run_stopped_after_its_input_tells_the_count_alone(void **state
     assert_memory_equal(result->err, told, sizeof(told) - 1);
 }
 
-static void delay_run_that_cannot_save_does_not_start(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_that_cannot_save_does_not_start) {
     struct run run = run_with("1s a\n");
     run.options.unreleased_path = "/nowhere/at all";
     const struct result *result = assert_run(
@@ -125,8 +117,7 @@ static void delay_run_that_cannot_save_does_not_start(void **state) {
     assert_int_equal(result->sleeps, 0);
 }
 
-static void delay_run_that_would_replace_its_input_does_not_start(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_that_would_replace_its_input_does_not_start) {
     char wanted[256];
     char name[64];
     char second[] = "/dev/null";
@@ -143,19 +134,4 @@ static void delay_run_that_would_replace_its_input_does_not_start(void **state) 
     snprintf(wanted, sizeof(wanted),
              "htw delay: %s: is to be read, and so cannot be the --unreleased file\n", name);
     assert_string_equal(result->err, wanted);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delay_run_that_cannot_wait_ends_and_tells),
-        cmocka_unit_test(delay_run_stopped_writes_what_is_due),
-        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_is_quiet),
-        cmocka_unit_test(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored),
-        cmocka_unit_test(delay_run_to_a_full_disk_tells_and_fails),
-        cmocka_unit_test(delay_run_stopped_saves_what_is_left),
-        cmocka_unit_test(delay_run_stopped_after_its_input_tells_the_count_alone),
-        cmocka_unit_test(delay_run_that_cannot_save_does_not_start),
-        cmocka_unit_test(delay_run_that_would_replace_its_input_does_not_start),
-    };
-    return runs_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

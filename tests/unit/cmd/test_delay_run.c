@@ -6,8 +6,7 @@
 #include "delay_runs.h"
 
 /* The first sleep is for the input: it is readable, and then it has ended. */
-static void delay_run_sleeps_until_each_deadline(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_sleeps_until_each_deadline) {
     struct run run = run_with("30ms c\n10ms a\n20ms b\n10ms d\n");
     run.options.stats = true;
     const struct result *result = assert_run(&run, 0, "a\nd\nb\nc\n", NULL);
@@ -19,8 +18,7 @@ static void delay_run_sleeps_until_each_deadline(void **state) {
     assert_non_null(strstr(result->err, "\npeak pending 4\n"));
 }
 
-static void delay_run_of_no_input_does_not_sleep_again(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_of_no_input_does_not_sleep_again) {
     struct run run = run_with("");
     const struct result *result = assert_run(&run, 0, "", "");
     SLEEPS(result, -1);
@@ -28,8 +26,7 @@ static void delay_run_of_no_input_does_not_sleep_again(void **state) {
 
 /* A wake-up is a sleep that a deadline has ended: not one that the input, a signal or an error
  * ended. */
-static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_counts_as_wake_ups_what_a_deadline_ended) {
     static const struct event events[] = {
         { .kind = PASSES },                 /* the input is there at once */
         { READS, 0, "5ms b\n", 2 * MS },    /* in the sleep for a */
@@ -52,8 +49,7 @@ static void delay_run_counts_as_wake_ups_what_a_deadline_ended(void **state) {
 
 /* The clock moves on between the steps of the loop: the deadline has passed when the sleep would
  * begin, which then is none. */
-static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_that_is_late_looks_for_events_without_a_wake_up) {
     char wanted[64];
     int looks = 0;
     for (int64_t read_ns = MS / 2; read_ns <= 10 * MS; read_ns += MS / 2) {
@@ -68,8 +64,7 @@ static void delay_run_that_is_late_looks_for_events_without_a_wake_up(void **sta
     assert_true(looks > 0);
 }
 
-static void delay_run_that_wakes_early_has_woken_for_nothing(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_that_wakes_early_has_woken_for_nothing) {
     struct run run = run_with("10ms a\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES, .more_ns = -1 });
     run.options.stats = true;
@@ -78,8 +73,7 @@ static void delay_run_that_wakes_early_has_woken_for_nothing(void **state) {
     assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 1), "));
 }
 
-static void delay_run_simulated_never_sleeps(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_simulated_never_sleeps) {
     struct run run = run_with("30d c\n10ms a\n");
     run.options.simulate = true;
     run.options.stats = true;
@@ -90,8 +84,7 @@ static void delay_run_simulated_never_sleeps(void **state) {
 }
 
 /* Nothing can be waited for longer at once; beyond the last tick, for ever. */
-static void delay_run_of_centuries_sleeps_in_pieces(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_of_centuries_sleeps_in_pieces) {
     static const struct event events[] = { { .kind = PASSES },
                                            { .kind = SIGNAL, .number = SIGTERM },
                                            { .kind = ENDS } };
@@ -112,8 +105,7 @@ static void delay_run_of_centuries_sleeps_in_pieces(void **state) {
     }
 }
 
-static void delay_run_shows_progress_ten_times_a_second(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_shows_progress_ten_times_a_second) {
     struct run run = run_with("250ms a\n");
     run.options.progress = true;
     run.has_terminal = true;
@@ -134,8 +126,7 @@ static void delay_run_shows_progress_ten_times_a_second(void **state) {
 }
 
 /* A sleep that ends for the progress line alone is no wake-up. */
-static void delay_run_counts_no_wake_up_for_progress(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_counts_no_wake_up_for_progress) {
     struct run run = run_with("100ms b\n250ms a\n");
     run.options.progress = true;
     run.options.stats = true;
@@ -145,8 +136,7 @@ static void delay_run_counts_no_wake_up_for_progress(void **state) {
 }
 
 /* The progress line makes room for the picture. */
-static void delay_run_asked_for_a_dump_draws_the_wheel_once(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_asked_for_a_dump_draws_the_wheel_once) {
     struct run run = run_with("50ms a\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = SIGNAL, .number = SIGUSR1 });
     run.has_terminal = true;
@@ -162,8 +152,7 @@ static void delay_run_asked_for_a_dump_draws_the_wheel_once(void **state) {
     assert_null(strstr(line + 1, "\rread 1  pending 1"));
 }
 
-static void delay_run_with_bad_lines_tells_and_fails(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_with_bad_lines_tells_and_fails) {
     struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
     const struct result *result = assert_run(&run, HTW__EXIT_FAILED, "a\n",
                                              "htw delay: -:1: number expected: x\n"
@@ -176,8 +165,7 @@ static void delay_run_with_bad_lines_tells_and_fails(void **state) {
     assert_non_null(strstr(result->err, "htw delay: -:1: number expected: x\n"));
 }
 
-static void delay_run_with_a_limit_reads_no_further(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_with_a_limit_reads_no_further) {
     struct run run = run_with("10ms a\n10ms b\n10ms c\n");
     run.options.max_pending = 2;
     run.options.stats = true;
@@ -185,8 +173,7 @@ static void delay_run_with_a_limit_reads_no_further(void **state) {
     assert_non_null(strstr(result->err, "\npeak pending 2\n"));
 }
 
-static void delay_run_from_start_counts_from_there(void **state) {
-    (void)state;
+UNIT_TEST(delay_run_from_start_counts_from_there) {
     struct run run = run_with("10ms a\n50ms c\n");
     run.is_open = true;
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { READS, 0, "15ms b\n", 1 * MS },
@@ -194,23 +181,4 @@ static void delay_run_from_start_counts_from_there(void **state) {
     run.options.from_start = true;
     const struct result *result = assert_run(&run, 0, "a\nb\nc\n", NULL);
     SLEEPS(result, -1, 10 * MS, 40 * MS, 4 * MS, 4 * MS, 35 * MS);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delay_run_sleeps_until_each_deadline),
-        cmocka_unit_test(delay_run_of_no_input_does_not_sleep_again),
-        cmocka_unit_test(delay_run_counts_as_wake_ups_what_a_deadline_ended),
-        cmocka_unit_test(delay_run_that_is_late_looks_for_events_without_a_wake_up),
-        cmocka_unit_test(delay_run_that_wakes_early_has_woken_for_nothing),
-        cmocka_unit_test(delay_run_simulated_never_sleeps),
-        cmocka_unit_test(delay_run_of_centuries_sleeps_in_pieces),
-        cmocka_unit_test(delay_run_shows_progress_ten_times_a_second),
-        cmocka_unit_test(delay_run_counts_no_wake_up_for_progress),
-        cmocka_unit_test(delay_run_asked_for_a_dump_draws_the_wheel_once),
-        cmocka_unit_test(delay_run_with_bad_lines_tells_and_fails),
-        cmocka_unit_test(delay_run_with_a_limit_reads_no_further),
-        cmocka_unit_test(delay_run_from_start_counts_from_there),
-    };
-    return runs_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
