@@ -29,16 +29,16 @@ struct htw__alarm {
     struct htw__mutex mutex; /* guards what follows and the setting of the timer */
     int64_t at_ns; /* the earliest time it was set to since the last reset; INT64_MAX: none */
     clockid_t clock;
-    int fd; /* for an event loop: readable while it rings */
+    int fd; /* for an event loop: readable from when it expires until it is cleared */
 #ifdef HTW_PORTABLE
-    pthread_cond_t changed; /* `rings_ns` or `ending` */
-    int64_t rings_ns;       /* the time it is set to; INT64_MAX: none */
+    pthread_cond_t changed; /* `expires_ns` or `ending` */
+    int64_t expires_ns;     /* the time it is set to; INT64_MAX: none */
     int64_t ahead_ns;       /* how far the clock was ahead of the monotonic one */
     /* Unless it is blocking: */
     pthread_t thread;
     int write_fd;
-    bool rings;   /* there is a byte in the pipe */
-    bool was_set; /* it rings since the wall clock was set, and so until it is cleared */
+    bool is_readable; /* there is a byte in the pipe */
+    bool was_set;     /* the wall clock was set, so it stays expired until it is cleared */
     bool ending;
 #endif
 };

@@ -39,13 +39,13 @@ static bool was_set(struct htw__alarm *alarm) {
 static void set_readable(struct htw__alarm *alarm, bool readable) {
     char byte = 0;
     int cancel_state;
-    if (alarm->rings == readable)
+    if (alarm->is_readable == readable)
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     ssize_t size = readable ? write(alarm->write_fd, &byte, 1) : read(alarm->fd, &byte, 1);
     (void)size;
     pthread_setcancelstate(cancel_state, NULL);
-    alarm->rings = readable;
+    alarm->is_readable = readable;
 }
 
 static bool has_pipe(const struct htw__alarm *alarm) {
@@ -54,11 +54,11 @@ static bool has_pipe(const struct htw__alarm *alarm) {
 
 /* ---- sleeping; under the mutex */
 
-/* Sleeps until the alarm is set anew, but no longer than until it rings, or has to be checked. */
+/* Sleeps until the alarm is set anew, but no longer than until it expires, or has to be checked. */
 static void sleep_once(struct htw__alarm *alarm, int64_t present_ns) {
     int64_t left_ns, until_ns;
-    if (alarm->rings_ns == INT64_MAX ||
-        __builtin_sub_overflow(alarm->rings_ns, present_ns, &left_ns))
+    if (alarm->expires_ns == INT64_MAX ||
+        __builtin_sub_overflow(alarm->expires_ns, present_ns, &left_ns))
         left_ns = INT64_MAX;
     if (alarm->clock == CLOCK_REALTIME && left_ns > HTW__ALARM_CHECK_NS)
         left_ns = HTW__ALARM_CHECK_NS;
@@ -70,26 +70,26 @@ static void sleep_once(struct htw__alarm *alarm, int64_t present_ns) {
     htw__mutex_wait_until(&alarm->mutex, &alarm->changed, &until);
 }
 
-/* Sleeps until the alarm rings or ends. */
-static void sleep_until_it_rings(struct htw__alarm *alarm) {
+/* Sleeps until the alarm expires or ends. */
+static void sleep_until_it_expires(struct htw__alarm *alarm) {
     while (!alarm->ending) {
         int64_t present_ns = now_ns(alarm);
         alarm->was_set = was_set(alarm) || alarm->was_set;
-        if (alarm->was_set || alarm->rings_ns <= present_ns)
+        if (alarm->was_set || alarm->expires_ns <= present_ns)
             break;
         sleep_once(alarm, present_ns);
     }
 }
 
 /* The thread of an alarm for an event loop. */
-static void *ring_in_time(void *arg) {
+static void *watch_time(void *arg) {
     struct htw__alarm *alarm = arg;
     htw__mutex_lock(&alarm->mutex);
     while (!alarm->ending) {
-        sleep_until_it_rings(alarm);
+        sleep_until_it_expires(alarm);
         if (alarm->ending)
             break;
-        alarm->rings_ns = INT64_MAX;
+        alarm->expires_ns = INT64_MAX;
         set_readable(alarm, true);
         while (alarm->was_set && !alarm->ending) /* until it is cleared */
             htw__mutex_wait(&alarm->mutex, &alarm->changed);
@@ -119,7 +119,7 @@ static int start_thread(struct htw__alarm *alarm) {
     int error = open_pipe(alarm);
     if (error != 0)
         return error;
-    error = htw__thread_start(&alarm->thread, "htw", "alarm", 0, ring_in_time, alarm);
+    error = htw__thread_start(&alarm->thread, "htw", "alarm", 0, watch_time, alarm);
     if (error == 0)
         return 0;
     close(alarm->fd);
@@ -138,8 +138,9 @@ static int init_condition(pthread_cond_t *condition) {
 }
 
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
-    *alarm =
-        (struct htw__alarm) { .at_ns = INT64_MAX, .clock = clock, .fd = -1, .rings_ns = INT64_MAX };
+    *alarm = (struct htw__alarm) {
+        .at_ns = INT64_MAX, .clock = clock, .fd = -1, .expires_ns = INT64_MAX
+    };
     int error = init_condition(&alarm->changed);
     if (error != 0)
         return error;
@@ -167,17 +168,17 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
     pthread_cond_destroy(&alarm->changed);
 }
 
-/* As a timerfd that is set anew, it stops ringing, unless the clock was set. */
+/* As a timerfd that is set anew, it is not expired any more, unless the clock was set. */
 void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns) {
-    alarm->rings_ns = at_ns;
+    alarm->expires_ns = at_ns;
     if (has_pipe(alarm) && !alarm->was_set) {
         set_readable(alarm, false);
         if (at_ns <= now_ns(alarm)) { /* without a detour by the thread */
-            alarm->rings_ns = INT64_MAX;
+            alarm->expires_ns = INT64_MAX;
             set_readable(alarm, true);
         }
     }
-    if (alarm->rings_ns != INT64_MAX)
+    if (alarm->expires_ns != INT64_MAX)
         pthread_cond_signal(&alarm->changed);
 }
 
@@ -185,8 +186,8 @@ void htw__alarm_wait(struct htw__alarm *alarm) {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&alarm->mutex);
-    sleep_until_it_rings(alarm);
-    alarm->rings_ns = INT64_MAX;
+    sleep_until_it_expires(alarm);
+    alarm->expires_ns = INT64_MAX;
     alarm->was_set = false;
     htw__mutex_unlock(&alarm->mutex);
     pthread_setcancelstate(cancel_state, NULL);

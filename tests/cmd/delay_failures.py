@@ -49,7 +49,7 @@ def delay_that_is_bad_ends_a_strict_run(directory):
 
 
 @test
-def delay_with_wrong_options_tells_the_usage():
+def delay_with_wrong_options_prints_the_usage():
     for options in (["--bogus"], ["--tick", "0"], ["--stats=1"], ["-u", "-"]):
         got = run(*options, data=b"0 x\n")
         equal((got.status, got.out), (2, b""), str(options))
@@ -77,7 +77,7 @@ def delay_help_and_version_are_printed():
 
 
 @test
-def delay_program_without_a_command_tells_the_usage():
+def delay_program_without_a_command_prints_the_usage():
     def status(*arguments):
         done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=PATIENCE)
         return done.returncode, bool(done.stdout), bool(done.stderr)
@@ -108,7 +108,7 @@ def run_without_a_reader(*options, data, **kwargs):
 
 
 @test
-def delay_to_a_reader_that_has_gone_ends_quietly():
+def delay_to_a_closed_reader_ends_quietly():
     for data in (b"0 a\n", b"1h a\n"):  # at a write, and while there is nothing to write
         got = run_without_a_reader(data=data)
         equal((got.status, got.err), (128 + signal.SIGPIPE, ""))
@@ -118,7 +118,7 @@ def delay_to_a_reader_that_has_gone_ends_quietly():
 
 
 @test
-def delay_to_a_reader_that_has_gone_saves_the_rest(directory):
+def delay_to_a_closed_reader_saves_the_rest(directory):
     path = os.path.join(directory, "rest")
     process = start_with(b"1h a\n1h b\n0 x\n", "-u", path)
     close_output(process)
@@ -129,7 +129,7 @@ def delay_to_a_reader_that_has_gone_saves_the_rest(directory):
 
 
 @test
-def delay_to_a_reader_that_has_gone_with_nothing_left_leaves_the_file_alone(directory):
+def delay_to_a_closed_reader_with_nothing_left_leaves_the_file_alone(directory):
     path = file_with(directory, "rest", b"old\n")
     process = start_with(b"0 x\n", "-u", path)
     close_output(process)
@@ -138,7 +138,7 @@ def delay_to_a_reader_that_has_gone_with_nothing_left_leaves_the_file_alone(dire
 
 
 @test
-def delay_to_a_reader_that_has_gone_fails_if_sigpipe_was_ignored():
+def delay_to_a_closed_reader_fails_if_sigpipe_was_ignored():
     def ignore():
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     got = run_without_a_reader(data=b"0 a\n", preexec_fn=ignore)

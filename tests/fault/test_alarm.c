@@ -32,7 +32,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
     return -1;
 }
 
-static bool rings(const struct htw__alarm *alarm, int timeout_ms) {
+static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     struct pollfd poll_fd = { alarm->fd, POLLIN, 0 };
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
@@ -44,35 +44,35 @@ static struct htw__alarm created(void) {
     return alarm;
 }
 
-static void alarm_set_after_the_wall_clock_was_set_rings_at_once(void **state) {
+static void alarm_set_after_the_wall_clock_was_set_expires_at_once(void **state) {
     (void)state;
     for (unsigned times = 1; times < 3; times++) {
         struct htw__alarm alarm = created();
         steps = times;
         htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
         assert_int_equal(steps, 0);
-        assert_true(rings(&alarm, 10000));
+        assert_true(is_readable(&alarm, 10000));
         htw__alarm_fini(&alarm);
     }
 }
 
-static void alarm_disarmed_after_the_wall_clock_was_set_rings_at_once(void **state) {
+static void alarm_disarmed_after_the_wall_clock_was_set_expires_at_once(void **state) {
     (void)state;
     struct htw__alarm alarm = created();
     steps = 1;
     htw__alarm_disarm(&alarm);
     assert_int_equal(steps, 0);
-    assert_true(rings(&alarm, 10000));
+    assert_true(is_readable(&alarm, 10000));
     htw__alarm_clear(&alarm);
     htw__alarm_disarm(&alarm);
-    assert_false(rings(&alarm, 0));
+    assert_false(is_readable(&alarm, 0));
     htw__alarm_fini(&alarm);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alarm_set_after_the_wall_clock_was_set_rings_at_once),
-        cmocka_unit_test(alarm_disarmed_after_the_wall_clock_was_set_rings_at_once),
+        cmocka_unit_test(alarm_set_after_the_wall_clock_was_set_expires_at_once),
+        cmocka_unit_test(alarm_disarmed_after_the_wall_clock_was_set_expires_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

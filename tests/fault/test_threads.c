@@ -227,7 +227,7 @@ static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) 
 }
 
 /* The one worker does everything. */
-static void later_worker_that_is_refused_is_done_without(void **state) {
+static void later_worker_that_is_refused_is_not_needed(void **state) {
     (void)state;
     struct gate gate;
     _Atomic int runs = 0;
@@ -258,7 +258,7 @@ static void later_worker_is_started_when_there_is_room_again(void **state) {
 }
 
 #ifndef HTW_PORTABLE
-static void create_that_lacks_a_timer_answers_why(void **state) {
+static void create_that_lacks_a_timer_returns_the_error(void **state) {
     (void)state;
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
     struct failing_allocator memory;
@@ -276,7 +276,7 @@ static void create_that_lacks_a_timer_answers_why(void **state) {
 }
 #endif
 
-static void create_embedded_that_lacks_a_timer_answers_why(void **state) {
+static void create_embedded_that_lacks_a_timer_returns_the_error(void **state) {
     (void)state;
     struct failing_allocator memory;
     failing_allocator_init(&memory);
@@ -318,12 +318,12 @@ int main(void) {
         CASE(create_that_lacks_a_thread_answers_enomem),
         CASE(first_schedule_that_lacks_a_thread_answers_enomem),
         CASE(destroy_after_threads_were_refused_ends_those_that_started),
-        CASE(later_worker_that_is_refused_is_done_without),
+        CASE(later_worker_that_is_refused_is_not_needed),
         CASE(later_worker_is_started_when_there_is_room_again),
 #ifndef HTW_PORTABLE
-        CASE(create_that_lacks_a_timer_answers_why),
+        CASE(create_that_lacks_a_timer_returns_the_error),
 #endif
-        CASE(create_embedded_that_lacks_a_timer_answers_why),
+        CASE(create_embedded_that_lacks_a_timer_returns_the_error),
         CASE(create_on_the_manual_clock_needs_no_timer),
     };
     return cmocka_run_group_tests(tests, count_tasks, NULL);

@@ -64,7 +64,7 @@ def an_item_passes_through_a_chain_of_moves(server):
 
 
 @compared
-def what_a_move_brings_is_for_who_came_first(server):
+def what_a_move_brings_goes_to_the_first_client(server):
     """Even if a client that came later is served in the same step and waits there, too."""
     return pair(server, ["BLMOVE a b LEFT LEFT 0", "BLPOP b 0", "BLPOP b a 0"],
                 "RPUSH a 1 2\nLRANGE a 0 -1\nLRANGE b 0 -1")
@@ -108,7 +108,7 @@ def a_client_that_goes_leaves_what_it_waited_for(server):
 
 
 @compared
-def a_client_that_has_sent_much_before_it_goes_swallows_nothing(server):
+def a_client_that_has_sent_much_before_it_disconnects_takes_no_item(server):
     """The end of the connection comes behind more input than the kernel buffers."""
     with Wire(server) as gone, Wire(server) as other:
         gone.send("BLPOP", "a", 0)

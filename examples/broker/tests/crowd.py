@@ -139,7 +139,7 @@ def one_push_of_2000_items_serves_2000_clients_in_order(server):
 
 
 @compared
-def clients_that_vanish_swallow_nothing(server):
+def clients_that_disconnect_take_no_item(server):
     """Half of the clients vanish while they are blocked. All items reach the others."""
     with Crowd(server, CLIENTS) as crowd:
         for number, client in enumerate(crowd.clients):

@@ -114,7 +114,7 @@ def expiry_follows_the_last_command(server):
 
 
 @compared
-def a_list_that_expires_serves_nobody(server):
+def a_list_that_expires_serves_no_client(server):
     with Wire(server) as waiter, Wire(server) as other:
         other.ask("RPUSH", "l", "old")
         other.ask("PEXPIRE", "l", 50)
@@ -156,7 +156,7 @@ def a_delayed_value_is_delivered_in_time(server):
 
 
 @own()
-def delayed_values_are_pushed_when_nobody_waits(server):
+def delayed_values_are_pushed_when_no_client_waits(server):
     answers = dict(cli(server, """
         LPUSHIN l 150 third
         LPUSHIN l 50 second

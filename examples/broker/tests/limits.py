@@ -16,7 +16,7 @@ def is_served(server):
 
 
 @own("--max-clients", "50")
-def a_client_too_many_is_told_so(server):
+def a_client_too_many_gets_an_error(server):
     first = Wire(server)  # stays open: a connection that is just closing would count
     wait_for(lambda: b"connected_clients:1\r" in first.ask("INFO", "clients"), "only one client")
     clients = [first] + [Wire(server) for _ in range(49)]
@@ -322,7 +322,7 @@ def flood(server, value_size, seconds):
 
 
 @own("--max-output", "1m")
-def clients_that_never_read_are_held_back_and_stall_nobody(server):
+def clients_that_never_read_are_held_back_and_delay_no_other(server):
     is_served(server)
     pinger = Pinger(server)
     pinger.start()
@@ -379,7 +379,7 @@ def a_client_that_reads_late_gets_all(server):
 
 
 @own()
-def clients_that_send_slowly_stall_nobody(server):
+def clients_that_send_slowly_delay_no_other(server):
     """Each sends an incomplete request. Other clients are served as before."""
     is_served(server)
     slow = [Wire(server) for _ in range(200)]

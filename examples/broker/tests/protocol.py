@@ -220,7 +220,7 @@ PIECES = [b"*", b"$", b"\r\n", b"\n", b"0", b"1", b"2", b"-", b"9999999", b" ", 
 
 
 @own()
-def random_bytes_hurt_nobody(server):
+def random_bytes_harm_no_client(server):
     """Clients that send random bytes and close at any time do not disturb others."""
     rng = random.Random(8)
     with Wire(server) as other:

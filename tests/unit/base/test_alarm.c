@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_alarm - the time to which an alarm is set, which can be read from the kernel's timer or, in the
-   portable form, from the alarm. Only tests of the ringing itself wait for it. */
+   portable form, from the alarm. Only tests of the expiration itself wait for it. */
 #include "../../../src/base/alarm.h"
 #include "../../../src/base/clock.h"
 
@@ -38,9 +38,9 @@ static int64_t remaining_ns(struct htw__alarm *alarm) {
     return (int64_t)setting.it_value.tv_sec * 1000000000 + setting.it_value.tv_nsec;
 #else
     htw__mutex_lock(&alarm->mutex);
-    int64_t rings_ns = alarm->rings_ns;
+    int64_t expires_ns = alarm->expires_ns;
     htw__mutex_unlock(&alarm->mutex);
-    return rings_ns == INT64_MAX ? 0 : rings_ns - now_ns(alarm->clock);
+    return expires_ns == INT64_MAX ? 0 : expires_ns - now_ns(alarm->clock);
 #endif
 }
 
@@ -49,7 +49,7 @@ static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-UNIT_TEST(alarm_set_twice_rings_at_the_earlier) {
+UNIT_TEST(alarm_set_twice_expires_at_the_earlier_time) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;
         start(&alarm, clocks[i]);
@@ -107,7 +107,7 @@ UNIT_TEST(alarm_of_the_wall_clock_stays_set_when_disarmed) {
 }
 #endif
 
-UNIT_TEST(alarm_for_the_past_rings_at_once) {
+UNIT_TEST(alarm_for_the_past_expires_at_once) {
     static const int64_t past[] = { INT64_MIN, -1, 0, 1 };
     for (size_t i = 0; i < COUNT_OF(clocks); i++)
         for (size_t j = 0; j < 4; j++) {
@@ -133,7 +133,7 @@ UNIT_TEST(alarm_for_the_last_instant_is_accepted) {
     }
 }
 
-UNIT_TEST(alarm_waited_for_rings_not_before_its_time) {
+UNIT_TEST(alarm_wait_does_not_return_before_its_time) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;
         assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);

@@ -73,7 +73,7 @@ static int64_t elapsed_ns(void) {
     return atomic_load(&monotonic_ns) - START_NS;
 }
 
-static bool rings(const struct htw__alarm *alarm, int timeout_ms) {
+static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     struct pollfd poll_fd = { alarm->fd, POLLIN, 0 };
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
@@ -88,7 +88,7 @@ UNIT_TEST(monotonic_alarm_sleeps_once) {
     htw__alarm_fini(&alarm);
 }
 
-UNIT_TEST(wall_clock_alarm_rings_in_time_and_checks_the_clock_meanwhile) {
+UNIT_TEST(wall_clock_alarm_expires_in_time_and_checks_the_clock_meanwhile) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_REALTIME, true);
     htw__alarm_set(&alarm, 8 * START_NS + 5 * SECOND_NS / 2);
@@ -98,7 +98,7 @@ UNIT_TEST(wall_clock_alarm_rings_in_time_and_checks_the_clock_meanwhile) {
     htw__alarm_fini(&alarm);
 }
 
-UNIT_TEST(wall_clock_that_was_set_rings_at_the_next_check) {
+UNIT_TEST(wall_clock_that_was_set_expires_the_alarm_at_the_next_check) {
     static const int64_t steps[] = { 3600 * SECOND_NS, -3600 * SECOND_NS, 1000000, -1000000 };
     for (size_t i = 0; i < COUNT_OF(steps); i++)
         for (int is_armed = 0; is_armed < 2; is_armed++) {
@@ -115,7 +115,7 @@ UNIT_TEST(wall_clock_that_was_set_rings_at_the_next_check) {
         }
 }
 
-UNIT_TEST(wall_clock_that_drifts_a_little_does_not_ring) {
+UNIT_TEST(wall_clock_that_drifts_a_little_expires_no_alarm) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_REALTIME, true);
     htw__alarm_set(&alarm, 8 * START_NS + 10 * SECOND_NS);
@@ -127,7 +127,7 @@ UNIT_TEST(wall_clock_that_drifts_a_little_does_not_ring) {
 }
 
 /* Before the sleep, as well: what was computed by the old time is no longer right. */
-UNIT_TEST(wall_clock_that_was_set_before_the_sleep_rings_at_once) {
+UNIT_TEST(wall_clock_that_was_set_before_the_sleep_expires_the_alarm_at_once) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_REALTIME, true);
     htw__alarm_set(&alarm, 8 * START_NS + 10 * SECOND_NS);
@@ -141,14 +141,14 @@ UNIT_TEST(pipe_is_readable_after_the_wall_clock_was_set_until_it_is_cleared) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_REALTIME, false);
     for (int i = 0; i < 3; i++) {
-        assert_false(rings(&alarm, 0));
+        assert_false(is_readable(&alarm, 0));
         atomic_fetch_add(&ahead_ns, i % 2 ? SECOND_NS : -SECOND_NS);
-        assert_true(rings(&alarm, 10000));
+        assert_true(is_readable(&alarm, 10000));
         htw__alarm_reset(&alarm);
         htw__alarm_disarm(&alarm); /* what the sleeper knows may be from before the step */
-        assert_true(rings(&alarm, 0));
+        assert_true(is_readable(&alarm, 0));
         htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
-        assert_true(rings(&alarm, 0));
+        assert_true(is_readable(&alarm, 0));
         htw__alarm_clear(&alarm);
         htw__alarm_reset(&alarm);
         htw__alarm_disarm(&alarm);
@@ -156,18 +156,18 @@ UNIT_TEST(pipe_is_readable_after_the_wall_clock_was_set_until_it_is_cleared) {
     htw__alarm_fini(&alarm);
 }
 
-UNIT_TEST(pipe_stops_being_readable_when_the_alarm_is_set_anew) {
+UNIT_TEST(pipe_stops_being_readable_when_the_alarm_is_set_again) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_MONOTONIC, false);
     htw__alarm_set(&alarm, START_NS);
-    assert_true(rings(&alarm, 0)); /* at once, by the thread that sets it */
+    assert_true(is_readable(&alarm, 0)); /* at once, by the thread that sets it */
     htw__alarm_reset(&alarm);
     htw__alarm_set(&alarm, START_NS + SECOND_NS);
-    assert_false(rings(&alarm, 0));
+    assert_false(is_readable(&alarm, 0));
     atomic_fetch_add(&monotonic_ns, SECOND_NS);
-    assert_true(rings(&alarm, 10000));
+    assert_true(is_readable(&alarm, 10000));
     htw__alarm_reset(&alarm);
     htw__alarm_disarm(&alarm);
-    assert_false(rings(&alarm, 0));
+    assert_false(is_readable(&alarm, 0));
     htw__alarm_fini(&alarm);
 }

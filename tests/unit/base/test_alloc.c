@@ -53,7 +53,7 @@ UNIT_TEST(alloc_around_the_large_block_keeps_blocks_apart) {
     }
 }
 
-UNIT_TEST(alloc_of_more_than_there_can_be_is_refused) {
+UNIT_TEST(alloc_of_more_than_the_address_space_is_refused) {
     assert_null(htw__allocate(memory, SIZE_MAX));
     assert_null(htw__allocate(memory, SIZE_MAX - HTW__CACHE_LINE + 2));
     if (address_sanitizer) {

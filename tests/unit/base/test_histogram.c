@@ -155,7 +155,7 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_a_narrower_one_keeps_its_ex
 }
 
 /* A value that is recorded in part: only its bucket has it. */
-UNIT_TEST_BETWEEN(empty, NULL, histogram_half_recorded_is_told_by_its_buckets) {
+UNIT_TEST_BETWEEN(empty, NULL, histogram_half_recorded_is_read_from_its_buckets) {
     size_t cursor = 0;
     struct htw__histogram_bucket bucket;
     htw__counter_add(&histogram.buckets[htw__histogram_bucket_of(1000)], 1);
@@ -222,7 +222,7 @@ static void *read_all_the_while(void *arg) {
     return NULL;
 }
 
-UNIT_TEST_BETWEEN(empty, NULL, histogram_read_by_another_thread_is_sane_all_the_while) {
+UNIT_TEST_BETWEEN(empty, NULL, histogram_read_by_another_thread_is_always_consistent) {
     pthread_t writer;
     pthread_t reader;
     struct reading reading = { 0 };

@@ -164,7 +164,7 @@ UNIT_TEST_BETWEEN(open_for_few, close_table,
     free(bytes);
 }
 
-UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_with_keys_of_one_hash_tells_them_apart) {
+UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_distinguishes_keys_of_one_hash) {
     enum { KEYS = 100 };
     for (size_t i = 0; i < KEYS; i++) {
         items[i].node.hash = 5;

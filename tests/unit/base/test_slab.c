@@ -193,7 +193,7 @@ UNIT_TEST(slab_page_added_again_goes_on_above_its_generations) {
     end();
 }
 
-UNIT_TEST(slab_page_with_a_retired_cell_stays_away) {
+UNIT_TEST(slab_page_with_a_retired_cell_is_not_added_again) {
     begin(HTW__SLAB_PAGE_BITS + 1, 16);
     struct htw__cell *cell = allocate();
     uint32_t index = name_of(cell).index;

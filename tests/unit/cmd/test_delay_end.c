@@ -5,7 +5,7 @@
  */
 #include "delay_runs.h"
 
-UNIT_TEST(delay_run_that_cannot_wait_ends_and_tells) {
+UNIT_TEST(delay_run_that_cannot_wait_reports_it_and_ends) {
     struct run run = run_with("10ms a\n20ms b\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES },
                         { .kind = FAILS, .number = ENOMEM });
@@ -23,14 +23,14 @@ UNIT_TEST(delay_run_stopped_writes_what_is_due) {
                "htw delay: stopped by a signal after -:3: 1 not released\n");
 }
 
-UNIT_TEST(delay_run_to_a_reader_that_has_gone_is_quiet) {
+UNIT_TEST(delay_run_to_a_closed_reader_is_quiet) {
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.is_open = true;
     assert_run(&run, HTW__EXIT_SIGNAL + SIGPIPE, NULL, "");
 }
 
-UNIT_TEST(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored) {
+UNIT_TEST(delay_run_to_a_closed_reader_fails_if_sigpipe_was_ignored) {
     struct run run = run_with("10ms a\n");
     run.has_reader_gone = true;
     run.ignores_sigpipe = true;
@@ -39,7 +39,7 @@ UNIT_TEST(delay_run_to_a_reader_that_has_gone_complains_if_sigpipe_was_ignored) 
                "htw delay: stopped after -:0: 1 not released\n");
 }
 
-UNIT_TEST(delay_run_to_a_full_disk_tells_and_fails) {
+UNIT_TEST(delay_run_to_a_full_disk_reports_it_and_fails) {
     struct run run = run_with("10ms a\n20ms b\n");
     run.is_full = true;
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES });
@@ -96,7 +96,7 @@ UNIT_TEST(delay_run_stopped_saves_what_is_left) {
 }
 
 /* The input had ended: the message does not say how far it was read. */
-UNIT_TEST(delay_run_stopped_after_its_input_tells_the_count_alone) {
+UNIT_TEST(delay_run_stopped_after_its_input_reports_only_the_count) {
     struct run run = run_with("1s a\n");
     run.events =
         EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = SIGNAL, .number = SIGTERM });

@@ -313,7 +313,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_full_pipe_is_blocked_without_a_
     assert_string_equal(content_of(ends[0]), "x\n");
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_interrupted_is_blocked_and_stays) {
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_interrupted_is_blocked_and_keeps_its_messages) {
     static const struct {
         int write;
         int poll;
@@ -330,7 +330,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_interrupted_is_blocked_and_s
     }
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, output_that_fails_tells_why_and_stays) {
+UNIT_TEST_BETWEEN(set_up, tear_down, output_that_fails_reports_why_and_keeps_its_messages) {
     start(ends[1], false);
     push_text("x");
     write_error = ENOSPC;
@@ -399,7 +399,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_prefix_that_is_cut_keeps_its_time) {
 }
 
 /* A message has waited until the write that ended it has returned. */
-UNIT_TEST_BETWEEN(set_up, tear_down, output_tells_the_report_how_late_it_was) {
+UNIT_TEST_BETWEEN(set_up, tear_down, output_gives_its_lateness_to_the_report) {
     start(file, false);
     now_ns = 100;
     write_ns = 7;

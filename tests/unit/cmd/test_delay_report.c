@@ -67,7 +67,7 @@ static void assert_report(const char *wanted, const char *messages, const char *
     free(text);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_of_nothing_has_no_picture) {
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_without_values_has_no_picture) {
     resident_kib = 1024;
     assert_report("read 0, bad 0, released 0, unreleased 0\n"
                   "early 0\n"
@@ -76,7 +76,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_of_nothing_has_no_picture) {
                   "0.0 KiB", "1.0 MiB");
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_tells_each_number_by_its_name) {
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_names_each_number) {
     struct htw_timer timer;
     htw_timer_init(&timer);
     assert_int_equal(htw_wheel_schedule(wheel, &timer, 1000), 0);
@@ -154,7 +154,8 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_the_finest_round_step_of
     }
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_of_a_lateness_beyond_measure_takes_the_greatest) {
+UNIT_TEST_BETWEEN(set_up, tear_down,
+                  delay_report_of_a_lateness_beyond_the_range_takes_the_greatest) {
     const htw__nanos late_ns = (htw__nanos)INT64_MAX * 4;
     char *text = printed(&late_ns, 1);
     assert_true(htw__histogram_max(&report.lateness_ns) == INT64_MAX);

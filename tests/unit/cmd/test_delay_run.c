@@ -64,7 +64,7 @@ UNIT_TEST(delay_run_that_is_late_looks_for_events_without_a_wake_up) {
     assert_true(looks > 0);
 }
 
-UNIT_TEST(delay_run_that_wakes_early_has_woken_for_nothing) {
+UNIT_TEST(delay_run_that_wakes_early_counts_an_empty_wake_up) {
     struct run run = run_with("10ms a\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = PASSES }, { .kind = PASSES, .more_ns = -1 });
     run.options.stats = true;
@@ -152,7 +152,7 @@ UNIT_TEST(delay_run_asked_for_a_dump_draws_the_wheel_once) {
     assert_null(strstr(line + 1, "\rread 1  pending 1"));
 }
 
-UNIT_TEST(delay_run_with_bad_lines_tells_and_fails) {
+UNIT_TEST(delay_run_with_bad_lines_reports_them_and_fails) {
     struct run run = run_with("x\n1ms a\n\n\x01\x7f~ b\n");
     const struct result *result = assert_run(&run, HTW__EXIT_FAILED, "a\n",
                                              "htw delay: -:1: number expected: x\n"

@@ -93,7 +93,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_in_one_far_bucket_collects_i
 }
 
 /* A sleep that was followed by sorting alone was not in vain: messages may still come. */
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_did_not_wake_for_nothing) {
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_counts_no_empty_wake_up) {
     for (int i = 0; i < MESSAGES; i++)
         schedule(70000);
     htw__timeline_jump(&delay.timeline, 70000);

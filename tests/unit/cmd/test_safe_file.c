@@ -256,7 +256,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_fifo_is_written_directly) {
     assert_int_equal(each_name(NULL), 1);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_tells_what_is_wrong) {
+UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_reports_what_is_wrong) {
     char path[128];
     assert_int_equal(htw__safe_file_probe(target, STDOUT_FILENO), 0);
     fill(target, "", 0644);

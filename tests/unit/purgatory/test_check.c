@@ -12,7 +12,7 @@ PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
     assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
-PURGATORY_TEST(purgatory_check_ends_those_that_say_yes) {
+PURGATORY_TEST(purgatory_check_ends_those_that_return_true) {
     watch_each(test, "aBcDE", HTW_NEVER_NS, "k");
     assert_check_ends(test, "k", 3, "bC dC eC");
     assert_waiting(test, 2, 2, 1, 0);
@@ -29,7 +29,7 @@ PURGATORY_TEST(purgatory_check_of_a_key_without_requests_does_nothing) {
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-PURGATORY_TEST(purgatory_check_leaves_other_keys_alone) {
+PURGATORY_TEST(purgatory_check_asks_no_request_of_other_keys) {
     watch_each(test, "AB", HTW_NEVER_NS, "k");
     watch_each(test, "CD", HTW_NEVER_NS, "l");
     assert_check_log(test, "m", 0, "");
@@ -51,7 +51,7 @@ PURGATORY_TEST(purgatory_check_given_wrongly_is_refused) {
     assert_log_after(test, MS, "");
 }
 
-PURGATORY_TEST(purgatory_check_at_most_stops_when_so_many_have_ended) {
+PURGATORY_TEST(purgatory_check_at_most_stops_at_its_limit) {
     watch_each(test, "aBcDEFg", HTW_NEVER_NS, "k");
     assert_int_equal(check_key_at_most(test, "k", 0), 0);
     assert_log(test, "");
@@ -76,7 +76,7 @@ static void bring_peer(struct waiter *self) {
         self->result = submit(peer, HTW_NEVER_NS, "k");
 }
 
-PURGATORY_TEST(purgatory_check_asks_nobody_twice_when_others_come_meanwhile) {
+PURGATORY_TEST(purgatory_check_asks_no_request_twice_when_others_arrive_meanwhile) {
     watch_each(test, "abc", HTW_NEVER_NS, "k");
     struct waiter *a = &test->waiters[0], *x = purgatory_case_waiter(test, 'x');
     struct waiter *b = &test->waiters[1], *y = purgatory_case_waiter(test, 'y');
@@ -101,7 +101,7 @@ static void leave_and_come_back(struct waiter *self) {
     self->result = submit(self, HTW_NEVER_NS, "k");
 }
 
-PURGATORY_TEST(purgatory_check_ends_a_request_that_comes_back_once) {
+PURGATORY_TEST(purgatory_check_ends_a_request_that_is_submitted_again_once) {
     watch_each(test, "ABC", HTW_NEVER_NS, "k");
     for (unsigned i = 0; i < 3; i++)
         test->waiters[i].on_released = leave_and_come_back;
@@ -120,7 +120,7 @@ static void end_peer(struct waiter *self) {
         self->answer = cancel(self->peer);
 }
 
-PURGATORY_TEST(purgatory_check_survives_the_end_of_those_not_yet_asked) {
+PURGATORY_TEST(purgatory_check_goes_on_when_requests_not_yet_asked_end) {
     watch_each(test, "abcd", HTW_NEVER_NS, "k");
     struct waiter *w = test->waiters;
     w[0].on_asked = end_peer; /* the one that is next */
@@ -140,7 +140,7 @@ static void count_from_inside(struct waiter *self) {
 }
 
 /* By an event, by its own end of time, and by hand. */
-PURGATORY_TEST(purgatory_request_is_off_all_keys_before_on_complete) {
+PURGATORY_TEST(purgatory_request_is_removed_from_all_keys_before_on_complete) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');
         a->on_ended = count_from_inside;
@@ -163,7 +163,7 @@ PURGATORY_TEST(purgatory_request_is_off_all_keys_before_on_complete) {
     }
 }
 
-PURGATORY_TEST(purgatory_check_of_one_key_takes_the_request_off_the_others) {
+PURGATORY_TEST(purgatory_check_of_one_key_removes_the_request_from_the_others) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k", "l", "m");
     watch(b, MS, "m", "l");

@@ -312,10 +312,10 @@ static void check_third(void (*first)(void), bool is_refused) {
     end();
 }
 
-UNIT_TEST(purgatory_alarm_rings_while_two_hooks_run) {
+UNIT_TEST(purgatory_alarm_expires_while_two_hooks_run) {
     check_third(let_another_run, false);
 }
 
-UNIT_TEST(purgatory_alarm_that_is_refused_while_two_hooks_run_rings_after_them) {
+UNIT_TEST(purgatory_alarm_that_is_refused_while_two_hooks_run_expires_after_them) {
     check_third(let_another_run_without_memory, true);
 }

@@ -86,7 +86,7 @@ UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
     purgatory_case_end(&test);
 }
 
-UNIT_TEST(purgatory_executor_that_drops_everything_is_asked_less_and_less) {
+UNIT_TEST(purgatory_executor_that_drops_everything_gets_tasks_less_often) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, UINT_MAX, false);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
@@ -171,7 +171,7 @@ PURGATORY_TEST(purgatory_timeout_after_the_clock_was_set_back_is_not_early) {
 
 /* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
    request was submitted, and the timeout more. Whatever is submitted meanwhile. */
-UNIT_TEST(purgatory_timeout_by_a_manual_clock_ends_when_that_says_so) {
+UNIT_TEST(purgatory_timeout_by_a_manual_clock_follows_it) {
     for (unsigned submits = 0; submits < 2; submits++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -228,7 +228,7 @@ PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) 
     assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
 }
 
-UNIT_TEST(purgatory_timeout_in_the_last_hour_of_time_comes) {
+UNIT_TEST(purgatory_timeout_in_the_last_hour_of_the_range_expires) {
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.manual_start_ns = HTW_NEVER_NS - 3600 * HTW_SECOND;
@@ -253,7 +253,7 @@ static void submit_again(struct waiter *self) {
 
 /* More than a callback ends before it returns. Each expires in a later callback, so the stack does
    not grow. */
-PURGATORY_TEST(purgatory_request_without_time_may_come_again_ten_thousand_times) {
+PURGATORY_TEST(purgatory_request_with_timeout_zero_may_be_submitted_again_ten_thousand_times) {
     static struct waiter waiter;
     waiter_init(&waiter, test, '\0');
     waiter.on_released = submit_again;
@@ -315,7 +315,7 @@ static void check_slow_hooks(enum htw_clock clock) {
 }
 
 /* By each of the kernel's clocks. */
-UNIT_TEST(purgatory_slow_hook_keeps_no_other_waiting) {
+UNIT_TEST(purgatory_slow_hook_delays_no_other_timeout) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
         if (clock != HTW_CLOCK_BOOTTIME || HAS_BOOTTIME)
             check_slow_hooks((enum htw_clock)clock);

@@ -204,7 +204,7 @@ UNIT_TEST(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns) {
     destroy_while_a_hook_schedules(AFTER, false);
 }
 
-UNIT_TEST(purgatory_destroyed_by_a_thread_that_is_cancelled_is_gone_first) {
+UNIT_TEST(purgatory_destroyed_by_a_cancelled_thread_is_freed_first) {
     destroy_while_a_hook_schedules(BEFORE, true);
 }
 

@@ -85,7 +85,7 @@ static void assert_shut(struct purgatory_case *test) {
     assert_int_equal(cancel_key(test, "k"), 0);
 }
 
-PURGATORY_TEST(purgatory_closed_ends_all_and_lets_none_in) {
+PURGATORY_TEST(purgatory_closed_ends_all_and_refuses_new_requests) {
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "l", "m");
     watch(purgatory_case_waiter(test, 'c'), 0, "n", "l");
@@ -137,7 +137,7 @@ PURGATORY_TEST(purgatory_closed_from_try_complete_ends_its_own_request_behind_it
     assert_shut(test);
 }
 
-PURGATORY_TEST(purgatory_closed_from_try_complete_lets_yes_count) {
+PURGATORY_TEST(purgatory_closed_from_try_complete_that_returns_true_completes_the_request) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
     a->on_asked = close_all;
@@ -165,7 +165,7 @@ PURGATORY_TEST(purgatory_closed_from_the_second_try_finishes_the_request) {
 }
 
 /* It is on no key yet: the call may refuse it or end it, but not let it wait. */
-PURGATORY_TEST(purgatory_closed_from_the_first_try_does_not_let_the_request_in) {
+PURGATORY_TEST(purgatory_closed_from_the_first_try_refuses_the_request) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = close_all;
     int result = submit(a, MS, "k", "l", "m");

@@ -308,7 +308,7 @@ static const struct call calls[] = {
                 "a! aS a= b! bS b= f! fS f=", "a! aS a= b! bS b= f! fS f= g! gS g=" } },
 };
 
-UNIT_TEST(purgatory_child_that_returns_comes_out_of_any_call) {
+UNIT_TEST(purgatory_child_of_a_hook_returns_from_any_call) {
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (const char *const *log = calls[i].logs; *log != NULL; log++) {
             struct purgatory_case test;
@@ -339,7 +339,7 @@ static void drop_and_run(void *context, struct htw_task *const *tasks, size_t co
         htw_task_run(tasks[i]);
 }
 
-UNIT_TEST(purgatory_child_that_returns_comes_out_of_an_executor) {
+UNIT_TEST(purgatory_child_of_a_hook_returns_from_an_executor) {
     struct htw_executor executor = { drop_and_run, NULL };
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.executor = &executor;
@@ -358,7 +358,7 @@ static int64_t call_destroy(struct purgatory_case *test) {
     return htw_purgatory_destroy(test->purgatory);
 }
 
-UNIT_TEST(purgatory_child_that_returns_comes_out_of_destroy) {
+UNIT_TEST(purgatory_child_of_a_hook_returns_from_destroy) {
     for (const char *const *log = LOGS("aS", "aS a="); *log != NULL; log++) {
         struct purgatory_case test;
         begin(&test, NULL);

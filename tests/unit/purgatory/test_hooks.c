@@ -27,7 +27,7 @@ PURGATORY_TEST(purgatory_try_complete_that_checks_its_own_key_is_asked_once_more
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-PURGATORY_TEST(purgatory_try_completes_that_check_each_other_come_to_an_end) {
+PURGATORY_TEST(purgatory_try_completes_that_check_each_other_end) {
     struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
     for (unsigned i = 0; i < 4; i++) {
         w[i].name = '\0';

@@ -87,7 +87,7 @@ PURGATORY_TEST(purgatory_empty_key_is_a_key) {
 }
 
 /* Keys that differ in nothing but their last byte, or in their size. */
-PURGATORY_TEST(purgatory_keys_of_any_size_are_told_apart) {
+PURGATORY_TEST(purgatory_keys_of_any_size_are_distinguished) {
     static const size_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 240, 241, 10000 };
     enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
     static unsigned char bytes[10000];

@@ -22,7 +22,7 @@ PURGATORY_TEST(purgatory_check_later_runs_no_hook_in_the_call) {
     assert_log_after(test, MS, "");
 }
 
-PURGATORY_TEST(purgatory_checks_later_of_one_key_are_one) {
+PURGATORY_TEST(purgatory_checks_later_of_one_key_are_merged) {
     watch_two(test);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(check_key_later(test, "k"), 0);
@@ -52,7 +52,7 @@ PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do
 }
 
 /* The event was before those came; they may still be asked, but nothing may be lost. */
-PURGATORY_TEST(purgatory_check_later_finds_the_key_when_it_has_come_to_life_again) {
+PURGATORY_TEST(purgatory_check_later_finds_the_key_when_it_was_created_again) {
     struct waiter *w = watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(cancel_key(test, "k"), 2);
@@ -99,7 +99,7 @@ PURGATORY_TEST(purgatory_check_later_from_on_complete_makes_a_chain) {
     assert_ended_up_to(test, waiters, 2000);
 }
 
-PURGATORY_TEST(purgatory_check_later_that_is_pending_dies_with_the_purgatory) {
+PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_purgatory) {
     static const char *const keys[] = { "k", "l", "m" };
     watch_two(test);
     for (unsigned i = 0; i < 3; i++)
@@ -116,7 +116,7 @@ PURGATORY_TEST(purgatory_check_later_that_is_pending_finds_a_closed_purgatory) {
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-PURGATORY_TEST(purgatory_check_later_that_is_pending_dies_with_the_scheduler) {
+PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_scheduler) {
     watch_two(test);
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
@@ -157,7 +157,7 @@ UNIT_TEST(purgatory_check_later_takes_room_only_while_it_waits) {
 /* ---- waiters come and go */
 
 /* The queued check must not die with the last waiter, or each new one would bring another. */
-PURGATORY_TEST(purgatory_checks_later_are_one_while_waiters_come_and_go) {
+PURGATORY_TEST(purgatory_checks_later_are_merged_while_requests_come_and_go) {
     size_t before = test->memory.live_bytes;
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->name = '\0';
@@ -179,7 +179,7 @@ PURGATORY_TEST(purgatory_checks_later_are_one_while_waiters_come_and_go) {
 }
 
 /* In a closed purgatory, too, a queued check holds a key, and no longer than it must. */
-PURGATORY_TEST(purgatory_check_later_of_a_key_that_is_left_lets_it_go) {
+PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_left_frees_it) {
     size_t before = test->memory.live_bytes;
     for (unsigned closed = 0; closed < 2; closed++) {
         watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key of more than sixteen bytes");
@@ -217,7 +217,7 @@ UNIT_TEST(purgatory_check_later_dropped_and_refused_is_made) {
     purgatory_case_end(&test);
 }
 
-UNIT_TEST(purgatory_check_later_that_is_always_dropped_is_tried_less_and_less) {
+UNIT_TEST(purgatory_check_later_that_is_always_dropped_is_tried_less_often) {
     struct purgatory_case test;
     struct waiter *a = begin_dropping(&test, UINT_MAX, false);
     purgatory_case_advance(&test, HTW_SECOND);

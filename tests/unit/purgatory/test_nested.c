@@ -99,7 +99,7 @@ static void bring_another(struct waiter *self) {
 }
 
 /* One that has come since the check began is there at the event, and is asked. */
-PURGATORY_TEST(purgatory_check_inside_finds_requests_that_have_come_since) {
+PURGATORY_TEST(purgatory_check_inside_finds_requests_that_arrived_since) {
     watch_all(test, 2, bring_another);
     waiter_init(&waiters[2], test, '\0');
     waiters[1].peer = &waiters[2];
@@ -144,7 +144,7 @@ static void check_the_other_key(struct waiter *self) {
     self->result = check_key(self->test, self == &waiters[0] ? "l" : "k");
 }
 
-PURGATORY_TEST(purgatory_check_of_a_key_further_out_makes_that_go_round) {
+PURGATORY_TEST(purgatory_check_of_a_key_that_is_being_checked_repeats_that_check) {
     watch_all(test, 1, check_the_other_key);
     waiter_init(&waiters[1], test, '\0');
     watch(&waiters[1], HTW_NEVER_NS, "l");
@@ -162,7 +162,7 @@ static void check_key_that_is_no_more(struct waiter *self) {
 }
 
 /* When the next round begins no request waits on the key, which is gone. */
-PURGATORY_TEST(purgatory_check_inside_of_a_key_that_goes_ends) {
+PURGATORY_TEST(purgatory_check_inside_of_a_key_that_is_freed_ends) {
     watch_all(test, 2, NULL);
     waiters[0].on_asked = check_key_that_is_no_more;
     waiters[0].peer = &waiters[1];
@@ -181,7 +181,7 @@ static void say_yes_to_checks(struct waiter *self) {
 }
 
 /* Each takes itself back to the key in `release`, and says yes when it is asked there. */
-PURGATORY_TEST(purgatory_check_inside_ends_although_requests_come_back) {
+PURGATORY_TEST(purgatory_check_inside_ends_although_requests_are_submitted_again) {
     watch_all(test, 5, NULL);
     for (unsigned i = 0; i < 5; i++) {
         waiters[i].asked = 2;

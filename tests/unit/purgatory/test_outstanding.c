@@ -73,7 +73,7 @@ UNIT_TEST(outstanding_without_references_is_not_waited_for) {
     assert_int_equal(scene.naps, 0);
 }
 
-UNIT_TEST(outstanding_closed_counts_no_more_and_waits_for_the_rest) {
+UNIT_TEST(outstanding_closed_refuses_references_and_waits_for_the_rest) {
     begin(1);
     assert_true(htw__outstanding_add(&scene.outstanding));
     htw__outstanding_close(&scene.outstanding);
@@ -86,7 +86,7 @@ UNIT_TEST(outstanding_closed_counts_no_more_and_waits_for_the_rest) {
     assert_int_equal(scene.naps, 1);
 }
 
-UNIT_TEST(outstanding_waited_for_in_vain_sleeps_longer_up_to_a_limit) {
+UNIT_TEST(outstanding_wait_sleeps_longer_each_time_up_to_a_limit) {
     begin(100);
     assert_true(htw__outstanding_add(&scene.outstanding));
     htw__outstanding_wait(&scene.outstanding, NULL);
@@ -119,7 +119,7 @@ static void *wait_and_be_cancelled(void *waited) {
     return NULL;
 }
 
-UNIT_TEST(outstanding_waited_for_by_a_cancelled_thread_is_gone_first) {
+UNIT_TEST(outstanding_waited_for_by_a_cancelled_thread_reaches_zero_first) {
     begin(3);
     scene.cancels = true;
     assert_true(htw__outstanding_add(&scene.outstanding));

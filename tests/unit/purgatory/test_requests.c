@@ -28,7 +28,7 @@ static void look_from_inside(struct waiter *self) {
         self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
 }
 
-PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_stands_on_all_keys) {
+PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_is_on_all_keys) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = look_from_inside;
     watch(a, MS, "k", "l", "m");
@@ -39,7 +39,7 @@ PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_stands_on_all_keys
     assert_waiting(test, 1, 3, 3, 1);
 }
 
-UNIT_TEST(purgatory_without_try_complete_asks_nobody) {
+UNIT_TEST(purgatory_without_try_complete_asks_no_request) {
     struct purgatory_case test;
     struct htw_purgatory_options options = purgatory_case_options();
     options.try_complete = NULL;
@@ -54,7 +54,7 @@ UNIT_TEST(purgatory_without_try_complete_asks_nobody) {
     purgatory_case_end(&test);
 }
 
-UNIT_TEST(purgatory_without_release_ends_requests_all_the_same) {
+UNIT_TEST(purgatory_without_release_ends_requests) {
     struct purgatory_case test;
     struct htw_purgatory_options options = purgatory_case_options();
     options.release = NULL;

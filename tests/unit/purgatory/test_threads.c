@@ -138,7 +138,7 @@ PURGATORY_TEST(purgatory_request_that_another_thread_asks_is_counted_once) {
     assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
 }
 
-UNIT_TEST(purgatory_request_that_says_yes_in_another_thread_is_completed) {
+UNIT_TEST(purgatory_request_that_returns_true_in_another_thread_is_completed) {
     for (unsigned way = 0; way < 4; way++) {
         struct purgatory_case test;
         purgatory_case_begin(&test, NULL, NULL);
@@ -159,7 +159,7 @@ UNIT_TEST(purgatory_request_that_says_yes_in_another_thread_is_completed) {
 }
 
 /* The slow hook of one request delays no other on the key. */
-PURGATORY_TEST(purgatory_slow_hook_holds_up_no_other_request) {
+PURGATORY_TEST(purgatory_slow_hook_delays_no_other_request) {
     struct waiter *w = begin(test, 12);
     assert_true(cancel(&w[1]));
     assert_true(complete(&w[2]));
@@ -197,7 +197,7 @@ static void use_again(struct waiter *self) {
     self->answer = await_inside(); /* asked for the fourth of them, too */
 }
 
-PURGATORY_TEST(purgatory_event_from_release_of_its_former_life_is_not_lost) {
+PURGATORY_TEST(purgatory_event_from_the_release_before_it_was_submitted_again_is_not_lost) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, HTW_NEVER_NS, "k");
     a->on_asked = stay;

@@ -15,7 +15,7 @@ THRESHOLD_TEST(threshold_reached_already_ends_the_request_in_the_call) {
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-THRESHOLD_TEST(threshold_completes_what_waits_for_its_value_or_less) {
+THRESHOLD_TEST(threshold_completes_requests_for_its_value_or_less) {
     await_value(test, 'a', 103);
     await_value(test, 'b', 101);
     await_value(test, 'c', 102);
@@ -32,7 +32,7 @@ THRESHOLD_TEST(threshold_completes_what_waits_for_its_value_or_less) {
     assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
-THRESHOLD_TEST(threshold_told_a_smaller_value_ignores_it) {
+THRESHOLD_TEST(threshold_advanced_to_a_smaller_value_ignores_it) {
     await_value(test, 'a', 110);
     assert_int_equal(advance_to(test, 99), 0);
     assert_int_equal(advance_to(test, 0), 0);
@@ -239,7 +239,7 @@ THRESHOLD_TEST(threshold_cannot_be_destroyed_by_a_hook) {
 
 /* ---- the end */
 
-THRESHOLD_TEST(threshold_destroyed_closes_what_waits) {
+THRESHOLD_TEST(threshold_destroyed_closes_its_requests) {
     await_value(test, 'a', 101);
     await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");
@@ -255,7 +255,7 @@ THRESHOLD_TEST(threshold_destroyed_closes_what_waits) {
     assert_waiting(test, 1, 1, 1, 1);
 }
 
-THRESHOLD_TEST(threshold_of_a_closed_purgatory_lets_none_wait) {
+THRESHOLD_TEST(threshold_of_a_closed_purgatory_refuses_requests) {
     await_value(test, 'a', 101);
     await_value(test, 'b', UINT64_MAX);
     watch(purgatory_case_waiter(test, 'c'), MS, "k");

@@ -25,7 +25,7 @@ THRESHOLD_TEST(threshold_lowered_makes_new_requests_wait_again) {
     assert_advance_log(test, 100, 1, "aC a=");
 }
 
-THRESHOLD_TEST(threshold_lowered_leaves_those_that_wait_alone) {
+THRESHOLD_TEST(threshold_lowered_ends_no_request) {
     await_value(test, 'a', 101);
     await_value(test, 'b', 150);
     lower(test, 0);
@@ -68,7 +68,7 @@ static void lower_and_await(struct waiter *self) {
 }
 
 /* An advance completes all that it has reached, and none that came after a hook has lowered. */
-THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_hold_up_the_advance) {
+THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_delay_the_advance) {
     await_value(test, 'a', 101)->on_ended = lower_and_await;
     await_value(test, 'b', 102);
     await_value(test, 'c', 111);

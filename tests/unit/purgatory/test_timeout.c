@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-PURGATORY_TEST(purgatory_timeout_made_longer_comes_later) {
+PURGATORY_TEST(purgatory_timeout_made_longer_expires_later) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, 5 * MS, "k");
     watch(purgatory_case_waiter(test, 'b'), 5 * MS, "k");
@@ -16,7 +16,7 @@ PURGATORY_TEST(purgatory_timeout_made_longer_comes_later) {
     assert_log_after(test, MS, "aE a=");
 }
 
-PURGATORY_TEST(purgatory_timeout_made_shorter_comes_earlier) {
+PURGATORY_TEST(purgatory_timeout_made_shorter_expires_earlier) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     static const int64_t none_ns[] = { 0, -1, INT64_MIN };
     watch(a, HTW_SECOND, "k");
@@ -32,7 +32,7 @@ PURGATORY_TEST(purgatory_timeout_made_shorter_comes_earlier) {
     }
 }
 
-PURGATORY_TEST(purgatory_timeout_taken_away_never_comes_and_can_be_given_again) {
+PURGATORY_TEST(purgatory_timeout_removed_never_expires_and_can_be_set_again) {
     static const int64_t long_ns[] = { HTW_NEVER_NS, HTW_NEVER_NS - 1, HTW_NEVER_NS / 2 };
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");

@@ -124,7 +124,7 @@ SCHEDULER_TEST(scheduler_group_cancelled_when_about_to_start_runs_nothing) {
     assert_ran(f, 0);
 }
 
-SCHEDULER_TEST(scheduler_timer_that_started_keeps_its_life_without_its_key) {
+SCHEDULER_TEST(scheduler_timer_that_started_runs_on_without_its_key) {
     open_window(f);
     leave_window();
     assert_ran(f, 0, 1);

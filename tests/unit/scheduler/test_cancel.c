@@ -31,7 +31,7 @@ SCHEDULER_TEST(scheduler_cancel_of_due_but_not_started_prevents_the_run) {
     assert_none_ran(f);
 }
 
-SCHEDULER_TEST(scheduler_cancel_after_the_run_is_gone) {
+SCHEDULER_TEST(scheduler_cancel_after_the_run_answers_gone) {
     arm(f, 0, 0);
     advance(f, 0);
     assert_int_equal(cancel(f, 0), HTW_GONE);
@@ -39,7 +39,7 @@ SCHEDULER_TEST(scheduler_cancel_after_the_run_is_gone) {
     assert_int_equal(scheduler_stats(f).cancelled, 0);
 }
 
-SCHEDULER_TEST(scheduler_cancel_of_zero_is_gone) {
+SCHEDULER_TEST(scheduler_cancel_of_zero_answers_gone) {
     assert_int_equal(htw_cancel(f->scheduler, 0), HTW_GONE);
     arm(f, 0, MS);
     assert_int_equal(htw_cancel(f->scheduler, 0), HTW_GONE);

@@ -218,7 +218,7 @@ UNIT_TEST(cancel_wait_of_two_for_each_other_refuses_one) {
     check_ring(2);
 }
 
-UNIT_TEST(cancel_wait_of_three_in_a_ring_refuses_one) {
+UNIT_TEST(cancel_wait_of_three_in_a_cycle_refuses_one) {
     check_ring(3);
 }
 

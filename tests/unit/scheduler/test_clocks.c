@@ -109,7 +109,7 @@ UNIT_TEST(clock_on_the_wall_is_never_early) {
     check_clock_in_all_ways(HTW_CLOCK_REALTIME);
 }
 
-UNIT_TEST(clock_of_each_kind_is_told_by_now) {
+UNIT_TEST(clock_of_each_kind_is_what_now_returns) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
         struct htw_scheduler *scheduler;
@@ -196,7 +196,7 @@ static void check_all(int64_t latest_ns) {
     }
 }
 
-UNIT_TEST(wall_clock_set_back_files_all_timers_again) {
+UNIT_TEST(wall_clock_set_back_arms_all_timers_again) {
     struct random_source random = { 5 };
     struct htw_scheduler *scheduler = create_at(NOON_NS);
     schedule_all(scheduler, &random);

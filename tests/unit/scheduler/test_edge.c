@@ -48,7 +48,7 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
     loop->runs++;
 }
 
-UNIT_TEST(edge_comes_for_each_deadline) {
+UNIT_TEST(edge_occurs_for_each_deadline) {
     struct loop loop;
     loop_begin(&loop);
     for (unsigned i = 0; i < RUNS; i++)
@@ -59,7 +59,7 @@ UNIT_TEST(edge_comes_for_each_deadline) {
     loop_end(&loop);
 }
 
-UNIT_TEST(edge_comes_again_when_the_budget_was_spent) {
+UNIT_TEST(edge_occurs_again_when_the_budget_was_spent) {
     struct loop loop;
     loop_begin(&loop);
     for (unsigned i = 0; i < RUNS; i++)
@@ -74,7 +74,7 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
         (void)!htw_schedule(expiration->scheduler, 0, run_again, loop, NULL);
 }
 
-UNIT_TEST(edge_comes_for_what_a_callback_schedules) {
+UNIT_TEST(edge_occurs_for_what_a_callback_schedules) {
     struct loop loop;
     loop_begin(&loop);
     assert_int_equal(htw_schedule(loop.scheduler, 0, run_again, &loop, NULL), 0);

@@ -165,7 +165,7 @@ LATER_TEST(tasks_dropped_give_their_arguments_back) {
     end();
 }
 
-LATER_TEST(tasks_half_dropped_and_half_run_add_up) {
+LATER_TEST(tasks_half_dropped_and_half_run_are_all_counted) {
     begin(f, MIXED);
     schedule(f, 100);
     advance(f, DELAY_NS);
@@ -224,7 +224,7 @@ static void move_subject(struct taker *self) {
                   : htw_reschedule(self->f->scheduler, self->f->probes[0].handle, 5 * DELAY_NS);
 }
 
-LATER_TEST(task_moved_before_it_runs_comes_again_later) {
+LATER_TEST(task_moved_before_it_runs_is_executed_later) {
     begin(f, RUN);
     taker.before = move_subject;
 
@@ -268,7 +268,7 @@ static void stop_inside(struct taker *self) {
     wait_answer = htw_cancel_wait(self->f->scheduler, self->f->probes[0].handle);
 }
 
-LATER_TEST(executor_that_would_wait_for_itself_is_told_edeadlk) {
+LATER_TEST(executor_that_would_wait_for_itself_gets_edeadlk) {
     begin(f, RUN);
     taker.before = stop_inside;
 

@@ -117,7 +117,7 @@ static void arm_many(struct scheduler_fixture *f, int64_t delay_ns) {
 
 /* ---- callbacks */
 
-SCHEDULER_TEST(child_of_a_callback_comes_out_of_advance) {
+SCHEDULER_TEST(child_of_a_callback_returns_from_advance) {
     for (f->options.shards = 1; f->options.shards <= 8; f->options.shards *= 8) {
         f->count = TIMERS;
         scheduler_reopen(f);
@@ -133,7 +133,7 @@ SCHEDULER_TEST(child_of_a_callback_comes_out_of_advance) {
     }
 }
 
-SCHEDULER_TEST(child_of_a_callback_comes_out_of_process) {
+SCHEDULER_TEST(child_of_a_callback_returns_from_process) {
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.embedded = true;
     f->count = TIMERS;
@@ -146,7 +146,7 @@ SCHEDULER_TEST(child_of_a_callback_comes_out_of_process) {
     assert_int_equal(count, TIMERS);
 }
 
-SCHEDULER_TEST(child_of_a_callback_that_repeats_comes_out) {
+SCHEDULER_TEST(child_of_a_callback_that_repeats_returns) {
     for (unsigned i = 0; i < 2; i++) {
         f->probes[i].act = act_fork;
         arm_every(f, i, MS, MS, HTW_REPEAT_SKIP);
@@ -199,7 +199,7 @@ static void execute(void *context, struct htw_task *const *tasks, size_t count) 
         htw_task_run(tasks[i]); /* in the child, nothing */
 }
 
-SCHEDULER_TEST(child_comes_out_of_an_executor) {
+SCHEDULER_TEST(child_returns_from_an_executor) {
     for (unsigned i = 0; i < 2; i++) {
         struct htw_executor executor = { execute, NULL };
         f->options.executor = &executor;
@@ -285,7 +285,7 @@ static htw_handle arm_hooked(struct scheduler_fixture *f, struct htw_group *grou
     return handle;
 }
 
-SCHEDULER_TEST(child_of_a_hook_comes_out_of_advance) {
+SCHEDULER_TEST(child_of_a_hook_returns_from_advance) {
     arm_hooked(f, NULL, NULL);
     arm_hooked(f, NULL, NULL);
     int result = htw_scheduler_advance(f->scheduler, 0);
@@ -293,7 +293,7 @@ SCHEDULER_TEST(child_of_a_hook_comes_out_of_advance) {
     assert_int_equal(f->log_count, 2);
 }
 
-SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_callback_that_is_awaited) {
+SCHEDULER_TEST(child_of_a_hook_returns_from_a_callback_that_is_awaited) {
     struct htw_spec spec = HTW_SPEC_INIT;
     hooked = f->scheduler;
     spec.callback = probe_run;
@@ -304,7 +304,7 @@ SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_callback_that_is_awaited) {
     CHILD_LEAVES(result == -EOWNERDEAD);
 }
 
-SCHEDULER_TEST(child_of_a_hook_comes_out_of_what_ends_a_timer) {
+SCHEDULER_TEST(child_of_a_hook_returns_from_what_ends_a_timer) {
     int result = htw_cancel(f->scheduler, arm_hooked(f, NULL, NULL));
     CHILD_LEAVES(result == HTW_CANCELLED);
     result = htw_cancel_wait(f->scheduler, arm_hooked(f, NULL, NULL));
@@ -321,7 +321,7 @@ SCHEDULER_TEST(child_of_a_hook_comes_out_of_what_ends_a_timer) {
 }
 
 /* After such a cancel the expirer is told to clean up. */
-SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages) {
+SCHEDULER_TEST(child_of_a_hook_returns_from_a_cancel_that_empties_pages) {
     enum { MANY = 3 * 4096 };
     static htw_handle handles[MANY];
     f->options.clock = HTW_CLOCK_MONOTONIC;
@@ -340,7 +340,7 @@ SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_cancel_that_empties_pages) {
     child = 0;
 }
 
-SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_dropped_task) {
+SCHEDULER_TEST(child_of_a_hook_returns_from_a_dropped_task) {
     struct htw_executor executor = { keep, NULL };
     f->options.executor = &executor;
     f->options.clock = HTW_CLOCK_MONOTONIC;
@@ -353,7 +353,7 @@ SCHEDULER_TEST(child_of_a_hook_comes_out_of_a_dropped_task) {
     CHILD_LEAVES(outcome == HTW_CANCELLED && arg == NULL);
 }
 
-SCHEDULER_TEST(child_comes_out_of_a_cancelled_group) {
+SCHEDULER_TEST(child_returns_from_the_cancel_of_a_group) {
     struct htw_group *group;
     assert_int_equal(htw_group_create(f->scheduler, &group), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -366,7 +366,7 @@ SCHEDULER_TEST(child_comes_out_of_a_cancelled_group) {
     htw_group_destroy(group);
 }
 
-SCHEDULER_TEST(child_comes_out_of_stop) {
+SCHEDULER_TEST(child_returns_from_stop) {
     for (unsigned i = 0; i < 2; i++) {
         scheduler_reopen(f);
         for (unsigned j = 0; j < TIMERS; j++)

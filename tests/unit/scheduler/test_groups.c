@@ -166,7 +166,7 @@ GROUP_TEST(group_cancelled_in_a_repeating_callback_ends_it) {
     assert_int_equal(htw_group_count(f->group), 0);
 }
 
-GROUP_TEST(group_cancelled_while_paused_tells_deadlines_as_if_resumed) {
+GROUP_TEST(group_cancelled_while_paused_reports_deadlines_as_if_resumed) {
     arm_grouped(f, 0, DELAY_NS);
     arm_grouped(f, 1, HTW_NEVER_NS);
     pause_group(f);
@@ -287,7 +287,7 @@ static void act_pause_group(struct probe *self) {
     self->result = htw_group_pause(self->fixture->group);
 }
 
-GROUP_TEST(group_paused_when_its_timers_are_due_runs_none_of_them) {
+GROUP_TEST(group_paused_when_its_timers_are_due_runs_none) {
     arm_many(f, 0, act_pause_group);
     advance(f, DELAY_NS);
     assert_int_equal(f->runs, 1);
@@ -324,7 +324,7 @@ GROUP_TEST(group_paused_then_cancelled_when_due_runs_no_more) {
     assert_int_equal(htw_group_count(f->group), 0);
 }
 
-GROUP_TEST(group_paused_with_a_timer_that_never_comes_keeps_it_so) {
+GROUP_TEST(group_paused_with_a_timer_of_forever_keeps_it_so) {
     arm_grouped(f, 0, HTW_NEVER_NS);
     pause_group(f);
     advance(f, HTW_SECOND);
@@ -380,7 +380,7 @@ GROUP_TEST(group_paused_keeps_its_keys) {
     assert_ran(f, 1);
 }
 
-GROUP_TEST(group_paused_lets_what_joins_wait) {
+GROUP_TEST(group_paused_makes_timers_that_join_wait) {
     pause_group(f);
     arm_grouped(f, 0, DELAY_NS);
     arm_grouped(f, 1, -5);
@@ -394,7 +394,7 @@ GROUP_TEST(group_paused_lets_what_joins_wait) {
     assert_ran(f, 0);
 }
 
-GROUP_TEST(group_paused_lets_a_new_delay_wait_too) {
+GROUP_TEST(group_paused_makes_a_new_delay_wait) {
     arm_grouped(f, 0, DELAY_NS);
     arm_grouped(f, 1, DELAY_NS);
     pause_group(f);
@@ -440,7 +440,7 @@ static void act_destroy_group(struct probe *self) {
     destroy_group(self->fixture);
 }
 
-GROUP_TEST(group_destroyed_by_the_last_of_its_callbacks_goes_with_it) {
+GROUP_TEST(group_destroyed_by_the_last_of_its_callbacks_is_freed_after_it) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     spec.group = f->group;
     f->probes[0].act = act_destroy_group;

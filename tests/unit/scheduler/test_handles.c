@@ -141,7 +141,7 @@ SCHEDULER_TEST(scheduler_handles_stay_unique_when_memory_comes_and_goes) {
 
 /* ---- questions */
 
-SCHEDULER_TEST(scheduler_question_tells_of_pending) {
+SCHEDULER_TEST(scheduler_is_pending_is_true_of_a_pending_timer) {
     arm(f, 0, 5 * MS + 3);
     assert_true(is_pending(f, 0));
     assert_int_equal(deadline_of(f, 0), 5 * MS + 3);
@@ -163,7 +163,7 @@ static void act_look(struct probe *self) {
     seen.pending = htw_pending(self->last.scheduler);
 }
 
-SCHEDULER_TEST(scheduler_question_in_a_callback_does_not_count_what_runs) {
+SCHEDULER_TEST(scheduler_is_pending_in_a_callback_does_not_count_what_runs) {
     f->probes[0].act = act_look;
     arm(f, 0, 2 * MS - 1);
     arm(f, 1, 9 * MS);
@@ -176,7 +176,7 @@ SCHEDULER_TEST(scheduler_question_in_a_callback_does_not_count_what_runs) {
     assert_int_equal(seen.pending, 1);
 }
 
-SCHEDULER_TEST(scheduler_question_in_a_repeating_callback_does_not_count_it) {
+SCHEDULER_TEST(scheduler_is_pending_in_a_repeating_callback_does_not_count_it) {
     f->probes[0].act = act_look;
     arm_every(f, 0, MS, 5 * MS, HTW_REPEAT_SKIP);
     advance(f, MS);

@@ -12,7 +12,7 @@ static void arm_hooked(struct scheduler_fixture *f, unsigned number) {
     arm_spec(f, number, &spec);
 }
 
-LATER_TEST(hook_of_a_timer_that_fired_comes_after_its_callback) {
+LATER_TEST(hook_of_a_timer_that_fired_runs_after_its_callback) {
     arm_hooked(f, 0);
     advance(f, DELAY_NS - 1);
     assert_log(f, "");
@@ -22,7 +22,7 @@ LATER_TEST(hook_of_a_timer_that_fired_comes_after_its_callback) {
     assert_int_equal(f->probes[0].releases, 1);
 }
 
-LATER_TEST(hook_of_a_cancelled_timer_comes_before_cancel_returns) {
+LATER_TEST(hook_of_a_cancelled_timer_runs_before_cancel_returns) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     arm_spec(f, 0, &spec);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
@@ -32,7 +32,7 @@ LATER_TEST(hook_of_a_cancelled_timer_comes_before_cancel_returns) {
     assert_log(f, "A");
 }
 
-LATER_TEST(hook_of_a_group_comes_after_the_visitor) {
+LATER_TEST(hook_of_a_group_runs_after_the_visitor) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     create_group(f);
     spec.group = f->group;
@@ -44,7 +44,7 @@ LATER_TEST(hook_of_a_group_comes_after_the_visitor) {
     assert_log(f, "A");
 }
 
-LATER_TEST(hook_of_a_keyed_timer_comes_when_it_is_replaced_or_cancelled) {
+LATER_TEST(hook_of_a_keyed_timer_runs_when_it_is_replaced_or_cancelled) {
     struct htw_spec first = hooked_spec(f, 0, DELAY_NS);
     struct htw_spec second = hooked_spec(f, 1, DELAY_NS);
     first.key = second.key = "key";
@@ -56,7 +56,7 @@ LATER_TEST(hook_of_a_keyed_timer_comes_when_it_is_replaced_or_cancelled) {
     assert_log(f, "B");
 }
 
-LATER_TEST(hook_of_a_repeating_timer_comes_after_its_last_run) {
+LATER_TEST(hook_of_a_repeating_timer_runs_after_its_last_run) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     spec.period_ns = DELAY_NS;
     arm_spec(f, 0, &spec);
@@ -70,7 +70,7 @@ static void act_cancel_itself(struct probe *self) {
     self->result = htw_cancel(self->fixture->scheduler, self->handle);
 }
 
-LATER_TEST(hook_of_a_timer_that_cancels_itself_comes_once) {
+LATER_TEST(hook_of_a_timer_that_cancels_itself_runs_once) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     f->probes[0].act = act_cancel_itself;
     arm_spec(f, 0, &spec);
@@ -88,7 +88,7 @@ static void act_come_again_once(struct probe *self) {
     self->result = htw_reschedule(self->fixture->scheduler, self->handle, DELAY_NS);
 }
 
-LATER_TEST(hook_of_a_timer_that_comes_again_waits_for_the_last_run) {
+LATER_TEST(hook_of_a_timer_that_was_armed_again_waits_for_the_last_run) {
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
     f->probes[0].act = act_come_again_once;
     arm_spec(f, 0, &spec);
@@ -98,7 +98,7 @@ LATER_TEST(hook_of_a_timer_that_comes_again_waits_for_the_last_run) {
     assert_log(f, "aA");
 }
 
-LATER_TEST(hook_of_what_stop_finds_comes_after_the_visitor) {
+LATER_TEST(hook_of_a_timer_that_stop_finds_runs_after_the_visitor) {
     struct htw_spec first = hooked_spec(f, 0, DELAY_NS);
     struct htw_spec second = hooked_spec(f, 1, HTW_NEVER_NS);
     struct htw_spec third = hooked_spec(f, 2, 2 * DELAY_NS);
@@ -116,7 +116,7 @@ LATER_TEST(hook_of_what_stop_finds_comes_after_the_visitor) {
     assert_int_equal(f->probes[0].releases, 1);
 }
 
-LATER_TEST(hook_of_what_destroy_finds_comes) {
+LATER_TEST(hook_of_a_timer_that_destroy_finds_runs) {
     arm_hooked(f, 0);
     assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
     f->scheduler = NULL;
@@ -225,7 +225,7 @@ static void release_and_stop(struct probe *self) {
 }
 
 /* Stop would wait for the hook of a timer that ran. The rule is for all hooks. */
-LATER_TEST(hook_that_stops_the_scheduler_is_told_edeadlk) {
+LATER_TEST(hook_that_stops_the_scheduler_gets_edeadlk) {
     for (unsigned i = 0; i < 3; i++) {
         f->probes[i].on_release = release_and_stop;
         arm_hooked(f, i);
@@ -245,7 +245,7 @@ static void visit_and_stop(void *context, const struct htw_unexpired *unexpired)
     probe->result = htw_scheduler_stop(context, NULL, NULL);
 }
 
-LATER_TEST(visitor_of_stop_that_stops_is_told_edeadlk) {
+LATER_TEST(visitor_of_stop_that_stops_gets_edeadlk) {
     arm(f, 0, DELAY_NS);
     assert_int_equal(htw_scheduler_stop(f->scheduler, visit_and_stop, f->scheduler), 0);
     assert_int_equal(f->probes[0].result, -EDEADLK);

@@ -223,7 +223,7 @@ static void act_succeed_and_come_again(struct probe *self) {
 }
 
 /* The key went when the callback started; the successor has it. */
-LATER_TEST(key_stays_the_successors_when_the_first_comes_again) {
+LATER_TEST(key_stays_with_the_successor_when_the_first_timer_is_armed_again) {
     f->probes[0].act = act_succeed_and_come_again;
     arm_keyed(f, 0, "key");
     advance(f, DELAY_NS);

@@ -224,7 +224,7 @@ SCHEDULER_TEST(scheduler_replaced_key_at_the_limit_takes_the_place) {
     replace_at_limit(f, 200, 4);
 }
 
-SCHEDULER_TEST(scheduler_kept_key_at_the_limit_is_told_as_such) {
+SCHEDULER_TEST(scheduler_kept_key_at_the_limit_answers_eexist) {
     open_capped(f, 1, 1, 1);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;

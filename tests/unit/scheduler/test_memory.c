@@ -219,7 +219,7 @@ static void act_come_again_far(struct probe *self) {
     self->result = htw_reschedule(self->fixture->scheduler, self->handle, 3600 * HTW_SECOND);
 }
 
-LATER_TEST(rearmed_without_memory_comes_at_its_time_all_the_same) {
+LATER_TEST(timer_rearmed_without_memory_expires_in_time) {
     f->probes[0].act = act_come_again_far;
     arm(f, 0, DELAY_NS);
     arm_every(f, 1, DELAY_NS, 3600 * HTW_SECOND, HTW_REPEAT_SKIP);
@@ -268,7 +268,7 @@ LATER_TEST(rearmed_without_memory_wakes_up_once_a_turn) {
     }
 }
 
-LATER_TEST(resumed_without_memory_comes_at_its_time_all_the_same) {
+LATER_TEST(timer_resumed_without_memory_expires_in_time) {
     create_group(f);
     struct htw_spec spec = grouped_spec(f, 0, 3600 * HTW_SECOND);
     pause_group(f);

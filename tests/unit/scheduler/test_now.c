@@ -211,7 +211,7 @@ static void act_schedule_past(struct probe *self) {
 }
 
 /* More than a batch is due, and from several ticks. */
-SCHEDULER_TEST(now_as_an_instant_told_in_a_long_burst_is_run_at_once) {
+SCHEDULER_TEST(now_as_an_instant_read_in_a_long_burst_is_run_at_once) {
     enum { HALF = 300 };
     open_at_half_past(f, (size_t)2 * HALF);
     for (unsigned i = 0; i < HALF; i++) {

@@ -141,7 +141,7 @@ SCHEDULER_TEST(scheduler_defaults_are_those_of_the_header) {
     assert_int_equal(scheduler_stats(f).late, 1);
 }
 
-UNIT_TEST(scheduler_create_without_a_place_for_it_is_refused) {
+UNIT_TEST(scheduler_create_without_a_result_pointer_is_refused) {
     assert_int_equal(htw_scheduler_create(NULL, NULL), -EINVAL);
 }
 

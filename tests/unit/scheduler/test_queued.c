@@ -150,7 +150,7 @@ QUEUED_TEST(queued_timer_moved_before_the_pause_keeps_what_remained) {
     expect_run(f, clock_ns);
 }
 
-QUEUED_TEST(queued_timer_cancelled_in_the_pause_tells_its_deadline_as_if_resumed) {
+QUEUED_TEST(queued_timer_cancelled_in_the_pause_reports_its_deadline_as_if_resumed) {
     pause_group(f);
     clock_ns += 100 * HTW_SECOND;
     assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), 1);
@@ -165,7 +165,7 @@ static void *stop(void *arg) {
     return NULL;
 }
 
-QUEUED_TEST(queued_timer_left_in_the_pause_tells_its_deadline_as_if_resumed) {
+QUEUED_TEST(queued_timer_left_in_the_pause_reports_its_deadline_as_if_resumed) {
     pthread_t thread;
     struct htw_group *other;
     pause_group(f);

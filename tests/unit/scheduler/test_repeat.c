@@ -205,7 +205,7 @@ SCHEDULER_TEST(scheduler_repeating_from_before_all_time_follows_its_way) {
     }
 }
 
-SCHEDULER_TEST(scheduler_repeating_cancelled_between_runs_stays_away) {
+SCHEDULER_TEST(scheduler_repeating_cancelled_between_runs_does_not_run_again) {
     for (size_t i = 0; i < 4; i++) {
         scheduler_reopen(f);
         arm_every(f, 0, MS, MS, ways[i]);
@@ -222,7 +222,7 @@ static void act_cancel_third(struct probe *self) {
         self->result = htw_cancel(self->last.scheduler, self->last.handle);
 }
 
-SCHEDULER_TEST(scheduler_repeating_cancelled_in_a_run_stays_away) {
+SCHEDULER_TEST(scheduler_repeating_cancelled_in_a_run_does_not_run_again) {
     for (size_t i = 0; i < 4; i++) {
         scheduler_reopen(f);
         f->probes[0].act = act_cancel_third;

@@ -58,7 +58,7 @@ SCHEDULER_TEST(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to) {
     }
 }
 
-SCHEDULER_TEST(scheduler_forever_never_comes) {
+SCHEDULER_TEST(scheduler_delay_of_forever_never_ends) {
     f->options.manual_start_ns = HTW_SECOND;
     scheduler_reopen(f);
     arm(f, 0, HTW_NEVER_NS);
@@ -84,7 +84,7 @@ SCHEDULER_TEST(scheduler_delay_beyond_the_range_saturates) {
     assert_none_ran(f);
 }
 
-SCHEDULER_TEST(scheduler_far_deadlines_come_to_the_nanosecond) {
+SCHEDULER_TEST(scheduler_far_deadlines_are_exact_to_the_nanosecond) {
     f->count = 40;
     scheduler_reopen(f);
     for (unsigned i = 0; i < 40; i++) /* up to 17 years */
@@ -130,7 +130,7 @@ SCHEDULER_TEST(scheduler_instant_to_come_runs_at_it) {
     assert_runs_after(f, 15 * MS, 0);
 }
 
-SCHEDULER_TEST(scheduler_firing_tells_handle_and_scheduler) {
+SCHEDULER_TEST(scheduler_expiration_names_handle_and_scheduler) {
     arm(f, 0, MS);
     arm(f, 1, MS);
     assert_int_not_equal(f->probes[0].handle, 0);
@@ -143,7 +143,7 @@ SCHEDULER_TEST(scheduler_firing_tells_handle_and_scheduler) {
     }
 }
 
-SCHEDULER_TEST(scheduler_without_a_place_for_the_handle_runs_all_the_same) {
+SCHEDULER_TEST(scheduler_without_a_result_pointer_for_the_handle_runs_the_timer) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
     spec.arg = &f->probes[4];

@@ -55,7 +55,7 @@ SCHEDULER_TEST(scheduler_set_back_runs_nothing_early) {
         assert_int_equal(f->probes[i].last.late_ns, 0);
 }
 
-SCHEDULER_TEST(scheduler_set_back_and_forward_again_runs_as_if_nothing_had_been) {
+SCHEDULER_TEST(scheduler_set_back_and_forward_again_runs_all_in_time) {
     arm(f, 0, 500 * MS);
     for (int64_t i = 0; i < 20; i++) {
         set_time(f, 499 * MS);
@@ -122,7 +122,7 @@ static void set_back_many(struct scheduler_fixture *f, uint32_t shards, uint32_t
     assert_int_equal(htw_pending(f->scheduler), 0);
 }
 
-SCHEDULER_TEST(scheduler_set_back_files_all_anew) {
+SCHEDULER_TEST(scheduler_set_back_arms_all_again) {
     set_back_many(f, 1, 0);
     set_back_many(f, 4, 0);
     set_back_many(f, 1, 1);

@@ -136,7 +136,7 @@ static void act_come_again_once(struct probe *self) {
     self->result = htw_reschedule(self->fixture->scheduler, self->handle, DELAY_NS);
 }
 
-LATER_TEST(stats_of_a_timer_that_comes_again_count_it_once) {
+LATER_TEST(stats_of_a_timer_that_is_armed_again_count_it_once) {
     mark(f);
     f->probes[0].act = act_come_again_once;
     arm(f, 0, DELAY_NS);
@@ -213,7 +213,7 @@ LATER_TEST(stats_count_missed_periods_with_the_run_that_missed_them) {
     assert_int_equal(scheduler_stats(f).missed, 3);
 }
 
-LATER_TEST(stats_of_lateness_tell_percentiles) {
+LATER_TEST(stats_of_lateness_have_percentiles) {
     enum { COUNT = 1000 };
     f->count = COUNT;
     scheduler_reopen(f);
@@ -253,7 +253,7 @@ LATER_TEST(stats_asked_for_in_a_callback_count_it_as_running) {
 
 /* ---- demotions and memory */
 
-LATER_TEST(stats_count_demotions_and_never_go_back) {
+LATER_TEST(stats_count_demotions_and_never_decrease) {
     arm(f, 0, 3700 * HTW_SECOND + MS);
     arm(f, 1, 3700 * HTW_SECOND);
     advance(f, 3700 * HTW_SECOND);
@@ -302,7 +302,7 @@ LATER_TEST(stats_of_memory_count_groups) {
     assert_memory_is_told(f);
 }
 
-LATER_TEST(stats_of_memory_fall_when_many_timers_have_gone) {
+LATER_TEST(stats_of_memory_fall_when_many_timers_have_ended) {
     enum { COUNT = 40000 };
     static htw_handle handles[COUNT];
     for (unsigned i = 0; i < COUNT; i++)

@@ -94,7 +94,7 @@ static void scheduler_open_embedded(struct scheduler_fixture *f) {
     scheduler_reopen(f);
 }
 
-SCHEDULER_TEST(unwind_out_of_process_leaves_the_rest_to_the_next_call) {
+SCHEDULER_TEST(unwind_from_process_leaves_the_rest_to_the_next_call) {
     for (unsigned way = 0; way < WAYS; way++) {
         scheduler_open_embedded(f);
         arm_leaver(f, ways[way]);
@@ -110,7 +110,7 @@ SCHEDULER_TEST(unwind_out_of_process_leaves_the_rest_to_the_next_call) {
     }
 }
 
-SCHEDULER_TEST(unwind_out_of_advance_leaves_the_rest_to_the_next_call) {
+SCHEDULER_TEST(unwind_from_advance_leaves_the_rest_to_the_next_call) {
     static void (*const calls[])(void *) = { call_advance, call_set_time };
     for (unsigned variant = 0; variant < 2 * WAYS; variant++) {
         f->count = TIMERS;
@@ -123,7 +123,7 @@ SCHEDULER_TEST(unwind_out_of_advance_leaves_the_rest_to_the_next_call) {
     }
 }
 
-SCHEDULER_TEST(unwind_out_of_a_repeating_timer_lets_it_repeat) {
+SCHEDULER_TEST(unwind_from_a_repeating_timer_does_not_end_it) {
     arm_every(f, 0, 0, 5 * MS, HTW_REPEAT_SKIP);
     f->probes[0].act = leave_by_exit;
     assert_false(returns(call_advance, f));
@@ -142,7 +142,7 @@ SCHEDULER_TEST(unwind_before_a_stop_hands_the_rest_back) {
 
 /* ---- from callbacks in a thread of the library */
 
-SCHEDULER_TEST(unwind_out_of_a_worker_leaves_it_at_work) {
+SCHEDULER_TEST(unwind_from_a_worker_does_not_end_it) {
     for (unsigned way = 0; way < WAYS; way++) {
         f->options.workers = 1;
         f->count = TIMERS;
@@ -154,7 +154,7 @@ SCHEDULER_TEST(unwind_out_of_a_worker_leaves_it_at_work) {
     }
 }
 
-SCHEDULER_TEST(unwind_out_of_an_expirer_leaves_it_at_work) {
+SCHEDULER_TEST(unwind_from_an_expirer_does_not_end_it) {
     for (unsigned way = 0; way < WAYS; way++) {
         f->options.clock = HTW_CLOCK_MONOTONIC;
         scheduler_reopen(f);
@@ -184,7 +184,7 @@ static void call_task_run(void *arg) {
     htw_task_run(kept);
 }
 
-SCHEDULER_TEST(unwind_out_of_a_task_ends_it) {
+SCHEDULER_TEST(unwind_from_a_task_ends_it) {
     for (unsigned way = 0; way < WAYS; way++) {
         const struct htw_executor executor = { keep, NULL };
         f->options.clock = HTW_CLOCK_MONOTONIC;
@@ -211,7 +211,7 @@ static void wait_for_first(struct probe *self) {
     cancelled_in_cancel_wait(&self->fixture->probes[0]);
 }
 
-SCHEDULER_TEST(unwind_out_of_cancel_wait_keeps_no_lock) {
+SCHEDULER_TEST(unwind_from_cancel_wait_keeps_no_lock) {
     f->options.workers = 1;
     scheduler_reopen(f);
     arm(f, 0, 0);
@@ -224,7 +224,7 @@ SCHEDULER_TEST(unwind_out_of_cancel_wait_keeps_no_lock) {
 }
 
 /* A callback that waits for another one, as others can see. */
-SCHEDULER_TEST(unwind_out_of_cancel_wait_in_a_callback_waits_no_more) {
+SCHEDULER_TEST(unwind_from_cancel_wait_in_a_callback_ends_the_wait) {
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.workers = 2;
     scheduler_reopen(f);
@@ -286,7 +286,7 @@ static void leave_by_exception(struct probe *self) {
         throwing_throw();
 }
 
-SCHEDULER_TEST(exception_out_of_process_leaves_the_rest_to_the_next_call) {
+SCHEDULER_TEST(exception_from_process_leaves_the_rest_to_the_next_call) {
     scheduler_open_embedded(f);
     arm_leaver(f, leave_by_exception);
     f->probes[6].act = leave_by_exception;
@@ -299,7 +299,7 @@ SCHEDULER_TEST(exception_out_of_process_leaves_the_rest_to_the_next_call) {
     assert_ran(f, 7, 8, 9);
 }
 
-SCHEDULER_TEST(exception_out_of_advance_leaves_the_rest_to_the_next_call) {
+SCHEDULER_TEST(exception_from_advance_leaves_the_rest_to_the_next_call) {
     f->count = TIMERS;
     scheduler_reopen(f);
     arm_leaver(f, leave_by_exception);
@@ -309,7 +309,7 @@ SCHEDULER_TEST(exception_out_of_advance_leaves_the_rest_to_the_next_call) {
     assert_ran(f, 4, 5, 6, 7, 8, 9);
 }
 
-SCHEDULER_TEST(exception_out_of_a_task_ends_it) {
+SCHEDULER_TEST(exception_from_a_task_ends_it) {
     const struct htw_executor executor = { keep, NULL };
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.embedded = true;

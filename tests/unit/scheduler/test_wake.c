@@ -109,7 +109,7 @@ static int64_t remaining_ns(struct htw_scheduler *scheduler) {
     return (int64_t)setting.it_value.tv_sec * HTW_SECOND + setting.it_value.tv_nsec;
 }
 
-UNIT_TEST(wake_of_a_stopped_thread_keeps_no_other_timer_waiting) {
+UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer) {
     struct htw_scheduler *scheduler = create();
     struct arming slow;
     arm(scheduler, 10 * HOUR_NS);

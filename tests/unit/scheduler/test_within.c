@@ -103,7 +103,7 @@ SCHEDULER_TEST(scheduler_spec_with_a_negative_delay_runs_now) {
         assert_int_equal(f->probes[i].runs, 1);
 }
 
-SCHEDULER_TEST(scheduler_range_of_forever_never_comes) {
+SCHEDULER_TEST(scheduler_range_of_forever_never_begins) {
     arm_within(f, 0, HTW_NEVER_NS, HTW_NEVER_NS);
     assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
     advance(f, HTW_NEVER_NS);

@@ -67,7 +67,7 @@ UNIT_TEST(wheel_allocator_without_a_function_is_refused) {
     failing_allocator_fini(&memory);
 }
 
-UNIT_TEST(wheel_create_without_a_place_for_it_is_refused) {
+UNIT_TEST(wheel_create_without_a_result_pointer_is_refused) {
     assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
 }
 

@@ -153,7 +153,7 @@ WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget,
 }
 
 /* Whether the bucket is walked or emptied one by one, and whatever is cancelled in between. */
-UNIT_TEST(wheel_far_bucket_of_one_tick_comes_one_by_one_and_in_batches) {
+UNIT_TEST(wheel_far_bucket_of_one_tick_expires_one_by_one_and_in_batches) {
     for (size_t max = 1; max <= 3; max++) {
         struct fixture f;
         fixture_open(&f, 256, 0, false, 3000);

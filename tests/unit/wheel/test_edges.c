@@ -24,7 +24,7 @@ static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_
     fixture_close(&f);
 }
 
-UNIT_TEST(wheel_deadline_about_a_power_of_two_comes_on_its_tick) {
+UNIT_TEST(wheel_deadline_near_a_power_of_two_expires_on_its_tick) {
     static const uint64_t starts[] = { 0,
                                        1,
                                        7,
@@ -45,7 +45,7 @@ UNIT_TEST(wheel_deadline_about_a_power_of_two_comes_on_its_tick) {
     }
 }
 
-UNIT_TEST(wheel_delay_about_a_power_of_two_comes_on_its_tick) {
+UNIT_TEST(wheel_delay_near_a_power_of_two_expires_on_its_tick) {
     static const uint64_t starts[] = { 1, 255, 256, 12345, (UINT64_C(1) << 32) + 77 };
     for (size_t start = 0; start < sizeof starts / sizeof starts[0]; start++) {
         for (unsigned bit = 0; bit < 64; bit++) {
@@ -56,7 +56,7 @@ UNIT_TEST(wheel_delay_about_a_power_of_two_comes_on_its_tick) {
     }
 }
 
-UNIT_TEST(wheel_all_powers_of_two_at_once_come_in_order) {
+UNIT_TEST(wheel_all_powers_of_two_at_once_expire_in_order) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
         fixture_open(&f, sizes[size], 0, false, 64);
@@ -164,7 +164,7 @@ WHEEL_TEST(wheel_at_the_last_tick_knows_only_now_and_never, 8, HTW_NEVER_TICK - 
     assert_true(htw_timer_is_pending(&f->timers[0]));
 }
 
-UNIT_TEST(wheel_last_ticks_of_the_range_come_one_by_one) {
+UNIT_TEST(wheel_timers_of_the_last_ticks_expire_one_by_one) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
         fixture_open(&f, sizes[size], HTW_NEVER_TICK - 40, true, 40);
@@ -176,7 +176,7 @@ UNIT_TEST(wheel_last_ticks_of_the_range_come_one_by_one) {
     }
 }
 
-UNIT_TEST(wheel_deadline_at_the_clock_comes_with_the_next_poll) {
+UNIT_TEST(wheel_deadline_at_the_clock_expires_with_the_next_poll) {
     static const uint64_t clocks[] = { 0, 1, 8, 64, 1000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         struct fixture f;

@@ -2,7 +2,7 @@
 /* test_moves - arming a timer that is pending. */
 #include "../../support/fixture.h"
 
-UNIT_TEST(wheel_moved_timer_comes_at_its_new_deadline_only) {
+UNIT_TEST(wheel_moved_timer_expires_at_its_new_deadline_only) {
     /* Near deadlines, far ones, and those at the edges of buckets. Nothing expires at the old one.
        */
     static const uint64_t deadlines[] = { 101,  102,  103,   104,   111,     112,
@@ -85,7 +85,7 @@ UNIT_TEST(wheel_move_to_the_past_is_due_at_once) {
     }
 }
 
-UNIT_TEST(wheel_move_to_never_comes_no_more) {
+UNIT_TEST(wheel_timer_moved_to_never_does_not_expire) {
     static const uint64_t from[] = { 50, 101, 130, 100000, HTW_NEVER_TICK };
     for (int strict = 0; strict < 2; strict++) {
         for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
@@ -102,7 +102,7 @@ UNIT_TEST(wheel_move_to_never_comes_no_more) {
     }
 }
 
-UNIT_TEST(wheel_move_from_never_comes) {
+UNIT_TEST(wheel_timer_moved_from_never_expires) {
     static const uint64_t to[] = { 101, 130, 100000, HTW_NEVER_TICK - 1 };
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
         struct fixture f;

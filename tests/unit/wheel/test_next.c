@@ -115,7 +115,7 @@ UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
     }
 }
 
-UNIT_TEST(wheel_lone_far_timer_costs_one_advance) {
+UNIT_TEST(wheel_single_far_timer_costs_one_advance) {
     /* From a random clock, so that a wheel that demotes level by level would cross each level. */
     static const uint32_t sizes[] = { 2, 8, 256 };
     struct random_source source = { 9 };

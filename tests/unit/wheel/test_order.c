@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-UNIT_TEST(wheel_timers_come_by_deadline) {
+UNIT_TEST(wheel_timers_expire_by_deadline) {
     static const uint32_t sizes[] = { 2, 8, 256 };
     for (size_t size = 0; size < 3; size++) {
         for (int strict = 0; strict < 2; strict++) {

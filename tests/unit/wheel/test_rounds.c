@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-WHEEL_TEST_BOTH_ORDERS(wheel_rearmed_inside_a_round_for_now_comes_in_the_next_round, 8, 0, 1) {
+WHEEL_TEST_BOTH_ORDERS(wheel_timer_rearmed_inside_a_round_for_now_expires_in_the_next_round, 8, 0,
+                       1) {
     arm(f, 0, 5);
     for (int round = 0; round < 10; round++) {
         assert_ptr_equal(htw_wheel_poll(f->wheel, 5), &f->timers[0]);
@@ -48,7 +49,7 @@ WHEEL_TEST(wheel_round_ends_with_the_poll_that_gives_null, 8, 0, false, 2) {
     assert_ptr_equal(htw_wheel_poll(f->wheel, 7), &f->timers[1]);
 }
 
-WHEEL_TEST_BOTH_ORDERS(wheel_past_deadlines_come_in_order_of_arming, 8, 100, 5) {
+WHEEL_TEST_BOTH_ORDERS(wheel_past_deadlines_expire_in_order_of_arming, 8, 100, 5) {
     arm(f, 0, 100);
     arm(f, 1, 3);
     arm(f, 2, 101);
@@ -57,7 +58,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_past_deadlines_come_in_order_of_arming, 8, 100, 5) 
     assert_round(f, 101, 0, 1, 3, 4, 2);
 }
 
-WHEEL_TEST(wheel_past_deadlines_come_after_those_left_by_the_last_round, 8, 100, false, 4) {
+WHEEL_TEST(wheel_past_deadlines_expire_after_those_left_by_the_last_round, 8, 100, false, 4) {
     arm(f, 0, 101);
     assert_ptr_equal(htw_wheel_poll(f->wheel, 101), &f->timers[0]);
     arm(f, 1, 90);
@@ -103,7 +104,7 @@ WHEEL_TEST(wheel_now_before_the_clock_is_taken_as_the_clock, 8, 100, false, 2) {
     assert_round(f, 101, 1);
 }
 
-WHEEL_TEST_BOTH_ORDERS(wheel_due_timer_that_is_cancelled_does_not_come, 8, 0, 40) {
+WHEEL_TEST_BOTH_ORDERS(wheel_due_timer_that_is_cancelled_does_not_expire, 8, 0, 40) {
     for (size_t i = 0; i < 40; i++)
         arm(f, i, i % 2 == 0 ? 5 : 0);
     struct htw_timer *timer;

@@ -72,7 +72,7 @@ WHEEL_TEST(wheel_slack_in_the_past_is_due_at_once, 8, 1000, false, 1) {
     assert_round(f, 1000, 0);
 }
 
-UNIT_TEST(wheel_slack_timer_comes_at_the_tick_chosen) {
+UNIT_TEST(wheel_slack_timer_expires_at_the_tick_chosen) {
     struct random_source source = { 2 };
     for (int i = 0; i < 3000; i++) {
         struct fixture f;

@@ -176,7 +176,7 @@ WHEEL_TEST(wheel_for_each_sees_what_was_armed_inside_a_round, 8, 1000, false, 2)
     assert_int_equal(census.seen[1], 1);
 }
 
-UNIT_TEST(wheel_for_each_stops_when_told) {
+UNIT_TEST(wheel_for_each_stops_when_the_visitor_says_so) {
     for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
         struct fixture f;
         fixture_open(&f, 8, 1000, false, 16);
