@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs to a fresh prefix and builds programs outside the tree against the shared and the static
-# library: with pkg-config alone, CMake and Meson, as C and C++, with each compiler that is there;
-# then again where the prefix has been moved to.
+# library: with pkg-config alone, CMake and Meson, in C and in C++ with htw.hpp, with each compiler that
+# is there; then again where the prefix has been moved to.
 # usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
@@ -36,16 +36,18 @@ with_pkg_config() {
     for compiler in gcc clang g++ clang++; do
         has "$compiler" || continue
         case $compiler in
-        *++) source=consumer.cc standard=c++11 ;;
+        *++) source=consumer.cc standard=c++17 ;;
         *) source=consumer.c standard=c11 ;;
         esac
+        # shellcheck disable=SC2046 # words
+        "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -c -o consumer.o \
+            "$consumer/$source" $(pkg-config --cflags htw)
         for kind in shared static; do
-            flags=$(pkg-config --cflags --libs htw)
+            flags=$(pkg-config --libs htw)
             [ "$kind" = shared ] ||
-                flags=$(pkg-config --static --cflags --libs htw | sed 's/-lhtw/-l:libhtw.a/')
+                flags=$(pkg-config --static --libs htw | sed 's/-lhtw/-l:libhtw.a/')
             # shellcheck disable=SC2086 # words
-            "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -o "$kind" \
-                "$consumer/$source" $flags
+            "$compiler" -o "$kind" consumer.o $flags
             LD_LIBRARY_PATH=$prefix/lib runs "$kind" "$kind"
             echo "ok pkg-config $compiler $kind"
         done

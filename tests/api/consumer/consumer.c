@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * consumer.c - a program outside htw's tree, as C and as C++: one timer of the wheel, one of the
- * scheduler. Prints the version; fails where the headers are not those of the library.
+ * consumer.c - a program outside htw's tree: one timer of the wheel, one of the scheduler. Prints
+ * the version; fails where the headers are not those of the library.
  */
 #include <htw/htw.h>
 
