@@ -64,6 +64,9 @@ END_OF_RUN
 chmod +x "$work/htw/run"
 
 codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+# What is set here (CC, say) must not be set there.
 # shellcheck disable=SC2016 # the folder of the new system
 mmdebstrap --variant=apt --quiet "--customize-hook=copy-in '$work/htw' /" \
-    '--customize-hook=chroot "$1" /htw/run' "$codename" /dev/null "$work/sources.list"
+    '--customize-hook=chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        ${http_proxy:+"http_proxy=$http_proxy"} /htw/run' \
+    "$codename" /dev/null "$work/sources.list"

@@ -19,7 +19,7 @@ libdir=$(dirname "$(dirname "$(find "$root/usr" -name htw.pc)")")
 export PATH="$root/usr/bin:$PATH" LD_LIBRARY_PATH="$libdir" htw_DIR="$libdir/cmake/htw" \
     PKG_CONFIG_LIBDIR="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root" \
     PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
-unset PKG_CONFIG_PATH
+unset PKG_CONFIG_PATH CMAKE_PREFIX_PATH CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 [ "$(command -v htw)" = "$root/usr/bin/htw" ]
 cd "$sources"
 for test in command consumer; do
