@@ -7,6 +7,8 @@
  *     htw::timer timer = scheduler.schedule(50ms, [&] { connection.close(); });
  *     scheduler.schedule(1s, [job = std::move(job)] { job->run(); }).detach();
  *     co_await scheduler.after(50ms);                                    // C++20
+ *     htw::purgatory<fetch> purgatory(scheduler); // class fetch : public htw::request
+ *     purgatory.try_complete_else_watch(std::make_shared<fetch>(...), "orders-3", 500ms);
  *
  * Conventions of all headers of htw/cpp/:
  *  - What the C headers say of a function (threads, cost, errors) holds for the method with its
@@ -29,6 +31,7 @@
 
 #include <htw/cpp/backoff.hpp>
 #include <htw/cpp/error.hpp>
+#include <htw/cpp/purgatory.hpp>
 #include <htw/cpp/scheduler.hpp>
 #include <htw/cpp/wheel.hpp>
 

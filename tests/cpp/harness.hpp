@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -95,6 +97,20 @@ inline htw::scheduler_options manual() {
     options.workers = 0;
     options.shards = 1;
     return options;
+}
+
+/* The signal that ends a child process in which `run` is called; 0: none. */
+inline int signal_of(void (*run)()) {
+    std::fflush(nullptr);
+    pid_t child = fork();
+    if (child == 0) {
+        fclose(stderr);
+        run();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 } // namespace test

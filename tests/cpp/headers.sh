@@ -35,16 +35,53 @@ for header in "$include"/htw/*.hpp "$include"/htw/cpp/*.hpp; do
 done
 
 cat >"$work/use" <<'PROGRAM'
+#include <vector>
+
 using namespace std::chrono_literals;
 
 struct session {
     htw_timer timer{};
+};
+struct fetch : htw::request {
+    bool try_complete() {
+        return true;
+    }
+    void on_complete(htw::reason) {
+    }
+};
+struct no_request {
+    void on_complete(htw::reason);
+};
+struct no_hook : htw::request {};
+class hidden_hook : public htw::request {
+    bool try_complete();
+
+  public:
+    void on_complete(htw::reason);
 };
 struct other_clock {
     using duration = std::chrono::seconds;
 };
 
 void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel, session &session);
+void use_purgatory(htw::purgatory<fetch> &purgatory, fetch &request);
+void use_purgatory(htw::purgatory<fetch> &purgatory, fetch &request) {
+    std::error_code error;
+    const int number = 3;
+    std::string text = "key";
+    std::vector<htw::key> keys = { "key", htw::key_bytes(number) };
+    purgatory.try_complete_else_watch(request, keys, 1s, error);
+    purgatory.try_complete_else_watch(request, { "key", text, htw::key_bytes(number) }, 1s);
+    purgatory.try_complete_else_watch(std::make_shared<fetch>(), { text }, 1min, error);
+    purgatory.try_complete_else_watch(std::make_unique<fetch>(), text, htw::never);
+    purgatory.check(text);
+    purgatory.check_at_most(htw::key_bytes(number), 1, error);
+    purgatory.cancel_key("key", [](fetch &each) { static_cast<void>(each); });
+    purgatory.set_timeout(request, 1.5s, error);
+    htw::threshold threshold(purgatory, 1);
+    threshold.await(request, 2, 1s, error);
+    threshold.end_all(htw::reason::closed);
+}
 void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel, session &session) {
     std::error_code error;
     htw::timer_options options;
@@ -61,6 +98,8 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
     scheduler.reschedule_at(timer, htw::manual_clock::time_point(1h));
     wheel.schedule(session, 1);
     static_cast<void>(wheel.poll(1));
+    for (struct session *due : wheel.poll_batch<8>(1, 100))
+        wheel.cancel(*due);
 #if __cplusplus >= 202002L
     htw::scheduler other({ .workers = 1, .clock = htw::clock::manual });
     timer = other.schedule(1s, { .slack = 1ms, .key = "key" }, large);
@@ -90,6 +129,11 @@ refused 'timer = scheduler.schedule_at(std::chrono::time_point<other_clock>(), q
 refused 'timer = scheduler.schedule(1ms, [](int) {})' 'a callback takes nothing'
 refused 'htw::timer copy = timer; copy.detach()' 'deleted'
 refused 'options.key = htw::key_bytes(42)' 'deleted'
+refused 'htw::purgatory<no_request> purgatory(scheduler)' 'derived from htw::request'
+refused 'htw::purgatory<no_hook> purgatory(scheduler)' 'a public void on_complete'
+refused 'htw::purgatory<hidden_hook> purgatory(scheduler)' 'private'
+refused 'htw::purgatory<fetch>(scheduler).close([](int) {})' 'a visitor takes a request'
+refused 'fetch first; fetch second = first; second.is_pending()' 'deleted'
 refused 'options.key = htw::key_bytes(options)' 'equal objects of this type'
 
 # C++14 is told what it lacks.

@@ -146,6 +146,70 @@ TEST(coroutine_of_the_guide) {
 
 namespace {
 
+struct log {
+    std::size_t end = 0;
+};
+
+struct client {
+    void answer(const char *text) {
+        answers += text;
+    }
+    std::string answers;
+};
+
+class fetch : public htw::request {
+  public:
+    fetch(const log &log, std::size_t offset, client &client)
+        : log_(log), offset_(offset), client_(client) {
+    }
+
+    bool try_complete() { // called for each event; true is final
+        return log_.end > offset_;
+    }
+
+    void on_complete(htw::reason reason) {
+        client_.answer(reason == htw::reason::completed ? "records" : "nothing new");
+    }
+
+  private:
+    const log &log_;
+    std::size_t offset_;
+    client &client_;
+};
+
+class produce : public htw::request {
+  public:
+    void on_complete(htw::reason reason) {
+        safe = reason == htw::reason::completed;
+    }
+    bool safe = false;
+};
+
+} // namespace
+
+TEST(purgatory_of_the_guide) {
+    htw::scheduler scheduler(test::manual());
+    log log;
+    client client;
+    htw::purgatory<fetch> purgatory(scheduler);
+    purgatory.try_complete_else_watch(std::make_unique<fetch>(log, 0, client), "orders-3", 500ms);
+    log.end++; // first make the change visible, then report it
+    purgatory.check("orders-3");
+    CHECK(client.answers == "records");
+    purgatory.try_complete_else_watch(std::make_unique<fetch>(log, 1, client), "orders-3", 500ms);
+    scheduler.advance(1s);
+    CHECK(client.answers == "recordsnothing new");
+
+    htw::purgatory<produce> produces(scheduler);
+    htw::threshold high_watermark(produces, 0);
+    produce record;
+    high_watermark.await(record, 1, 30s);
+    high_watermark.advance(1); // completes the requests for 1 or less
+    CHECK(record.safe);
+}
+
+namespace {
+
 void run_loop(htw::scheduler &scheduler, const bool &ended) {
     struct pollfd wait = { scheduler.fd(), POLLIN, 0 };
     while (!ended) {

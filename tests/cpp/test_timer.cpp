@@ -252,22 +252,8 @@ TEST(destructor_survives_a_cancellation_of_its_thread) {
     CHECK(waited);
 }
 
-/* What a child process ends with. */
-static int signal_of(void (*run)()) {
-    std::fflush(nullptr);
-    pid_t child = fork();
-    if (child == 0) {
-        fclose(stderr);
-        run();
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 TEST(scheduler_destroyed_in_its_callback_ends_the_program) {
-    CHECK(signal_of([] {
+    CHECK(test::signal_of([] {
               auto scheduler = std::make_unique<htw::scheduler>(test::manual());
               scheduler->schedule(1ms, [&scheduler] { scheduler.reset(); }).detach();
               scheduler->advance(1ms);
@@ -275,7 +261,7 @@ TEST(scheduler_destroyed_in_its_callback_ends_the_program) {
 }
 
 TEST(exception_in_a_thread_of_the_library_ends_the_program) {
-    CHECK(signal_of([] {
+    CHECK(test::signal_of([] {
               htw::scheduler scheduler;
               scheduler.schedule(0s, [] { throw 1; }).detach();
               std::this_thread::sleep_for(5s);
@@ -283,7 +269,7 @@ TEST(exception_in_a_thread_of_the_library_ends_the_program) {
 }
 
 TEST(exception_handler_that_throws_ends_the_program) {
-    CHECK(signal_of([] {
+    CHECK(test::signal_of([] {
               htw::scheduler_options options = test::manual();
               options.exception_handler = [](std::exception_ptr) { throw 2; };
               htw::scheduler scheduler(options);

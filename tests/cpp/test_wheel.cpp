@@ -91,6 +91,32 @@ TEST(wheel_hands_out_objects) {
     CHECK(htw_wheel_check(idle.native()) == 0);
 }
 
+TEST(wheel_hands_out_batches_with_bounded_work) {
+    htw::wheel_options options;
+    options.strict_fifo = true;
+    idle_wheel wheel(options);
+    std::vector<std::unique_ptr<session>> sessions;
+    for (int i = 0; i < 10; i++) {
+        sessions.push_back(std::make_unique<session>(i));
+        wheel.schedule(*sessions.back(), 5);
+    }
+    CHECK(wheel.poll_batch(4).size() == 0 && !wheel.poll_batch(4).more());
+    int next = 0;
+    auto first = wheel.poll_batch<4>(5);
+    CHECK(first.size() == 4 && first.more() && wheel.count() == 6);
+    for (session *due : first)
+        CHECK(due->id == next++ && !idle_wheel::is_pending(*due));
+    auto second = wheel.poll_batch(5, 2);
+    CHECK(second.size() <= 2 && second.more());
+    for (session *due : second)
+        CHECK(due->id == next++);
+    for (session *due : wheel.poll_batch(5))
+        CHECK(due->id == next++);
+    CHECK(next == 10 && wheel.count() == 0 && !wheel.poll_batch(5).more());
+    idle_wheel moved(std::move(wheel));
+    CHECK(wheel.poll_batch(5).size() == 0 && !wheel.poll_batch(5).more());
+}
+
 TEST(wheel_reports_errors_and_moves) {
     htw::wheel_options options;
     options.size = 3;

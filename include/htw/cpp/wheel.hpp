@@ -92,6 +92,46 @@ template <class T, htw_timer T::*Timer> class wheel {
         return object_of(htw_wheel_poll(native_, now));
     }
 
+    /** What poll_batch() hands out; iterate over it. */
+    template <std::size_t Max> class batch {
+      public:
+        T *const *begin() const noexcept {
+            return objects_;
+        }
+
+        T *const *end() const noexcept {
+            return objects_ + count_;
+        }
+
+        std::size_t size() const noexcept {
+            return count_;
+        }
+
+        /** Whether the batch is full, or the budget is used up: call poll_batch() again. */
+        bool more() const noexcept {
+            return more_;
+        }
+
+      private:
+        friend class wheel;
+        T *objects_[Max];
+        std::size_t count_ = 0;
+        bool more_ = false;
+    };
+
+    /** The next objects that are due at `now`, `Max` at most, with at most `budget` steps (0: no
+        limit); see htw_wheel_poll_batch(). None of them is pending any more. */
+    template <std::size_t Max = 64>
+    [[nodiscard]] batch<Max> poll_batch(std::uint64_t now, std::size_t budget = 0) noexcept {
+        batch<Max> result;
+        htw_timer *timers[Max];
+        result.more_ =
+            htw_wheel_poll_batch(native_, now, timers, Max, budget, &result.count_) == HTW_MORE;
+        for (std::size_t i = 0; i < result.count_; i++)
+            result.objects_[i] = object_of(timers[i]);
+        return result;
+    }
+
     /** Any object that is pending, which is not pending then; nullptr: none is. */
     [[nodiscard]] T *drain() noexcept {
         return object_of(htw_wheel_drain(native_));
