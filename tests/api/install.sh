@@ -86,9 +86,15 @@ with_meson() {
 }
 
 prefix=$work/prefix
-quiet meson setup "$work/build" "$root" --prefix "$prefix" --libdir lib -Dtests=false \
+# The sources as they are, and with a public address.
+mkdir "$work/source"
+ln -s "$root"/* "$work/source/"
+rm "$work/source/meson.build"
+sed "s,^home = '.*'\$,home = 'https://htw.example/'," "$root/meson.build" >"$work/source/meson.build"
+quiet meson setup "$work/build" "$work/source" --prefix "$prefix" --libdir lib -Dtests=false \
     -Dexamples=false "$@"
 quiet meson install -C "$work/build"
+sh "$root/tests/packaging/files.sh" "$prefix" "$root"
 cd "$work"
 rm -rf build
 
@@ -112,6 +118,9 @@ accepted="$major.$minor;$major.$minor.$patch;$major.$minor...$major.$((minor + 1
 refused="$major.$minor.$((patch + 1));$major.$((minor + 1));$((major + 1))"
 refused="$refused;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$major.$minor"
 [ "$major" != 0 ] || refused="$refused;$major.$((minor - 1))"
+
+grep -qFx 'URL: https://htw.example/' "$prefix/lib/pkgconfig/htw.pc" ||
+    { cat "$prefix/lib/pkgconfig/htw.pc"; exit 1; }
 
 # A user of htw does not need what building htw needs.
 [ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||
