@@ -8,7 +8,7 @@ seconds=${3:-10}
 
 echo "htw delay releases each line when its delay is over:"
 echo
-cat <<'END' | tee /dev/stderr | "$htw" delay --timestamps
+lines=$(cat <<'END'
 2.5s the kettle boils
 0 start
 1s one second
@@ -22,6 +22,9 @@ cat <<'END' | tee /dev/stderr | "$htw" delay --timestamps
 100us a tenth of a millisecond
 @0 an instant in the past: at once
 END
+)
+printf '%s\n' "$lines"
+printf '%s\n' "$lines" | "$htw" delay --timestamps
 
 echo
 echo "Now $messages messages with random delays of up to $seconds seconds, counted by wc:"
