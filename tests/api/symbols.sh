@@ -20,6 +20,10 @@ grep -E '^    [^ ]' "$map" | grep -v -x -e '    htw_[a-z0-9_]*;' -e '    \*;' &&
     { echo "$map lists what is no function named htw_"; exit 1; }
 diff "$work/listed" "$work/exported" ||
     { echo "src/libhtw.map (<) is not what the library exports (>)"; exit 1; }
+# For Debian, each node stands for its functions.
+awk '/^HTW_/ { print " (symver)" $1, substr($1, 5) ".0~" }' "$map" >"$work/nodes"
+grep -h symver "$3"/debian/libhtw*.symbols | diff "$work/nodes" - ||
+    { echo 'the nodes of src/libhtw.map (<) are not those of the symbols file of debian/ (>)'; exit 1; }
 defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')
 # (The compiler's reference to the routine that unwinds the stack is allowed, and AddressSanitizer's
 # marks of global variables in its own build.)

@@ -3,7 +3,8 @@
 """The version of meson.build stands everywhere.
 
 usage: version.py ROOT          fails where another one stands
-       version.py ROOT NEW      writes NEW everywhere; CHANGELOG.md gets its heading
+       version.py ROOT NEW      writes NEW everywhere; CHANGELOG.md gets its heading, and the files of
+                                Debian's package of the library its name
 """
 
 import datetime
@@ -41,12 +42,33 @@ PLACES = [
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
     ("packaging/htw.spec", r"^Version: +(.*)$", str),
     ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
+    ("debian/control", r"^Package: libhtw([\d.]+)$", soversion),
+    ("debian/control", r"^ libhtw([\d.]+) \(= ", soversion),
+    ("debian/libhtw[0-9]*.install", r"libhtw\.so\.(.*)\*$", soversion),
+    ("debian/libhtw[0-9]*.symbols", r"^libhtw\.so\.(\S+) ", soversion),
+    ("debian/libhtw[0-9]*.symbols", r"^libhtw\.so\.\S+ libhtw(\S+) ", soversion),
+    ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_(\S+) ", first_node),
+    ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_\S+ (\S+)~$",
+     lambda version: first_node(version) + ".0"),
+    ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
 ]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
+def path_of(name):
+    """The files of Debian's package of the library have its name: htw 0.2.0 is in libhtw0.2."""
+    paths = list(root.glob(name))
+    if len(paths) != 1:
+        sys.exit(f"{name}: {len(paths)} files where there must be one")
+    return paths[0]
+
+
+def named_for(path, version):
+    return re.sub(r"^libhtw[\d.]+\.", f"libhtw{soversion(version)}.", path.name)
+
+
 def find(name, pattern):
-    found = re.search(pattern, (root / name).read_text(), re.MULTILINE)
+    found = re.search(pattern, path_of(name).read_text(), re.MULTILINE)
     if found is None:
         sys.exit(f"{name}: no version stands where it is expected: {pattern}")
     return found
@@ -69,7 +91,9 @@ def write(version):
     for name, pattern, form in PLACES:
         found = find(name, pattern)
         text = found.string
-        (root / name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
+        path_of(name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
+    for path in root.glob("debian/libhtw[0-9]*"):
+        path.rename(path.with_name(named_for(path, version)))
     changelog = root / "CHANGELOG.md"
     text = changelog.read_text()
     first = HEADING.search(text)
@@ -90,6 +114,9 @@ def check():
         found = find(name, pattern)
         if found[1] != form(version):
             errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
+    for path in root.glob("debian/libhtw[0-9]*"):
+        if path.name != named_for(path, version):
+            errors.append(f"debian/{path.name}: {named_for(path, version)} belongs there")
     changelog = (root / "CHANGELOG.md").read_text()
     heading = HEADING.search(changelog)[0]
     if not is_heading_of(heading, version):
