@@ -155,6 +155,23 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
     return 0;
 }
 
+/* Instead of the addresses of its cells, which go, that of its view tells what came before. */
+static void hand_over_cells(const struct htw__slab *slab, const struct htw__slab_page *page) {
+    for (uint32_t i = 0; i < page->fresh; i++)
+        HTW__ANNOTATE_TAKE_OVER(&page->cells[i]);
+    HTW__ANNOTATE_HAND_OVER(view_of(slab, page));
+}
+
+void htw__slab_take_over(const struct htw__slab *slab, uint32_t index) {
+    struct htw__slab_place place = htw__slab_place_of(index >> HTW__SLAB_PAGE_BITS);
+    const struct htw__slab_view *views = segment_views(slab, place.segment);
+    const struct htw__cell *cell = htw__slab_find(slab, index);
+    if (cell != NULL)
+        HTW__ANNOTATE_TAKE_OVER(cell);
+    if (views != NULL) /* after the cell, whose page may be released meanwhile */
+        HTW__ANNOTATE_TAKE_OVER(&views[place.offset]);
+}
+
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) {
     struct htw__slab_page *page;
     if (slab->exhausted != HTW__SLAB_NONE) {
@@ -169,6 +186,8 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     }
     struct htw__cell *cells = page->cells;
     slab->present_count--;
+    if (HTW__ANNOTATED())
+        hand_over_cells(slab, page);
     set_cells(slab, page, NULL);
     /* `highest` is the generation of a free cell: no handle has it yet. */
     page->min_generation = page->highest;

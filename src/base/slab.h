@@ -198,4 +198,8 @@ static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uin
     return &cells[slot];
 }
 
+/* Under a race detector only: what a thread handed over with a cell of this index (HTW__ANNOTATE_HAND_OVER)
+   is visible now, also if the page of the cell was released. */
+void htw__slab_take_over(const struct htw__slab *slab, uint32_t index);
+
 #endif /* HTW_SRC_BASE_SLAB_H */

@@ -129,11 +129,8 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
    race detector only. The record may already be that of another timer. */
 static void take_over(struct htw_scheduler *scheduler, htw_handle handle) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    const struct htw__cell *cell =
-        shard == NULL ? NULL
-                      : htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
-    if (cell != NULL)
-        HTW__ANNOTATE_TAKE_OVER(cell);
+    if (shard != NULL)
+        htw__slab_take_over(&shard->slab, (uint32_t)handle & scheduler->index_mask);
 }
 
 static inline __attribute__((always_inline)) int cancel(struct htw_scheduler *scheduler,

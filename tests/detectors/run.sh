@@ -97,6 +97,9 @@ for kind in shared static; do
             # shellcheck disable=SC2086 # a list of words
             expect silent 66 "$program" $same_addresses "$program"
         done
+        build scheduler.c $compiler $kind -fsanitize=thread
+        # shellcheck disable=SC2086 # a list of words
+        expect silent 66 "$program released" $same_addresses "$program" released
         build races.c $compiler $kind -fsanitize=thread
         for race in $races; do
             # shellcheck disable=SC2086 # a list of words
