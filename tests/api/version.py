@@ -30,6 +30,11 @@ def soversion(version):
     return f"0.{minor}" if major == "0" else major
 
 
+def semantic(version):
+    """As Cargo writes it."""
+    return version.replace("~", "-")
+
+
 # The file, how the version stands there (the only group), and what is written there for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
 PLACES = [
@@ -51,6 +56,8 @@ PLACES = [
     ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_\S+ (\S+)~$",
      lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
+    ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
+    ("bindings/rust/Cargo.toml", r'^htw-sys = .* version = "(.*)" }$', semantic),
 ]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 

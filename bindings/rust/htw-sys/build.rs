@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//! Finds the library with pkg-config, or compiles it into the program (feature `vendored`).
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    #[cfg(feature = "vendored")]
+    vendored::compile();
+    #[cfg(not(feature = "vendored"))]
+    find_installed();
+}
+
+/// Until 1.0 each minor version of the library may change the interface, and has its own crate.
+#[cfg(not(feature = "vendored"))]
+fn find_installed() {
+    let number = |text: &str| text.parse::<u32>().unwrap();
+    let major = number(env!("CARGO_PKG_VERSION_MAJOR"));
+    let minor = number(env!("CARGO_PKG_VERSION_MINOR"));
+    let this = format!("{}.{}", major, minor);
+    let next = if major == 0 { format!("0.{}", minor + 1) } else { (major + 1).to_string() };
+    if let Err(error) =
+        pkg_config::Config::new().range_version(this.as_str()..next.as_str()).probe("htw")
+    {
+        eprintln!(
+            "The C library htw {} was not found. Install it and set PKG_CONFIG_PATH, or compile \
+             it into the program with the feature `vendored`.\n{}",
+            this, error
+        );
+        std::process::exit(1);
+    }
+}
+
+#[cfg(feature = "vendored")]
+mod vendored {
+    use std::path::{Path, PathBuf};
+    use std::{env, fs};
+
+    /// The sources lie in csrc/ in a package, otherwise in the repository around this crate.
+    fn root() -> PathBuf {
+        let crate_root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+        let packaged = crate_root.join("csrc");
+        if packaged.exists() {
+            packaged
+        } else {
+            crate_root.join("../../..")
+        }
+    }
+
+    /// The sources of the library for Linux, with the default allocator, as meson.build lists them.
+    fn sources(root: &Path) -> Vec<PathBuf> {
+        let text = fs::read_to_string(root.join("meson.build")).expect("meson.build");
+        let list = |name| {
+            let files = text.split(&format!("\n{} = files(", name)).nth(1);
+            let files = files.and_then(|rest| rest.split(')').next());
+            files.unwrap_or_else(|| panic!("meson.build has no list {}", name)).split('\'')
+        };
+        ["core_sources", "linux_sources", "linux_allocator"]
+            .into_iter()
+            .flat_map(|name| list(name).skip(1).step_by(2))
+            .map(|file| root.join(file))
+            .collect()
+    }
+
+    pub fn compile() {
+        if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+            eprintln!("The feature `vendored` needs Linux. Install the library there, with Meson.");
+            std::process::exit(1);
+        }
+        let root = root();
+        for part in ["meson.build", "include", "src"] {
+            println!("cargo:rerun-if-changed={}", root.join(part).display());
+        }
+        // An archive for each folder, because files of two folders may have the same name.
+        let sources = sources(&root);
+        for folder in ["purgatory", "scheduler", "wheel", "base"] {
+            let own = sources.iter().filter(|file| file.parent().unwrap().ends_with(folder));
+            cc::Build::new()
+                .files(own)
+                .include(root.join("include"))
+                .include(&root) // xxhash.h, in a package
+                .flag("-std=c11")
+                .flag("-pthread")
+                .flag("-fexceptions")
+                .flag("-fvisibility=hidden")
+                .define("_GNU_SOURCE", None)
+                .define("HTW_ANNOTATE", "1")
+                .compile(&format!("htw_{}", folder));
+        }
+        println!("cargo:rustc-link-lib=pthread");
+        println!("cargo:include={}", root.join("include").display());
+    }
+}

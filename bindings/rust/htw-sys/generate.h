@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* generate.h - what generate.sh reads: the headers, and the macros that bindgen does not see. */
+#include <htw/htw.h>
+
+#define CONSTANT(type, name) static const type rust_##name = name
+CONSTANT(int64_t, HTW_NEVER_NS);
+CONSTANT(int64_t, HTW_MICROSECOND);
+CONSTANT(int64_t, HTW_MILLISECOND);
+CONSTANT(int64_t, HTW_SECOND);
+CONSTANT(int64_t, HTW_MINUTE);
+CONSTANT(int64_t, HTW_HOUR);
+CONSTANT(int64_t, HTW_DAY);
+CONSTANT(int64_t, HTW_TICK_NS_MIN);
+CONSTANT(int64_t, HTW_TICK_NS_MAX);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//! Declarations of the C library htw: hierarchical timing wheels, a scheduler with threads, and a
+//! purgatory for requests.
+//!
+//! This crate adds nothing to C: names, types and rules are those of the headers `htw/wheel.h`,
+//! `htw/scheduler.h`, `htw/purgatory.h` and `htw/backoff.h`, which are the reference. The crate
+//! `htw` is the safe interface.
+//!
+//! What differs from C:
+//!
+//! - The macros `HTW_..._INIT` are the functions `htw_..._init()`.
+//! - The macro `HTW_CONTAINER_OF` and the numbers of the version are not there. [`htw_version()`]
+//!   is that of the library.
+//! - An enumeration is an integer type and constants, so that a value that a later version adds is
+//!   no undefined behaviour.
+//!
+//! ```
+//! use htw_sys::*;
+//! use std::{mem::MaybeUninit, ptr};
+//!
+//! let mut wheel = ptr::null_mut();
+//! let mut timer = MaybeUninit::<htw_timer>::zeroed();
+//! unsafe {
+//!     assert_eq!(htw_wheel_create(&mut wheel, ptr::null()), 0);
+//!     assert_eq!(htw_wheel_schedule(wheel, timer.as_mut_ptr(), 100), 0);
+//!     assert!(htw_wheel_poll(wheel, 99).is_null());
+//!     assert_eq!(htw_wheel_poll(wheel, 100), timer.as_mut_ptr());
+//!     htw_wheel_destroy(wheel);
+//! }
+//! ```
+#![allow(non_camel_case_types)]
+
+mod bindings;
+pub use bindings::*;
+
+/// A deadline that the clock never reaches, in ticks.
+pub const HTW_NEVER_TICK: u64 = u64::MAX;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//! iter.rs - the iterators of a wheel.
+use crate::nodes::Key;
+use crate::wheel::{Expired, Wheel};
+use htw_sys::{htw_timer_deadline, htw_wheel_drain};
+use std::iter::FusedIterator;
+
+/// Hands out what is due; see [`Wheel::expire`].
+#[derive(Debug)]
+pub struct Expire<'a, T> {
+    wheel: &'a mut Wheel<T>,
+    now: u64,
+}
+
+impl<'a, T> Expire<'a, T> {
+    pub(crate) fn new(wheel: &'a mut Wheel<T>, now: u64) -> Expire<'a, T> {
+        Expire { wheel, now }
+    }
+}
+
+impl<T> Iterator for Expire<'_, T> {
+    type Item = Expired<T>;
+
+    fn next(&mut self) -> Option<Expired<T>> {
+        self.wheel.poll(self.now)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.wheel.len()))
+    }
+}
+
+impl<T> FusedIterator for Expire<'_, T> {}
+
+/// Removes all timers; see [`Wheel::drain`].
+#[derive(Debug)]
+pub struct Drain<'a, T> {
+    wheel: &'a mut Wheel<T>,
+}
+
+impl<'a, T> Drain<'a, T> {
+    pub(crate) fn new(wheel: &'a mut Wheel<T>) -> Drain<'a, T> {
+        Drain { wheel }
+    }
+}
+
+impl<T> Iterator for Drain<'_, T> {
+    type Item = (u64, T);
+
+    fn next(&mut self) -> Option<(u64, T)> {
+        // SAFETY: as in Wheel::poll().
+        let timer = unsafe { htw_wheel_drain(self.wheel.raw.as_ptr()) };
+        self.wheel.handed_out(timer).map(|expired| (expired.deadline, expired.value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.wheel.len(), Some(self.wheel.len()))
+    }
+}
+
+impl<T> ExactSizeIterator for Drain<'_, T> {}
+impl<T> FusedIterator for Drain<'_, T> {}
+
+impl<T> Drop for Drain<'_, T> {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
+
+/// Visits all timers; see [`Wheel::iter`].
+#[derive(Debug)]
+pub struct Iter<'a, T> {
+    wheel: &'a Wheel<T>,
+    index: usize,
+    left: usize,
+}
+
+impl<'a, T> Iter<'a, T> {
+    pub(crate) fn new(wheel: &'a Wheel<T>) -> Iter<'a, T> {
+        Iter { wheel, index: 0, left: wheel.len() }
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    /// The key, the deadline, and the value.
+    type Item = (Key, u64, &'a T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let nodes = &self.wheel.nodes;
+        let (index, node) = nodes.next_in_use(self.index)?;
+        self.index = index + 1;
+        self.left -= 1;
+        // SAFETY: only reads.
+        let deadline = unsafe { htw_timer_deadline(nodes.timer(node)) };
+        Some((nodes.key(node), deadline, nodes.value(node)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+impl<T> FusedIterator for Iter<'_, T> {}
+
+impl<'a, T> IntoIterator for &'a Wheel<T> {
+    type Item = (Key, u64, &'a T);
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}

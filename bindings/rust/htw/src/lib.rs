@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![warn(unsafe_op_in_unsafe_fn)]
+
+mod callback;
+mod error;
+mod group;
+mod iter;
+#[cfg(test)]
+mod memory_tests;
+mod nodes;
+mod scheduler;
+mod time;
+mod timer;
+mod wheel;
+
+pub use callback::Expiration;
+pub use error::Error;
+pub use group::Group;
+pub use iter::{Drain, Expire, Iter};
+pub use nodes::Key;
+pub use scheduler::{Scheduler, SchedulerOptions};
+pub use time::{Clock, Deadline};
+pub use timer::{Builder, Outcome, Repeat, Timer};
+pub use wheel::{Expired, Progress, Wheel, WheelOptions, WheelStats, NEVER};

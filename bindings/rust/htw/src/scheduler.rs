@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+//! scheduler.rs - the scheduler: closures that run at their time.
+use crate::callback::{Expiration, PanicHandler};
+use crate::group::{cancel_key, Group};
+use crate::time::{to_duration, to_ns, Clock, Deadline};
+use crate::timer::{Builder, Outcome, Timer};
+use crate::wheel::Progress;
+use crate::Error;
+use htw_sys::*;
+use libc::c_void;
+use std::any::Any;
+use std::ffi::CString;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::os::unix::io::RawFd;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs closures at their time, in a small pool of threads.
+///
+/// ```
+/// use htw::{Outcome, Scheduler};
+/// use std::sync::mpsc::channel;
+/// use std::time::Duration;
+///
+/// let scheduler = Scheduler::new()?;
+/// let (sender, receiver) = channel();
+/// let timeout = scheduler.schedule(Duration::from_secs(30), |_| println!("no answer"))?;
+/// let send = move |expiration: htw::Expiration| sender.send(expiration.late).unwrap();
+/// scheduler.schedule(Duration::from_millis(5), send)?.detach();
+///
+/// println!("{:?} late", receiver.recv().unwrap());
+/// assert_eq!(timeout.cancel(), Outcome::Cancelled); // it never runs
+/// # Ok::<(), htw::Error>(())
+/// ```
+///
+/// A closure never starts before its deadline. It starts later by less than a tick (1 ms, if the
+/// options say nothing else) and the time that waking a thread takes. It is dropped exactly once,
+/// when its timer has ended or scheduling fails: in the thread that ended the timer. A slow closure
+/// delays no other while another worker is free.
+///
+/// Dropping the scheduler stops it: that waits for closures that are running, and drops the others.
+/// If it is dropped in one of its own closures, another thread does that, and the drop does not
+/// wait.
+///
+/// # Panics in closures
+///
+/// are caught. What a closure panicked with goes to [`SchedulerOptions::on_panic`]; without it, it
+/// is dropped after the panic hook has printed it. A timer that repeats ends then.
+pub struct Scheduler {
+    shared: Arc<Shared>,
+}
+
+/// The scheduler itself, which timers and groups keep alive.
+pub(crate) struct Shared {
+    raw: NonNull<htw_scheduler>,
+    clock: Clock,
+    on_panic: Arc<PanicHandler>,
+}
+
+// SAFETY: any thread may call any function of a scheduler at any time.
+unsafe impl Send for Shared {}
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    pub fn raw(&self) -> *mut htw_scheduler {
+        self.raw.as_ptr()
+    }
+
+    pub fn on_panic(&self) -> Arc<PanicHandler> {
+        self.on_panic.clone()
+    }
+
+    pub fn deadline_ns(&self, deadline: Deadline) -> Result<i64, Error> {
+        // SAFETY: only reads the clock.
+        deadline.to_ns(self.clock, || unsafe { htw_scheduler_now(self.raw()) })
+    }
+
+    fn stop(&self) -> Result<u64, Error> {
+        unsafe extern "C" fn count(context: *mut c_void, _: *const htw_unexpired) {
+            unsafe { *(context as *mut u64) += 1 };
+        }
+        let mut left = 0u64;
+        // SAFETY: the visitor is called inside the call, in this thread.
+        let result = unsafe {
+            htw_scheduler_stop(self.raw(), Some(count), &mut left as *mut u64 as *mut c_void)
+        };
+        Error::check(result).map(|_| left)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // It was stopped, so that no closure is running or will. Where this fails all stays as it
+        // is: in a child after fork. SAFETY: no timer, group or call refers to it any more.
+        let _ = unsafe { htw_scheduler_destroy(self.raw()) };
+    }
+}
+
+/// The options of a [`Scheduler`].
+pub struct SchedulerOptions {
+    raw: htw_scheduler_options,
+    clock: Clock,
+    thread_name: Option<CString>,
+    on_panic: Arc<PanicHandler>,
+}
+
+impl SchedulerOptions {
+    /// The defaults: a tick of 1 ms, the monotonic clock, two workers, which start when they are
+    /// needed.
+    pub fn new() -> SchedulerOptions {
+        let mut raw = MaybeUninit::uninit();
+        // SAFETY: the library fills in all members.
+        let raw = unsafe {
+            htw_scheduler_options_init(raw.as_mut_ptr());
+            raw.assume_init()
+        };
+        SchedulerOptions {
+            raw,
+            clock: Clock::Monotonic,
+            thread_name: None,
+            on_panic: Arc::new(drop),
+        }
+    }
+
+    /// The length of a tick, from 1 us to an hour.
+    pub fn tick(mut self, tick: Duration) -> SchedulerOptions {
+        self.raw.tick_ns = to_ns(tick).max(1); // 0 means the default in C
+        self
+    }
+
+    /// The clock of all deadlines and delays.
+    pub fn clock(mut self, clock: Clock) -> SchedulerOptions {
+        self.clock = clock;
+        self.raw.clock = clock.raw();
+        self
+    }
+
+    /// The number of threads that run closures, up to 256. 0: the thread that waits for deadlines
+    /// runs them, and a slow closure delays all others; with [`Clock::Manual`], the thread that
+    /// calls [`Scheduler::advance`].
+    pub fn workers(mut self, workers: u32) -> SchedulerOptions {
+        self.raw.workers = workers;
+        self
+    }
+
+    /// The number of independent parts, each with its lock; 0: one for each CPU.
+    pub fn shards(mut self, shards: u32) -> SchedulerOptions {
+        self.raw.shards = shards;
+        self
+    }
+
+    /// No threads: your event loop waits for [`Scheduler::fd`], and calls [`Scheduler::process`].
+    pub fn embedded(mut self) -> SchedulerOptions {
+        self.raw.embedded = true;
+        self
+    }
+
+    /// The most timers that may be pending at once; 0: no limit.
+    pub fn max_pending(mut self, max: u64) -> SchedulerOptions {
+        self.raw.max_pending = max;
+        self
+    }
+
+    /// How much longer than to the earliest deadline the scheduler may sleep, to serve several
+    /// timers at once.
+    pub fn timer_slack(mut self, slack: Duration) -> SchedulerOptions {
+        self.raw.timer_slack_ns = to_ns(slack);
+        self
+    }
+
+    /// The prefix of the names of threads, instead of "htw". What follows a NUL is cut off.
+    pub fn thread_name(mut self, name: &str) -> SchedulerOptions {
+        let name = name.split('\0').next().unwrap_or_default();
+        self.thread_name = CString::new(name).ok();
+        self
+    }
+
+    /// Receives what a closure panicked with, in the thread in which it ran. If this panics, the
+    /// process is aborted.
+    pub fn on_panic<F>(mut self, handler: F) -> SchedulerOptions
+    where
+        F: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.on_panic = Arc::new(handler);
+        self
+    }
+
+    /// Creates a scheduler.
+    pub fn create(self) -> Result<Scheduler, Error> {
+        let mut options = self.raw;
+        options.thread_name = self.thread_name.as_ref().map_or(ptr::null(), |name| name.as_ptr());
+        let mut raw = ptr::null_mut();
+        // SAFETY: the library keeps no pointer to the options.
+        Error::check(unsafe { htw_scheduler_create(&mut raw, &options) })?;
+        let raw = NonNull::new(raw).expect("a scheduler was created");
+        let shared = Shared { raw, clock: self.clock, on_panic: self.on_panic };
+        Ok(Scheduler { shared: Arc::new(shared) })
+    }
+}
+
+impl Default for SchedulerOptions {
+    fn default() -> SchedulerOptions {
+        SchedulerOptions::new()
+    }
+}
+
+impl fmt::Debug for SchedulerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SchedulerOptions").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+impl Scheduler {
+    /// Creates a scheduler with the default options.
+    pub fn new() -> Result<Scheduler, Error> {
+        SchedulerOptions::new().create()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Schedules a closure, once, after a delay. With [`Duration::MAX`] it waits for
+    /// [`Timer::reschedule`].
+    pub fn schedule<F>(&self, delay: Duration, function: F) -> Result<Timer, Error>
+    where
+        F: FnOnce(Expiration) + Send + 'static,
+    {
+        self.timer().after(delay).once(function)
+    }
+
+    /// Schedules a closure, once, at a time of the scheduler's clock.
+    pub fn schedule_at<F>(&self, deadline: impl Into<Deadline>, function: F) -> Result<Timer, Error>
+    where
+        F: FnOnce(Expiration) + Send + 'static,
+    {
+        self.timer().at(deadline).once(function)
+    }
+
+    /// Schedules a closure that runs after each period.
+    pub fn schedule_every<F>(&self, period: Duration, function: F) -> Result<Timer, Error>
+    where
+        F: FnMut(Expiration) + Send + 'static,
+    {
+        self.timer().every(period, function)
+    }
+
+    /// Describes a timer with further properties.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let scheduler = htw::Scheduler::new()?;
+    /// let session = scheduler.group()?;
+    /// let timer = scheduler
+    ///     .timer()
+    ///     .after(Duration::from_secs(10))
+    ///     .slack(Duration::from_secs(1))
+    ///     .key(b"keep-alive")
+    ///     .group(&session)
+    ///     .once(|_| println!("idle"))?;
+    /// session.cancel()?; // all of its timers
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn timer(&self) -> Builder<'_> {
+        Builder::new(self)
+    }
+
+    /// Creates a group of timers.
+    pub fn group(&self) -> Result<Group, Error> {
+        Group::new(&self.shared)
+    }
+
+    /// Cancels the timer that has a key and no group.
+    pub fn cancel_key(&self, key: &[u8]) -> Result<Outcome, Error> {
+        cancel_key(&self.shared, ptr::null_mut(), key)
+    }
+
+    /// How many timers are pending.
+    pub fn pending(&self) -> u64 {
+        // SAFETY: the scheduler exists, here and below.
+        unsafe { htw_pending(self.shared.raw()) }
+    }
+
+    /// The time of the scheduler's clock since its epoch.
+    pub fn now(&self) -> Duration {
+        to_duration(unsafe { htw_scheduler_now(self.shared.raw()) })
+    }
+
+    /// Stops the scheduler: waits for closures that are running, drops the others, and returns how
+    /// many those were. What is scheduled later fails with [`Error::Stopped`]. In a closure of this
+    /// scheduler: [`Error::Deadlock`].
+    pub fn stop(&self) -> Result<u64, Error> {
+        self.shared.stop()
+    }
+
+    /// Advances [`Clock::Manual`], runs all that becomes due, tick by tick, and returns when
+    /// nothing runs any more.
+    ///
+    /// ```
+    /// use htw::{Clock, SchedulerOptions};
+    /// use std::time::Duration;
+    ///
+    /// let scheduler = SchedulerOptions::new().clock(Clock::Manual).workers(0).create()?;
+    /// scheduler.schedule(Duration::from_secs(60), |_| println!("a minute is over"))?.detach();
+    /// scheduler.advance(Duration::from_secs(59))?;
+    /// assert_eq!(scheduler.pending(), 1);
+    /// scheduler.advance(Duration::from_secs(1))?; // runs it here
+    /// assert_eq!(scheduler.pending(), 0);
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn advance(&self, delta: Duration) -> Result<(), Error> {
+        Error::check(unsafe { htw_scheduler_advance(self.shared.raw(), to_ns(delta)) }).map(drop)
+    }
+
+    /// The file descriptor of an embedded scheduler, which becomes readable when
+    /// [`process`](Scheduler::process) has work. Only wait for it; it belongs to the scheduler.
+    pub fn fd(&self) -> Result<RawFd, Error> {
+        Error::check(unsafe { htw_scheduler_fd(self.shared.raw()) })
+    }
+
+    /// Runs closures that are due, in this thread, and returns how many and whether work is left.
+    /// Only for embedded schedulers. `budget`: the most closures to run; 0: all that are due at the
+    /// start of the call.
+    pub fn process(&self, budget: usize) -> Result<(usize, Progress), Error> {
+        let mut count = 0;
+        let result = unsafe { htw_scheduler_process(self.shared.raw(), budget, &mut count) };
+        let more = Error::check(result)? as htw_wheel_progress == HTW_MORE;
+        Ok((count, if more { Progress::More } else { Progress::Done }))
+    }
+}
+
+impl Drop for Scheduler {
+    fn drop(&mut self) {
+        if self.shared.stop() == Err(Error::Deadlock) {
+            let shared = self.shared.clone();
+            // Without a thread the scheduler continues, as if it had been leaked.
+            let stopper =
+                std::thread::Builder::new().name("htw-stop".into()).spawn(move || shared.stop());
+            if stopper.is_err() {
+                std::mem::forget(self.shared.clone());
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler")
+            .field("now", &self.now())
+            .field("pending", &self.pending())
+            .finish()
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//! timer.rs - a timer of a scheduler: how it is described, and its handle.
+use crate::callback::{Callback, Expiration};
+use crate::group::Group;
+use crate::scheduler::{Scheduler, Shared};
+use crate::time::{to_duration, to_ns, Deadline};
+use crate::Error;
+use htw_sys::*;
+use libc::{c_int, c_void};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What has become of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It has ended before.
+    Gone,
+    /// It was pending; its closure does not run (again), and was dropped.
+    Cancelled,
+    /// Its closure is running. After a cancel, this is its last run.
+    Running,
+    /// It has its new deadline or period.
+    Moved,
+}
+
+impl Outcome {
+    pub(crate) fn check(result: c_int) -> Result<Outcome, Error> {
+        Ok(match Error::check(result)? as htw_outcome {
+            HTW_CANCELLED => Outcome::Cancelled,
+            HTW_RUNNING => Outcome::Running,
+            HTW_MOVED => Outcome::Moved,
+            _ => Outcome::Gone,
+        })
+    }
+}
+
+/// How a timer repeats. Its runs never overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Repeat {
+    /// Fixed rate. Periods that passed during a run are skipped; the next run receives their
+    /// number.
+    Skip,
+    /// Fixed rate. Overdue runs follow one another until they have caught up.
+    Burst,
+    /// Fixed rate. If a run was overdue, later periods count from its end.
+    Delay,
+    /// Fixed delay: a period from the end of a run to the start of the next one.
+    After,
+}
+
+/// A timer of a [`Scheduler`](crate::Scheduler). Dropping it cancels the timer, but does not wait
+/// for a closure that is running; [`detach`](Timer::detach) lets the timer go.
+///
+/// Any thread may use it, also in the closure of the timer. It may outlive the scheduler: its timer
+/// is gone then.
+#[must_use = "a timer that is dropped is cancelled; call detach() to let it go"]
+pub struct Timer {
+    scheduler: Arc<Shared>,
+    handle: htw_handle,
+}
+
+impl Timer {
+    /// Cancels the timer, and says whether its closure will run. If a cancel and an expiration
+    /// race, exactly one takes effect. With [`Outcome::Cancelled`] the closure was dropped in this
+    /// call.
+    pub fn cancel(&self) -> Outcome {
+        // SAFETY: the scheduler exists as long as this refers to it, here and below.
+        let result = unsafe { htw_cancel(self.scheduler.raw(), self.handle) };
+        Outcome::check(result).unwrap_or(Outcome::Gone) // an error: in a child after fork
+    }
+
+    /// Cancels the timer, and waits until its closure is not running and was dropped.
+    ///
+    /// Fails with [`Error::Deadlock`] where it would wait for itself; the timer is cancelled then.
+    pub fn cancel_wait(&self) -> Result<Outcome, Error> {
+        Outcome::check(unsafe { htw_cancel_wait(self.scheduler.raw(), self.handle) })
+    }
+
+    /// Gives the timer a new delay from now. A closure that was to run once, and has run, does not
+    /// run again.
+    pub fn reschedule(&self, delay: Duration) -> Result<Outcome, Error> {
+        Outcome::check(unsafe { htw_reschedule(self.scheduler.raw(), self.handle, to_ns(delay)) })
+    }
+
+    /// Gives the timer a new deadline; see [`Timer::reschedule`].
+    pub fn reschedule_at(&self, deadline: impl Into<Deadline>) -> Result<Outcome, Error> {
+        let deadline_ns = self.scheduler.deadline_ns(deadline.into())?;
+        Outcome::check(unsafe { htw_reschedule_at(self.scheduler.raw(), self.handle, deadline_ns) })
+    }
+
+    /// Gives a repeating timer another period, from its next run on.
+    pub fn set_period(&self, period: Duration) -> Result<Outcome, Error> {
+        Outcome::check(unsafe { htw_set_period(self.scheduler.raw(), self.handle, to_ns(period)) })
+    }
+
+    /// Whether the timer waits for a run.
+    pub fn is_pending(&self) -> bool {
+        unsafe { htw_is_pending(self.scheduler.raw(), self.handle) }
+    }
+
+    /// The deadline since the epoch of the scheduler's clock; `None`: the timer has ended.
+    pub fn deadline(&self) -> Option<Duration> {
+        let mut deadline_ns = 0;
+        let result = unsafe { htw_deadline(self.scheduler.raw(), self.handle, &mut deadline_ns) };
+        (result == 0).then(|| to_duration(deadline_ns))
+    }
+
+    /// Lets the timer run without this handle.
+    pub fn detach(mut self) {
+        self.handle = 0;
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if self.handle != 0 {
+            self.cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("deadline", &self.deadline()).finish()
+    }
+}
+
+/// Describes a timer; [`once`](Builder::once) and [`every`](Builder::every) schedule it. See
+/// [`Scheduler::timer`](crate::Scheduler::timer).
+#[must_use = "nothing is scheduled before once() or every()"]
+pub struct Builder<'a> {
+    scheduler: &'a Arc<Shared>,
+    spec: Result<htw_spec, Error>,
+    slack_ns: i64,
+    borrows: PhantomData<&'a [u8]>, // the key and the group
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(scheduler: &'a Scheduler) -> Builder<'a> {
+        let mut spec = MaybeUninit::uninit();
+        // SAFETY: the library fills in all members.
+        let spec = unsafe {
+            htw_spec_init(spec.as_mut_ptr());
+            spec.assume_init()
+        };
+        Builder { scheduler: scheduler.shared(), spec: Ok(spec), slack_ns: 0, borrows: PhantomData }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut htw_spec) -> Result<(), Error>) -> Builder<'a> {
+        self.spec = self.spec.and_then(|mut spec| change(&mut spec).map(|()| spec));
+        self
+    }
+
+    /// The delay until the first run; 0 if nothing else is said, and a period for a timer that
+    /// repeats.
+    pub fn after(self, delay: Duration) -> Builder<'a> {
+        self.at_ns(Ok(to_ns(delay)), false)
+    }
+
+    /// The deadline of the first run. A deadline of another clock than the scheduler's is refused
+    /// when the timer is scheduled.
+    pub fn at(self, deadline: impl Into<Deadline>) -> Builder<'a> {
+        let deadline_ns = self.scheduler.deadline_ns(deadline.into());
+        self.at_ns(deadline_ns, true)
+    }
+
+    fn at_ns(self, when_ns: Result<i64, Error>, absolute: bool) -> Builder<'a> {
+        self.with(|spec| {
+            spec.when_ns = when_ns?;
+            spec.absolute = absolute;
+            Ok(())
+        })
+    }
+
+    /// How much later the first run may be, so that timers run together.
+    pub fn slack(mut self, slack: Duration) -> Builder<'a> {
+        self.slack_ns = to_ns(slack);
+        self
+    }
+
+    /// The key. At most one timer of a group, or of those without a group, is pending under a key;
+    /// the new one replaces the other.
+    pub fn key(self, key: &'a [u8]) -> Builder<'a> {
+        self.with(|spec| {
+            spec.key = key.as_ptr() as *const c_void;
+            spec.key_size = key.len();
+            Ok(())
+        })
+    }
+
+    /// Keeps the timer that is pending under the key: scheduling fails with [`Error::KeyExists`]
+    /// then.
+    pub fn keep_existing(self) -> Builder<'a> {
+        self.with(|spec| {
+            spec.keep_existing = true;
+            Ok(())
+        })
+    }
+
+    /// The group, which must be of the same scheduler.
+    pub fn group(self, group: &'a Group) -> Builder<'a> {
+        self.with(|spec| {
+            spec.group = group.raw();
+            Ok(())
+        })
+    }
+
+    /// How the timer repeats; [`Repeat::Skip`] if nothing else is said.
+    pub fn repeat(self, repeat: Repeat) -> Builder<'a> {
+        self.with(|spec| {
+            spec.repeat = match repeat {
+                Repeat::Skip => HTW_REPEAT_SKIP,
+                Repeat::Burst => HTW_REPEAT_BURST,
+                Repeat::Delay => HTW_REPEAT_DELAY,
+                Repeat::After => HTW_REPEAT_AFTER,
+            };
+            Ok(())
+        })
+    }
+
+    /// Schedules a closure that runs once. If that fails the closure is dropped.
+    pub fn once<F>(self, function: F) -> Result<Timer, Error>
+    where
+        F: FnOnce(Expiration) + Send + 'static,
+    {
+        let mut spec = self.spec?;
+        spec.callback = Some(Callback::<Option<F>>::run_once);
+        spec.release = Some(Callback::<Option<F>>::release);
+        spec.arg = Callback::into_arg(Some(function), self.scheduler.on_panic());
+        // SAFETY: `callback` and `release` are for this argument.
+        unsafe { schedule(self.scheduler, spec, self.slack_ns) }
+    }
+
+    /// Schedules a closure that runs again and again, until the timer is cancelled. If a run
+    /// panics, it is the last.
+    pub fn every<F>(self, period: Duration, function: F) -> Result<Timer, Error>
+    where
+        F: FnMut(Expiration) + Send + 'static,
+    {
+        let mut spec = self.spec?;
+        spec.period_ns = to_ns(period);
+        if spec.period_ns == 0 {
+            return Err(Error::InvalidArgument); // to C this would mean once
+        }
+        if spec.when_ns == 0 && !spec.absolute {
+            spec.when_ns = spec.period_ns;
+        }
+        spec.callback = Some(Callback::<F>::run);
+        spec.release = Some(Callback::<F>::release);
+        spec.arg = Callback::into_arg(function, self.scheduler.on_panic());
+        // SAFETY: as in once().
+        unsafe { schedule(self.scheduler, spec, self.slack_ns) }
+    }
+}
+
+/// # Safety
+///
+/// The callback and the release hook take the argument that the spec has.
+unsafe fn schedule(
+    scheduler: &Arc<Shared>,
+    mut spec: htw_spec,
+    slack_ns: i64,
+) -> Result<Timer, Error> {
+    spec.latest_ns = spec.when_ns.saturating_add(slack_ns);
+    let mut handle = 0;
+    // SAFETY: key and group live while the builder does; the library copies the spec.
+    let result =
+        unsafe { htw_schedule_spec(scheduler.raw(), &spec, &mut handle, std::ptr::null_mut()) };
+    if let Err(error) = Error::check(result) {
+        if let Some(release) = spec.release {
+            // SAFETY: after a failure the argument is the caller's.
+            unsafe { release(spec.arg) };
+        }
+        return Err(error);
+    }
+    Ok(Timer { scheduler: scheduler.clone(), handle })
+}
