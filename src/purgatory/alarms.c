@@ -3,14 +3,14 @@
  * alarms.c - the timers of the scheduler that expire when a timeout of a CPU is due.
  *
  * Two alarms repeat, with a period of years: they keep their records, so setting one cannot fail.
- * One is set to the earliest timeout. Its callback (expire.c) ends the requests that are due.
- * While the callback runs, its timer does not expire. So before each hook it sets the other alarm,
- * immediately if more requests are due: a slow hook delays no other request while a worker is free.
- * While both callbacks are in hooks, a third alarm is created, which does not repeat. If the
- * scheduler refuses it (memory, max_pending), the next timeout waits until a hook returns.
+ * One is set to the earliest timeout; its callback (expire.c) ends the requests that are due. A
+ * repeating timer does not expire while its callback runs, so before each hook the callback sets
+ * the other alarm: a slow hook delays no other request while a worker is free. If both callbacks
+ * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
+ * (memory, max_pending), the next timeout waits until a hook returns.
  *
- * If an executor drops an alarm, the other one is set and a new one is created. If both are lost,
- * the next submission sets an alarm, or fails.
+ * If an executor drops an alarm, the other one is set, and a new one is created. If both were
+ * dropped, the next submission sets an alarm, or fails.
  */
 #include "alarms.h"
 
@@ -70,8 +70,8 @@ static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
     return NULL;
 }
 
-/* As htw_reschedule_at(). If the scheduler lacks memory for a far deadline, the alarm expires
-   too early. */
+/* As htw_reschedule_at(). If the scheduler has no memory for a far deadline, it gets an earlier
+   one. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
     int64_t now_ns = htw_scheduler_now(scheduler);
@@ -145,8 +145,8 @@ void htw__alarms_end_callback(struct htw__timeout_alarm *alarm) {
     (void)htw__alarms_set(alarm->cpu);
 }
 
-/* The release hook. The alarm was dropped by an executor or cancelled; the single one may have rung
-   instead. */
+/* The release hook. An executor has dropped the alarm, or it was cancelled; or the single one has
+   expired. */
 static void release_alarm(void *arg) {
     struct htw__timeout_alarm *alarm = arg;
     struct htw__cpu *cpu = alarm->cpu;

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* How often a thread asks a request because of events in other threads. Then it hands the request
-   over to a deferred check, or other threads could keep it in its call endlessly. */
+/* How often a call asks a request because of events of other threads. Then it hands the request
+   over to a deferred check, so that other threads cannot keep it busy endlessly. */
 #define ASKED_FOR_OTHERS_MAX 16u
 
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
@@ -75,8 +75,7 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
     return !htw__request_disown(request, idle) && must_end_marked(frame, request, idle, ret_reason);
 }
 
-/* Goes along the key once. Each request that it visits adds `one` to `asked`. `unasked` is visited,
-   but not asked. */
+/* Visits the requests on the key once, and asks all but `unasked`. Each adds `one` to `asked`. */
 static void make_round(struct htw__frame *frame, struct htw__check *check, uint64_t one,
                        const struct htw_request *unasked) {
     struct htw__walk walk;

@@ -19,9 +19,9 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
 
 /*
  * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key
- * causes another round: walks inside walks would make n! calls for n requests. A check accepts one
- * nested check for each request of the first round and HTW__CHECK_EXTRA_ROUNDS more, or rounds
- * could be endless. If one request alone causes two rounds in a row, the second does not ask it.
+ * causes another round; a walk inside the walk would make n! calls for n requests. To end, a check
+ * accepts one nested check for each request of the first round, and HTW__CHECK_EXTRA_ROUNDS more.
+ * If one request alone causes two rounds in a row, the second does not ask it.
  */
 struct htw__check {
     uint64_t hash;

@@ -53,8 +53,8 @@ void htw__cpu_fini(struct htw__cpu *cpu) {
 }
 
 /* The clock of a wheel cannot go back: the timeouts move to a new wheel, all under one lock, since
-   a manual clock is for tests. Without memory they stay; then new timeouts may be over only when
-   the clock of the old wheel is reached. */
+   a manual clock is for tests. Without memory they stay, and new timeouts may end only when the
+   time reaches the clock of the old wheel. */
 static void set_back(struct htw__cpu *cpu, uint64_t tick) {
     struct htw_wheel *wheel;
     struct htw_timer *timer;

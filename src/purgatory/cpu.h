@@ -3,8 +3,7 @@
  * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, the memory of
  * keys, and a histogram. A thread uses those of the CPU on which it runs, so threads seldom meet.
  *
- * A tick of the wheel is a microsecond of the steady clock, the finest tick of a scheduler.
- * Deadlines are rounded up to it.
+ * A tick of the wheel is a microsecond of the steady clock. Deadlines are rounded up to it.
  */
 #ifndef HTW_SRC_PURGATORY_CPU_H
 #define HTW_SRC_PURGATORY_CPU_H
@@ -29,7 +28,7 @@ struct htw__timeout_alarm {
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
     uint8_t current_alarm;                          /* the alarm that was set last */
-    uint8_t drops;       /* alarms that an executor has dropped since one has rung */
+    uint8_t drops;       /* alarms that an executor has dropped since one expired */
     uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;

@@ -6,9 +6,9 @@
  * while a callback is scheduled and has not begun, so no check is forgotten. Each queued check
  * keeps its key alive, so events of one key are merged.
  *
- * If an executor drops the callback, the release hook schedules another one: at once the first
- * time, then later and later, up to a second. If the scheduler refuses it, this thread makes the
- * checks.
+ * If an executor drops the callback, its release hook schedules another one: at once the first
+ * time, then with delays that double up to a second. If the scheduler refuses that, the thread of
+ * the hook makes the checks.
  */
 #include "deferred.h"
 
@@ -89,7 +89,7 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *q
     htw__frame_pop(&frame);
 }
 
-/* The callback. Checks that are queued meanwhile are for the next one, or it might never return. */
+/* The callback. It leaves checks that are queued meanwhile to the next one, so that it returns. */
 static void run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct htw__purgatory_shard *shard = arg;
@@ -169,9 +169,9 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
 }
 
 /*
- * The release hook of the callback. If the callback was dropped, the queue needs another one. The
- * hook does not know which: if another callback is running, this one counts as run, and the drop is
- * noticed in the hook of the other one.
+ * The release hook of a callback that has run or was dropped; then the queue needs another one. The
+ * hook cannot tell which of two callbacks was dropped: while another one is running, this one
+ * counts as run, and the hook of the other one notices the drop.
  */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;

@@ -10,7 +10,7 @@ static bool is_valid(const void *key, size_t size) {
     return size <= UINT32_MAX && (key != NULL || size == 0);
 }
 
-/* No block of memory for so many keys is longer than a size_t can say. */
+/* So the sizes of all blocks for the keys fit into a size_t. */
 #define KEYS_MAX (SIZE_MAX / 64 < UINT32_MAX ? SIZE_MAX / 64 : UINT32_MAX)
 
 bool htw__keys_are_valid(const struct htw_key *keys, size_t count) {

@@ -10,7 +10,7 @@
 #define CLOSED UINT64_C(1)
 #define ONE UINT64_C(2)
 
-/* How long the wait sleeps before it looks again: at first, and at most. */
+/* The first sleep of a wait, and about the longest: each is twice as long as the one before. */
 #define NAP_MIN_NS 20000L
 #define NAP_MAX_NS 5000000L
 

@@ -34,9 +34,9 @@ void htw__outstanding_remove(struct htw__outstanding *outstanding);
 void htw__outstanding_close(struct htw__outstanding *outstanding);
 
 /*
- * Waits until none is left. Cancels the timers of `group` (may be NULL) again and again: a thread
- * that was counted in time may schedule one at any moment. (The group's own count is no help: a
- * timer leaves it before its release hook.) The thread cannot be cancelled meanwhile.
+ * Waits until none is left. Cancels the timers of `group` (may be NULL) again and again, since a
+ * thread that was counted before the close may still schedule one. (The group's own count does not
+ * help: a timer leaves the group before its release hook.) Not a cancellation point.
  */
 void htw__outstanding_wait(struct htw__outstanding *outstanding, struct htw_group *group);
 

@@ -62,8 +62,8 @@ htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
     return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
 }
 
-/* Loads the cache lines that a hash needs. Before the lock: the processor loads nothing ahead past
-   that. */
+/* Loads the cache lines that a hash needs. Call it before the lock, across which the processor
+   loads nothing ahead. */
 static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
                                                  uint64_t hash) {
     const struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);

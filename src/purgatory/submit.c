@@ -9,7 +9,7 @@
 #include "timeout.h"
 #include "watch.h"
 
-/* Its fields are the library's from now on, also between two submissions. */
+/* From now on its fields are the library's, also between two submissions. */
 static __attribute__((noinline, cold)) void take_over(struct htw_request *request) {
     HTW__ANNOTATE_OWN(request, sizeof(*request));
     HTW__ANNOTATE_TAKE_OVER(request);
@@ -40,8 +40,8 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
     return (int)htw__purgatory_answer(frame->purgatory, HTW_FINISHED);
 }
 
-/* Undoes a submission that has failed. If another thread has marked the request meanwhile, it ends,
-   and the error does not count. */
+/* Undoes a submission that has failed. If another thread has marked the request meanwhile, ends it
+   instead, and reports no error. */
 static int undo(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, HTW__NO_REASON);
     request->_flags = 0; /* if it ends, it must not be unlinked again */
@@ -109,7 +109,7 @@ static int link_to_all(struct htw_request *request, const struct htw__keys *keys
     return error;
 }
 
-/* Whether to finish now: `try_complete` says yes, or it has forked and this is the child. */
+/* Whether to finish now: `try_complete` returned true, or has forked and this is the child. */
 static bool is_over(struct htw__frame *frame, struct htw_request *request) {
     return htw__request_is_ready(frame, request) || htw__purgatory_is_child(frame->purgatory);
 }

@@ -2,10 +2,10 @@
 /*
  * wait_histogram.h - how long requests waited: a sampled histogram in each CPU.
  *
- * Reading the clock twice would cost a seventh of the time of a request. So at least 16
- * requests of a CPU are measured in each millisecond; the others cost two comparisons. A request
- * with a timeout has read the clock anyway. Without a timeout the clock is read if the request is
- * measured, and for one in 16 of the others, to notice the next millisecond.
+ * To read the clock twice for each request would take a seventh of its time. So each CPU measures
+ * only about 16 requests in a millisecond; the others cost two comparisons. A request with a
+ * timeout has read the clock anyway. One without reads it if it is measured, and otherwise in one
+ * case of 16, to notice the next millisecond.
  */
 #ifndef HTW_SRC_PURGATORY_WAIT_HISTOGRAM_H
 #define HTW_SRC_PURGATORY_WAIT_HISTOGRAM_H
@@ -31,7 +31,7 @@ void htw__wait_histogram_begin(struct htw__wait_histogram *waits, struct htw_req
 void htw__wait_histogram_begin_without_clock(struct htw__wait_histogram *waits,
                                              struct htw_request *request);
 
-/* How long a request has waited that is measured. The owner only. */
+/* How long a measured request has waited. The owner only. */
 uint32_t htw__waited_ms(const struct htw_request *request);
 
 /* Adds a wait to the histogram. Under the lock of the CPU. */
