@@ -205,6 +205,55 @@ TEST(failures_are_thrown) {
     CHECK(scheduler.pending() == 0);
 }
 
+namespace {
+
+struct waiting : htw::request {
+    void on_complete(htw::reason) {
+        ends++;
+    }
+    int ends = 0;
+};
+
+} // namespace
+
+TEST(purgatory_without_memory_reports_it) {
+    htw::scheduler scheduler(test::manual());
+    int failures = 0;
+    for (bool complete = false; !complete; failures += !complete) {
+        htw::purgatory_options options;
+        options.shards = 1;
+        options.allocator = &allocator;
+        options.exception_handler = [](std::exception_ptr) {};
+        std::error_code error;
+        waiting request;
+        {
+            allowed = failures;
+            htw::purgatory<waiting> purgatory(scheduler, options, error);
+            if (!error)
+                purgatory.try_complete_else_watch(request, "key", 1s, error);
+            allowed = -1;
+            complete = !error;
+            CHECK(complete || error == std::errc::not_enough_memory);
+            CHECK(request.is_pending() == complete);
+        }
+        CHECK(request.ends == (complete ? 1 : 0) && outstanding == 0);
+    }
+    CHECK(failures >= 3);
+}
+
+TEST(requests_take_no_memory_of_operator_new) {
+    htw::scheduler scheduler(test::manual());
+    htw::purgatory<waiting> purgatory(scheduler);
+    waiting request;
+    int before = news;
+    purgatory.try_complete_else_watch(request, { "one", "two" }, 1s);
+    CHECK(news == before && request.is_pending());
+    auto shared = std::make_shared<waiting>();
+    before = news;
+    purgatory.try_complete_else_watch(shared, "one", 1s);
+    CHECK(purgatory.cancel_key("one", [](waiting &) {}) == 2 && news == before);
+}
+
 #if HTW_CPP_COROUTINES
 
 namespace {
