@@ -37,18 +37,21 @@ static bool has_tsan(void) {
            AnnotateIgnoreWritesBegin != NULL && AnnotateIgnoreWritesEnd != NULL;
 }
 
+/* Not __FILE__, which says where the library was built: two builds would not be the same. */
+#define HERE "annotate.c", __LINE__
+
 static void tsan_ignore(bool begin) {
     if (begin) {
-        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+        AnnotateIgnoreReadsBegin(HERE);
+        AnnotateIgnoreWritesBegin(HERE);
     } else {
-        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+        AnnotateIgnoreWritesEnd(HERE);
+        AnnotateIgnoreReadsEnd(HERE);
     }
 }
 
-#define TSAN_HAPPENS_BEFORE(object) AnnotateHappensBefore(__FILE__, __LINE__, object)
-#define TSAN_HAPPENS_AFTER(object) AnnotateHappensAfter(__FILE__, __LINE__, object)
+#define TSAN_HAPPENS_BEFORE(object) AnnotateHappensBefore(HERE, object)
+#define TSAN_HAPPENS_AFTER(object) AnnotateHappensAfter(HERE, object)
 #else
 #define has_tsan() false
 #define tsan_ignore(begin) ((void)(begin))

@@ -132,6 +132,8 @@ case " $(pkg-config --static --libs htw) " in
 esac
 ! grep -r "$work" "$prefix/lib/pkgconfig" "$prefix/lib/cmake" ||
     { echo 'what is installed knows where it was'; exit 1; }
+! grep -rlE '(\.\./|/)src/(base|wheel|scheduler|purgatory|cmd)/' "$prefix" ||
+    { echo 'these know where they were built: two builds are not the same'; exit 1; }
 
 # Programs that say what they do, in C11 without the extensions of GNU.
 for name in timeouts scheduler_hello; do
