@@ -10,7 +10,7 @@ layout=--no-layout-tests
 
 # This bindgen understands clang up to 14. The version is that of the crate.
 LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} PATH=/usr/bin:$PATH bindgen generate.h \
-    --rust-target 1.47 --size_t-is-usize --ctypes-prefix libc --no-prepend-enum-name \
+    --rust-target 1.47 --size_t-is-usize --ctypes-prefix ::std::os::raw --no-prepend-enum-name \
     --no-doc-comments --no-derive-debug "$layout" \
     --allowlist-function 'htw_.*' --allowlist-type 'htw_.*' --allowlist-var '(rust_)?HTW_.*' \
     --blocklist-type 'FILE|_IO_.*' --blocklist-item 'HTW_VERSION.*' --blocklist-item 'HTW__.*' \

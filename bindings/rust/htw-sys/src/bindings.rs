@@ -13,30 +13,30 @@ pub const HTW_WORKERS_MAX: u32 = 256;
 pub const HTW_PURGATORY_SHARDS_MAX: u32 = 65536;
 pub const HTW_PURGATORY_WAIT_BUCKETS: u32 = 24;
 extern "C" {
-    pub fn htw_version() -> *const libc::c_char;
+    pub fn htw_version() -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    pub fn htw_strerror(result: libc::c_int) -> *const libc::c_char;
+    pub fn htw_strerror(result: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_allocator {
     pub allocate: ::std::option::Option<
         unsafe extern "C" fn(
-            context: *mut libc::c_void,
+            context: *mut ::std::os::raw::c_void,
             size: usize,
             alignment: usize,
-        ) -> *mut libc::c_void,
+        ) -> *mut ::std::os::raw::c_void,
     >,
     pub release: ::std::option::Option<
         unsafe extern "C" fn(
-            context: *mut libc::c_void,
-            memory: *mut libc::c_void,
+            context: *mut ::std::os::raw::c_void,
+            memory: *mut ::std::os::raw::c_void,
             size: usize,
             alignment: usize,
         ),
     >,
-    pub context: *mut libc::c_void,
+    pub context: *mut ::std::os::raw::c_void,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -53,7 +53,7 @@ pub struct htw_backoff {
     pub _jitter: f64,
     pub _delay_ns: f64,
     pub _random: u64,
-    pub _attempts: libc::c_uint,
+    pub _attempts: ::std::os::raw::c_uint,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -75,7 +75,7 @@ extern "C" {
     pub fn htw_backoff_init(
         backoff: *mut htw_backoff,
         options: *const htw_backoff_options,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_backoff_next(backoff: *mut htw_backoff) -> i64;
@@ -84,7 +84,7 @@ extern "C" {
     pub fn htw_backoff_reset(backoff: *mut htw_backoff);
 }
 extern "C" {
-    pub fn htw_backoff_attempts(backoff: *const htw_backoff) -> libc::c_uint;
+    pub fn htw_backoff_attempts(backoff: *const htw_backoff) -> ::std::os::raw::c_uint;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -117,7 +117,7 @@ extern "C" {
     pub fn htw_wheel_create(
         ret_wheel: *mut *mut htw_wheel,
         options: *const htw_wheel_options,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_wheel_destroy(wheel: *mut htw_wheel);
@@ -136,7 +136,7 @@ extern "C" {
         wheel: *mut htw_wheel,
         timer: *mut htw_timer,
         deadline: u64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_wheel_schedule_within(
@@ -144,7 +144,7 @@ extern "C" {
         timer: *mut htw_timer,
         earliest: u64,
         latest: u64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_wheel_cancel(wheel: *mut htw_wheel, timer: *mut htw_timer) -> bool;
@@ -154,7 +154,7 @@ extern "C" {
 }
 pub const HTW_DONE: htw_wheel_progress = 0;
 pub const HTW_MORE: htw_wheel_progress = 1;
-pub type htw_wheel_progress = libc::c_uint;
+pub type htw_wheel_progress = ::std::os::raw::c_uint;
 extern "C" {
     pub fn htw_wheel_poll_batch(
         wheel: *mut htw_wheel,
@@ -163,7 +163,7 @@ extern "C" {
         max: usize,
         budget: usize,
         ret_count: *mut usize,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_wheel_next(wheel: *mut htw_wheel) -> u64;
@@ -175,26 +175,26 @@ extern "C" {
     pub fn htw_wheel_count(wheel: *const htw_wheel) -> usize;
 }
 extern "C" {
-    pub fn htw_wheel_reserve(wheel: *mut htw_wheel, horizon: u64) -> libc::c_int;
+    pub fn htw_wheel_reserve(wheel: *mut htw_wheel, horizon: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_wheel_drain(wheel: *mut htw_wheel) -> *mut htw_timer;
 }
 pub type htw_wheel_visitor = ::std::option::Option<
-    unsafe extern "C" fn(timer: *mut htw_timer, arg: *mut libc::c_void) -> bool,
+    unsafe extern "C" fn(timer: *mut htw_timer, arg: *mut ::std::os::raw::c_void) -> bool,
 >;
 extern "C" {
     pub fn htw_wheel_for_each(
         wheel: *mut htw_wheel,
         visitor: htw_wheel_visitor,
-        arg: *mut libc::c_void,
+        arg: *mut ::std::os::raw::c_void,
     ) -> usize;
 }
 extern "C" {
-    pub fn htw_wheel_check(wheel: *const htw_wheel) -> libc::c_int;
+    pub fn htw_wheel_check(wheel: *const htw_wheel) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_wheel_dump(wheel: *const htw_wheel, stream: *mut FILE) -> libc::c_int;
+    pub fn htw_wheel_dump(wheel: *const htw_wheel, stream: *mut FILE) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -217,8 +217,10 @@ extern "C" {
     pub fn htw_wheel_stats_init(stats: *mut htw_wheel_stats);
 }
 extern "C" {
-    pub fn htw_wheel_get_stats(wheel: *const htw_wheel, stats: *mut htw_wheel_stats)
-        -> libc::c_int;
+    pub fn htw_wheel_get_stats(
+        wheel: *const htw_wheel,
+        stats: *mut htw_wheel_stats,
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -246,37 +248,42 @@ pub struct htw_expiration {
     pub missed: u64,
 }
 pub type htw_callback = ::std::option::Option<
-    unsafe extern "C" fn(arg: *mut libc::c_void, expiration: *const htw_expiration),
+    unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void, expiration: *const htw_expiration),
 >;
-pub type htw_release_hook = ::std::option::Option<unsafe extern "C" fn(arg: *mut libc::c_void)>;
+pub type htw_release_hook =
+    ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_unexpired {
     pub handle: htw_handle,
     pub callback: htw_callback,
-    pub arg: *mut libc::c_void,
+    pub arg: *mut ::std::os::raw::c_void,
     pub deadline_ns: i64,
 }
 pub type htw_unexpired_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut libc::c_void, unexpired: *const htw_unexpired),
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),
 >;
 pub const HTW_GONE: htw_outcome = 0;
 pub const HTW_CANCELLED: htw_outcome = 1;
 pub const HTW_RUNNING: htw_outcome = 2;
 pub const HTW_MOVED: htw_outcome = 3;
-pub type htw_outcome = libc::c_uint;
+pub type htw_outcome = ::std::os::raw::c_uint;
 pub const HTW_CLOCK_MONOTONIC: htw_clock = 0;
 pub const HTW_CLOCK_BOOTTIME: htw_clock = 1;
 pub const HTW_CLOCK_REALTIME: htw_clock = 2;
 pub const HTW_CLOCK_MANUAL: htw_clock = 3;
-pub type htw_clock = libc::c_uint;
+pub type htw_clock = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_executor {
     pub execute: ::std::option::Option<
-        unsafe extern "C" fn(context: *mut libc::c_void, tasks: *const *mut htw_task, count: usize),
+        unsafe extern "C" fn(
+            context: *mut ::std::os::raw::c_void,
+            tasks: *const *mut htw_task,
+            count: usize,
+        ),
     >,
-    pub context: *mut libc::c_void,
+    pub context: *mut ::std::os::raw::c_void,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -294,7 +301,7 @@ pub struct htw_scheduler_options {
     pub timer_slack_ns: i64,
     pub late_threshold_ns: i64,
     pub manual_start_ns: i64,
-    pub thread_name: *const libc::c_char,
+    pub thread_name: *const ::std::os::raw::c_char,
     pub executor: *const htw_executor,
     pub allocator: *const htw_allocator,
 }
@@ -305,17 +312,17 @@ extern "C" {
     pub fn htw_scheduler_create(
         ret_scheduler: *mut *mut htw_scheduler,
         options: *const htw_scheduler_options,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_scheduler_stop(
         scheduler: *mut htw_scheduler,
         visitor: htw_unexpired_visitor,
-        context: *mut libc::c_void,
-    ) -> libc::c_int;
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_scheduler_destroy(scheduler: *mut htw_scheduler) -> libc::c_int;
+    pub fn htw_scheduler_destroy(scheduler: *mut htw_scheduler) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_scheduler_now(scheduler: *const htw_scheduler) -> i64;
@@ -325,18 +332,18 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         delay_ns: i64,
         callback: htw_callback,
-        arg: *mut libc::c_void,
+        arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_schedule_at(
         scheduler: *mut htw_scheduler,
         deadline_ns: i64,
         callback: htw_callback,
-        arg: *mut libc::c_void,
+        arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_schedule_within(
@@ -344,15 +351,15 @@ extern "C" {
         earliest_ns: i64,
         latest_ns: i64,
         callback: htw_callback,
-        arg: *mut libc::c_void,
+        arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 pub const HTW_REPEAT_SKIP: htw_repeat = 0;
 pub const HTW_REPEAT_BURST: htw_repeat = 1;
 pub const HTW_REPEAT_DELAY: htw_repeat = 2;
 pub const HTW_REPEAT_AFTER: htw_repeat = 3;
-pub type htw_repeat = libc::c_uint;
+pub type htw_repeat = ::std::os::raw::c_uint;
 extern "C" {
     pub fn htw_schedule_every(
         scheduler: *mut htw_scheduler,
@@ -360,22 +367,22 @@ extern "C" {
         period_ns: i64,
         repeat: htw_repeat,
         callback: htw_callback,
-        arg: *mut libc::c_void,
+        arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_spec {
     pub struct_size: usize,
     pub callback: htw_callback,
-    pub arg: *mut libc::c_void,
+    pub arg: *mut ::std::os::raw::c_void,
     pub when_ns: i64,
     pub latest_ns: i64,
     pub absolute: bool,
     pub period_ns: i64,
     pub repeat: htw_repeat,
-    pub key: *const libc::c_void,
+    pub key: *const ::std::os::raw::c_void,
     pub key_size: usize,
     pub keep_existing: bool,
     pub group: *mut htw_group,
@@ -390,28 +397,31 @@ extern "C" {
         spec: *const htw_spec,
         ret_handle: *mut htw_handle,
         ret_replaced: *mut htw_unexpired,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_cancel(scheduler: *mut htw_scheduler, handle: htw_handle) -> libc::c_int;
+    pub fn htw_cancel(scheduler: *mut htw_scheduler, handle: htw_handle) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_cancel_wait(scheduler: *mut htw_scheduler, handle: htw_handle) -> libc::c_int;
+    pub fn htw_cancel_wait(
+        scheduler: *mut htw_scheduler,
+        handle: htw_handle,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_cancel_key(
         scheduler: *mut htw_scheduler,
         group: *mut htw_group,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
-        ret_arg: *mut *mut libc::c_void,
-    ) -> libc::c_int;
+        ret_arg: *mut *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_find_key(
         scheduler: *mut htw_scheduler,
         group: *mut htw_group,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
     ) -> htw_handle;
 }
@@ -420,21 +430,21 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
         delay_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_reschedule_at(
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
         deadline_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_set_period(
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
         period_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_is_pending(scheduler: *mut htw_scheduler, handle: htw_handle) -> bool;
@@ -444,7 +454,7 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
         ret_deadline_ns: *mut i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_pending(scheduler: *const htw_scheduler) -> u64;
@@ -453,7 +463,7 @@ extern "C" {
     pub fn htw_group_create(
         scheduler: *mut htw_scheduler,
         ret_group: *mut *mut htw_group,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_group_destroy(group: *mut htw_group);
@@ -462,20 +472,20 @@ extern "C" {
     pub fn htw_group_cancel(
         group: *mut htw_group,
         visitor: htw_unexpired_visitor,
-        context: *mut libc::c_void,
+        context: *mut ::std::os::raw::c_void,
     ) -> i64;
 }
 extern "C" {
-    pub fn htw_group_pause(group: *mut htw_group) -> libc::c_int;
+    pub fn htw_group_pause(group: *mut htw_group) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_group_resume(group: *mut htw_group) -> libc::c_int;
+    pub fn htw_group_resume(group: *mut htw_group) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_group_count(group: *mut htw_group) -> u64;
 }
 extern "C" {
-    pub fn htw_scheduler_fd(scheduler: *mut htw_scheduler) -> libc::c_int;
+    pub fn htw_scheduler_fd(scheduler: *mut htw_scheduler) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_scheduler_next(scheduler: *mut htw_scheduler) -> i64;
@@ -485,19 +495,28 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         budget: usize,
         ret_count: *mut usize,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_scheduler_advance(scheduler: *mut htw_scheduler, delta_ns: i64) -> libc::c_int;
+    pub fn htw_scheduler_advance(
+        scheduler: *mut htw_scheduler,
+        delta_ns: i64,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_scheduler_set_time(scheduler: *mut htw_scheduler, time_ns: i64) -> libc::c_int;
+    pub fn htw_scheduler_set_time(
+        scheduler: *mut htw_scheduler,
+        time_ns: i64,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_task_run(task: *mut htw_task);
 }
 extern "C" {
-    pub fn htw_task_drop(task: *mut htw_task, ret_arg: *mut *mut libc::c_void) -> libc::c_int;
+    pub fn htw_task_drop(
+        task: *mut htw_task,
+        ret_arg: *mut *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -539,13 +558,13 @@ extern "C" {
     pub fn htw_scheduler_get_stats(
         scheduler: *mut htw_scheduler,
         stats: *mut htw_scheduler_stats,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_scheduler_prometheus(
         scheduler: *mut htw_scheduler,
         stream: *mut FILE,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -561,14 +580,14 @@ pub const HTW_REASON_COMPLETED: htw_reason = 0;
 pub const HTW_REASON_EXPIRED: htw_reason = 1;
 pub const HTW_REASON_CANCELLED: htw_reason = 2;
 pub const HTW_REASON_CLOSED: htw_reason = 3;
-pub type htw_reason = libc::c_uint;
+pub type htw_reason = ::std::os::raw::c_uint;
 pub const HTW_WATCHED: htw_submission = 0;
 pub const HTW_FINISHED: htw_submission = 1;
-pub type htw_submission = libc::c_uint;
+pub type htw_submission = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_key {
-    pub bytes: *const libc::c_void,
+    pub bytes: *const ::std::os::raw::c_void,
     pub size: usize,
 }
 #[repr(C)]
@@ -627,26 +646,29 @@ extern "C" {
     pub fn htw_request_is_pending(request: *const htw_request) -> bool;
 }
 pub type htw_request_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut libc::c_void, request: *mut htw_request),
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, request: *mut htw_request),
 >;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_purgatory_options {
     pub struct_size: usize,
     pub try_complete: ::std::option::Option<
-        unsafe extern "C" fn(context: *mut libc::c_void, request: *mut htw_request) -> bool,
+        unsafe extern "C" fn(
+            context: *mut ::std::os::raw::c_void,
+            request: *mut htw_request,
+        ) -> bool,
     >,
     pub on_complete: ::std::option::Option<
         unsafe extern "C" fn(
-            context: *mut libc::c_void,
+            context: *mut ::std::os::raw::c_void,
             request: *mut htw_request,
             reason: htw_reason,
         ),
     >,
     pub release: ::std::option::Option<
-        unsafe extern "C" fn(context: *mut libc::c_void, request: *mut htw_request),
+        unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, request: *mut htw_request),
     >,
-    pub context: *mut libc::c_void,
+    pub context: *mut ::std::os::raw::c_void,
     pub shards: u32,
     pub allocator: *const htw_allocator,
 }
@@ -658,17 +680,17 @@ extern "C" {
         ret_purgatory: *mut *mut htw_purgatory,
         scheduler: *mut htw_scheduler,
         options: *const htw_purgatory_options,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_purgatory_close(
         purgatory: *mut htw_purgatory,
         visitor: htw_request_visitor,
-        context: *mut libc::c_void,
+        context: *mut ::std::os::raw::c_void,
     ) -> i64;
 }
 extern "C" {
-    pub fn htw_purgatory_destroy(purgatory: *mut htw_purgatory) -> libc::c_int;
+    pub fn htw_purgatory_destroy(purgatory: *mut htw_purgatory) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_purgatory_try_complete_else_watch(
@@ -677,7 +699,7 @@ extern "C" {
         keys: *const htw_key,
         key_count: usize,
         timeout_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_request_complete(purgatory: *mut htw_purgatory, request: *mut htw_request) -> bool;
@@ -690,19 +712,19 @@ extern "C" {
         purgatory: *mut htw_purgatory,
         request: *mut htw_request,
         timeout_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_purgatory_check(
         purgatory: *mut htw_purgatory,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
     ) -> i64;
 }
 extern "C" {
     pub fn htw_purgatory_check_at_most(
         purgatory: *mut htw_purgatory,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
         max: u64,
     ) -> i64;
@@ -710,23 +732,23 @@ extern "C" {
 extern "C" {
     pub fn htw_purgatory_check_later(
         purgatory: *mut htw_purgatory,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_purgatory_cancel_key(
         purgatory: *mut htw_purgatory,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
         visitor: htw_request_visitor,
-        context: *mut libc::c_void,
+        context: *mut ::std::os::raw::c_void,
     ) -> i64;
 }
 extern "C" {
     pub fn htw_purgatory_count_key(
         purgatory: *mut htw_purgatory,
-        key: *const libc::c_void,
+        key: *const ::std::os::raw::c_void,
         key_size: usize,
     ) -> i64;
 }
@@ -735,10 +757,10 @@ extern "C" {
         purgatory: *mut htw_purgatory,
         initial: u64,
         ret_threshold: *mut *mut htw_threshold,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_threshold_destroy(threshold: *mut htw_threshold) -> libc::c_int;
+    pub fn htw_threshold_destroy(threshold: *mut htw_threshold) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_threshold_await(
@@ -746,20 +768,20 @@ extern "C" {
         request: *mut htw_request,
         value: u64,
         timeout_ns: i64,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_threshold_advance(threshold: *mut htw_threshold, value: u64) -> i64;
 }
 extern "C" {
-    pub fn htw_threshold_lower(threshold: *mut htw_threshold, value: u64) -> libc::c_int;
+    pub fn htw_threshold_lower(threshold: *mut htw_threshold, value: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_threshold_end_all(
         threshold: *mut htw_threshold,
         reason: htw_reason,
         visitor: htw_request_visitor,
-        context: *mut libc::c_void,
+        context: *mut ::std::os::raw::c_void,
     ) -> i64;
 }
 extern "C" {
@@ -796,13 +818,13 @@ extern "C" {
     pub fn htw_purgatory_get_stats(
         purgatory: *mut htw_purgatory,
         stats: *mut htw_purgatory_stats,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn htw_purgatory_prometheus(
         purgatory: *mut htw_purgatory,
         stream: *mut FILE,
-    ) -> libc::c_int;
+    ) -> ::std::os::raw::c_int;
 }
 pub const HTW_NEVER_NS: i64 = 9223372036854775807;
 pub const HTW_MICROSECOND: i64 = 1000;

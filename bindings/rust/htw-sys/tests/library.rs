@@ -3,6 +3,7 @@
 //! the headers, `./dev rust` shows: generate.sh makes them again.
 use htw_sys::*;
 use std::mem::{size_of, MaybeUninit};
+use std::os::raw::{c_int, c_void};
 use std::{collections::BTreeSet, ffi::CStr, fs, path::Path, ptr};
 
 /// The library fills in its own size, and writes no byte behind it.
@@ -69,7 +70,7 @@ fn never_is_the_tick_that_an_empty_wheel_names() {
 
 #[test]
 fn scheduler_with_a_manual_clock_runs_a_callback() {
-    unsafe extern "C" fn count(arg: *mut libc::c_void, expiration: *const htw_expiration) {
+    unsafe extern "C" fn count(arg: *mut c_void, expiration: *const htw_expiration) {
         assert_eq!((*expiration).deadline_ns, HTW_SECOND);
         *(arg as *mut u32) += 1;
     }
@@ -82,12 +83,12 @@ fn scheduler_with_a_manual_clock_runs_a_callback() {
         options.clock = HTW_CLOCK_MANUAL;
         options.workers = 0;
         assert_eq!(htw_scheduler_create(&mut scheduler, &options), 0);
-        let arg = &mut runs as *mut u32 as *mut libc::c_void;
+        let arg = &mut runs as *mut u32 as *mut c_void;
         assert_eq!(htw_schedule(scheduler, HTW_SECOND, Some(count), arg, &mut handle), 0);
         assert_eq!(htw_scheduler_advance(scheduler, HTW_SECOND - 1), 0);
         assert!(htw_is_pending(scheduler, handle));
         assert_eq!(htw_scheduler_advance(scheduler, 1), 0);
-        assert_eq!(htw_cancel(scheduler, handle), HTW_GONE as libc::c_int);
+        assert_eq!(htw_cancel(scheduler, handle), HTW_GONE as c_int);
         assert_eq!(htw_scheduler_destroy(scheduler), 0);
     }
     assert_eq!(runs, 1);

@@ -6,8 +6,8 @@
 //! C cannot pass it on.
 use crate::time::to_duration;
 use htw_sys::*;
-use libc::c_void;
 use std::any::Any;
+use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::abort;
 use std::sync::Arc;

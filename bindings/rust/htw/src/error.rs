@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! error.rs - what a call of the library can fail with.
-use libc::c_int;
+use std::os::raw::c_int;
 use std::{ffi::CStr, fmt, io};
 
 macro_rules! errors {

@@ -4,8 +4,8 @@ use crate::scheduler::Shared;
 use crate::timer::Outcome;
 use crate::Error;
 use htw_sys::*;
-use libc::c_void;
 use std::fmt;
+use std::os::raw::{c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Group {
         let count = unsafe { htw_group_cancel(self.raw(), None, ptr::null_mut()) };
         match u64::try_from(count) {
             Ok(count) => Ok(count),
-            Err(_) => Err(Error::check(count as libc::c_int).unwrap_err()),
+            Err(_) => Err(Error::check(count as c_int).unwrap_err()),
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::{Error, Wheel, WheelOptions};
 use htw_sys::htw_allocator;
 use std::alloc::{alloc, dealloc, Layout};
+use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,20 +16,20 @@ pub struct Allocator(Arc<AtomicUsize>);
 impl Allocator {
     pub fn raw(&self) -> htw_allocator {
         unsafe extern "C" fn allocate(
-            context: *mut libc::c_void,
+            context: *mut c_void,
             size: usize,
             alignment: usize,
-        ) -> *mut libc::c_void {
+        ) -> *mut c_void {
             let left = unsafe { &*(context as *const AtomicUsize) };
             if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_err()
             {
                 return ptr::null_mut();
             }
-            unsafe { alloc(Layout::from_size_align(size, alignment).unwrap()) as *mut libc::c_void }
+            unsafe { alloc(Layout::from_size_align(size, alignment).unwrap()) as *mut c_void }
         }
         unsafe extern "C" fn release(
-            _: *mut libc::c_void,
-            memory: *mut libc::c_void,
+            _: *mut c_void,
+            memory: *mut c_void,
             size: usize,
             alignment: usize,
         ) {
@@ -39,7 +40,7 @@ impl Allocator {
         htw_allocator {
             allocate: Some(allocate),
             release: Some(release),
-            context: Arc::as_ptr(&self.0) as *mut libc::c_void,
+            context: Arc::as_ptr(&self.0) as *mut c_void,
         }
     }
 }

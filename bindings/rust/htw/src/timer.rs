@@ -6,10 +6,10 @@ use crate::scheduler::{Scheduler, Shared};
 use crate::time::{to_duration, to_ns, Deadline};
 use crate::Error;
 use htw_sys::*;
-use libc::{c_int, c_void};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::os::raw::{c_int, c_void};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -7,6 +7,7 @@ use htw_sys::*;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::RangeInclusive;
+use std::os::raw::c_int;
 use std::ptr::{self, NonNull};
 
 /// A hierarchical timing wheel: values with deadlines, most of which are removed or moved before
@@ -284,7 +285,7 @@ impl<T> Wheel<T> {
         for timer in &timers[..count] {
             expired.extend(self.handed_out(*timer));
         }
-        if result == HTW_DONE as libc::c_int {
+        if result == HTW_DONE as c_int {
             Progress::Done
         } else {
             Progress::More

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Random histories of a wheel beside a BTreeMap. HTW_SEED repeats the one that a failure names.
+//! Random histories of a wheel beside a BTreeMap. HTW_SEED repeats the one that a
+//! failure names; HTW_HISTORIES is how many there are.
 use htw::{Key, Progress, Wheel, WheelOptions, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{catch_unwind, resume_unwind};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// xorshift64*.
 struct Random(u64);
@@ -158,18 +161,23 @@ fn run(seed: u64) {
     assert_eq!(rest, model.keys.keys().copied().collect::<Vec<_>>());
 }
 
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
 #[test]
 fn random_histories_agree_with_a_map() {
-    let given =
-        std::env::var("HTW_SEED").ok().map(|seed| seed.parse().expect("HTW_SEED is a number"));
-    let first: u64 = given.unwrap_or_else(|| {
-        let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        time.as_nanos() as u64 | 1
-    });
-    for seed in first..first + if given.is_some() { 1 } else { 30 } {
-        if let Err(panic) = std::panic::catch_unwind(|| run(seed)) {
+    let (first, count) = match number_of("HTW_SEED") {
+        Some(seed) => (seed, 1),
+        None => {
+            let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            (time.as_nanos() as u64 | 1, number_of("HTW_HISTORIES").unwrap_or(30))
+        }
+    };
+    for seed in first..first + count {
+        if let Err(panic) = catch_unwind(|| run(seed)) {
             eprintln!("HTW_SEED={} repeats this", seed);
-            std::panic::resume_unwind(panic);
+            resume_unwind(panic);
         }
     }
 }
