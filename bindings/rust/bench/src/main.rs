@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+//! Measures `htw::Wheel` beside what Rust programs use: std's BinaryHeap with a HashMap, and tokio-util's
+//! DelayQueue. Prints nanoseconds of processor time for each timer, the median of some rounds, and how many
+//! times that of htw it is.
+//!
+//! usage: htw-bench [ROUNDS]
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::time::delay_queue::{DelayQueue, Key};
+
+/// Timeouts as a server has them: 30 to 60 s, in ticks of 1 ms.
+const SHORTEST: u64 = 30_000;
+const LONGEST: u64 = 60_000;
+/// The clock goes on by so many ticks between two polls.
+const STEP: u64 = 10;
+
+/// What is measured of each kind. All methods work on the timers that `schedule` has made.
+trait Kind {
+    const NAME: &'static str;
+    fn new() -> Self;
+    fn schedule(&mut self, deadlines: &[u64]);
+    /// Gives each timer a deadline that is 5 s later.
+    fn reschedule(&mut self, order: &[usize], deadlines: &[u64]);
+    /// Includes what removes a cancelled timer later.
+    fn cancel(&mut self, order: &[usize]);
+    /// Lets all timers expire, and returns how many have.
+    fn expire(&mut self, last: u64) -> usize;
+}
+
+struct Htw {
+    wheel: htw::Wheel<u64>,
+    keys: Vec<htw::Key>,
+}
+
+impl Kind for Htw {
+    const NAME: &'static str = "htw::Wheel";
+
+    fn new() -> Htw {
+        Htw { wheel: htw::Wheel::new(), keys: Vec::new() }
+    }
+
+    fn schedule(&mut self, deadlines: &[u64]) {
+        let timers = deadlines.iter().enumerate();
+        self.keys = timers.map(|(id, deadline)| self.wheel.insert(*deadline, id as u64)).collect();
+    }
+
+    fn reschedule(&mut self, order: &[usize], deadlines: &[u64]) {
+        for i in order {
+            assert!(self.wheel.reschedule(self.keys[*i], deadlines[*i] + 5000));
+        }
+    }
+
+    fn cancel(&mut self, order: &[usize]) {
+        for i in order {
+            assert!(self.wheel.remove(self.keys[*i]).is_some());
+        }
+    }
+
+    fn expire(&mut self, last: u64) -> usize {
+        let steps = (0..=last).step_by(STEP as usize);
+        steps.map(|now| self.wheel.expire(now + STEP).count()).sum()
+    }
+}
+
+/// The heap keeps what was cancelled or moved until it gets to the top; the map says what is pending.
+struct Heap {
+    heap: BinaryHeap<Reverse<(u64, u64)>>,
+    deadlines: HashMap<u64, u64>,
+}
+
+impl Kind for Heap {
+    const NAME: &'static str = "BinaryHeap and HashMap";
+
+    fn new() -> Heap {
+        Heap { heap: BinaryHeap::new(), deadlines: HashMap::new() }
+    }
+
+    fn schedule(&mut self, deadlines: &[u64]) {
+        for (id, deadline) in deadlines.iter().enumerate() {
+            self.heap.push(Reverse((*deadline, id as u64)));
+            self.deadlines.insert(id as u64, *deadline);
+        }
+    }
+
+    fn reschedule(&mut self, order: &[usize], deadlines: &[u64]) {
+        for i in order {
+            self.heap.push(Reverse((deadlines[*i] + 5000, *i as u64)));
+            *self.deadlines.get_mut(&(*i as u64)).unwrap() = deadlines[*i] + 5000;
+        }
+    }
+
+    fn cancel(&mut self, order: &[usize]) {
+        for i in order {
+            assert!(self.deadlines.remove(&(*i as u64)).is_some());
+        }
+        assert_eq!(self.expire(LONGEST + 5000), 0);
+    }
+
+    fn expire(&mut self, last: u64) -> usize {
+        let mut count = 0;
+        for now in (0..=last).step_by(STEP as usize) {
+            while matches!(self.heap.peek(), Some(Reverse((deadline, _))) if *deadline <= now + STEP) {
+                let Reverse((deadline, id)) = self.heap.pop().unwrap();
+                if self.deadlines.get(&id) == Some(&deadline) {
+                    self.deadlines.remove(&id);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+}
+
+/// In a runtime whose clock stands still, and is advanced.
+struct Tokio {
+    runtime: tokio::runtime::Runtime,
+    start: Instant,
+    queue: DelayQueue<u64>,
+    keys: Vec<Key>,
+}
+
+/// Takes all that is due, and does not wait for more.
+struct TakeDue<'a>(&'a mut DelayQueue<u64>);
+
+impl Future for TakeDue<'_> {
+    type Output = usize;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<usize> {
+        let mut count = 0;
+        while let Poll::Ready(Some(_)) = self.0.poll_expired(context) {
+            count += 1;
+        }
+        Poll::Ready(count)
+    }
+}
+
+impl Tokio {
+    fn at(&self, deadline: u64) -> Instant {
+        self.start + Duration::from_millis(deadline)
+    }
+}
+
+impl Kind for Tokio {
+    const NAME: &'static str = "tokio_util DelayQueue";
+
+    fn new() -> Tokio {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().start_paused(true).build().unwrap();
+        let (start, queue) = runtime.block_on(async { (Instant::now(), DelayQueue::new()) });
+        Tokio { runtime, start, queue, keys: Vec::new() }
+    }
+
+    fn schedule(&mut self, deadlines: &[u64]) {
+        let handle = self.runtime.handle().clone();
+        let _inside = handle.enter();
+        for (id, deadline) in deadlines.iter().enumerate() {
+            let key = self.queue.insert_at(id as u64, self.at(*deadline));
+            self.keys.push(key);
+        }
+    }
+
+    fn reschedule(&mut self, order: &[usize], deadlines: &[u64]) {
+        let handle = self.runtime.handle().clone();
+        let _inside = handle.enter();
+        for i in order {
+            let deadline = self.at(deadlines[*i] + 5000);
+            self.queue.reset_at(&self.keys[*i], deadline);
+        }
+    }
+
+    fn cancel(&mut self, order: &[usize]) {
+        let handle = self.runtime.handle().clone();
+        let _inside = handle.enter();
+        for i in order {
+            self.queue.remove(&self.keys[*i]);
+        }
+    }
+
+    fn expire(&mut self, last: u64) -> usize {
+        let queue = &mut self.queue;
+        self.runtime.block_on(tokio::task::unconstrained(async {
+            let mut count = 0;
+            for _ in (0..=last).step_by(STEP as usize) {
+                tokio::time::advance(Duration::from_millis(STEP)).await;
+                count += TakeDue(queue).await;
+            }
+            count
+        }))
+    }
+}
+
+/// xorshift64*; the same numbers in each run.
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+}
+
+fn processor_time() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    assert_eq!(result, 0);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+fn clocked(count: usize, work: impl FnOnce()) -> f64 {
+    let start = processor_time();
+    work();
+    (processor_time() - start) / count as f64
+}
+
+/// One round: schedule, move and cancel all timers; schedule again, and let them expire.
+fn round<K: Kind>(deadlines: &[u64], order: &[usize]) -> [f64; 4] {
+    let count = deadlines.len();
+    let mut kind = K::new();
+    let schedule = clocked(count, || kind.schedule(deadlines));
+    let reschedule = clocked(count, || kind.reschedule(order, deadlines));
+    let cancel = clocked(count, || kind.cancel(order));
+    let mut kind = K::new();
+    kind.schedule(deadlines);
+    let mut expired = 0;
+    let expire = clocked(count, || expired = kind.expire(LONGEST));
+    assert_eq!(expired, count, "{}", K::NAME);
+    [schedule, reschedule, cancel, expire]
+}
+
+fn main() {
+    let rounds = std::env::args().nth(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
+    println!("Nanoseconds of processor time for each timer; median of {} rounds.\n", rounds);
+    println!("| | timers | schedule | move | cancel | expire |\n|---|---|---|---|---|---|");
+    for count in [100_000, 1_000_000] {
+        let mut state = 1;
+        let deadlines: Vec<u64> =
+            (0..count).map(|_| SHORTEST + random(&mut state) % (LONGEST - SHORTEST)).collect();
+        let mut order: Vec<usize> = (0..count).collect();
+        for i in (1..count).rev() {
+            order.swap(i, (random(&mut state) % (i as u64 + 1)) as usize);
+        }
+        // Round by round, so that what disturbs the machine disturbs all of them.
+        let mut all = vec![Vec::new(); 3];
+        for _ in 0..rounds {
+            all[0].push(round::<Htw>(&deadlines, &order));
+            all[1].push(round::<Heap>(&deadlines, &order));
+            all[2].push(round::<Tokio>(&deadlines, &order));
+        }
+        let median = |kind: usize, column: usize| {
+            let mut figures: Vec<f64> = all[kind].iter().map(|figures| figures[column]).collect();
+            figures.sort_by(f64::total_cmp);
+            figures[figures.len() / 2]
+        };
+        for (kind, name) in [Htw::NAME, Heap::NAME, Tokio::NAME].into_iter().enumerate() {
+            print!("| {} | {} |", name, count);
+            for column in 0..4 {
+                let figure = median(kind, column);
+                print!(" {:.0} ({:.1}) |", figure, figure / median(0, column));
+            }
+            println!();
+        }
+    }
+}
