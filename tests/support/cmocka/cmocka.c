@@ -123,7 +123,7 @@ int _cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, si
     print_message("[==========] %s: Running %zu test(s).\n", name, count);
     if (run_function(NULL, setup, &state) != PASSED) {
         print_message("[  FAILED  ] group setup\n");
-        return (int)count;
+        return 1;
     }
     for (size_t i = 0; i < count; i++) {
         static const char *const words[] = { "      OK  ", " FAILED   ", " SKIPPED  " };
