@@ -2,7 +2,29 @@
 /* purgatory_case.c - the hooks, the log and the calls of the purgatory's unit tests. */
 #include "purgatory_case.h"
 
+#include <sched.h>
 #include <string.h>
+
+#ifdef HTW_PORTABLE /* a thread has a number instead of a CPU, and keeps it */
+static void stay_on_this_cpu(void) {
+}
+static void leave_this_cpu(void) {
+}
+#else
+static cpu_set_t cpus_before;
+
+static void stay_on_this_cpu(void) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    assert_int_equal(sched_getaffinity(0, sizeof(cpus_before), &cpus_before), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static void leave_this_cpu(void) {
+    assert_int_equal(sched_setaffinity(0, sizeof(cpus_before), &cpus_before), 0);
+}
+#endif
 
 static struct waiter *waiter_of(struct htw_request *request) {
     return (struct waiter *)((char *)request - offsetof(struct waiter, request));
@@ -145,6 +167,8 @@ void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pend
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.max_pending = max_pending;
     purgatory_case_begin(test, &options, NULL);
+    test->is_on_one_cpu = true;
+    stay_on_this_cpu();
 }
 
 static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
@@ -189,6 +213,8 @@ static void assert_given_back(struct failing_allocator *memory) {
 }
 
 void purgatory_case_end(struct purgatory_case *test) {
+    if (test->is_on_one_cpu)
+        leave_this_cpu();
     failing_allocator_relent(&test->memory);
     failing_allocator_relent(&test->scheduler_memory);
     assert_counted(test);

@@ -68,6 +68,7 @@ struct purgatory_case {
     const char *error;                       /* the first thing that was wrong in a hook */
     uint64_t ends[4];                        /* by reason */
     uint64_t submitted;                      /* calls that were not refused */
+    bool is_on_one_cpu;
 };
 
 /** A manual clock, one shard, no workers. */
@@ -81,7 +82,8 @@ void purgatory_case_begin(struct purgatory_case *test,
                           const struct htw_scheduler_options *scheduler_options,
                           const struct htw_purgatory_options *options);
 
-/** Creates both; the scheduler holds at most so many timers. */
+/** Creates both; the scheduler holds at most so many timers. Until the end the thread stays on its CPU:
+    each CPU that it comes to would need alarms of its own. */
 void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pending);
 
 /**
