@@ -6,19 +6,21 @@
 #include <string.h>
 
 #ifdef HTW_PORTABLE /* a thread has a number instead of a CPU, and keeps it */
-static void stay_on_this_cpu(void) {
+static void stay_on_this_cpu(struct purgatory_case *test) {
+    (void)test;
 }
 static void leave_this_cpu(void) {
 }
 #else
 static cpu_set_t cpus_before;
 
-static void stay_on_this_cpu(void) {
+static void stay_on_this_cpu(struct purgatory_case *test) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET((unsigned)sched_getcpu(), &one);
     assert_int_equal(sched_getaffinity(0, sizeof(cpus_before), &cpus_before), 0);
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    test->is_on_one_cpu = true;
 }
 
 static void leave_this_cpu(void) {
@@ -167,8 +169,7 @@ void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pend
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     options.max_pending = max_pending;
     purgatory_case_begin(test, &options, NULL);
-    test->is_on_one_cpu = true;
-    stay_on_this_cpu();
+    stay_on_this_cpu(test);
 }
 
 static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
@@ -194,6 +195,7 @@ void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, 
     purgatory_case_begin(test, &options, NULL);
     test->drops = drops;
     test->refuses = refuses;
+    stay_on_this_cpu(test);
 }
 
 static void assert_counted(struct purgatory_case *test) {

@@ -88,7 +88,8 @@ void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pend
 
 /**
  * Creates both; the scheduler has an executor that drops the first `drops` tasks and runs the
- * others. With `refuses`, from the first drop on the scheduler gets no memory.
+ * others. With `refuses`, from the first drop on the scheduler gets no memory. Until the end the
+ * thread stays on its CPU.
  */
 void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses);
 
