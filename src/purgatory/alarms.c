@@ -100,7 +100,7 @@ static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
 /* 0, or the error of the scheduler. Under the lock. */
 static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
     int64_t at_ns = alarm_time_ns(cpu, tick);
-    struct htw__timeout_alarm *alarm;
+    struct htw__timeout_alarm *alarm = NULL;
     int result = HTW_GONE;
     while (result == HTW_GONE) {
         int error = create_missing(cpu);
