@@ -124,7 +124,7 @@ impl<T> Nodes<T> {
         }
         let node = self.at(key.index);
         // SAFETY: generations are written with the wheel borrowed mutably only.
-        (unsafe { (*node).generation } == key.generation.get()).then(|| node)
+        (unsafe { (*node).generation } == key.generation.get()).then_some(node)
     }
 
     /// The key of a node that has a value.

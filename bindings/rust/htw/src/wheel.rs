@@ -311,7 +311,7 @@ impl<T> Wheel<T> {
     pub fn next_deadline(&mut self) -> Option<u64> {
         // SAFETY: as in poll().
         let next = unsafe { htw_wheel_next(self.raw.as_ptr()) };
-        (next != NEVER).then(|| next)
+        (next != NEVER).then_some(next)
     }
 
     /// The clock: the tick up to which all timers were handed out.

@@ -389,7 +389,7 @@ fn instants_and_wall_times_are_deadlines_and_never_early() {
             Ok(true)
         );
         let past = scheduler.schedule_at(SystemTime::UNIX_EPOCH, |_| ());
-        assert_eq!(past.err(), (clock == Clock::Monotonic).then(|| Error::InvalidArgument));
+        assert_eq!(past.err(), (clock == Clock::Monotonic).then_some(Error::InvalidArgument));
     }
 }
 
