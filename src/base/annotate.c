@@ -67,6 +67,7 @@ static enum { NO_TOOL, TSAN, HELGRIND, DRD } tool;
 
 static bool is_helgrind(void) {
     unsigned char accessible = 0;
+    (void)accessible;
     /* Another tool, or none, leaves the answer at -2. */
     return VALGRIND_DO_CLIENT_REQUEST_EXPR((unsigned long)-2, _VG_USERREQ__HG_GET_ABITS,
                                            &accessible, &accessible, 1, 0, 0) != (unsigned long)-2;
@@ -77,9 +78,11 @@ static bool is_drd(void) {
                                            0) != 0;
 }
 
-/* Each tool ignores the requests of the other. */
+/* Each tool ignores the requests of the other. Where valgrind does not exist, its macros use none of
+   their arguments. */
 #define TELL(helgrind_request, drd_request, argument, bytes)                             \
     do {                                                                                 \
+        (void)(argument), (void)(bytes);                                                 \
         if (tool == HELGRIND)                                                            \
             VALGRIND_DO_CLIENT_REQUEST_STMT(helgrind_request, argument, bytes, 0, 0, 0); \
         else if (tool == DRD)                                                            \
