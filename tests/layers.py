@@ -15,6 +15,9 @@ LAYERS = {
     "purgatory": (
         r"(purgatory/.*|base/key_table)\.[ch]",
         r"purgatory_.*|threshold.*|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
+    "calendar": (
+        r"calendar/.*\.[ch]",
+        r"calendar_.*"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),

@@ -13,7 +13,7 @@ const char *htw_strerror(int result) {
     case -ENOMEM:
         return "no memory, or no thread could be started";
     case -EIO:
-        return "the stream could not be written";
+        return "the stream could not be written, or the file of a time zone not be read";
         /* The wheel alone returns no others. It is also for systems that do not know them. */
 #ifdef ESHUTDOWN
     case -EAGAIN:
@@ -29,15 +29,15 @@ const char *htw_strerror(int result) {
     case -EEXIST:
         return "a timer of the same key exists, and is kept";
     case -ENOENT:
-        return "the timer or the timeout has ended, or there was none";
+        return "the timer or the timeout has ended, or there was none; or there is no such time zone";
     case -ECANCELED: /* from htw.hpp */
         return "the scheduler was stopped before the time had come";
     case -ENOTSUP:
         return "the scheduler was not created for this call";
     case -EMFILE:
-        return "the process has too many open files for a timer's file descriptor";
+        return "the process has too many open files";
     case -ENFILE:
-        return "the system has too many open files for a timer's file descriptor";
+        return "the system has too many open files";
 #endif
     default:
         return "not a result of htw";

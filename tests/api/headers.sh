@@ -40,6 +40,7 @@ done
 # Every macro with a value, and those with arguments.
 {
     cat <<'PROGRAM'
+#include <htw/calendar.h>
 #include <htw/htw.h>
 
 struct job {
@@ -86,14 +87,17 @@ echo 'ok macros'
 
 # The compiler warns where a result is ignored that must not be.
 cat >"$work/ignored" <<'PROGRAM'
+#include <htw/calendar.h>
 #include <htw/htw.h>
 
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
-            struct htw_request *request, struct htw_threshold *threshold);
+            struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
+            struct htw_calendar *calendar);
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
-            struct htw_request *request, struct htw_threshold *threshold)
+            struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
+            struct htw_calendar *calendar)
 {
     htw_backoff_init(NULL, NULL);
     htw_backoff_next(NULL);
@@ -120,6 +124,12 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_purgatory_check_later(purgatory, "", 0);
     htw_threshold_create(purgatory, 0, &threshold);
     htw_threshold_await(threshold, request, 1, 1);
+    htw_zone_create(&zone, NULL);
+    htw_calendar_daily(calendar, 3, 0, 0);
+    htw_calendar_weekly(calendar, HTW_MONDAY, 3, 0, 0);
+    htw_calendar_monthly(calendar, 1, 3, 0, 0);
+    htw_calendar_cron(calendar, "", NULL);
+    htw_schedule_calendar(scheduler, NULL, NULL, NULL);
 }
 PROGRAM
 calls=$(grep -c '^    htw_' "$work/ignored")

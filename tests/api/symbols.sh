@@ -1,14 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library exports the functions that src/libhtw.map lists and nothing else: all that the
+# A shared library exports the functions that its src/LIBRARY.map lists and nothing else: all that its
 # headers declare, those that are inline included, each in the node of a release. What the static
 # library defines for others is named htw_, too. No function has the name of a struct or an enum.
-# usage: symbols.sh SHARED_LIBRARY STATIC_LIBRARY ROOT
+# usage: symbols.sh LIBRARY SHARED_LIBRARY STATIC_LIBRARY ROOT
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-map=$3/src/libhtw.map
-include=$3/include
+library=$1
+shift
+map=$3/src/$library.map
+case $library in
+libhtw) headers=$(find "$3/include/htw" -name '*.h' ! -name calendar.h) ;;
+libhtw-*) headers=$3/include/htw/${library#libhtw-}.h ;;
+esac
+# shellcheck disable=SC2086 # words
+cat $headers >"$work/headers"
 
 # NAME@@NODE of each.
 nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort >"$work/exported"
@@ -19,26 +26,26 @@ awk '/^HTW_/ { node = $1 }
 grep -E '^    [^ ]' "$map" | grep -v -x -e '    htw_[a-z0-9_]*;' -e '    \*;' &&
     { echo "$map lists what is no function named htw_"; exit 1; }
 diff "$work/listed" "$work/exported" ||
-    { echo "src/libhtw.map (<) is not what the library exports (>)"; exit 1; }
+    { echo "$map (<) is not what the library exports (>)"; exit 1; }
 # For Debian, each node stands for its functions.
-awk '/^HTW_/ { print " (symver)" $1, substr($1, 5) ".0~" }' "$map" >"$work/nodes"
-grep -h symver "$3"/debian/libhtw*.symbols | diff "$work/nodes" - ||
-    { echo 'the nodes of src/libhtw.map (<) are not those of the symbols file of debian/ (>)'; exit 1; }
+awk '/^HTW_/ { version = $1; sub(/^HTW_([A-Z]+_)?/, "", version); print " (symver)" $1, version ".0~" }' \
+    "$map" >"$work/nodes"
+grep -h symver "$3/debian/$library"[0-9]*.symbols | diff "$work/nodes" - ||
+    { echo "the nodes of $map (<) are not those of the symbols file of debian/ (>)"; exit 1; }
 defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')
-# (The compiler's reference to the routine that unwinds the stack is allowed, and AddressSanitizer's
-# marks of global variables in its own build.)
-wrong=$(printf '%s\n' "$defined" | grep -v -e '^htw_' -e '^DW.ref.__gcc_personality' -e '^__odr_asan' || true)
+# (The compiler's reference to the routine that unwinds the stack is allowed, AddressSanitizer's
+# marks of global variables in its own build, and inline functions of C++.)
+wrong=$(printf '%s\n' "$defined" | grep -v -e '^htw_' -e '^DW.ref.__g.*_personality' -e '^_Z' -e '^__odr_asan' || true)
 [ -z "$wrong" ] || { printf 'defined in the static library, but not named htw_:\n%s\n' "$wrong"; exit 1; }
-declared=$(cat "$include"/htw/*.h |
-    sed -n 's/^\(HTW_API\|static inline\) .*[ *]\(htw_[a-z_]*\)(.*/\2/p' | sort -u)
+declared=$(sed -n 's/^\(HTW_API\|static inline\) .*[ *]\(htw_[a-z_]*\)(.*/\2/p' "$work/headers" | sort -u)
 [ -n "$declared" ] || { echo 'no declarations found'; exit 1; }
 printf '%s\n' "$declared" | LC_ALL=C sort >"$work/declared"
 sed 's/@@.*//' "$work/exported" | diff "$work/declared" - ||
     { echo 'the headers (<) do not declare what the library exports (>)'; exit 1; }
-[ "$(printf '%s\n' "$declared" | wc -l)" = "$(cat "$include"/htw/*.h | grep -c '^HTW_API')" ] ||
+[ "$(printf '%s\n' "$declared" | wc -l)" = "$(grep -c '^HTW_API' "$work/headers")" ] ||
     { echo 'not every declaration was found'; exit 1; }
 # shellcheck disable=SC2013 # words
-for type in $(cat "$include"/htw/*.h | sed -n 's/^\(struct\|enum\|union\) \(htw_[a-z_]*\)\( {\|;\).*/\2/p'); do
+for type in $(sed -n 's/^\(struct\|enum\|union\) \(htw_[a-z_]*\)\( {\|;\).*/\2/p' "$work/headers"); do
     ! printf '%s\n' "$declared" | grep -qx "$type" ||
         { echo "a function has the name of a type: $type"; exit 1; }
 done

@@ -44,6 +44,7 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
     ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
+    ("src/libhtw-calendar.map", r"^HTW_CALENDAR_(.*) {$", first_node),
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
     ("packaging/htw.spec", r"^Version: +(.*)$", str),
     ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
@@ -55,6 +56,14 @@ PLACES = [
     ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_(\S+) ", first_node),
     ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_\S+ (\S+)~$",
      lambda version: first_node(version) + ".0"),
+    ("debian/control", r"^Package: libhtw-calendar([\d.]+)$", soversion),
+    ("debian/control", r"^ libhtw-calendar([\d.]+) \(= ", soversion),
+    ("debian/libhtw-calendar[0-9]*.install", r"libhtw-calendar\.so\.(.*)\*$", soversion),
+    ("debian/libhtw-calendar[0-9]*.symbols", r"^libhtw-calendar\.so\.(\S+) ", soversion),
+    ("debian/libhtw-calendar[0-9]*.symbols", r"^libhtw-calendar\.so\.\S+ libhtw-calendar(\S+) ", soversion),
+    ("debian/libhtw-calendar[0-9]*.symbols", r"^ \(symver\)HTW_CALENDAR_(\S+) ", first_node),
+    ("debian/libhtw-calendar[0-9]*.symbols", r"^ \(symver\)HTW_CALENDAR_\S+ (\S+)~$",
+     lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
     ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
     ("bindings/rust/Cargo.toml", r'^htw-sys = .* version = "(.*)" }$', semantic),
@@ -63,7 +72,7 @@ HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
 def path_of(name):
-    """The files of Debian's package of the library have its name: htw 0.2.0 is in libhtw0.2."""
+    """The files of Debian's package of a library have its name: htw 0.2.0 is in libhtw0.2."""
     paths = list(root.glob(name))
     if len(paths) != 1:
         sys.exit(f"{name}: {len(paths)} files where there must be one")
@@ -71,7 +80,7 @@ def path_of(name):
 
 
 def named_for(path, version):
-    return re.sub(r"^libhtw[\d.]+\.", f"libhtw{soversion(version)}.", path.name)
+    return re.sub(r"^(libhtw(?:-calendar)?)[\d.]+\.", rf"\g<1>{soversion(version)}.", path.name)
 
 
 def find(name, pattern):
@@ -99,7 +108,7 @@ def write(version):
         found = find(name, pattern)
         text = found.string
         path_of(name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
-    for path in root.glob("debian/libhtw[0-9]*"):
+    for path in [*root.glob("debian/libhtw[0-9]*"), *root.glob("debian/libhtw-calendar[0-9]*")]:
         path.rename(path.with_name(named_for(path, version)))
     changelog = root / "CHANGELOG.md"
     text = changelog.read_text()
@@ -121,7 +130,7 @@ def check():
         found = find(name, pattern)
         if found[1] != form(version):
             errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
-    for path in root.glob("debian/libhtw[0-9]*"):
+    for path in [*root.glob("debian/libhtw[0-9]*"), *root.glob("debian/libhtw-calendar[0-9]*")]:
         if path.name != named_for(path, version):
             errors.append(f"debian/{path.name}: {named_for(path, version)} belongs there")
     changelog = (root / "CHANGELOG.md").read_text()

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* test_schedule.c - timers that repeat by a calendar, in manual time. */
+#include "../../support/failing_allocator.h"
+#include "../unit.h"
+
+#include <htw/calendar.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUNS_MAX = 256 };
+
+/* 2024-03-28 00:00 UTC, a Thursday; and the change of Berlin's clocks on the Sunday after it. */
+#define START_NS (INT64_C(1711584000) * HTW_SECOND)
+#define CHANGE_NS (INT64_C(1711846800) * HTW_SECOND)
+
+/* A scheduler in manual time, and what the callback of one timer was told. */
+struct fixture {
+    struct failing_allocator memory;
+    struct htw_scheduler *scheduler;
+    struct htw_calendar_spec spec;
+    struct htw_zone *berlin;
+    htw_handle handle;
+    struct htw_expiration runs[RUNS_MAX];
+    int64_t at_ns[RUNS_MAX];
+    unsigned count, releases, visits;
+    void (*act)(struct fixture *f);
+};
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    struct fixture *f = arg;
+    if (f->count < RUNS_MAX) {
+        f->runs[f->count] = *expiration;
+        f->at_ns[f->count++] = htw_scheduler_now(expiration->scheduler);
+    }
+    if (f->act != NULL)
+        f->act(f);
+}
+
+static void release(void *arg) {
+    ((struct fixture *)arg)->releases++;
+}
+
+static void visit(void *context, const struct htw_unexpired *unexpired) {
+    struct fixture *f = context;
+    f->visits += htw_calendar_arg(unexpired) == f;
+}
+
+static int set_up(void **state) {
+    static struct fixture fixture;
+    struct fixture *f = &fixture;
+    *f = (struct fixture) { 0 };
+    failing_allocator_init(&f->memory);
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.manual_start_ns = START_NS;
+    options.workers = 0;
+    options.shards = 1;
+    options.tick_ns = HTW_MILLISECOND;
+    assert_int_equal(htw_scheduler_create(&f->scheduler, &options), 0);
+    assert_int_equal(htw_zone_create(&f->berlin, "Europe/Berlin"), 0);
+    htw_calendar_spec_init(&f->spec);
+    f->spec.callback = run;
+    f->spec.arg = f;
+    f->spec.allocator = &f->memory.allocator;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
+    htw_zone_destroy(f->berlin);
+    assert_null(f->memory.error);
+    assert_int_equal(f->memory.live_blocks, 0);
+    failing_allocator_fini(&f->memory);
+    return 0;
+}
+
+#define CALENDAR_TEST(name)                       \
+    static void name(struct fixture *f);          \
+    static void run_##name(void **state) {        \
+        name(*state);                             \
+    }                                             \
+    UNIT_ADD(name, run_##name, set_up, tear_down) \
+    static void name(struct fixture *f)
+
+static int schedule(struct fixture *f, const char *expression) {
+    assert_int_equal(htw_calendar_cron(&f->spec.calendar, expression, NULL), 0);
+    return htw_schedule_calendar(f->scheduler, &f->spec, &f->handle, NULL);
+}
+
+static void advance(struct fixture *f, int64_t delta_ns) {
+    assert_int_equal(htw_scheduler_advance(f->scheduler, delta_ns), 0);
+}
+
+static void set_time(struct fixture *f, int64_t time_ns) {
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, time_ns), 0);
+}
+
+/* The runs since the last call were of the instants START_NS + hours; ended by -1. */
+static void assert_hours(struct fixture *f, const int *hours) {
+    unsigned count = 0;
+    while (hours[count] >= 0 && count < f->count) {
+        assert_int_equal(f->runs[count].deadline_ns, START_NS + hours[count] * HTW_HOUR);
+        count++;
+    }
+    assert_int_equal(hours[count], -1);
+    assert_int_equal(f->count, count);
+    f->count = 0;
+}
+
+#define HOURS(f, ...) assert_hours(f, (const int[]) { __VA_ARGS__, -1 })
+#define NO_RUN(f) assert_int_equal((f)->count, 0)
+
+/* ---- runs on time */
+
+CALENDAR_TEST(calendar_timer_runs_at_each_instant_of_its_zone) {
+    f->spec.zone = f->berlin;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    htw_zone_destroy(f->berlin); /* the timer keeps it */
+    f->berlin = NULL;
+    advance(f, 4 * HTW_DAY);
+    assert_int_equal(f->count, 4);
+    for (unsigned i = 0; i < 4; i++) { /* from the change on an hour earlier by UTC */
+        assert_int_equal(f->runs[i].deadline_ns,
+                         START_NS + i * HTW_DAY + (i < 3 ? 2 : 1) * HTW_HOUR);
+        assert_int_equal(f->at_ns[i], f->runs[i].deadline_ns);
+        assert_int_equal(f->runs[i].late_ns, 0);
+        assert_int_equal(f->runs[i].missed, 0);
+        assert_int_equal(f->runs[i].handle, f->handle);
+    }
+    assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+}
+
+CALENDAR_TEST(calendar_timer_in_a_gap_runs_once_after_it) {
+    f->spec.zone = f->berlin;
+    assert_int_equal(schedule(f, "0,30 2 * * *"), 0);
+    set_time(f, CHANGE_NS - HTW_MILLISECOND);
+    f->count = 0;
+    advance(f, HTW_DAY - 2 * HTW_HOUR);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->runs[0].deadline_ns, CHANGE_NS);
+    assert_int_equal(f->runs[0].missed, 0);
+}
+
+CALENDAR_TEST(calendar_timer_has_the_deadline_of_its_next_instant) {
+    int64_t deadline_ns;
+    assert_int_equal(schedule(f, "0 5 * * *"), 0);
+    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_int_equal(deadline_ns, START_NS + 5 * HTW_HOUR);
+    advance(f, 6 * HTW_HOUR);
+    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_int_equal(deadline_ns, START_NS + 29 * HTW_HOUR);
+    assert_true(htw_is_pending(f->scheduler, f->handle));
+}
+
+/* ---- jitter */
+
+CALENDAR_TEST(calendar_jitter_is_the_same_in_every_run_and_for_every_key) {
+    static const char *const keys[] = { "alpha/backup", "beta/backup", "" };
+    int64_t delays_ns[3];
+    f->spec.jitter_ns = HTW_HOUR;
+    for (unsigned i = 0; i < COUNT_OF(keys); i++) {
+        f->count = 0;
+        set_time(f, START_NS);
+        f->spec.jitter_key = keys[i];
+        f->spec.jitter_key_size = strlen(keys[i]);
+        assert_int_equal(schedule(f, "0 3 * * *"), 0);
+        advance(f, 3 * HTW_DAY);
+        assert_int_equal(f->count, 3);
+        delays_ns[i] = f->at_ns[0] - f->runs[0].deadline_ns;
+        for (unsigned j = 0; j < 3; j++) {
+            assert_int_equal(f->runs[j].deadline_ns, START_NS + (3 + 24 * j) * HTW_HOUR);
+            assert_int_equal((f->at_ns[j] - f->runs[j].deadline_ns) / HTW_MILLISECOND,
+                             delays_ns[i] / HTW_MILLISECOND);
+            assert_in_range(f->runs[j].late_ns, 0, HTW_MILLISECOND);
+        }
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
+    /* They never change, on no machine and in no version. */
+    assert_int_equal(delays_ns[0] / HTW_SECOND, 1458);
+    assert_int_equal(delays_ns[1] / HTW_SECOND, 1014);
+    assert_int_equal(delays_ns[2] / HTW_SECOND, 581);
+}
+
+CALENDAR_TEST(calendar_jitter_spreads_keys_evenly) {
+    unsigned tenths[10] = { 0 };
+    f->spec.jitter_ns = 10 * HTW_MINUTE - 1;
+    for (unsigned i = 0; i < 5000; i++) {
+        int64_t deadline_ns;
+        f->spec.jitter_key = &i;
+        f->spec.jitter_key_size = sizeof(i);
+        assert_int_equal(schedule(f, "0 3 * * *"), 0);
+        assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+        assert_in_range(deadline_ns - START_NS - 3 * HTW_HOUR, 0, f->spec.jitter_ns);
+        tenths[(deadline_ns - START_NS - 3 * HTW_HOUR) / HTW_MINUTE]++;
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
+    for (unsigned i = 0; i < 10; i++)
+        assert_in_range(tenths[i], 420, 580); /* 500, and almost four times the deviation */
+}
+
+CALENDAR_TEST(calendar_timer_that_is_scheduled_within_its_jitter_still_runs) {
+    int64_t deadline_ns;
+    f->spec.jitter_ns = HTW_DAY;
+    f->spec.jitter_key = "a";
+    f->spec.jitter_key_size = 1;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_in_range(deadline_ns, START_NS + 1, START_NS + HTW_HOUR);
+}
+
+/* ---- what was missed */
+
+CALENDAR_TEST(calendar_missed_instants_lead_to_one_run) {
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    set_time(f, START_NS + 5 * HTW_HOUR + 30 * HTW_MINUTE);
+    assert_int_equal(f->runs[0].missed, 4);
+    assert_int_equal(f->runs[0].late_ns, 30 * HTW_MINUTE);
+    HOURS(f, 5);
+    advance(f, HTW_HOUR);
+    assert_int_equal(f->runs[0].missed, 0);
+    HOURS(f, 6);
+}
+
+CALENDAR_TEST(calendar_missed_instants_are_skipped_and_counted) {
+    f->spec.catch_up = 0;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    set_time(f, START_NS + 5 * HTW_HOUR + 30 * HTW_MINUTE);
+    NO_RUN(f);
+    set_time(f, START_NS + 7 * HTW_HOUR + 30 * HTW_MINUTE);
+    NO_RUN(f);
+    advance(f, HTW_HOUR);
+    assert_int_equal(f->runs[0].missed, 7);
+    HOURS(f, 8);
+    advance(f, HTW_HOUR);
+    assert_int_equal(f->runs[0].missed, 0);
+    HOURS(f, 9);
+}
+
+CALENDAR_TEST(calendar_missed_instants_run_each_up_to_the_bound) {
+    f->spec.catch_up = 3;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    set_time(f, START_NS + 2 * HTW_HOUR + 30 * HTW_MINUTE);
+    assert_int_equal(f->runs[0].missed + f->runs[1].missed, 0);
+    HOURS(f, 1, 2);
+    set_time(f, START_NS + 12 * HTW_HOUR + 30 * HTW_MINUTE);
+    assert_int_equal(f->runs[0].missed, 7);
+    assert_int_equal(f->runs[1].missed + f->runs[2].missed, 0);
+    HOURS(f, 10, 11, 12);
+    advance(f, HTW_HOUR);
+    HOURS(f, 13);
+}
+
+/* The last one is on time: it runs in each case, and counts. */
+CALENDAR_TEST(calendar_instant_that_is_not_missed_runs_whatever_was_missed) {
+    for (unsigned catch_up = 0; catch_up <= 2; catch_up++) {
+        set_time(f, START_NS);
+        f->spec.catch_up = catch_up;
+        assert_int_equal(schedule(f, "0 * * * *"), 0);
+        set_time(f, START_NS + 5 * HTW_HOUR + HTW_MINUTE);
+        assert_int_equal(f->runs[0].missed, catch_up == 2 ? 3 : 4);
+        if (catch_up == 2)
+            HOURS(f, 4, 5);
+        else
+            HOURS(f, 5);
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
+}
+
+CALENDAR_TEST(calendar_grace_says_when_an_instant_is_missed) {
+    for (unsigned i = 0; i < 4; i++) {
+        set_time(f, START_NS);
+        f->spec.catch_up = 0;
+        f->spec.grace_ns = i < 2 ? 0 : 10 * HTW_SECOND; /* 0: a minute */
+        int64_t grace_ns = i < 2 ? HTW_MINUTE : 10 * HTW_SECOND;
+        assert_int_equal(schedule(f, "0 * * * *"), 0);
+        set_time(f, START_NS + HTW_HOUR + grace_ns + (i % 2 == 0 ? 0 : HTW_MILLISECOND));
+        assert_int_equal(f->count, i % 2 == 0 ? 1 : 0);
+        f->count = 0;
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
+}
+
+CALENDAR_TEST(calendar_instants_since_the_last_run_of_the_program_are_missed) {
+    f->spec.after_ns = START_NS - 50 * HTW_HOUR;
+    f->spec.catch_up = 2;
+    assert_int_equal(schedule(f, "0 0 * * *"), 0);
+    advance(f, 0);
+    assert_int_equal(f->count, 2); /* at -48, -24 and 0 hours; the last one is now */
+    assert_int_equal(f->runs[0].deadline_ns, START_NS - HTW_DAY);
+    assert_int_equal(f->runs[0].missed, 1);
+    assert_int_equal(f->runs[1].deadline_ns, START_NS);
+}
+
+CALENDAR_TEST(calendar_count_of_missed_instants_has_a_bound) {
+    assert_int_equal(schedule(f, "* * * * *"), 0);
+    set_time(f, START_NS + 20000 * HTW_MINUTE);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->runs[0].deadline_ns, START_NS + 20000 * HTW_MINUTE);
+    assert_int_equal(f->runs[0].missed, HTW_CALENDAR_MISSED_MAX);
+}
+
+/* As at the start of a machine that has no clock of its own: 2024 comes after 1970. */
+CALENDAR_TEST(calendar_clock_that_jumps_by_decades_costs_little) {
+    set_time(f, 0);
+    f->spec.catch_up = HTW_CALENDAR_CATCH_UP_MAX;
+    assert_int_equal(schedule(f, "* * * * *"), 0);
+    set_time(f, START_NS);
+    assert_int_equal(f->count, RUNS_MAX);
+    assert_int_equal(f->runs[0].deadline_ns, START_NS - 999 * HTW_MINUTE);
+    assert_int_equal(f->runs[0].missed, HTW_CALENDAR_MISSED_MAX);
+}
+
+CALENDAR_TEST(calendar_clock_that_is_set_back_runs_no_instant_twice) {
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    advance(f, 3 * HTW_HOUR);
+    HOURS(f, 1, 2, 3);
+    set_time(f, START_NS + HTW_HOUR / 2);
+    advance(f, 3 * HTW_HOUR);
+    NO_RUN(f);
+    advance(f, HTW_HOUR);
+    HOURS(f, 4);
+    assert_int_equal(f->runs[0].missed, 0);
+    /* The caller may let it begin anew. */
+    set_time(f, START_NS);
+    assert_int_equal(htw_reschedule(f->scheduler, f->handle, 0), HTW_MOVED);
+    advance(f, 90 * HTW_MINUTE);
+    HOURS(f, 0, 1);
+}
+
+/* ---- what callers and callbacks do with the timer */
+
+CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_reschedule(f->scheduler, f->handle, HTW_HOUR), HTW_MOVED);
+    advance(f, HTW_DAY);
+    HOURS(f, 1, 3);
+    assert_int_equal(htw_set_period(f->scheduler, f->handle, HTW_SECOND), HTW_MOVED);
+    advance(f, HTW_DAY);
+    HOURS(f, 27);
+}
+
+static void act_again_in_ten_minutes(struct fixture *f) {
+    f->act = NULL;
+    (void)htw_reschedule(f->scheduler, f->handle, 10 * HTW_MINUTE);
+}
+
+CALENDAR_TEST(calendar_callback_may_move_its_timer) {
+    f->act = act_again_in_ten_minutes;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    advance(f, 2 * HTW_DAY);
+    assert_int_equal(f->count, 3);
+    assert_int_equal(f->runs[1].deadline_ns, START_NS + 190 * HTW_MINUTE);
+    assert_int_equal(f->runs[2].deadline_ns, START_NS + 27 * HTW_HOUR);
+    assert_int_equal(f->runs[2].missed, 0);
+}
+
+static void act_cancel(struct fixture *f) {
+    f->visits += htw_cancel(f->scheduler, f->handle) == HTW_RUNNING;
+}
+
+CALENDAR_TEST(calendar_callback_may_cancel_its_timer) {
+    f->act = act_cancel;
+    f->spec.release = release;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    advance(f, 3 * HTW_DAY);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->visits, 1);
+    assert_int_equal(f->releases, 1);
+    assert_int_equal(f->memory.live_blocks, 0);
+}
+
+CALENDAR_TEST(calendar_release_hook_runs_once_however_the_timer_ends) {
+    struct htw_unexpired replaced;
+    f->spec.release = release;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    assert_int_equal(f->releases, 1);
+    f->spec.key = "job";
+    f->spec.key_size = 3;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_find_key(f->scheduler, NULL, "job", 3), f->handle);
+    assert_int_equal(htw_schedule_calendar(f->scheduler, &f->spec, NULL, &replaced), 0);
+    assert_int_equal(f->releases, 2);
+    assert_int_equal(replaced.handle, f->handle);
+    assert_null(htw_calendar_arg(&replaced));
+    f->spec.keep_existing = true;
+    assert_int_equal(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL), -EEXIST);
+    assert_int_equal(f->releases, 2);
+    assert_int_equal(htw_cancel_key(f->scheduler, NULL, "job", 3, NULL), HTW_CANCELLED);
+    assert_int_equal(f->releases, 3);
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, visit, f), 0);
+    assert_int_equal(f->visits, 1);
+    assert_int_equal(f->releases, 4);
+    assert_int_equal(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL), -ESHUTDOWN);
+    assert_int_equal(f->releases, 4);
+}
+
+CALENDAR_TEST(calendar_visitors_find_the_argument) {
+    struct htw_unexpired other = { .callback = run, .arg = &other };
+    assert_int_equal(htw_group_create(f->scheduler, &f->spec.group), 0);
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_group_cancel(f->spec.group, visit, f), 1);
+    assert_int_equal(f->visits, 1);
+    assert_int_equal(f->memory.live_blocks, 0);
+    assert_ptr_equal(htw_calendar_arg(&other), &other);
+    assert_null(htw_calendar_arg(NULL));
+    htw_group_destroy(f->spec.group);
+}
+
+/* ---- refusals */
+
+CALENDAR_TEST(calendar_spec_that_is_wrong_is_refused) {
+    struct htw_calendar_spec good;
+    f->handle = 77;
+    assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
+    good = f->spec;
+#define REFUSED(change)                                                                          \
+    do {                                                                                         \
+        struct htw_calendar_spec spec = good;                                                    \
+        change;                                                                                  \
+        assert_int_equal(htw_schedule_calendar(f->scheduler, &spec, &f->handle, NULL), -EINVAL); \
+    } while (0)
+    REFUSED(spec.struct_size--);
+    REFUSED(spec.callback = NULL);
+    REFUSED(spec.jitter_ns = -1);
+    REFUSED(spec.jitter_ns = HTW_CALENDAR_JITTER_NS_MAX + 1; spec.jitter_key = "");
+    REFUSED(spec.jitter_ns = 1);
+    REFUSED(spec.grace_ns = -1);
+    REFUSED(spec.catch_up = HTW_CALENDAR_CATCH_UP_MAX + 1);
+    REFUSED(memset(&spec.calendar, 0, sizeof(spec.calendar)));
+    REFUSED(spec.after_ns = HTW_NEVER_NS);
+    REFUSED(assert_int_equal(htw_calendar_cron(&spec.calendar, "0 0 30 2 *", NULL), 0));
+    struct htw_allocator half = f->memory.allocator;
+    half.release = NULL;
+    REFUSED(spec.allocator = &half);
+    assert_int_equal(htw_schedule_calendar(NULL, &good, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_schedule_calendar(f->scheduler, NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(f->handle, 77);
+    assert_int_equal(f->memory.live_blocks, 0);
+    htw_calendar_spec_init(NULL);
+}
+
+CALENDAR_TEST(calendar_timer_without_memory_is_refused) {
+    failing_allocator_fail(&f->memory, 1, false);
+    assert_int_equal(schedule(f, "0 3 * * *"), -ENOMEM);
+    assert_int_equal(f->releases, 0);
+    failing_allocator_relent(&f->memory);
+    f->spec.allocator = NULL; /* malloc */
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+}
+
+CALENDAR_TEST(calendar_timer_that_the_scheduler_refuses_leaves_nothing_behind) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct failing_allocator memory;
+    struct htw_scheduler *small;
+    failing_allocator_init(&memory);
+    options.clock = HTW_CLOCK_MANUAL;
+    options.shards = 1;
+    options.max_pending = 1;
+    options.allocator = &memory.allocator;
+    f->spec.release = release;
+    assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
+    assert_int_equal(htw_scheduler_create(&small, &options), 0);
+    failing_allocator_fail(&memory, 1, true);
+    assert_int_equal(htw_schedule_calendar(small, &f->spec, NULL, NULL), -ENOMEM);
+    failing_allocator_relent(&memory);
+    assert_int_equal(htw_schedule_calendar(small, &f->spec, NULL, NULL), 0);
+    assert_int_equal(htw_schedule_calendar(small, &f->spec, NULL, NULL), -EAGAIN);
+    assert_int_equal(f->memory.live_blocks, 1);
+    assert_int_equal(f->releases, 0);
+    /* At the limit and without memory it runs on. */
+    failing_allocator_fail(&memory, 1, true);
+    assert_int_equal(htw_scheduler_advance(small, 3 * HTW_DAY), 0);
+    assert_int_equal(f->count, 3);
+    failing_allocator_relent(&memory);
+    assert_int_equal(htw_scheduler_destroy(small), 0);
+    assert_int_equal(f->releases, 1);
+    assert_null(memory.error);
+    failing_allocator_fini(&memory);
+}
+
+CALENDAR_TEST(calendar_timer_in_a_child_is_refused) {
+    assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL) == -EOWNERDEAD ? 0 : 1);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
