@@ -35,6 +35,16 @@ class WheelPrinter:
                 f"{int(wheel['level_count'])} levels of {int(wheel['mask']) + 1} buckets")
 
 
+def clockworks(shard):
+    """The one of the own clock, and those of other clocks that timers have had."""
+    yield shard["own"]
+    first, last = shard["others"].type.range()
+    for i in range(first, last + 1):
+        other = shard["others"][i].cast(gdb.lookup_type("struct htw__clockwork").pointer())
+        if int(other) != 0:
+            yield other.dereference()
+
+
 class SchedulerPrinter:
     def __init__(self, scheduler):
         self.scheduler = scheduler
@@ -42,8 +52,9 @@ class SchedulerPrinter:
     def to_string(self):
         scheduler = self.scheduler
         shards = [scheduler["shards"][i] for i in range(int(scheduler["shard_count"]))]
-        held = sum(pending(shard[name].dereference()) for shard in shards
-                   for name in ["wheel", "previous"] if int(shard[name]) != 0)
+        held = sum(pending(clockwork[name].dereference()) for shard in shards
+                   for clockwork in clockworks(shard) for name in ["wheel", "previous"]
+                   if int(clockwork[name]) != 0)
         stopping = ", stopping" if int(scheduler["stopping"]) else ""
         return (f"htw_scheduler {scheduler['thread_name'].string()}: {len(shards)} shards with "
                 f"{held} timers, {int(scheduler['work_queue']['started'])} of "

@@ -86,13 +86,35 @@ struct htw_task;
  */
 typedef uint64_t htw_handle;
 
+/** The clock of a scheduler, or of one of its timers. */
+enum htw_clock {
+    /** Of a scheduler: HTW_CLOCK_MONOTONIC. Of a timer: the clock of its scheduler. */
+    HTW_CLOCK_DEFAULT = 0,
+    HTW_CLOCK_MONOTONIC = 1, /**< never set; stops while the machine is suspended */
+    /** Never set; continues while the machine is suspended. Only on Linux: elsewhere -EINVAL. */
+    HTW_CLOCK_BOOTTIME = 2,
+    /**
+     * The wall clock, in nanoseconds since 1970. When it is set, forward or back, deadlines follow.
+     * So do delays, which are added to its value when they are scheduled. On other systems than Linux
+     * it takes up to a second until a sleeping thread notices, which wakes up each second for that.
+     */
+    HTW_CLOCK_REALTIME = 3,
+    /**
+     * Changes only in htw_scheduler_advance(), _set_time() and _set_clock(): for tests. In a
+     * scheduler with this clock, the other clocks of its timers are manual, too: each has a time
+     * of its own, which begins with `manual_start_ns`.
+     */
+    HTW_CLOCK_MANUAL = 4
+};
+
 /** What a callback learns about its run. */
 struct htw_expiration {
     struct htw_scheduler *scheduler;
-    htw_handle handle;   /**< of this timer; htw_reschedule() with it starts the timer again */
-    int64_t deadline_ns; /**< the deadline of this run, not rounded */
-    int64_t late_ns;     /**< time from the deadline to the start of the callback; at least 0 */
-    uint64_t missed;     /**< periods skipped since the previous run (HTW_REPEAT_SKIP) */
+    htw_handle handle;    /**< of this timer; htw_reschedule() with it starts the timer again */
+    int64_t deadline_ns;  /**< the deadline of this run, not rounded */
+    int64_t late_ns;      /**< time from the deadline to the start of the callback; at least 0 */
+    uint64_t missed;      /**< periods skipped since the previous run (HTW_REPEAT_SKIP) */
+    enum htw_clock clock; /**< the clock of `deadline_ns` and `late_ns`; not HTW_CLOCK_DEFAULT */
 };
 
 /**
@@ -120,8 +142,9 @@ typedef void htw_release_hook(void *arg);
 struct htw_unexpired {
     htw_handle handle; /**< stale; 0 in ret_replaced: no timer */
     htw_callback *callback;
-    void *arg;           /**< a visitor owns it now, unless the timer has a release hook */
-    int64_t deadline_ns; /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
+    void *arg;            /**< a visitor owns it now, unless the timer has a release hook */
+    int64_t deadline_ns;  /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
+    enum htw_clock clock; /**< the clock of `deadline_ns`; not HTW_CLOCK_DEFAULT */
 };
 
 /** Called for a timer that ended without a run. `unexpired` is valid until it returns. */
@@ -137,21 +160,6 @@ enum htw_outcome {
     HTW_RUNNING = 2,
     /** The timer has its new deadline or period. */
     HTW_MOVED = 3
-};
-
-/** The clock of a scheduler. */
-enum htw_clock {
-    HTW_CLOCK_MONOTONIC = 0, /**< never set; stops while the machine is suspended */
-    /** Never set; continues while the machine is suspended. Only on Linux: elsewhere -EINVAL. */
-    HTW_CLOCK_BOOTTIME = 1,
-    /**
-     * The wall clock, in nanoseconds since 1970. When it is set, forward or back, deadlines follow.
-     * So do delays, which are added to its value when they are scheduled. On other systems than Linux
-     * it takes up to a second until a sleeping thread notices, which wakes up each second for that.
-     */
-    HTW_CLOCK_REALTIME = 2,
-    /** Changes only in htw_scheduler_advance() and htw_scheduler_set_time(): for tests. */
-    HTW_CLOCK_MANUAL = 3
 };
 
 /** Runs callbacks in your own threads instead of those of the library. */
@@ -198,7 +206,9 @@ struct htw_scheduler_options {
         first needed. 0: the expirers run the callbacks, and a slow callback delays all that follow.
         Not used if `embedded` is set or there is an `executor`. */
     uint32_t workers;
-    enum htw_clock clock; /**< the clock of all deadlines and delays */
+    /** The clock of all deadlines and delays, except those of timers with another one (`clock` of
+        struct htw_spec). */
+    enum htw_clock clock;
     /**
      * No threads: your event loop waits for htw_scheduler_fd(), or until htw_scheduler_next(), and
      * then calls htw_scheduler_process(). One shard is enough, unless many threads schedule.
@@ -229,10 +239,10 @@ struct htw_scheduler_options {
 };
 
 /** The defaults: one expirer and two workers, which start when needed; a tick of 1 ms. */
-#define HTW_SCHEDULER_OPTIONS_INIT                                                                 \
-    {                                                                                              \
-        sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_MONOTONIC, false, false, 0, \
-            0, 0, 0, NULL, NULL, NULL                                                              \
+#define HTW_SCHEDULER_OPTIONS_INIT                                                               \
+    {                                                                                            \
+        sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_DEFAULT, false, false, 0, \
+            0, 0, 0, NULL, NULL, NULL                                                            \
     }
 
 /** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -295,6 +305,12 @@ HTW_API int htw_scheduler_destroy(struct htw_scheduler *scheduler);
 
 /** Returns the time of the scheduler's clock, in nanoseconds; 0 for NULL. Cost: reads the clock. */
 HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
+
+/**
+ * Returns the time of a clock that timers of the scheduler may have, in nanoseconds; 0 if they may
+ * not have it, and for NULL. In a scheduler with HTW_CLOCK_MANUAL that is a manual time, too.
+ */
+HTW_API int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock);
 
 /* ------------------------------------------------------------------ scheduling */
 
@@ -402,12 +418,18 @@ struct htw_spec {
     struct htw_group *group;
     /** The release hook; NULL: none. See "Who owns `arg`" at the top. */
     htw_release_hook *release;
+    /**
+     * The clock of the timer: of its deadlines, delays and periods, also of later ones
+     * (htw_reschedule(), htw_group_pause()). HTW_CLOCK_DEFAULT: that of the scheduler. When the wall
+     * clock is set, only timers with HTW_CLOCK_REALTIME are moved.
+     */
+    enum htw_clock clock;
 };
 
 #define HTW_SPEC_INIT                                                                         \
     {                                                                                         \
         sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
-            NULL, NULL                                                                        \
+            NULL, NULL, HTW_CLOCK_DEFAULT                                                     \
     }
 
 /** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
@@ -424,15 +446,19 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  *                     NULL.
  * @return 0: success, also if a timer was replaced. At `max_pending`, a timer may replace another;
  *         -EEXIST: a timer has the key, and `keep_existing` is set;
- *         -EINVAL also if `struct_size` is unknown, the period is negative, or the group belongs to
- *         another scheduler;
+ *         -EINVAL also if `struct_size` is unknown, the period is negative, the group belongs to
+ *         another scheduler, or a timer of this scheduler cannot have the clock (it is
+ *         HTW_CLOCK_MANUAL and the scheduler's is not, or the system does not have it);
+ *         -EMFILE, -ENFILE: only with another clock than the scheduler's: no file descriptor is left
+ *         for a timer of the system;
  *         the errors of htw_schedule().
  *
  * After a failure nothing has changed, the caller owns `arg`, and the hook is not called. A timer
  * that is running is not replaced: it loses the key, and if it repeats, this run is its last.
  *
- * Cost: O(1). A timer that repeats or has a key, a group or a hook has a block of attributes: about
- * 130 bytes and the key. Timers with a key or group are in the shard of the key or group.
+ * Cost: O(1). A timer that repeats or has a key, a group, a hook or another clock than the scheduler
+ * has a block of attributes: about 140 bytes and the key. Timers with a key or group are in the
+ * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
@@ -510,7 +536,7 @@ HTW_API htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_grou
  */
 HTW_API int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t delay_ns);
 
-/** As htw_reschedule(), but with a deadline of the scheduler's clock instead of a delay. */
+/** As htw_reschedule(), but with a deadline of the timer's clock instead of a delay. */
 HTW_API int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
                               int64_t deadline_ns);
 
@@ -533,7 +559,7 @@ HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
 /**
  * Gets the deadline of a timer.
  *
- * @param ret_deadline_ns receives the deadline, not rounded. Of a paused timer: as if it were
+ * @param ret_deadline_ns receives the deadline by the timer's clock, not rounded. Of a paused timer: as if it were
  *                        resumed now. While the callback is running: that of this run, or the
  *                        deadline that the timer was given since.
  * @return 0: success;
@@ -542,6 +568,14 @@ HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
  */
 HTW_API int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle,
                          int64_t *ret_deadline_ns);
+
+/**
+ * Returns the clock of a timer: an enumerator of enum htw_clock, not HTW_CLOCK_DEFAULT.
+ *
+ * @return more than 0: the clock;
+ *         -ENOENT: the handle is stale.
+ */
+HTW_API int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
  * Returns how many timers are pending. Timers that are running do not count, also if they repeat.
@@ -622,7 +656,9 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
  * Returns when htw_scheduler_process() has something to do.
  *
  * @return a time of the scheduler's clock: at most the earliest deadline, rounded up to a tick. It
- *         may be earlier after a timer was cancelled or moved;
+ *         may be earlier after a timer was cancelled or moved. A deadline of another clock is
+ *         converted by what both clocks show now, so ask again after a clock was set: unlike the
+ *         file descriptor, a loop that sleeps until this time does not notice that;
  *         HTW_NEVER_NS: no timer has a deadline.
  */
 HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
@@ -648,7 +684,7 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
 /* ------------------------------------------------------------------ manual time */
 
 /**
- * Advances the clock of a scheduler with HTW_CLOCK_MANUAL, and runs all that becomes due.
+ * Advances all clocks of a scheduler with HTW_CLOCK_MANUAL, and runs all that becomes due.
  *
  * Stops at each tick at which a timer is due, over all shards, in order. All callbacks of a tick,
  * and what they schedule for that tick, have returned before the next tick. With 0 workers the
@@ -679,6 +715,17 @@ HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta
  * @return as htw_scheduler_advance(). Blocks as htw_scheduler_advance().
  */
 HTW_API int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);
+
+/**
+ * As htw_scheduler_set_time(), for any clock that timers of the scheduler may have: no other clock
+ * changes. So a test sets the wall clock of its program.
+ *
+ * @param clock   HTW_CLOCK_DEFAULT and HTW_CLOCK_MANUAL: that of htw_scheduler_set_time().
+ * @return as htw_scheduler_advance();
+ *         -EINVAL also if timers may not have the clock.
+ */
+HTW_API int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock clock,
+                                    int64_t time_ns);
 
 /* ------------------------------------------------------------------ executors */
 

@@ -5,7 +5,8 @@
  *
  * alarm_timerfd.c is the form of Linux, a kernel timer with a file descriptor (timerfd). A thread that arms
  * an earlier deadline sets the timer to it and does not wake the sleeper. A timerfd ignores the
- * timer slack of threads, and notices at once that the wall clock was set.
+ * timer slack of threads, and notices at once that the wall clock was set, if it is a timer of that
+ * clock.
  *
  * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the sleeper waits for a
  * condition, and a thread that arms an earlier deadline wakes it. For an event loop, a thread of
@@ -27,10 +28,13 @@
 
 struct htw__alarm {
     struct htw__mutex mutex; /* guards what follows and the setting of the timer */
-    int64_t at_ns; /* the earliest time it was set to since the last reset; INT64_MAX: none */
-    clockid_t clock;
-    int fd; /* for an event loop: readable from when it expires until it is cleared */
-#ifdef HTW_PORTABLE
+    int64_t at_ns;     /* the earliest time it was set to since the last reset; INT64_MAX: none */
+    clockid_t clock;   /* of the times that it is set to */
+    bool watches_wall; /* it expires when the wall clock is set; always if that is `clock` */
+    int fd;            /* for an event loop: readable from when it expires until it is cleared */
+#ifndef HTW_PORTABLE
+    clockid_t timer_clock; /* of the kernel's timer */
+#else
     pthread_cond_t changed; /* `expires_ns` or `ending` */
     int64_t expires_ns;     /* the time it is set to; INT64_MAX: none */
     int64_t ahead_ns;       /* how far the clock was ahead of the monotonic one */
@@ -47,6 +51,11 @@ struct htw__alarm {
    Linux, CLOCK_BOOTTIME. `blocking`: for htw__alarm_wait(), and not for an event loop. */
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking);
 void htw__alarm_fini(struct htw__alarm *alarm);
+
+/* From now on it also expires when the wall clock is set, or the machine was suspended: its owner
+   waits for instants of several clocks, and converts them to `clock`. Any thread. 0 or a negative
+   errno, as htw__alarm_init(): nothing has changed. */
+int htw__alarm_watch_wall_clock(struct htw__alarm *alarm);
 
 /* The sleeper calls this before it reads when it has to wake up: a thread that arms a deadline
    later, which the sleeper may not see, must set the alarm. */

@@ -20,8 +20,7 @@ static int64_t now_ns(const struct htw__alarm *alarm) {
 }
 
 static int64_t ahead_ns(const struct htw__alarm *alarm) {
-    return alarm->clock == CLOCK_REALTIME ? htw__clock_realtime_ns() - htw__clock_monotonic_ns()
-                                          : 0;
+    return alarm->watches_wall ? htw__clock_realtime_ns() - htw__clock_monotonic_ns() : 0;
 }
 
 /* Whether the wall clock was set since the last call. */
@@ -60,7 +59,7 @@ static void sleep_once(struct htw__alarm *alarm, int64_t present_ns) {
     if (alarm->expires_ns == INT64_MAX ||
         __builtin_sub_overflow(alarm->expires_ns, present_ns, &left_ns))
         left_ns = INT64_MAX;
-    if (alarm->clock == CLOCK_REALTIME && left_ns > HTW__ALARM_CHECK_NS)
+    if (alarm->watches_wall && left_ns > HTW__ALARM_CHECK_NS)
         left_ns = HTW__ALARM_CHECK_NS;
     if (__builtin_add_overflow(htw__clock_monotonic_ns(), left_ns, &until_ns)) {
         htw__mutex_wait(&alarm->mutex, &alarm->changed);
@@ -138,9 +137,11 @@ static int init_condition(pthread_cond_t *condition) {
 }
 
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
-    *alarm = (struct htw__alarm) {
-        .at_ns = INT64_MAX, .clock = clock, .fd = -1, .expires_ns = INT64_MAX
-    };
+    *alarm = (struct htw__alarm) { .at_ns = INT64_MAX,
+                                   .clock = clock,
+                                   .watches_wall = clock == CLOCK_REALTIME,
+                                   .fd = -1,
+                                   .expires_ns = INT64_MAX };
     int error = init_condition(&alarm->changed);
     if (error != 0)
         return error;
@@ -166,6 +167,17 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
     }
     htw__mutex_fini(&alarm->mutex);
     pthread_cond_destroy(&alarm->changed);
+}
+
+int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
+    htw__mutex_lock(&alarm->mutex);
+    if (!alarm->watches_wall) {
+        alarm->watches_wall = true;
+        alarm->ahead_ns = ahead_ns(alarm);
+        pthread_cond_signal(&alarm->changed); /* the sleeper checks the clock from now on */
+    }
+    htw__mutex_unlock(&alarm->mutex);
+    return 0;
 }
 
 /* As a timerfd that is set anew, it is not expired any more, unless the clock was set. */

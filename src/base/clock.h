@@ -4,6 +4,7 @@
 #define HTW_SRC_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* Nanoseconds since a moment before the start of the program. Never goes back. */
 int64_t htw__clock_monotonic_ns(void);
@@ -13,5 +14,8 @@ int64_t htw__clock_boottime_ns(void);
 
 /* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set forward or back. */
 int64_t htw__clock_realtime_ns(void);
+
+/* How far the kernel's wall clock is ahead of another clock, or a little less. Only for Linux. */
+int64_t htw__clock_wall_ahead_ns(clockid_t clock);
 
 #endif /* HTW_SRC_BASE_CLOCK_H */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.c - the optional properties of a timer: period, key, group, release hook. */
+/* attributes.c - the optional properties of a timer: period, key, group, release hook, another
+   clock. */
 #include "attributes.h"
 
 #include <string.h>
 
-struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
+struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
+    const struct htw_scheduler *scheduler = clockwork->scheduler;
     size_t key_size = spec->key == NULL ? 0 : spec->key_size;
     size_t bytes = sizeof(struct htw__attributes) + key_size;
     struct htw__attributes *attributes = htw__allocate(&scheduler->allocator, bytes);
@@ -14,6 +16,7 @@ struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
     *attributes = (struct htw__attributes) {
         .arg = spec->arg,
         .release = spec->release,
+        .clockwork = clockwork,
         .period_ns = spec->period_ns,
         .repeat = spec->repeat,
         .group = spec->group,
@@ -53,14 +56,15 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
 }
 
 void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
-                         struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake) {
+                         struct htw__attributes *attributes, int64_t now_ns, unsigned *ret_wake) {
+    struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     if (attributes == NULL || attributes->group == NULL || !attributes->group->paused) {
-        htw__shard_arm_always(shard, record, now_ns, ret_wake);
+        htw__clockwork_arm_always(clockwork, record, now_ns, ret_wake);
         return;
     }
     htw__attributes_pause(record, attributes, now_ns);
-    bool wake = false; /* it never becomes due */
-    int error = htw__shard_arm(shard, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
+    unsigned wake = 0; /* it never becomes due */
+    int error = htw__clockwork_arm(clockwork, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
     HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
     (void)error;
 }
@@ -130,13 +134,15 @@ void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes
 void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record,
                             bool has_attributes, struct htw__timer_end *ret_ended) {
     struct htw__attributes *attributes = has_attributes ? record->attributes : NULL;
+    const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     if (has_attributes && attributes->paused)
-        htw__attributes_resume(record, attributes, htw__now_ns(shard->scheduler));
+        htw__attributes_resume(record, attributes, htw__clockwork_now_ns(clockwork));
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
                        .callback = record->callback,
                        .arg = has_attributes ? attributes->arg : record->arg,
-                       .deadline_ns = record->deadline_ns },
+                       .deadline_ns = record->deadline_ns,
+                       .clock = clockwork->clock->name },
         .attributes = attributes,
     };
     if (attributes == NULL)

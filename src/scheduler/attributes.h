@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.h - the optional properties of a timer: period, key, group, release hook. Also the
-   steps that end a timer, with or without attributes. */
+/* attributes.h - the optional properties of a timer: period, key, group, release hook, another
+   clock. Also the steps that end a timer, with or without attributes. */
 #ifndef HTW_SRC_SCHEDULER_ATTRIBUTES_H
 #define HTW_SRC_SCHEDULER_ATTRIBUTES_H
 
@@ -12,8 +12,9 @@ struct htw__attributes {
     void *arg;
     htw_release_hook *release;
     struct htw__record *record;
-    int64_t period_ns; /* 0: does not repeat */
-    uint64_t missed;   /* periods left out since the last run */
+    struct htw__clockwork *clockwork; /* of the shard: the one in which the timer is armed */
+    int64_t period_ns;                /* 0: does not repeat */
+    uint64_t missed;                  /* periods left out since the last run */
     enum htw_repeat repeat;
     bool paused; /* deadline_ns of the record is what remains; the record is PENDING and never due,
                     or QUEUED */
@@ -34,24 +35,40 @@ struct htw__attributes {
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
-static inline bool htw__attributes_are_needed(const struct htw_spec *spec) {
+static inline bool htw__attributes_are_needed(const struct htw_scheduler *scheduler,
+                                              const struct htw_spec *spec) {
     const struct htw_spec all = {
         spec->struct_size,   spec->callback,  spec->arg,     spec->when_ns, spec->latest_ns,
         spec->absolute,      spec->period_ns, spec->repeat,  spec->key,     spec->key_size,
-        spec->keep_existing, spec->group,     spec->release,
+        spec->keep_existing, spec->group,     spec->release, spec->clock,
     };
-    return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL;
+    return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL ||
+           (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name);
 }
 #pragma GCC diagnostic pop
 
 /* `hash` is that of the key. The result is in no group and no table yet. NULL: no memory. */
-struct htw__attributes *htw__attributes_create(struct htw_scheduler *scheduler,
+struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash);
 
 /* NULL is allowed. */
 void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attributes *attributes);
 
 /* ---- under the lock of the shard */
+
+/* The clockwork in which a timer is armed. `attributes` may be NULL. */
+static inline struct htw__clockwork *htw__clockwork_of(struct htw__shard *shard,
+                                                       const struct htw__attributes *attributes) {
+    return attributes == NULL ? &shard->own : attributes->clockwork;
+}
+
+/* The attributes of a record; NULL: it has none. */
+static inline struct htw__attributes *htw__attributes_of(const struct htw__record *record,
+                                                         uint64_t status) {
+    return status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL;
+}
+
+/* In what follows, `now_ns` is a time of the timer's clock. */
 
 /* Pauses a timer: deadline_ns becomes what remains. */
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
@@ -62,9 +79,9 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
                             int64_t now_ns);
 
 /* Arms a record for its deadline_ns, or pauses it there if its group is paused. Cannot fail.
-   `attributes` may be NULL. `ret_wake`: as htw__shard_arm_new(). */
+   `attributes` may be NULL. `ret_wake`: as htw__clockwork_arm_new(). */
 void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
-                         struct htw__attributes *attributes, int64_t now_ns, bool *ret_wake);
+                         struct htw__attributes *attributes, int64_t now_ns, unsigned *ret_wake);
 
 /* ---- keys */
 

@@ -31,11 +31,12 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
             return HTW_GONE;
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
     HTW__ANNOTATE_TAKE_OVER(record);
+    struct htw__clockwork *clockwork = htw__clockwork_of(shard, htw__attributes_of(record, status));
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
     if (state == HTW__PENDING) { /* a queued one is freed by the thread that has its batch */
-        htw__shard_disarm(shard, record);
+        htw__clockwork_disarm(clockwork, record);
         htw__shard_free_record(shard, record);
     }
     return HTW_CANCELLED;
@@ -57,7 +58,7 @@ static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *re
         return false;
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
-    htw__shard_disarm(shard, record);
+    htw__clockwork_disarm(&shard->own, record);
     htw__shard_free_record(shard, record);
     return true;
 }

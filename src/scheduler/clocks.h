@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks.h - the clocks that a scheduler may use; its present time, in nanoseconds and ticks.
+ * clocks.h - the clocks that a scheduler and its timers may use; the present time, in nanoseconds
+ * and ticks.
  *
  * What the library must know of a clock is a row of the table in clocks.c. A new clock is a value
- * of enum htw_clock and a row there.
+ * of enum htw_clock and a row there. A scheduler has a clock of its own; its timers may use the
+ * others, too. In a scheduler with manual time all of them are manual, and each has its own time.
  */
 #ifndef HTW_SRC_SCHEDULER_CLOCKS_H
 #define HTW_SRC_SCHEDULER_CLOCKS_H
@@ -14,23 +16,35 @@
 
 struct htw__clock {
     int64_t (*read_ns)(void); /* NULL: manual time, a member of the scheduler */
-    clockid_t id;             /* what the alarm of an expirer is set by, unless it is manual */
-    bool is_settable;         /* it may jump; durations then use another clock: steady.h */
+    enum htw_clock name;
+    clockid_t id;     /* what the alarm of an expirer is set by, unless it is manual */
+    bool is_settable; /* it may jump; durations then use another clock: steady.h */
 };
 
-/* NULL: there is no such clock, or this system does not have it. */
+/* The clock of a scheduler. NULL: there is no such clock, or this system does not have it. */
 const struct htw__clock *htw__clock_of(enum htw_clock clock);
+
+/* The clock of a timer. NULL: a timer of this scheduler cannot have it. */
+const struct htw__clock *htw__clock_for(const struct htw_scheduler *scheduler,
+                                        enum htw_clock clock);
 
 /* Whether time changes only in htw_scheduler_advance() and htw_scheduler_set_time(). */
 static inline bool htw__is_manual(const struct htw_scheduler *scheduler) {
     return scheduler->clock->read_ns == NULL;
 }
 
-static inline int64_t htw__now_ns(const struct htw_scheduler *scheduler) {
-    int64_t (*read_ns)(void) = scheduler->clock->read_ns;
+/* The time of a clock that a timer of the scheduler may have. */
+static inline int64_t htw__clock_now_ns(const struct htw_scheduler *scheduler,
+                                        const struct htw__clock *clock) {
+    int64_t (*read_ns)(void) = clock->read_ns;
     return __builtin_expect(read_ns != NULL, true)
                ? read_ns()
-               : atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
+               : atomic_load_explicit(&scheduler->manual_ns[clock->name], memory_order_relaxed);
+}
+
+/* The time of the scheduler's own clock. */
+static inline int64_t htw__now_ns(const struct htw_scheduler *scheduler) {
+    return htw__clock_now_ns(scheduler, scheduler->clock);
 }
 
 /* The last tick that has begun at an instant. */
@@ -66,6 +80,21 @@ static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
     if (delay_ns <= 0)
         return now;
     return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_NEVER_NS : sum;
+}
+
+/* What the scheduler's own clock will show at an instant of another clock, if neither is set
+   meanwhile; or a little less. */
+int64_t htw__own_from_ns(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
+                         int64_t at_ns);
+
+/* How long until an instant: at least 0; HTW_NEVER_NS where that does not fit. */
+static inline int64_t htw__left_ns(int64_t now, int64_t at_ns) {
+    int64_t left;
+    if (at_ns == HTW_NEVER_NS)
+        return HTW_NEVER_NS;
+    if (at_ns <= now)
+        return 0;
+    return __builtin_sub_overflow(at_ns, now, &left) ? HTW_NEVER_NS : left;
 }
 
 /* How late it is; at least 0, since the clock may have been set back. */

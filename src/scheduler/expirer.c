@@ -36,15 +36,71 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     htw__run_stats_destroy(expirer->scheduler, expirer->run_stats);
 }
 
-uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer) {
+/* ---- when it must serve its shards */
+
+static unsigned slots_of(const struct htw_scheduler *scheduler) {
+    return 1u | atomic_load_explicit(&scheduler->clocks_in_use, memory_order_relaxed);
+}
+
+static const struct htw__clock *clock_at(const struct htw_scheduler *scheduler, uint32_t slot) {
+    return slot == 0 ? scheduler->clock : htw__clock_for(scheduler, (enum htw_clock)slot);
+}
+
+struct htw__present htw__present_of(const struct htw_scheduler *scheduler) {
+    struct htw__present present = { .slots = slots_of(scheduler) };
+    for (uint32_t slot = 0; present.slots >> slot != 0; slot++)
+        if (present.slots & 1u << slot)
+            present.ns[slot] = htw__clock_now_ns(scheduler, clock_at(scheduler, slot));
+    return present;
+}
+
+uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer, uint32_t slot) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t next = HTW_NEVER_TICK;
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
-        uint64_t tick = atomic_load_explicit(&scheduler->shards[i].wake_tick, memory_order_relaxed);
+        const struct htw__clockwork *clockwork =
+            htw__shard_clockwork_at(&scheduler->shards[i], slot);
+        uint64_t tick = clockwork == NULL ? next : htw__clockwork_wake_tick(clockwork);
         if (tick < next)
             next = tick;
     }
     return next;
+}
+
+static int64_t next_ns(const struct htw__expirer *expirer, uint32_t slot) {
+    return htw__tick_ns(expirer->scheduler, htw__expirer_next_tick(expirer, slot));
+}
+
+int64_t htw__expirer_next_ns(const struct htw__expirer *expirer) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    unsigned slots = slots_of(scheduler);
+    int64_t least_ns = HTW_NEVER_NS;
+    for (uint32_t slot = 0; slots >> slot != 0; slot++)
+        if (slots & 1u << slot) {
+            int64_t at_ns =
+                htw__own_from_ns(scheduler, clock_at(scheduler, slot), next_ns(expirer, slot));
+            least_ns = at_ns < least_ns ? at_ns : least_ns;
+        }
+    return least_ns;
+}
+
+int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
+                             const struct htw__present *present) {
+    int64_t least_ns = HTW_NEVER_NS;
+    for (uint32_t slot = 0; present->slots >> slot != 0; slot++)
+        if (present->slots & 1u << slot) {
+            int64_t left_ns = htw__left_ns(present->ns[slot], next_ns(expirer, slot));
+            least_ns = left_ns < least_ns ? left_ns : least_ns;
+        }
+    return least_ns;
+}
+
+void htw__expirer_set_alarm(struct htw__expirer *expirer) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    unsigned slots = slots_of(scheduler);
+    for (uint32_t slot = 0; slots >> slot != 0; slot++)
+        if (slots & 1u << slot)
+            htw__wake_at(&expirer->waker, clock_at(scheduler, slot), next_ns(expirer, slot));
 }
 
 /* ---- due timers */
@@ -65,8 +121,8 @@ static void dispatch(struct htw__expirer *expirer, struct htw__batch *batch) {
         htw__run_batch(expirer->run_stats, batch);
 }
 
-static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard, int64_t now_ns,
-                         size_t budget) {
+static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard,
+                         struct htw__clockwork *clockwork, int64_t now_ns, size_t budget) {
     size_t count = 0;
     bool more = true;
     while (more && count < budget && !htw__is_ending(expirer->scheduler)) {
@@ -74,30 +130,36 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard,
         if (batch == NULL)
             break;
         size_t left = budget - count;
-        more = htw__shard_collect(shard, now_ns, batch,
-                                  left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
+        batch->shard = shard;
+        more = htw__clockwork_collect(clockwork, now_ns, batch,
+                                      left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
         count += batch->count;
         dispatch(expirer, batch);
     }
     return count;
 }
 
-size_t htw__expirer_run_due(struct htw__expirer *expirer, int64_t now_ns, size_t budget) {
+/* Its clockworks are numbered: those of the own clock in all of its shards, then those of the next
+   slot. */
+size_t htw__expirer_run_due(struct htw__expirer *expirer, const struct htw__present *present,
+                            size_t budget) {
     struct htw_scheduler *scheduler = expirer->scheduler;
-    uint64_t now_tick = htw__tick_at(scheduler, now_ns);
     uint32_t step = scheduler->expirer_count;
-    uint32_t own = (scheduler->shard_count - expirer->index + step - 1) / step;
+    uint32_t shards = (scheduler->shard_count - expirer->index + step - 1) / step;
+    uint32_t all = present->slots == 1u ? shards : shards * HTW__SLOT_COUNT;
     uint32_t visited = 0;
     size_t count = 0;
-    for (; visited < own && count < budget; visited++) {
-        uint32_t nth = (expirer->first_shard + visited) % own;
-        struct htw__shard *shard = &scheduler->shards[expirer->index + nth * step];
-        if (atomic_load_explicit(&shard->wake_tick, memory_order_relaxed) <= now_tick)
-            count += run_due_of(expirer, shard, now_ns, budget - count);
+    for (; visited < all && count < budget; visited++) {
+        uint32_t nth = (expirer->first_served + visited) % all, slot = nth / shards;
+        struct htw__shard *shard = &scheduler->shards[expirer->index + nth % shards * step];
+        struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
+        if (clockwork != NULL && (present->slots & 1u << slot) &&
+            htw__clockwork_wake_tick(clockwork) <= htw__tick_at(scheduler, present->ns[slot]))
+            count += run_due_of(expirer, shard, clockwork, present->ns[slot], budget - count);
     }
-    /* Otherwise a shard that always has something due would use up every budget. */
+    /* Otherwise a clockwork that always has something due would use up every budget. */
     if (count == budget)
-        expirer->first_shard = (expirer->first_shard + visited) % own;
+        expirer->first_served = (expirer->first_served + visited) % all;
     htw__counter_add(&expirer->wakeups, 1);
     if (count == 0)
         htw__counter_add(&expirer->empty_wakeups, 1);
@@ -138,9 +200,7 @@ void htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
 static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     struct htw__waker *waker = &expirer->waker;
-    uint64_t next = htw__expirer_next_tick(expirer);
-    if (next != HTW_NEVER_TICK)
-        htw__wake_at(waker, htw__tick_ns(scheduler, next));
+    htw__expirer_set_alarm(expirer);
     if (atomic_load_explicit(&waker->cleanup, memory_order_relaxed))
         htw__alarm_set(&waker->alarm, htw__after_ns(now_ns, HTW__CLEANUP_DELAY_NS));
     if (htw__workers_need_rebalance(scheduler))
@@ -164,20 +224,21 @@ static void *expire(void *arg) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     int64_t cleaned_up_ns = 0;
     while (!htw__is_ending(scheduler)) {
-        int64_t now_ns = htw__now_ns(scheduler);
         /* From here on a thread that arms a timer that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->waker.alarm);
         htw__clock_listeners_notify(&scheduler->clock_listeners);
-        htw__expirer_run_due(expirer, now_ns, SIZE_MAX);
+        struct htw__present present = htw__present_of(scheduler);
+        htw__expirer_run_due(expirer, &present, SIZE_MAX);
         if (htw__is_child(scheduler))
             break; /* the child ends with its only thread */
         htw__workers_rebalance(scheduler);
-        now_ns = htw__now_ns(scheduler);
+        int64_t now_ns = htw__now_ns(scheduler);
         if (now_ns - cleaned_up_ns >= HTW__CLEANUP_DELAY_NS || now_ns < cleaned_up_ns) {
             htw__expirer_clean_up(expirer, false);
             cleaned_up_ns = now_ns;
         }
-        if (htw__expirer_next_tick(expirer) > htw__tick_at(scheduler, now_ns) &&
+        /* For timers of other clocks that are due, the alarm rings at once. */
+        if (htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
             !htw__is_ending(scheduler))
             sleep_until_next(expirer, now_ns);
     }

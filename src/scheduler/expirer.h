@@ -5,13 +5,14 @@
 #define HTW_SRC_SCHEDULER_EXPIRER_H
 
 #include "../base/counter.h"
+#include "clockwork.h"
 #include "wake.h"
 
 struct htw__expirer {
     alignas(64) struct htw__waker waker;
     struct htw_scheduler *scheduler;
     unsigned index;
-    uint32_t first_shard; /* the one of its shards that it serves first */
+    uint32_t first_served; /* the clockwork that it serves first: see htw__expirer_run_due() */
     pthread_t thread;
     struct htw__run_stats *run_stats; /* where it runs callbacks itself; otherwise NULL */
     struct htw__batch batch;          /* where there are no workers */
@@ -28,13 +29,35 @@ int htw__expirer_start(struct htw__expirer *expirer);
 /* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 
-/* The earliest tick at which one of its shards must be served; HTW_NEVER_TICK: none. */
-uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer);
+/* The times of the clocks that timers of a scheduler have, by slot. */
+struct htw__present {
+    unsigned
+        slots; /* the set of those that are in use; that of the scheduler's own clock always is */
+    int64_t ns[HTW__SLOT_COUNT];
+};
 
-/* Takes the timers of its shards that are due at `now_ns`, up to `budget`, and runs them or hands
-   them over. Returns how many; if fewer than `budget`, no more are due, unless the scheduler is
-   being stopped. */
-size_t htw__expirer_run_due(struct htw__expirer *expirer, int64_t now_ns, size_t budget);
+struct htw__present htw__present_of(const struct htw_scheduler *scheduler);
+
+/* The earliest tick, by the clock of a slot, at which the expirer must serve one of its shards;
+   HTW_NEVER_TICK: none. */
+uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer, uint32_t slot);
+
+/* When the expirer must serve one of its shards, as an instant of the scheduler's own clock. */
+int64_t htw__expirer_next_ns(const struct htw__expirer *expirer);
+
+/* How long until the expirer must serve one of its shards, by whatever clock; 0: it must now;
+   HTW_NEVER_NS: never. */
+int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
+                             const struct htw__present *present);
+
+/* Sets the alarm to when the expirer must serve one of its shards. */
+void htw__expirer_set_alarm(struct htw__expirer *expirer);
+
+/* Takes the timers of its shards that are due, up to `budget`, and runs them or hands them over.
+   Returns how many; if fewer than `budget`, no more are due, unless the scheduler is being
+   stopped. */
+size_t htw__expirer_run_due(struct htw__expirer *expirer, const struct htw__present *present,
+                            size_t budget);
 
 /* Cleans up its shards, if htw__wake_for_cleanup() was called. Unless `all` is set, shards whose
    threads will soon reuse the stale records are left for later. */

@@ -6,27 +6,45 @@
 
 /* ---- a new deadline */
 
+/* A deadline, and the tick to which it was rounded up. */
+struct target {
+    int64_t deadline_ns;
+    uint64_t tick;
+};
+
+static struct target target_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {
+    return (struct target) { deadline_ns, htw__tick_from(scheduler, deadline_ns) };
+}
+
+static struct target target_after(const struct htw_scheduler *scheduler,
+                                  const struct htw__clock *clock, int64_t delay_ns) {
+    int64_t deadline_ns = htw__after_ns(htw__clock_now_ns(scheduler, clock), delay_ns);
+    return delay_ns <= 0 ? (struct target) { deadline_ns, 0 } : target_at(scheduler, deadline_ns);
+}
+
 static int move_pending(struct htw__shard *shard, struct htw__record *record,
-                        struct htw__attributes *attributes, int64_t deadline_ns, uint64_t tick,
-                        bool *ret_wake) {
+                        struct htw__attributes *attributes, struct target target,
+                        unsigned *ret_wake) {
+    struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     if (attributes != NULL && attributes->paused) {
-        record->deadline_ns = deadline_ns;
+        record->deadline_ns = target.deadline_ns;
         attributes->paused = false; /* the group may have been resumed, but not yet this timer */
-        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), ret_wake);
+        htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(clockwork), ret_wake);
         return HTW_MOVED;
     }
-    int error = htw__shard_arm(shard, record, tick, deadline_ns, ret_wake);
+    int error = htw__clockwork_arm(clockwork, record, target.tick, target.deadline_ns, ret_wake);
     if (error != 0)
         return error;
-    record->deadline_ns = deadline_ns;
+    record->deadline_ns = target.deadline_ns;
     return HTW_MOVED;
 }
 
 /* Makes a timer that is QUEUED or RUNNING run at a later time, once more if it is RUNNING. */
 static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
                       uint64_t status, int64_t deadline_ns) {
+    struct htw__attributes *attributes = htw__attributes_of(record, status);
     bool running = htw__status_state(status) == HTW__RUNNING;
-    bool repeats = (status & HTW__HAS_ATTRIBUTES) && record->attributes->period_ns > 0;
+    bool repeats = attributes != NULL && attributes->period_ns > 0;
     if (running &&
         ((status & HTW__CANCEL) || !(repeats || htw__is_inside_timer(shard->scheduler, handle))))
         return HTW_RUNNING;
@@ -46,37 +64,42 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
             return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
     htw__deadline_change(record,
                          deadline_ns); /* a thread that sees HTW__REARM waits for the lock */
-    if ((status & HTW__HAS_ATTRIBUTES) && record->attributes->paused)
-        htw__attributes_pause(record, record->attributes, htw__now_ns(shard->scheduler));
+    if (attributes != NULL && attributes->paused)
+        htw__attributes_pause(record, attributes, htw__clockwork_now_ns(attributes->clockwork));
     return HTW_MOVED;
 }
 
-static int move(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns,
-                uint64_t tick) {
+/* `delay_ns`: NULL where the target is a deadline. Otherwise the target is for the scheduler's own
+   clock, which was read before the shard was locked. */
+static int move(struct htw_scheduler *scheduler, htw_handle handle, struct target target,
+                const int64_t *delay_ns) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return HTW_GONE;
-    uint64_t status;
-    bool wake = false;
+    uint64_t status = 0;
+    unsigned wake = 0;
     int outcome = HTW_GONE;
     htw__lock_acquire(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
+    bool moves = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
+    struct htw__attributes *attributes = moves ? htw__attributes_of(record, status) : NULL;
+    const struct htw__clock *clock = htw__clockwork_of(shard, attributes)->clock;
+    if (clock != scheduler->clock && delay_ns != NULL)
+        target = target_after(scheduler, clock, *delay_ns);
     if (shard->closed)
         outcome = -ESHUTDOWN;
     else if (state == HTW__PENDING)
-        outcome =
-            move_pending(shard, record, status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL,
-                         deadline_ns, tick, &wake);
-    else if (state == HTW__QUEUED || state == HTW__RUNNING)
-        outcome = move_taken(shard, record, handle, status, deadline_ns);
+        outcome = move_pending(shard, record, attributes, target, &wake);
+    else if (moves)
+        outcome = move_taken(shard, record, handle, status, target.deadline_ns);
     if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);
         HTW__ANNOTATE_HAND_OVER(record);
     }
     htw__lock_release(&shard->lock);
-    if (wake)
-        htw__shard_wake(shard);
+    if (wake != 0)
+        htw__shard_wake(shard, wake);
     return outcome;
 }
 
@@ -84,16 +107,14 @@ int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t d
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    int64_t deadline_ns = htw__after_ns(htw__now_ns(scheduler), delay_ns);
-    return move(scheduler, handle, deadline_ns,
-                delay_ns <= 0 ? 0 : htw__tick_from(scheduler, deadline_ns));
+    return move(scheduler, handle, target_after(scheduler, scheduler->clock, delay_ns), &delay_ns);
 }
 
 int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    return move(scheduler, handle, deadline_ns, htw__tick_from(scheduler, deadline_ns));
+    return move(scheduler, handle, target_at(scheduler, deadline_ns), NULL);
 }
 
 /* ---- a new period */
@@ -154,13 +175,34 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
-    bool paused = known && (status & HTW__HAS_ATTRIBUTES) && record->attributes->paused;
+    const struct htw__attributes *attributes = known ? htw__attributes_of(record, status) : NULL;
+    const struct htw__clock *clock = htw__clockwork_of(shard, attributes)->clock;
+    bool paused = attributes != NULL && attributes->paused;
     int64_t deadline_ns = known ? record->deadline_ns : 0;
     htw__lock_release(&shard->lock);
     if (!known)
         return -ENOENT;
-    *ret_deadline_ns = paused ? htw__after_ns(htw__now_ns(scheduler), deadline_ns) : deadline_ns;
+    *ret_deadline_ns =
+        paused ? htw__after_ns(htw__clock_now_ns(scheduler, clock), deadline_ns) : deadline_ns;
     return 0;
+}
+
+int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return -ENOENT;
+    uint64_t status;
+    int result = -ENOENT;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
+    if (state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING)
+        result = (int)htw__clockwork_of(shard, htw__attributes_of(record, status))->clock->name;
+    htw__lock_release(&shard->lock);
+    return result;
 }
 
 htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - embedded mode and manual time: process(), advance() and set_time(). */
+/* process.c - embedded mode and manual time: process(), advance(), set_clock() and set_time(). */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"
@@ -24,18 +24,18 @@ int htw_scheduler_fd(struct htw_scheduler *scheduler) {
 int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
     if (htw__scheduler_refusal(scheduler) != 0)
         return HTW_NEVER_NS;
-    uint64_t next = HTW_NEVER_TICK;
+    int64_t next_ns = HTW_NEVER_NS;
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
-        uint64_t tick = htw__expirer_next_tick(&scheduler->expirers[i]);
-        next = tick < next ? tick : next;
+        int64_t ns = htw__expirer_next_ns(&scheduler->expirers[i]);
+        next_ns = ns < next_ns ? ns : next_ns;
     }
-    return htw__tick_ns(scheduler, next);
+    return next_ns;
 }
 
 /* A call of htw_scheduler_process(). */
 struct process_call {
     struct htw_scheduler *scheduler;
-    int64_t now_ns;
+    struct htw__present present;
     bool *ret_more;
 };
 
@@ -47,12 +47,11 @@ static void end_process(struct process_call *call) {
     if (htw__is_child(scheduler))
         return;
     htw__expirer_clean_up(expirer, true);
-    uint64_t next = htw__expirer_next_tick(expirer);
-    *call->ret_more = next <= htw__tick_at(scheduler, call->now_ns); /* the budget is spent */
+    *call->ret_more = htw__expirer_left_ns(expirer, &call->present) == 0; /* the budget is spent */
     if (*call->ret_more)
-        htw__alarm_set(&expirer->waker.alarm, call->now_ns);
+        htw__alarm_set(&expirer->waker.alarm, call->present.ns[0]);
     else
-        htw__wake_at(&expirer->waker, htw__tick_ns(scheduler, next));
+        htw__expirer_set_alarm(expirer);
     htw__alarm_disarm(&expirer->waker.alarm);
     htw__life_end_processing(&scheduler->life);
 }
@@ -60,11 +59,12 @@ static void end_process(struct process_call *call) {
 static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_more) {
     struct htw__expirer *expirer = &scheduler->expirers[0];
     struct process_call call
-        __attribute__((cleanup(end_process))) = { scheduler, htw__now_ns(scheduler), ret_more };
+        __attribute__((cleanup(end_process))) = { .scheduler = scheduler, .ret_more = ret_more };
     htw__alarm_clear(&expirer->waker.alarm);
     htw__alarm_reset(&expirer->waker.alarm);
+    call.present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
-    return htw__expirer_run_due(expirer, call.now_ns, budget);
+    return htw__expirer_run_due(expirer, &call.present, budget);
 }
 
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
@@ -86,20 +86,31 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
 
 /* ---- manual time */
 
-/* Runs all that is due up to an instant, tick by tick. */
-static void run_until(struct htw_scheduler *scheduler, int64_t until_ns) {
+/* Lets all clocks go on. */
+static void pass_time(struct htw_scheduler *scheduler, int64_t delta_ns) {
+    for (unsigned i = 0; i < HTW__CLOCK_COUNT; i++) {
+        int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns[i], memory_order_relaxed);
+        atomic_store_explicit(&scheduler->manual_ns[i], htw__after_ns(now_ns, delta_ns),
+                              memory_order_relaxed);
+    }
+}
+
+/* Lets time pass and runs all that becomes due, tick by tick. */
+static void run_for(struct htw_scheduler *scheduler, int64_t delta_ns) {
     struct htw__expirer *expirer = &scheduler->expirers[0];
     for (;;) {
-        int64_t next_ns = htw__tick_ns(scheduler, htw__expirer_next_tick(expirer));
-        if (next_ns > until_ns || next_ns == HTW_NEVER_NS)
-            return;
-        int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns, memory_order_relaxed);
-        if (now_ns < next_ns)
-            atomic_store_explicit(&scheduler->manual_ns, now_ns = next_ns, memory_order_relaxed);
-        htw__expirer_run_due(expirer, now_ns, SIZE_MAX);
+        struct htw__present present = htw__present_of(scheduler);
+        int64_t step_ns = htw__expirer_left_ns(expirer, &present);
+        if (step_ns > delta_ns || step_ns == HTW_NEVER_NS)
+            break;
+        pass_time(scheduler, step_ns);
+        delta_ns -= step_ns;
+        present = htw__present_of(scheduler);
+        htw__expirer_run_due(expirer, &present, SIZE_MAX);
         if (htw__is_child(scheduler) || !htw__workers_wait_until_idle(scheduler))
             return; /* or stopped */
     }
+    pass_time(scheduler, delta_ns);
 }
 
 static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
@@ -126,18 +137,27 @@ int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
     if (error != 0)
         return error;
     struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
-    int64_t until_ns = htw__after_ns(htw__now_ns(scheduler), delta_ns);
-    run_until(scheduler, until_ns);
-    atomic_store_explicit(&scheduler->manual_ns, until_ns, memory_order_relaxed);
+    run_for(scheduler, delta_ns);
     return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
 }
 
-int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
+int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock clock,
+                            int64_t time_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    const struct htw__clock *set = htw__clock_for(scheduler, clock);
+    if (htw__is_manual(scheduler) && set == NULL)
+        return -EINVAL;
     int error = begin_manual(scheduler, time_ns);
     if (error != 0)
         return error;
     struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
-    atomic_store_explicit(&scheduler->manual_ns, time_ns, memory_order_relaxed);
-    run_until(scheduler, time_ns);
+    atomic_store_explicit(&scheduler->manual_ns[set->name], time_ns, memory_order_relaxed);
+    run_for(scheduler, 0);
     return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
+}
+
+int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
+    return htw_scheduler_set_clock(scheduler, HTW_CLOCK_DEFAULT, time_ns);
 }

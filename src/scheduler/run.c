@@ -58,13 +58,13 @@ struct start {
 /* For a queued timer that is not run now: it was cancelled or rescheduled, its group was paused, or
    the batch was abandoned. It is freed or becomes pending again. Under the lock. */
 static void put_back(struct htw__shard *shard, struct htw__record *record, uint64_t status,
-                     bool *ret_wake) {
+                     unsigned *ret_wake) {
     if (htw__status_state(status) != HTW__QUEUED) {
         htw__shard_free_record(shard, record); /* it was cancelled */
         return;
     }
-    struct htw__attributes *attributes = status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL;
-    int64_t now_ns = htw__now_ns(shard->scheduler);
+    struct htw__attributes *attributes = htw__attributes_of(record, status);
+    int64_t now_ns = htw__clockwork_now_ns(htw__clockwork_of(shard, attributes));
     htw__status_set(record, htw__status_in(status, HTW__PENDING, status & HTW__HAS_ATTRIBUTES));
     htw__attributes_resume(record, attributes, now_ns);
     htw__attributes_arm(shard, record, attributes, now_ns, ret_wake);
@@ -75,11 +75,11 @@ static bool is_to_run(uint64_t status) {
 }
 
 /* Counts a run, at the step to RUNNING: a thread that sees the step under the lock of the shard
-   sees the count. */
-static inline __attribute__((always_inline)) void count_start(struct pass *pass,
-                                                              struct htw_expiration *expiration) {
+   sees the count. `now_ns` is a time of the timer's clock. */
+static inline __attribute__((always_inline)) void
+count_start(const struct pass *pass, struct htw_expiration *expiration, int64_t now_ns) {
     struct htw__run_stats *run_stats = pass->run_stats;
-    expiration->late_ns = htw__late_ns(pass->now_ns, expiration->deadline_ns);
+    expiration->late_ns = htw__late_ns(now_ns, expiration->deadline_ns);
     lock_counters(run_stats);
     if (expiration->late_ns > expiration->scheduler->late_threshold_ns)
         htw__counter_add(&run_stats->late, 1);
@@ -99,8 +99,15 @@ static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t 
         start->expiration.deadline_ns = htw__deadline_peek(record);
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__RUNNING, 0)));
     start->arg = record->arg;
-    count_start(pass, &start->expiration);
+    start->expiration.clock = pass->shard->scheduler->clock->name;
+    count_start(pass, &start->expiration, pass->now_ns);
     return true;
+}
+
+/* The present time of a timer's clock, where that of the own clock is known: each thread reads it
+   once between two callbacks. */
+static int64_t now_of(const struct pass *pass, const struct htw__clockwork *clockwork) {
+    return clockwork == &pass->shard->own ? pass->now_ns : htw__clockwork_now_ns(clockwork);
 }
 
 /* A timer with attributes starts under the lock: a pause of its group, or a new timer with its key,
@@ -113,11 +120,12 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
     start->repeats = attributes->period_ns > 0;
     start->arg = attributes->arg;
     start->expiration.deadline_ns = record->deadline_ns;
+    start->expiration.clock = attributes->clockwork->clock->name;
     start->expiration.missed = attributes->missed;
     attributes->missed = 0;
     if (!start->repeats)
         htw__attributes_remove_key(pass->shard, attributes);
-    count_start(pass, &start->expiration);
+    count_start(pass, &start->expiration, now_of(pass, attributes->clockwork));
 }
 
 /* True: the timer is RUNNING, and this thread must run its callback. */
@@ -126,7 +134,7 @@ static bool begin(struct pass *pass, struct htw__record *record, struct start *s
     uint64_t status = htw__status_of(record);
     if (!(status & HTW__HAS_ATTRIBUTES) && begin_plain(pass, record, status, start))
         return true;
-    bool wake = false;
+    unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
     status = htw__status_of(record);
     bool runs = (status & HTW__HAS_ATTRIBUTES) && is_to_run(status);
@@ -135,8 +143,8 @@ static bool begin(struct pass *pass, struct htw__record *record, struct start *s
     else
         put_back(shard, record, status, &wake);
     htw__lock_release(&shard->lock);
-    if (wake)
-        htw__shard_wake(shard);
+    if (wake != 0)
+        htw__shard_wake(shard, wake);
     return runs;
 }
 
@@ -178,23 +186,25 @@ static uint64_t plan_next_run(struct htw__attributes *attributes, int64_t *deadl
 static void end_under_lock(struct pass *pass, struct htw__record *record) {
     struct htw__shard *shard = pass->shard;
     struct htw_scheduler *scheduler = shard->scheduler;
-    bool wake = false;
+    unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
     uint64_t status = htw__status_of(record);
-    struct htw__attributes *attributes = status & HTW__HAS_ATTRIBUTES ? record->attributes : NULL;
+    struct htw__attributes *attributes = htw__attributes_of(record, status);
+    const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     bool repeats = attributes != NULL && attributes->period_ns > 0;
     bool again = !(status & HTW__CANCEL) && ((status & HTW__REARM) || repeats);
     struct htw__timer_end ended = { .attributes = NULL };
     if (again) {
+        /* A timer that was moved may be due later than at the end of the callback. */
+        int64_t now_ns =
+            status & HTW__REARM ? htw__clockwork_now_ns(clockwork) : now_of(pass, clockwork);
         uint64_t missed =
-            status & HTW__REARM ? 0 : plan_next_run(attributes, &record->deadline_ns, pass->now_ns);
+            status & HTW__REARM ? 0 : plan_next_run(attributes, &record->deadline_ns, now_ns);
         lock_counters(pass->run_stats);
         htw__counter_add(&pass->run_stats->missed, missed);
         htw__counter_add(&pass->run_stats->rearmed, 1);
         unlock_counters(pass->run_stats);
         htw__status_set(record, htw__status_in(status, HTW__PENDING, status & HTW__HAS_ATTRIBUTES));
-        /* Another thread may have moved it to an instant after the end of the callback. */
-        int64_t now_ns = status & HTW__REARM ? htw__now_ns(scheduler) : pass->now_ns;
         htw__attributes_arm(shard, record, attributes, now_ns, &wake);
     } else {
         htw__attributes_detach(shard, record, attributes != NULL, &ended);
@@ -206,8 +216,8 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
                                                HTW__CANCEL | (unsigned)(status & HTW__AWAITED)));
     }
     htw__lock_release(&shard->lock);
-    if (wake)
-        htw__shard_wake(shard);
+    if (wake != 0)
+        htw__shard_wake(shard, wake);
     if (again)
         return;
     htw__timer_end_release(scheduler, &ended);
@@ -298,12 +308,12 @@ static __attribute__((noinline)) void end_unwound_run(struct pass *pass) {
     struct htw__record *record;
     end_run(pass);
     while (!htw__is_ending(shard->scheduler) && (record = htw__batch_next(pass->batch)) != NULL) {
-        bool wake = false;
+        unsigned wake = 0;
         htw__lock_acquire(&shard->lock);
         put_back(shard, record, htw__status_of(record), &wake);
         htw__lock_release(&shard->lock);
-        if (wake)
-            htw__shard_wake(shard);
+        if (wake != 0)
+            htw__shard_wake(shard, wake);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schedule.c - the calls that arm a timer: range of ticks (slack), shard, key. */
+/* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
 #include "cancel.h"
 #include "credit.h"
 #include "start.h"
@@ -23,9 +23,10 @@ static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t f
 }
 
 /* The same for delays. If the first is 0 or less, the present tick is in the range. */
-static struct plan plan_within(const struct htw_scheduler *scheduler, int64_t earliest_ns,
+static struct plan plan_within(const struct htw_scheduler *scheduler,
+                               const struct htw__clock *clock, int64_t earliest_ns,
                                int64_t latest_ns) {
-    int64_t now_ns = htw__now_ns(scheduler);
+    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
     int64_t to_ns = htw__after_ns(now_ns, latest_ns);
     if (earliest_ns <= 0)
         return (struct plan) { now_ns, htw__tick_at(scheduler, now_ns),
@@ -39,8 +40,9 @@ static struct plan plan_at(const struct htw_scheduler *scheduler, int64_t deadli
 }
 
 /* A delay of 0 or less is due at once, not at the next tick. */
-static struct plan plan_after(const struct htw_scheduler *scheduler, int64_t delay_ns) {
-    int64_t now_ns = htw__now_ns(scheduler);
+static struct plan plan_after(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
+                              int64_t delay_ns) {
+    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
     if (delay_ns <= 0)
         return (struct plan) { now_ns, 0, 0 };
     return plan_at(scheduler, htw__after_ns(now_ns, delay_ns));
@@ -62,13 +64,13 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
 }
 
 /* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
-static inline int arm(struct htw__shard *shard, struct htw__record *record, struct plan plan,
-                      bool *ret_wake) {
+static inline int arm(struct htw__clockwork *clockwork, struct htw__record *record,
+                      struct plan plan, unsigned *ret_wake) {
     record->deadline_ns = plan.deadline_ns;
     if (__builtin_expect(plan.earliest == plan.latest, true))
-        return htw__shard_arm_new(shard, record, plan.earliest, plan.deadline_ns, ret_wake);
-    int error = htw__shard_arm_within(shard, record, plan.earliest, plan.latest, ret_wake);
-    int64_t chosen_ns = htw__tick_ns(shard->scheduler, htw_timer_deadline(&record->timer));
+        return htw__clockwork_arm_new(clockwork, record, plan.earliest, plan.deadline_ns, ret_wake);
+    int error = htw__clockwork_arm_within(clockwork, record, plan.earliest, plan.latest, ret_wake);
+    int64_t chosen_ns = htw__tick_ns(clockwork->scheduler, htw_timer_deadline(&record->timer));
     if (record->deadline_ns < chosen_ns)
         record->deadline_ns = chosen_ns;
     return error;
@@ -86,7 +88,7 @@ static inline htw_handle begin(struct htw__shard *shard, struct htw__record *rec
 
 static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
                             void *arg, htw_handle *ret_handle, struct htw__record **ret_record,
-                            bool *ret_wake) {
+                            unsigned *ret_wake) {
     struct htw__record *record;
     uint32_t index;
     if (!htw__credit_acquire(shard)) {
@@ -99,7 +101,7 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     if (__builtin_expect(error == 0, true)) {
         record->callback = callback;
         record->arg = arg;
-        error = arm(shard, record, plan, ret_wake);
+        error = arm(&shard->own, record, plan, ret_wake);
         if (__builtin_expect(error == 0, true)) {
             *ret_handle = begin(shard, record, index, 0);
             *ret_record = record;
@@ -118,7 +120,7 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
     struct htw__record *record = NULL;
-    bool wake = false;
+    unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
     int error = arm_plain(shard, plan, callback, arg, &handle, &record, &wake);
     /* Before the shard is unlocked: the callback may read it. */
@@ -126,8 +128,8 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
         *ret_handle = handle;
     HTW__ANNOTATE_HAND_OVER(record);
     htw__lock_release(&shard->lock);
-    if (__builtin_expect(wake, false))
-        htw__shard_wake(shard);
+    if (__builtin_expect(wake != 0, false))
+        htw__clockwork_wake(&shard->own);
     return error;
 }
 
@@ -151,7 +153,7 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
     int error = prepare(scheduler, callback);
     if (error != 0)
         return error;
-    struct plan plan = plan_after(scheduler, delay_ns);
+    struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
     return schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle);
 }
 
@@ -171,8 +173,9 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
         error = -EINVAL;
     if (error != 0)
         return error;
-    return schedule_range(scheduler, plan_within(scheduler, earliest_ns, latest_ns), callback, arg,
-                          ret_handle);
+    return schedule_range(scheduler,
+                          plan_within(scheduler, scheduler->clock, earliest_ns, latest_ns),
+                          callback, arg, ret_handle);
 }
 
 /* ---- with attributes */
@@ -180,17 +183,18 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
     return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 &&
            spec->repeat >= HTW_REPEAT_SKIP && spec->repeat <= HTW_REPEAT_AFTER &&
-           spec->key_size <= UINT32_MAX &&
+           spec->key_size <= UINT32_MAX && htw__clock_for(scheduler, spec->clock) != NULL &&
            (spec->group == NULL || spec->group->scheduler == scheduler);
 }
 
-static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
+                           const struct htw_spec *spec) {
     bool has_range = spec->latest_ns > spec->when_ns;
     if (!has_range)
         return spec->absolute ? plan_at(scheduler, spec->when_ns)
-                              : plan_after(scheduler, spec->when_ns);
+                              : plan_after(scheduler, clock, spec->when_ns);
     return spec->absolute ? plan_between(scheduler, spec->when_ns, spec->latest_ns)
-                          : plan_within(scheduler, spec->when_ns, spec->latest_ns);
+                          : plan_within(scheduler, clock, spec->when_ns, spec->latest_ns);
 }
 
 /* Input and result of arming a timer. */
@@ -201,7 +205,7 @@ struct arming {
     htw_handle handle;
     struct htw__timer_end replaced; /* its handle is 0: none was replaced */
     struct htw__record *record;
-    bool wake;
+    unsigned wake; /* see htw__clockwork_arm_new() */
 };
 
 /* Whether a timer with a key releases a credit when it is cancelled. This does not change under the
@@ -242,7 +246,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     else if (!has_credit && !(old != NULL && frees_credit(old)))
         error = -EAGAIN;
     else
-        error = arm(shard, record, arming->plan, &arming->wake);
+        error = arm(attributes->clockwork, record, arming->plan, &arming->wake);
     if (error != 0) {
         htw__counter_add(&shard->refused, error == -EAGAIN);
         htw__shard_free_record(shard, record);
@@ -263,24 +267,29 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     if (spec->key != NULL)
         htw__attributes_insert_key(shard, attributes);
     if (attributes->group != NULL && attributes->group->paused)
-        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler),
+        htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(attributes->clockwork),
                             &arming->wake);
     return 0;
 }
 
 static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                                     htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
+    const struct htw__clock *clock = htw__clock_for(scheduler, spec->clock);
+    struct htw__clockwork *clockwork;
     uint64_t hash =
         spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    struct arming arming = { .spec = spec, .plan = plan_of(scheduler, spec) };
-    arming.attributes = htw__attributes_create(scheduler, spec, hash);
+    int error = htw__shard_clockwork(shard, clock, &clockwork);
+    if (error != 0)
+        return error;
+    struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
+    arming.attributes = htw__attributes_create(clockwork, spec, hash);
     if (arming.attributes == NULL)
         return -ENOMEM;
     htw__lock_acquire(&shard->lock);
-    int error = arm_with_attributes(shard, &arming);
+    error = arm_with_attributes(shard, &arming);
     if (error == 0 && ret_handle != NULL)
         *ret_handle = arming.handle;
     if (error == 0 && ret_replaced != NULL) {
@@ -290,8 +299,7 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     if (error == 0)
         HTW__ANNOTATE_HAND_OVER(arming.record);
     htw__lock_release(&shard->lock);
-    if (arming.wake)
-        htw__shard_wake(shard);
+    htw__shard_wake(shard, arming.wake);
     if (error != 0)
         htw__attributes_destroy(scheduler, arming.attributes);
     else if (arming.replaced.unexpired.handle != 0)
@@ -314,10 +322,10 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
         error = prepare(scheduler, spec->callback);
     if (error != 0)
         return error;
-    if (htw__attributes_are_needed(spec))
+    if (htw__attributes_are_needed(scheduler, spec))
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
-    error =
-        schedule_range(scheduler, plan_of(scheduler, spec), spec->callback, spec->arg, ret_handle);
+    error = schedule_range(scheduler, plan_of(scheduler, scheduler->clock, spec), spec->callback,
+                           spec->arg, ret_handle);
     if (error == 0 && ret_replaced != NULL)
         *ret_replaced = (struct htw_unexpired) { .handle = 0 };
     return error;

@@ -19,6 +19,13 @@ int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
     return htw__scheduler_refusal(scheduler) == 0 ? htw__now_ns(scheduler) : 0;
 }
 
+int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return 0;
+    const struct htw__clock *its = htw__clock_for(scheduler, clock);
+    return its == NULL ? 0 : htw__clock_now_ns(scheduler, its);
+}
+
 /* ---- options */
 
 static bool is_in_range(int64_t value, int64_t low, int64_t high) {
@@ -70,25 +77,13 @@ static void set_options(struct htw_scheduler *scheduler,
         scheduler->executor = *options->executor;
     snprintf(scheduler->thread_name, sizeof(scheduler->thread_name), "%s",
              options->thread_name == NULL ? "htw" : options->thread_name);
-    atomic_init(&scheduler->manual_ns, options->manual_start_ns);
+    for (unsigned i = 0; i < HTW__CLOCK_COUNT; i++)
+        atomic_init(&scheduler->manual_ns[i], options->manual_start_ns);
     atomic_init(&scheduler->credit, options->max_pending);
     scheduler->key_seed = htw__random_seed(scheduler);
 }
 
 /* ---- the parts */
-
-static int create_shards(struct htw_scheduler *scheduler) {
-    scheduler->shards =
-        htw__allocate(&scheduler->allocator, scheduler->shard_count * sizeof(*scheduler->shards));
-    if (scheduler->shards == NULL)
-        return -ENOMEM;
-    memset(scheduler->shards, 0, scheduler->shard_count * sizeof(*scheduler->shards));
-    uint64_t start = htw__tick_at(scheduler, htw__now_ns(scheduler));
-    int error = 0;
-    for (uint32_t i = 0; i < scheduler->shard_count && error == 0; i++)
-        error = htw__shard_init(&scheduler->shards[i], scheduler, i, start);
-    return error;
-}
 
 static int create_expirers(struct htw_scheduler *scheduler) {
     scheduler->expirers = htw__allocate(&scheduler->allocator,
@@ -99,17 +94,28 @@ static int create_expirers(struct htw_scheduler *scheduler) {
     int error = 0;
     for (unsigned i = 0; i < scheduler->expirer_count && error == 0; i++)
         error = htw__expirer_init(&scheduler->expirers[i], scheduler, i);
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        scheduler->shards[i].waker = &scheduler->expirers[i % scheduler->expirer_count].waker;
+    return error;
+}
+
+static int create_shards(struct htw_scheduler *scheduler) {
+    scheduler->shards =
+        htw__allocate(&scheduler->allocator, scheduler->shard_count * sizeof(*scheduler->shards));
+    if (scheduler->shards == NULL)
+        return -ENOMEM;
+    memset(scheduler->shards, 0, scheduler->shard_count * sizeof(*scheduler->shards));
+    int error = 0;
+    for (uint32_t i = 0; i < scheduler->shard_count && error == 0; i++)
+        error = htw__shard_init(&scheduler->shards[i], scheduler, i,
+                                &scheduler->expirers[i % scheduler->expirer_count].waker);
     return error;
 }
 
 static int create_parts(struct htw_scheduler *scheduler) {
     int error = htw__workers_init(scheduler);
     if (error == 0)
-        error = create_shards(scheduler);
-    if (error == 0)
         error = create_expirers(scheduler);
+    if (error == 0)
+        error = create_shards(scheduler);
     if (error != 0 || !scheduler->has_executor)
         return error;
     scheduler->executor_run_stats = htw__run_stats_create(scheduler);
@@ -159,6 +165,7 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     HTW__ANNOTATE_ATOMIC(&scheduler->threads_started, sizeof(scheduler->threads_started));
     HTW__ANNOTATE_ATOMIC(&scheduler->stopping, sizeof(scheduler->stopping));
     HTW__ANNOTATE_ATOMIC(&scheduler->manual_ns, sizeof(scheduler->manual_ns));
+    HTW__ANNOTATE_ATOMIC(&scheduler->clocks_in_use, sizeof(scheduler->clocks_in_use));
     HTW__ANNOTATE_ATOMIC(&scheduler->credit, sizeof(scheduler->credit));
     HTW__ANNOTATE_ALLOCATED(scheduler, sizeof(*scheduler));
     scheduler->allocator = *allocator;

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.h - a shard: a wheel, the records of its timers, and their lock; and handles, which name a
-   record by its shard. */
+/* shard.h - a shard: the wheels of its clockworks, the records of its timers, and their lock; and
+   handles, which name a record by its shard. */
 #ifndef HTW_SRC_SCHEDULER_SHARD_H
 #define HTW_SRC_SCHEDULER_SHARD_H
 
-#include "../base/assert.h"
 #include "../base/counter.h"
 #include "../base/cpu.h"
 #include "../base/key_table.h"
-#include "../base/lock.h"
-#include "clocks.h"
-#include "record.h"
-#include "state.h"
-#include "wake.h"
+#include "clockwork.h"
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
@@ -23,23 +18,20 @@ struct htw__shard {
     alignas(64) struct htw_scheduler *scheduler; /* this, the index and the waker are constant */
     struct htw__waker *waker;                    /* of the expirer that serves this shard */
     uint32_t index;
+    /* The clockworks of other clocks, by slot; NULL until a timer uses the clock. Any thread reads
+       them. */
+    struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT];
     struct htw__slab slab;
     alignas(64) struct htw__lock lock;
-    bool closed;                /* stopped: nothing is armed any more */
-    uint32_t stale_to_free;     /* index of the topmost record of a stack taken from `stale` */
-    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
-    _Atomic uint64_t wake_tick; /* the expirer must serve this shard by then; any thread reads it */
-    uint64_t fast_after_tick; /* a later timer needs neither alarm nor clock: see set_wake_tick() */
-    struct htw_wheel *wheel;
-    struct htw_wheel *previous; /* the clock was set back: timers move from here to `wheel` */
+    bool closed;               /* stopped: nothing is armed any more */
+    uint32_t stale_to_free;    /* index of the topmost record of a stack taken from `stale` */
+    struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
-    uint64_t clock_read_tick;             /* when the clock was last read under the lock */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
-    uint64_t demoted;                     /* by wheels that were destroyed */
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
@@ -49,8 +41,9 @@ struct htw__shard {
     alignas(64) _Atomic uint64_t stale;
 };
 
+/* `waker` is that of the expirer that serves the shard. */
 int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
-                    uint64_t start_tick);
+                    struct htw__waker *waker);
 
 /* No other thread is in a call. */
 void htw__shard_fini(struct htw__shard *shard);
@@ -124,54 +117,25 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
     htw__slab_free(&shard->slab, &record->cell);
 }
 
-/* ---- the wheel; under the lock */
+/* ---- clockworks */
 
-/* For a timer that has not moved to the new wheel yet. */
-static inline void htw__shard_disarm_previous(struct htw__shard *shard,
-                                              struct htw__record *record) {
-    if (__builtin_expect(shard->previous != NULL, false))
-        htw_wheel_cancel(shard->previous, &record->timer);
+/* The clockwork of a slot; NULL: there is none yet. Any thread. */
+static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *shard,
+                                                             uint32_t slot) {
+    return slot == 0 ? &shard->own
+                     : atomic_load_explicit(&shard->others[slot], memory_order_acquire);
 }
 
-/* htw__shard_arm_new() where the alarm may be set for later, or the deadline may be in the past. */
-int htw__shard_arm_near(struct htw__shard *shard, struct htw__record *record, uint64_t tick,
-                        int64_t deadline_ns, bool *ret_wake);
+/* The clockwork of a clock, created if there is none. Not under the lock. 0, -ENOMEM, -EMFILE,
+   -ENFILE or -ESHUTDOWN. */
+int htw__shard_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
+                         struct htw__clockwork **ret_clockwork);
 
-/*
- * Puts a record that is in no wheel into the wheel, for `tick`; or for now, if `deadline_ns`, which
- * was rounded up to that tick, is in the past. -ENOMEM: nothing has changed.
- *
- * Sets `*ret_wake` if the alarm may be set for later. Then the caller must call htw__shard_wake()
- * once, after it has unlocked the shard.
- */
-static inline int htw__shard_arm_new(struct htw__shard *shard, struct htw__record *record,
-                                     uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    if (__builtin_expect(tick <= shard->fast_after_tick, false))
-        return htw__shard_arm_near(shard, record, tick, deadline_ns, ret_wake);
-    return htw_wheel_schedule(shard->wheel, &record->timer, tick);
-}
+/* Sets the alarm of the expirer for each slot of a set: see htw__clockwork_arm_new(). Not under the
+   lock. */
+void htw__shard_wake(struct htw__shard *shard, unsigned slots);
 
-/* The same; the record may be in the wheel. */
-static inline int htw__shard_arm(struct htw__shard *shard, struct htw__record *record,
-                                 uint64_t tick, int64_t deadline_ns, bool *ret_wake) {
-    htw__shard_disarm_previous(shard, record);
-    return htw__shard_arm_new(shard, record, tick, deadline_ns, ret_wake);
-}
-
-/* The same, for any tick of a range: the slack of the timer. The wheel chooses. */
-int htw__shard_arm_within(struct htw__shard *shard, struct htw__record *record, uint64_t earliest,
-                          uint64_t latest, bool *ret_wake);
-
-/* The same for the record's deadline_ns. Cannot fail: if the wheel cannot grow, the record is armed
-   for as late as possible, and armed again then. */
-void htw__shard_arm_always(struct htw__shard *shard, struct htw__record *record, int64_t now_ns,
-                           bool *ret_wake);
-
-/* Takes a record out of the wheel. */
-static inline void htw__shard_disarm(struct htw__shard *shard, struct htw__record *record) {
-    if (__builtin_expect(!htw_wheel_cancel(shard->wheel, &record->timer), false))
-        htw__shard_disarm_previous(shard, record);
-}
+/* ---- stale records; under the lock */
 
 /* Frees up to HTW__SLICE stale records. False: there was none. */
 bool htw__shard_reclaim(struct htw__shard *shard);
@@ -182,14 +146,6 @@ static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
 }
 
 /* ---- without the lock */
-
-/* Sets the alarm of the expirer: once for each time that `*ret_wake` was set. */
-void htw__shard_wake(struct htw__shard *shard);
-
-/* Takes up to `max` timers that are due at `now_ns` into the batch, as QUEUED and in order; `max`
-   is at most HTW__SLICE. Returns whether more may be due; if not, wake_tick is up to date. */
-bool htw__shard_collect(struct htw__shard *shard, int64_t now_ns, struct htw__batch *batch,
-                        uint32_t max);
 
 /* Pushes a record on the stack of stale records. The caller has claimed it. `later` is the index
    of a record that was pushed some places before, as a hint for prefetching. */

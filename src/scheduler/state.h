@@ -4,9 +4,9 @@
  *
  * PARTS
  *
- * A scheduler is divided into SHARDS (shard.h). A shard is a wheel, the records of its timers, and
- * a lock. A thread arms on the shard of the CPU on which it runs, so that two threads rarely want
- * the same lock.
+ * A scheduler is divided into SHARDS (shard.h). A shard is a wheel for each clock that its timers
+ * use (CLOCKWORKS: clockwork.h), the records of its timers, and a lock. A thread arms on the shard
+ * of the CPU on which it runs, so that two threads rarely want the same lock.
  *
  * An EXPIRER (expirer.h) sleeps until the earliest deadline of its shards. It takes due timers from
  * the wheels in batches of 64. It hands the batches to WORKERS (work_queue.h, workers.h) or to the
@@ -14,7 +14,8 @@
  * thread of the user's takes the expirer's place (process.c).
  *
  * A timer is a RECORD of 64 bytes (record.h) in the slab of its shard. A timer with a period, a
- * key, a group or a release hook also has ATTRIBUTES (attributes.h), a second block of memory.
+ * key, a group, a release hook or another clock than the scheduler also has ATTRIBUTES
+ * (attributes.h), a second block of memory.
  *
  * THE LIFE OF A TIMER
  *
@@ -74,6 +75,9 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
+/* The values of enum htw_clock. */
+#define HTW__CLOCK_COUNT 5u
+
 struct htw__clock;
 struct htw__expirer;
 struct htw__run_stats;
@@ -84,9 +88,9 @@ struct htw_scheduler {
     struct htw__shard *shards;
     uint32_t shard_count;
     uint32_t index_bits, index_mask, shard_mask, generation_shift; /* of handles: shard.h */
-    unsigned fork_count;      /* htw__fork_count() at creation */
-    struct htw__divisor tick; /* its length in nanoseconds */
-    const struct htw__clock *clock;
+    unsigned fork_count;            /* htw__fork_count() at creation */
+    struct htw__divisor tick;       /* its length in nanoseconds */
+    const struct htw__clock *clock; /* its own; timers may have others */
     bool embedded;
     bool has_executor;
     uint32_t expirer_count, worker_count;
@@ -104,9 +108,10 @@ struct htw_scheduler {
     struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     char thread_name[16];
 
-    _Atomic bool threads_started;        /* or none is needed */
-    _Atomic bool stopping;               /* no callback starts any more */
-    _Atomic int64_t manual_ns;           /* manual time */
+    _Atomic bool threads_started;                /* or none is needed */
+    _Atomic bool stopping;                       /* no callback starts any more */
+    _Atomic int64_t manual_ns[HTW__CLOCK_COUNT]; /* manual time, of each clock */
+    _Atomic unsigned clocks_in_use; /* one bit for each clock but its own that a timer has had */
     alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */
     alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;

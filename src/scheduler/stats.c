@@ -49,6 +49,15 @@ static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel 
     stats->memory_bytes += own.memory_bytes;
 }
 
+static void add_clockwork(struct htw_scheduler_stats *stats,
+                          const struct htw__clockwork *clockwork) {
+    if (clockwork == NULL)
+        return;
+    stats->demoted += clockwork->demoted;
+    add_wheel(stats, clockwork->wheel);
+    add_wheel(stats, clockwork->previous);
+}
+
 static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats) {
     htw__lock_acquire(&shard->lock);
     stats->scheduled += htw__counter_read(&shard->scheduled);
@@ -56,9 +65,8 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
     stats->handed_back += htw__counter_read(&shard->handed_back);
     stats->refused += htw__counter_read(&shard->refused);
     stats->moved += htw__counter_read(&shard->moved);
-    stats->demoted += shard->demoted;
-    add_wheel(stats, shard->wheel);
-    add_wheel(stats, shard->previous);
+    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
+        add_clockwork(stats, htw__shard_clockwork_at(shard, slot));
     stats->memory_bytes += htw__slab_bytes(&shard->slab) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);

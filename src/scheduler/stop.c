@@ -50,10 +50,14 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
 static struct htw__record *drain_all(struct htw__shard *shard) {
     struct htw__record *list = NULL;
     drain_unstarted(shard, &list);
-    while (shard->previous != NULL && drain_slice(shard, shard->previous, &list))
-        ;
-    while (drain_slice(shard, shard->wheel, &list))
-        ;
+    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
+        const struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
+        while (clockwork != NULL && clockwork->previous != NULL &&
+               drain_slice(shard, clockwork->previous, &list))
+            ;
+        while (clockwork != NULL && drain_slice(shard, clockwork->wheel, &list))
+            ;
+    }
     return list;
 }
 
@@ -83,7 +87,11 @@ static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor
         record = next;
     }
     htw__lock_acquire(&shard->lock);
-    atomic_store_explicit(&shard->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
+    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
+        struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
+        if (clockwork != NULL)
+            atomic_store_explicit(&clockwork->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
+    }
     htw__lock_release(&shard->lock);
     htw__shard_clean_up(shard);
 }

@@ -18,7 +18,7 @@ struct sweep {
                   struct htw__timer_end *ret_ended);
     struct htw__timer_end ended[HTW__SLICE];
     uint32_t ended_count;
-    bool wake;
+    unsigned wake; /* see htw__clockwork_arm_new() */
 };
 
 /* Under the lock. */
@@ -118,11 +118,12 @@ static bool visit_pause(struct sweep *sweep, struct htw__record *record,
     uint64_t status = htw__status_of(record);
     if (attributes->paused)
         return false;
+    int64_t now_ns = htw__clockwork_now_ns(attributes->clockwork);
     if (htw__status_state(status) == HTW__PENDING) {
-        htw__attributes_arm(shard, record, attributes, htw__now_ns(shard->scheduler), &sweep->wake);
+        htw__attributes_arm(shard, record, attributes, now_ns, &sweep->wake);
     } else if (htw__status_state(status) == HTW__QUEUED) {
         htw__status_set(record, status | HTW__REARM); /* its runner makes it PENDING again */
-        htw__attributes_pause(record, attributes, htw__now_ns(shard->scheduler));
+        htw__attributes_pause(record, attributes, now_ns);
     }
     return false;
 }
@@ -130,15 +131,15 @@ static bool visit_pause(struct sweep *sweep, struct htw__record *record,
 static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__timer_end *ret_ended) {
     (void)ret_ended;
-    struct htw__shard *shard = sweep->group->shard;
     struct htw__attributes *attributes = record->attributes;
+    struct htw__clockwork *clockwork = attributes->clockwork;
     /* If the group was paused again meanwhile, the timer stays paused. */
     if (!attributes->paused || sweep->group->paused)
         return false;
-    int64_t now_ns = htw__now_ns(shard->scheduler);
+    int64_t now_ns = htw__clockwork_now_ns(clockwork);
     htw__attributes_resume(record, attributes, now_ns);
     if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
-        htw__shard_arm_always(shard, record, now_ns, &sweep->wake);
+        htw__clockwork_arm_always(clockwork, record, now_ns, &sweep->wake);
     return false;
 }
 
@@ -155,8 +156,7 @@ static void set_paused(struct htw_group *group, bool paused) {
         if (more)
             htw__lock_acquire(&shard->lock);
     }
-    if (sweep.wake)
-        htw__shard_wake(shard);
+    htw__shard_wake(shard, sweep.wake);
 }
 
 int htw_group_pause(struct htw_group *group) {

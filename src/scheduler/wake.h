@@ -22,8 +22,13 @@ struct htw__waker {
 int htw__waker_init(struct htw__waker *waker, const struct htw_scheduler *scheduler);
 void htw__waker_fini(struct htw__waker *waker);
 
-/* Wakes the expirer at an instant, unless it wakes up earlier. No lock is held. */
-void htw__wake_at(struct htw__waker *waker, int64_t at_ns);
+/* To be called before the expirer serves a timer of another clock than the scheduler's. From now on
+   the expirer also wakes up when the wall clock was set or the machine was suspended: then what
+   htw__wake_at() has converted is wrong. 0, -EMFILE, -ENFILE or -ENOMEM. */
+int htw__waker_add_clock(struct htw__waker *waker);
+
+/* Wakes the expirer at an instant of a clock, unless it wakes up earlier. No lock is held. */
+void htw__wake_at(struct htw__waker *waker, const struct htw__clock *clock, int64_t at_ns);
 
 /* Makes the expirer clean up within HTW__CLEANUP_DELAY_NS. No lock is held. */
 void htw__wake_for_cleanup(struct htw__waker *waker);

@@ -88,15 +88,16 @@ TEST(options_of_the_guide) {
 }
 
 TEST(time_points_of_the_guide) {
-    htw::scheduler monotonic;
-    htw::scheduler wall({ .clock = htw::clock::realtime });
+    htw::scheduler scheduler;
     auto callback = [] {};
-    htw::timer soon = monotonic.schedule_at(std::chrono::steady_clock::now() + 1h, callback);
-    htw::timer date = wall.schedule_at(std::chrono::system_clock::now() + 24h, callback);
+    htw::timer soon = scheduler.schedule_at(std::chrono::steady_clock::now() + 1h, callback);
+    htw::timer date = scheduler.schedule_at(std::chrono::system_clock::now() + 24h, callback);
+    htw::timer_options wall { .clock = htw::clock::realtime };
+    htw::timer later = scheduler.schedule(1h, wall, callback); // follows when the clock is set
     std::error_code error;
-    htw::timer wrong = wall.schedule_at(std::chrono::steady_clock::now(), callback, error);
+    htw::timer wrong = scheduler.schedule_at(htw::manual_clock::time_point(1h), callback, error);
     CHECK(error == std::errc::invalid_argument);
-    CHECK(soon && date && !wrong);
+    CHECK(soon && date && later && !wrong);
 }
 
 namespace {

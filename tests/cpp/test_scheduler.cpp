@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <string>
 #include <thread>
+#include <vector>
 
 TEST(empty_scheduler_reports_errors) {
     htw::scheduler scheduler(test::manual());
@@ -39,8 +40,7 @@ TEST(moved_scheduler_keeps_its_timers_and_hooks) {
     CHECK(runs == 1 && exceptions == 1);
     timer.reset();
     second = htw::scheduler(test::manual()); // the old one is destroyed
-    CHECK_FAILS(second.schedule_at(std::chrono::steady_clock::now(), [] {}),
-                std::errc::invalid_argument);
+    CHECK_FAILS(second.schedule_every(0s, [] {}), std::errc::invalid_argument);
     second.advance(1ms);
     CHECK(runs == 1 && second.now() == 1ms);
 }
@@ -93,8 +93,8 @@ TEST(errors_say_what_they_mean_in_htw) {
     CHECK(what == htw_strerror(-ESHUTDOWN));
 }
 
-TEST(time_points_of_the_right_clock_are_accepted) {
-    auto check = [](htw::clock clock, auto deadline, bool accepted) {
+TEST(time_points_are_of_the_clock_of_their_timer) {
+    auto check = [](htw::clock clock, htw::clock point_clock, auto deadline, bool accepted) {
         htw::scheduler_options options = test::manual();
         options.clock = clock;
         htw::scheduler scheduler(options);
@@ -106,18 +106,47 @@ TEST(time_points_of_the_right_clock_are_accepted) {
         if (accepted)
             CHECK(timer.deadline() == deadline.time_since_epoch());
         timer = scheduler.schedule(1s, [] {});
-        CHECK(accepted == (scheduler.reschedule_at(timer, deadline, error) == htw::outcome::moved));
-        CHECK(accepted == !error);
-        if (!accepted)
+        bool same = clock == point_clock;
+        CHECK(same == (scheduler.reschedule_at(timer, deadline, error) == htw::outcome::moved));
+        CHECK(same == !error);
+        if (!accepted) {
             CHECK_FAILS(scheduler.schedule_at(deadline, [] {}), std::errc::invalid_argument);
+            return;
+        }
+        htw::timer_options other;
+        other.clock = point_clock;
+        timer = scheduler.schedule(1s, other, [] {});
+        CHECK(scheduler.reschedule_at(timer, deadline) == htw::outcome::moved);
+        CHECK(timer.deadline() == deadline.time_since_epoch());
+        CHECK(scheduler.now(point_clock) <= deadline.time_since_epoch());
+        timer = scheduler.schedule_at(deadline, other, [] {});
+        other.clock =
+            point_clock == htw::clock::realtime ? htw::clock::monotonic : htw::clock::realtime;
+        CHECK_FAILS(scheduler.schedule_at(deadline, other, [] {}), std::errc::invalid_argument);
     };
     for (htw::clock clock : { htw::clock::monotonic, htw::clock::boottime, htw::clock::realtime,
                               htw::clock::manual }) {
-        check(clock, std::chrono::steady_clock::now() + 1h, clock == htw::clock::monotonic);
-        check(clock, std::chrono::system_clock::now() + 1h, clock == htw::clock::realtime);
-        check(clock, htw::boottime_clock::now() + 1h, clock == htw::clock::boottime);
-        check(clock, htw::manual_clock::time_point(1h), clock == htw::clock::manual);
+        bool manual = clock == htw::clock::manual;
+        check(clock, htw::clock::monotonic, std::chrono::steady_clock::now() + 1h, true);
+        check(clock, htw::clock::realtime, std::chrono::system_clock::now() + 1h, true);
+        check(clock, htw::clock::boottime, htw::boottime_clock::now() + 1h, true);
+        check(clock, htw::clock::manual, htw::manual_clock::time_point(1h), manual);
     }
+}
+
+TEST(each_clock_of_a_manual_scheduler_is_set_by_its_time_points) {
+    htw::scheduler scheduler(test::manual());
+    std::vector<htw::clock> ran;
+    auto note = [&ran](const htw::expiration &expiration) { ran.push_back(expiration.clock()); };
+    auto noon = std::chrono::system_clock::time_point(1700000000s);
+    htw::timer date = scheduler.schedule_at(noon, note);
+    htw::timer own = scheduler.schedule(5ms, note);
+    htw::timer steady = scheduler.schedule_at(std::chrono::steady_clock::time_point(6ms), note);
+    scheduler.set_time(noon - 2ms);
+    CHECK(ran.empty() && scheduler.now() == 0ms);
+    CHECK(scheduler.now(htw::clock::realtime) == noon.time_since_epoch() - 2ms);
+    scheduler.advance(10ms);
+    CHECK((ran == std::vector { htw::clock::realtime, htw::clock::manual, htw::clock::monotonic }));
 }
 
 /* The epochs of the clocks are those of the library. */

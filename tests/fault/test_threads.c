@@ -311,6 +311,92 @@ static void create_on_the_manual_clock_needs_no_timer(void **state) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
+/* ---- the first timer of another clock */
+
+static int schedule_by(struct htw_scheduler *scheduler, enum htw_clock clock, _Atomic int *runs,
+                       htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = count_run;
+    spec.arg = runs;
+    spec.clock = clock;
+    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
+}
+
+#ifndef HTW_PORTABLE
+static void other_clock_that_lacks_a_timer_answers_why(void **state) {
+    (void)state;
+    static const int errors[] = { EMFILE, ENFILE, ENOMEM };
+    for (int i = 0; i < 3; i++) {
+        struct htw_scheduler *scheduler;
+        struct htw_scheduler_options options = options_of(1, 1);
+        struct failing_allocator memory;
+        _Atomic int runs = 0;
+        htw_handle handle = 77;
+        failing_allocator_init(&memory);
+        options.allocator = &memory.allocator;
+        options.shards = 1;
+        options.workers = 0;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        timer_error = errors[i];
+        atomic_store(&timers_left, 0);
+        size_t blocks = memory.live_blocks;
+        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, &handle), -errors[i]);
+        assert_int_equal(handle, 77);
+        assert_int_equal(htw_pending(scheduler), 0);
+        assert_int_equal(memory.live_blocks, blocks);
+        assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+        wait_for(&runs, 1);
+        unsigned files = entries_of("/proc/self/fd");
+        atomic_store(&timers_left, -1);
+        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
+        wait_for(&runs, 2);
+        assert_int_equal(entries_of("/proc/self/fd"), files); /* one timer, as before */
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        assert_int_equal(memory.live_blocks, 0);
+        failing_allocator_fini(&memory);
+    }
+}
+
+/* Where there is a timer of the wall clock already. */
+static void other_clock_needs_no_more_timers_where_one_watches_the_wall(void **state) {
+    (void)state;
+    for (int embedded = 0; embedded < 2; embedded++) {
+        struct htw_scheduler *scheduler;
+        struct htw_scheduler_options options = options_of(1, 0);
+        _Atomic int runs = 0;
+        options.clock = embedded ? HTW_CLOCK_MONOTONIC : HTW_CLOCK_REALTIME;
+        options.embedded = embedded;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        atomic_store(&timers_left, 0);
+        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_BOOTTIME, &runs, NULL), 0);
+        while (atomic_load(&runs) == 0)
+            if (embedded)
+                assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
+            else
+                sched_yield();
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        atomic_store(&timers_left, -1);
+    }
+}
+#endif
+
+static void other_clock_that_lacks_a_thread_answers_enomem(void **state) {
+    (void)state;
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = options_of(1, 1);
+    _Atomic int runs = 0;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    for (int left = 0; left < 2; left++) {
+        atomic_store(&threads_left, left);
+        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), -ENOMEM);
+        assert_int_equal(htw_pending(scheduler), 0);
+    }
+    atomic_store(&threads_left, -1);
+    assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
+    wait_for(&runs, 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, relent, relent)
 
 int main(void) {
@@ -325,6 +411,11 @@ int main(void) {
 #endif
         CASE(create_embedded_that_lacks_a_timer_returns_the_error),
         CASE(create_on_the_manual_clock_needs_no_timer),
+#ifndef HTW_PORTABLE
+        CASE(other_clock_that_lacks_a_timer_answers_why),
+        CASE(other_clock_needs_no_more_timers_where_one_watches_the_wall),
+#endif
+        CASE(other_clock_that_lacks_a_thread_answers_enomem),
     };
     return cmocka_run_group_tests(tests, count_tasks, NULL);
 }

@@ -34,6 +34,7 @@ static struct htw_spec some_spec(struct scene *scene, struct random_source *rand
     spec.key_size = sizeof(*key);
     spec.group = *key % 2 == 0 ? scene->group : NULL;
     spec.keep_existing = random_one_in(random, 8);
+    spec.clock = stress_some_clock(random);
     return spec;
 }
 

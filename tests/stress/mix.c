@@ -97,6 +97,7 @@ static void schedule(struct mix *mix, struct stress_thread *thread) {
         spec.arg = item;
         spec.when_ns = delay_ns;
         spec.release = stress_item_hook;
+        spec.clock = stress_some_clock(&thread->random);
         result = htw_schedule_spec(mix->scheduler, &spec, &handle, NULL);
     } else {
         result = htw_schedule(mix->scheduler, delay_ns, expired, item, &handle);

@@ -102,6 +102,9 @@ void stress_items_reset(void);
 /* Creates one; fails if that fails. */
 struct htw_scheduler *stress_create(const struct htw_scheduler_options *options);
 
+/* A clock for a timer; often that of the scheduler. */
+enum htw_clock stress_some_clock(struct random_source *random);
+
 /* Checks the argument of a callback. */
 void stress_check_firing(const struct htw_expiration *expiration);
 

@@ -48,12 +48,15 @@ _OUTCOMES = tuple(Outcome)
 
 
 class Clock(enum.IntEnum):
-    """The clock of a scheduler."""
+    """The clock of a scheduler, or of one of its timers."""
 
-    MONOTONIC = 0  #: never set; stops while the machine is suspended
-    BOOTTIME = 1  #: never set; continues while the machine is suspended
-    REALTIME = 2  #: the wall clock, in time since 1970; deadlines follow when it is set
-    MANUAL = 3  #: changes only in ``advance()`` and ``set_time()``: for tests
+    DEFAULT = 0  #: of a scheduler: MONOTONIC; of a timer: that of its scheduler
+    MONOTONIC = 1  #: never set; stops while the machine is suspended
+    BOOTTIME = 2  #: never set; continues while the machine is suspended
+    REALTIME = 3  #: the wall clock, in time since 1970; deadlines follow when it is set
+    #: changes only in ``advance()`` and ``set_time()``: for tests; then the other clocks of timers
+    #: are manual, too
+    MANUAL = 4
 
 
 class Repeat(enum.IntEnum):
@@ -164,7 +167,7 @@ class Timer(Bound):
                                                   limit_ns(delay_ns))))
 
     def reschedule_at(self, deadline: float) -> Outcome:
-        """As reschedule(), with a deadline of the scheduler's clock."""
+        """As reschedule(), with a deadline of the timer's clock."""
         return self.reschedule_at_ns(to_ns(deadline))
 
     def reschedule_at_ns(self, deadline_ns: int) -> Outcome:
@@ -193,7 +196,7 @@ class Timer(Bound):
 
     @property
     def deadline_ns(self) -> Optional[int]:
-        """The deadline in nanoseconds of the scheduler's clock; None if the timer has ended."""
+        """The deadline in nanoseconds of the timer's clock; None if the timer has ended."""
         deadline = ffi.new("int64_t *")
         if lib.htw_deadline(self._scheduler._pointer, self._handle, deadline) != 0:
             return None
@@ -204,6 +207,12 @@ class Timer(Bound):
         """As deadline_ns, in seconds."""
         deadline_ns = self.deadline_ns
         return None if deadline_ns is None else to_seconds(deadline_ns)
+
+    @property
+    def clock(self) -> Optional[Clock]:
+        """The clock of the timer; None if the timer has ended."""
+        clock = lib.htw_clock_of(self._scheduler._pointer, self._handle)
+        return None if clock <= 0 else Clock(clock)
 
     @property
     def run_deadline_ns(self) -> int:
@@ -356,7 +365,7 @@ class Scheduler(Bound):
     _closed = True  # until there is one
 
     def __init__(self, *, tick: float = 0.001, workers: int = 2, expirers: int = 0,
-                 shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.MONOTONIC,
+                 shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.DEFAULT,
                  embedded: bool = False, start_threads: bool = False, max_pending: int = 0,
                  timer_slack: float = 0, late_threshold: float = 0, manual_start: float = 0,
                  thread_name: Optional[str] = None,
@@ -451,20 +460,20 @@ class Scheduler(Bound):
 
     # ---- time
 
-    def now_ns(self) -> int:
-        """The time of the scheduler's clock, in nanoseconds."""
-        return int(lib.htw_scheduler_now(self._pointer))
+    def now_ns(self, clock: Clock = Clock.DEFAULT) -> int:
+        """The time of the scheduler's clock, or of another one of its timers, in nanoseconds."""
+        return int(lib.py_now_by(self._pointer, clock))
 
-    def now(self) -> float:
-        """The time of the scheduler's clock, in seconds."""
-        return self.now_ns() / 1e9
+    def now(self, clock: Clock = Clock.DEFAULT) -> float:
+        """The time of the scheduler's clock, or of another one of its timers, in seconds."""
+        return self.now_ns(clock) / 1e9
 
     # ---- scheduling
 
     def schedule(self, delay: float, callback: Callable[..., object], *args: Any,
                  latest: Optional[float] = None, key: Optional[Key] = None,
                  keep_existing: bool = False, group: Optional[Group] = None,
-                 pass_timer: bool = False) -> Timer:
+                 pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
         """Calls ``callback(*args)`` once, `delay` seconds from now; never early.
 
         ``latest``
@@ -477,46 +486,51 @@ class Scheduler(Bound):
             the group of the timer.
         ``pass_timer``
             call ``callback(timer, *args)``.
+        ``clock``
+            the clock of the timer, if it is another than that of the scheduler.
 
         A delay of 0 or less means now, but never inside this call; ``math.inf`` means never, until
         the timer is rescheduled.
         """
         return self.schedule_ns(to_ns(delay), callback, *args,
                                 latest_ns=None if latest is None else to_ns(latest), key=key,
-                                keep_existing=keep_existing, group=group, pass_timer=pass_timer)
+                                keep_existing=keep_existing, group=group, pass_timer=pass_timer,
+                                clock=clock)
 
     def schedule_ns(self, delay_ns: int, callback: Callable[..., object], *args: Any,
                     latest_ns: Optional[int] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False) -> Timer:
+                    pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule(), in nanoseconds."""
         return self._start(delay_ns, latest_ns, False, 0, 0, callback, args, key, keep_existing,
-                           group, pass_timer)
+                           group, clock, pass_timer)
 
     def schedule_at(self, deadline: float, callback: Callable[..., object], *args: Any,
                     latest: Optional[float] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False) -> Timer:
-        """As schedule(), with deadlines of the scheduler's clock in seconds, as now() returns.
+                    pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
+        """As schedule(), with deadlines of the timer's clock in seconds, as now(clock) returns.
 
         A float has about 200 ns at the present time of Clock.REALTIME: schedule_at_ns() is exact.
         """
         return self.schedule_at_ns(to_ns(deadline), callback, *args,
                                    latest_ns=None if latest is None else to_ns(latest), key=key,
-                                   keep_existing=keep_existing, group=group, pass_timer=pass_timer)
+                                   keep_existing=keep_existing, group=group, pass_timer=pass_timer,
+                                   clock=clock)
 
     def schedule_at_ns(self, deadline_ns: int, callback: Callable[..., object], *args: Any,
                        latest_ns: Optional[int] = None, key: Optional[Key] = None,
                        keep_existing: bool = False, group: Optional[Group] = None,
-                       pass_timer: bool = False) -> Timer:
+                       pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule_at(), in nanoseconds."""
         return self._start(deadline_ns, latest_ns, True, 0, 0, callback, args, key, keep_existing,
-                           group, pass_timer)
+                           group, clock, pass_timer)
 
     def repeat(self, period: float, callback: Callable[..., object], *args: Any,
                first: Optional[float] = None, policy: Repeat = Repeat.SKIP,
                key: Optional[Key] = None, keep_existing: bool = False,
-               group: Optional[Group] = None, pass_timer: bool = False) -> Timer:
+               group: Optional[Group] = None, pass_timer: bool = False,
+               clock: Clock = Clock.DEFAULT) -> Timer:
         """Calls ``callback(*args)`` every `period` seconds until the timer is cancelled.
 
         ``first``
@@ -529,21 +543,23 @@ class Scheduler(Bound):
         return self.repeat_ns(to_ns(period), callback, *args,
                               first_ns=None if first is None else to_ns(first), policy=policy,
                               key=key, keep_existing=keep_existing, group=group,
-                              pass_timer=pass_timer)
+                              pass_timer=pass_timer, clock=clock)
 
     def repeat_ns(self, period_ns: int, callback: Callable[..., object], *args: Any,
                   first_ns: Optional[int] = None, policy: Repeat = Repeat.SKIP,
                   key: Optional[Key] = None, keep_existing: bool = False,
-                  group: Optional[Group] = None, pass_timer: bool = False) -> Timer:
+                  group: Optional[Group] = None, pass_timer: bool = False,
+                  clock: Clock = Clock.DEFAULT) -> Timer:
         """As repeat(), in nanoseconds."""
         if period_ns <= 0:
             raise ValueError("the period must be more than 0")
         return self._start(period_ns if first_ns is None else first_ns, None, False, period_ns,
-                           Repeat(policy).value, callback, args, key, keep_existing, group, pass_timer)
+                           Repeat(policy).value, callback, args, key, keep_existing, group, clock,
+                           pass_timer)
 
     def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
-               key: Optional[Key], keep_existing: bool, group: Optional[Group],
+               key: Optional[Key], keep_existing: bool, group: Optional[Group], clock: Clock,
                pass_timer: bool) -> Timer:
         if not callable(callback):
             raise TypeError(f"the callback {callback!r} is not callable")
@@ -551,12 +567,13 @@ class Scheduler(Bound):
             raise TypeError(f"{group!r} is not a Group")
         when_ns = limit_ns(to_index(when_ns))
         is_plain = key is None and group is None and latest_ns is None and not absolute \
-            and not period_ns
+            and not period_ns and clock == 0
         if not is_plain:
             latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
             if latest_ns < when_ns:
                 raise ValueError("the latest time is earlier than the first")
             period_ns = limit_ns(to_index(period_ns))
+            clock = clock and Clock(clock)
             key_bytes = b"" if key is None else to_bytes(key)
             group_pointer = ffi.NULL if group is None else group._pointer
         timer = Timer(self, group, callback, args, pass_timer)
@@ -569,7 +586,7 @@ class Scheduler(Bound):
         else:
             handle = lib.py_schedule_spec(self._pointer, when_ns, latest_ns, absolute, period_ns,
                                           repeat, key_bytes, len(key_bytes), key is not None,
-                                          bool(keep_existing), group_pointer, reference)
+                                          bool(keep_existing), group_pointer, clock, reference)
         if handle == 0:
             number = ffi.errno
             _end(timer)
@@ -622,13 +639,13 @@ class Scheduler(Bound):
         """As advance(), in nanoseconds."""
         checked(drive(lib.htw_scheduler_advance, self._pointer, limit_ns(nanoseconds)))
 
-    def set_time(self, time: float) -> None:
-        """Sets the manual clock in one step, forward or back."""
-        self.set_time_ns(to_ns(time))
+    def set_time(self, time: float, clock: Clock = Clock.DEFAULT) -> None:
+        """Sets the manual clock in one step, forward or back; or another one of the timers."""
+        self.set_time_ns(to_ns(time), clock)
 
-    def set_time_ns(self, time_ns: int) -> None:
+    def set_time_ns(self, time_ns: int, clock: Clock = Clock.DEFAULT) -> None:
         """As set_time(), in nanoseconds."""
-        checked(drive(lib.htw_scheduler_set_time, self._pointer, limit_ns(time_ns)))
+        checked(drive(lib.py_set_clock, self._pointer, Clock(clock), limit_ns(time_ns)))
 
     # ---- statistics
 

@@ -6,6 +6,7 @@ typedef uint64_t htw_handle;
 
 #define HTW_TICK_NS_MIN ...
 #define HTW_TICK_NS_MAX ...
+#define HTW_CLOCK_DEFAULT ...
 #define HTW_CLOCK_MONOTONIC ...
 #define HTW_CLOCK_BOOTTIME ...
 #define HTW_CLOCK_REALTIME ...
@@ -136,12 +137,12 @@ int py_scheduler_create(struct htw_scheduler **ret_scheduler, struct htw_schedul
                         int clock);
 int py_scheduler_stop(struct htw_scheduler *scheduler, void *list);
 int htw_scheduler_destroy(struct htw_scheduler *scheduler);
-int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
+int64_t py_now_by(const struct htw_scheduler *scheduler, int clock);
 htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *object);
 htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns, int64_t latest_ns,
                             bool absolute, int64_t period_ns, int repeat, const char *key,
                             size_t key_size, bool has_key, bool keep_existing,
-                            struct htw_group *group, void *object);
+                            struct htw_group *group, int clock, void *object);
 int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 int py_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const char *key,
@@ -153,6 +154,7 @@ int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_
 int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns);
 bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns);
+int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle);
 uint64_t htw_pending(const struct htw_scheduler *scheduler);
 int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
 void htw_group_destroy(struct htw_group *group);
@@ -164,7 +166,7 @@ int htw_scheduler_fd(struct htw_scheduler *scheduler);
 int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count);
 int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
-int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);
+int py_set_clock(struct htw_scheduler *scheduler, int clock, int64_t time_ns);
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
 int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats);
 char *py_scheduler_prometheus(struct htw_scheduler *scheduler);

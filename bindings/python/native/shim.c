@@ -114,6 +114,14 @@ static int py_scheduler_create(struct htw_scheduler **ret_scheduler,
     return htw_scheduler_create(ret_scheduler, options);
 }
 
+static int64_t py_now_by(const struct htw_scheduler *scheduler, int clock) {
+    return htw_scheduler_now_by(scheduler, (enum htw_clock)clock);
+}
+
+static int py_set_clock(struct htw_scheduler *scheduler, int clock, int64_t time_ns) {
+    return htw_scheduler_set_clock(scheduler, (enum htw_clock)clock, time_ns);
+}
+
 static int py_scheduler_stop(struct htw_scheduler *scheduler, void *list) {
     return htw_scheduler_stop(scheduler, hand_back, list);
 }
@@ -141,7 +149,8 @@ static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, 
 static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns,
                                    int64_t latest_ns, _Bool absolute, int64_t period_ns, int repeat,
                                    const char *key, size_t key_size, _Bool has_key,
-                                   _Bool keep_existing, struct htw_group *group, void *object) {
+                                   _Bool keep_existing, struct htw_group *group, int clock,
+                                   void *object) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = object;
@@ -154,6 +163,7 @@ static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when
     spec.key_size = has_key ? key_size : 0;
     spec.keep_existing = keep_existing;
     spec.group = group;
+    spec.clock = (enum htw_clock)clock;
     spec.release = py_ended;
     return schedule(scheduler, &spec);
 }

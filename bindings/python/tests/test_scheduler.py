@@ -273,6 +273,29 @@ def test_statistics_balance(manual):
     assert "htw_" in text and text.endswith("\n")
 
 
+def test_timer_of_another_clock_follows_that_clock(manual):
+    ran = []
+    noon = 1_700_000_000
+    manual.set_time(noon, Clock.REALTIME)
+    date = manual.schedule_at(noon + 60, ran.append, "date", clock=Clock.REALTIME)
+    every = manual.repeat(3600, ran.append, "hour", first=1, clock=Clock.REALTIME)
+    own = manual.schedule(5, ran.append, "own")
+    assert [timer.clock for timer in (date, every, own)] == [Clock.REALTIME, Clock.REALTIME, Clock.MANUAL]
+    assert date.deadline == noon + 60
+    manual.advance(2)
+    assert ran == ["hour"] and manual.now() == 2 and manual.now(Clock.REALTIME) == noon + 2
+    manual.set_time_ns((noon + 60) * 10**9, Clock.REALTIME)
+    assert ran == ["hour", "date"] and manual.now() == 2 and date.clock is None
+    assert every.reschedule(1) is htw.Outcome.MOVED
+    assert every.deadline == noon + 61
+    manual.advance(3)
+    assert ran == ["hour", "date", "hour", "own"]
+    with pytest.raises(ValueError):
+        manual.schedule(1, ran.append, clock=99)
+    with htw.Scheduler() as other, pytest.raises(ValueError):
+        other.schedule(1, ran.append, clock=Clock.MANUAL)
+
+
 def test_clock_reads_as_time_does():
     with htw.Scheduler(clock=Clock.REALTIME) as scheduler:
         assert abs(scheduler.now() - time.time()) < 5

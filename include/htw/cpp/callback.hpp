@@ -44,9 +44,14 @@ class expiration {
         return std::chrono::nanoseconds(native_->late_ns);
     }
 
-    /** The deadline of this run, since the epoch of the scheduler's clock. */
+    /** The deadline of this run, since the epoch of the timer's clock. */
     std::chrono::nanoseconds deadline() const noexcept {
         return std::chrono::nanoseconds(native_->deadline_ns);
+    }
+
+    /** The clock of the timer; not clock::by_default. */
+    htw::clock clock() const noexcept {
+        return static_cast<htw::clock>(native_->clock);
     }
 
     /** Periods skipped since the previous run (repeat::skip). */

@@ -106,6 +106,8 @@ struct timer_options {
     /** If a timer has the key: fail with std::errc::file_exists. Otherwise it is replaced. */
     bool keep_existing = false;
     htw::group *group = nullptr;
+    /** The clock of delays and periods. With a time point: the clock of that, or by_default. */
+    htw::clock clock = htw::clock::by_default;
 };
 
 /** The bytes of an object, as a key: of a number or a pointer, or of a struct without padding. */

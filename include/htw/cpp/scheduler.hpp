@@ -46,8 +46,7 @@ class scheduler {
     }
 
     scheduler(scheduler &&other) noexcept
-        : native_(std::exchange(other.native_, nullptr)), hooks_(std::move(other.hooks_)),
-          clock_(other.clock_) {
+        : native_(std::exchange(other.native_, nullptr)), hooks_(std::move(other.hooks_)) {
     }
 
     /** Destroys the scheduler that this object owned. */
@@ -55,7 +54,6 @@ class scheduler {
         scheduler moved(std::move(other));
         std::swap(native_, moved.native_);
         std::swap(hooks_, moved.hooks_);
-        std::swap(clock_, moved.clock_);
         return *this;
     }
 
@@ -100,8 +98,9 @@ class scheduler {
         return reported(relative(delay), options, std::forward<F>(callback), error);
     }
 
-    /** Schedules a callback at a time point of the scheduler's clock. Of another clock: EINVAL; of
-        one that no scheduler has: the compiler refuses it. */
+    /** Schedules a callback at a time point, of any clock: that is the clock of the timer. Of a
+        clock that timers of the scheduler cannot have: EINVAL; of one that no scheduler has: the
+        compiler refuses it. */
     template <class Clock, class Duration, class F>
     [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
                                     F &&callback) {
@@ -168,7 +167,7 @@ class scheduler {
         return awaitable(relative(delay), &error);
     }
 
-    /** `co_await scheduler.at(time_point)`, of the scheduler's clock, as schedule_at(). */
+    /** `co_await scheduler.at(time_point)`, of any clock, as schedule_at(). */
     template <class Clock, class Duration>
     sleep at(std::chrono::time_point<Clock, Duration> deadline) noexcept {
         return awaitable(absolute(deadline), nullptr);
@@ -182,7 +181,8 @@ class scheduler {
 
     /* ---- timers of this scheduler */
 
-    /** Gives a timer a new deadline; see htw_reschedule_at(). */
+    /** Gives a timer a new deadline, of the timer's clock (of another one: EINVAL); see
+        htw_reschedule_at(). */
     template <class Clock, class Duration>
     outcome reschedule_at(const timer &timer, std::chrono::time_point<Clock, Duration> deadline) {
         return static_cast<outcome>(detail::check(move_to(timer, absolute(deadline))));
@@ -233,9 +233,11 @@ class scheduler {
         return count;
     }
 
-    /** The time of the scheduler's clock, since its epoch. */
-    std::chrono::nanoseconds now() const noexcept {
-        return std::chrono::nanoseconds(htw_scheduler_now(native_));
+    /** The time of the scheduler's clock, or of another clock that its timers may have, since its
+        epoch. */
+    std::chrono::nanoseconds now(htw::clock clock = htw::clock::by_default) const noexcept {
+        return std::chrono::nanoseconds(
+            htw_scheduler_now_by(native_, static_cast<htw_clock>(clock)));
     }
 
     /** The statistics; see htw_scheduler_get_stats(). Throws on failure. */
@@ -297,9 +299,13 @@ class scheduler {
         detail::check(htw_scheduler_advance(native_, detail::to_ns(duration)));
     }
 
-    /** Sets the clock in one step; see htw_scheduler_set_time(). Throws as advance(). */
-    void set_time(manual_clock::time_point time) {
-        detail::check(htw_scheduler_set_time(native_, detail::to_ns(time.time_since_epoch())));
+    /** Sets the clock of a time point in one step: the scheduler's own, or another one of its
+        timers; see htw_scheduler_set_clock(). Throws as advance(). */
+    template <class Clock, class Duration>
+    void set_time(std::chrono::time_point<Clock, Duration> time) {
+        detail::check(
+            htw_scheduler_set_clock(native_, static_cast<htw_clock>(detail::clock_of<Clock>::value),
+                                    detail::to_ns(time.time_since_epoch())));
     }
 
   private:
@@ -318,25 +324,26 @@ class scheduler {
     struct when {
         std::int64_t ns;
         bool absolute;
-        int refusal; /* 0, or why there can be no such timer */
+        htw::clock clock; /* of a time point; otherwise by_default */
+        int refusal;      /* 0, or why there can be no such timer */
     };
 
     template <class Rep, class Period>
     static when relative(std::chrono::duration<Rep, Period> delay) noexcept {
-        return when { detail::to_ns(delay), false, 0 };
+        return when { detail::to_ns(delay), false, clock::by_default, 0 };
     }
 
     template <class Clock, class Duration>
-    when absolute(std::chrono::time_point<Clock, Duration> deadline) const noexcept {
+    static when absolute(std::chrono::time_point<Clock, Duration> deadline) noexcept {
         return when { detail::to_ns(deadline.time_since_epoch()), true,
-                      detail::clock_of<Clock>::value == clock_ ? 0 : -EINVAL };
+                      detail::clock_of<Clock>::value, 0 };
     }
 
     /* In C a period of 0 means once. */
     template <class Rep, class Period>
     static when every(std::chrono::duration<Rep, Period> period) noexcept {
         std::int64_t period_ns = detail::to_ns(period);
-        return when { period_ns, false, period_ns > 0 ? 0 : -EINVAL };
+        return when { period_ns, false, clock::by_default, period_ns > 0 ? 0 : -EINVAL };
     }
 
     template <class Rep, class Period>
@@ -376,7 +383,6 @@ class scheduler {
             if (hooks_->executor)
                 native.executor = &executor;
         }
-        clock_ = options.clock;
         return htw_scheduler_create(&native_, &native);
     }
 
@@ -391,6 +397,8 @@ class scheduler {
         // A group that was moved from is not the same as none.
         if (options.slack.count() < 0 || (options.group != nullptr && !*options.group))
             return -EINVAL;
+        if (time.absolute && options.clock != clock::by_default && options.clock != time.clock)
+            return -EINVAL;
         htw_spec spec = HTW_SPEC_INIT;
         spec.when_ns = time.ns;
         spec.latest_ns = detail::add_ns(time.ns, options.slack.count());
@@ -401,6 +409,7 @@ class scheduler {
         spec.key_size = options.key.size();
         spec.keep_existing = options.keep_existing;
         spec.group = options.group != nullptr ? options.group->native() : nullptr;
+        spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
         return detail::schedule(native_, handler(), spec, std::forward<F>(callback), ret_handle);
     }
 
@@ -418,14 +427,18 @@ class scheduler {
     }
 
     int move_to(const timer &timer, when time) noexcept {
-        if (time.refusal != 0)
-            return time.refusal;
-        return timer ? htw_reschedule_at(native_, timer.handle(), time.ns) : HTW_GONE;
+        int its = timer ? htw_clock_of(native_, timer.handle()) : -ENOENT;
+        if (its == -ENOENT)
+            return HTW_GONE;
+        if (its > 0 && its != static_cast<int>(time.clock))
+            return -EINVAL;
+        return htw_reschedule_at(native_, timer.handle(), time.ns);
     }
 
 #if HTW_CPP_COROUTINES
     sleep awaitable(when time, std::error_code *error) noexcept {
-        return sleep(native_, handler(), time.ns, time.absolute, time.refusal, error);
+        return sleep(native_, handler(), time.ns, time.absolute, static_cast<htw_clock>(time.clock),
+                     error);
     }
 #endif
 
@@ -435,7 +448,6 @@ class scheduler {
 
     htw_scheduler *native_ = nullptr;
     std::unique_ptr<hooks> hooks_;
-    htw::clock clock_ = htw::clock::monotonic;
 };
 
 inline group::group(scheduler &scheduler) {

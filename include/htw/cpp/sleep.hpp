@@ -91,9 +91,9 @@ struct sleeper {
 class [[nodiscard]] sleep {
   public:
     sleep(htw_scheduler *scheduler, const exception_handler *handler, std::int64_t when_ns,
-          bool absolute, int refusal, std::error_code *error) noexcept
+          bool absolute, htw_clock clock, std::error_code *error) noexcept
         : scheduler_(scheduler), handler_(handler), when_ns_(when_ns), absolute_(absolute),
-          result_(refusal), error_(error) {
+          clock_(clock), error_(error) {
     }
 
     sleep(const sleep &) = delete;
@@ -130,6 +130,7 @@ class [[nodiscard]] sleep {
         spec.arg = sleeper;
         spec.when_ns = when_ns_;
         spec.absolute = absolute_;
+        spec.clock = clock_;
         int result = htw_schedule_spec(scheduler_, &spec, &handle_, nullptr);
         if (result == 0)
             return true;
@@ -151,7 +152,8 @@ class [[nodiscard]] sleep {
     const exception_handler *handler_;
     std::int64_t when_ns_;
     bool absolute_;
-    int result_;
+    htw_clock clock_;
+    int result_ = 0;
     std::error_code *error_;
     detail::sleeper *sleeper_ = nullptr;
     htw_handle handle_ = 0;

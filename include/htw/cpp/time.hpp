@@ -17,8 +17,9 @@ namespace htw {
 /** A delay that never ends, and a deadline that never comes. */
 inline constexpr std::chrono::nanoseconds never { HTW_NEVER_NS };
 
-/** The clock of a scheduler; see enum htw_clock. */
+/** The clock of a scheduler, or of a timer; see enum htw_clock. */
 enum class clock {
+    by_default = HTW_CLOCK_DEFAULT,  ///< of a timer: that of its scheduler
     monotonic = HTW_CLOCK_MONOTONIC, ///< std::chrono::steady_clock
     boottime = HTW_CLOCK_BOOTTIME,   ///< htw::boottime_clock
     realtime = HTW_CLOCK_REALTIME,   ///< std::chrono::system_clock
@@ -26,7 +27,7 @@ enum class clock {
 };
 
 #ifdef CLOCK_BOOTTIME
-/** The clock of time points for a scheduler with clock::boottime. */
+/** The clock of time points for clock::boottime. */
 struct boottime_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -55,7 +56,7 @@ struct manual_clock {
 
 namespace detail {
 
-/* The clock that a scheduler must have for time points of `Clock`. */
+/* The clock of a timer that is scheduled at a time point of `Clock`. */
 template <class Clock> struct clock_of {
     static_assert(sizeof(Clock) == 0, "htw takes time points of std::chrono::steady_clock, "
                                       "std::chrono::system_clock, htw::boottime_clock and "

@@ -7,6 +7,7 @@
 #include "../unit.h"
 
 #include <poll.h>
+#include <pthread.h>
 #ifndef HTW_PORTABLE
 #include <sys/timerfd.h>
 #endif
@@ -146,3 +147,66 @@ UNIT_TEST(alarm_wait_does_not_return_before_its_time) {
         htw__alarm_fini(&alarm);
     }
 }
+
+/* ---- an alarm whose owner waits for several clocks */
+
+UNIT_TEST(alarm_that_watches_the_wall_clock_expires_at_a_time_of_its_own) {
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw__alarm alarm;
+        start(&alarm, clocks[i]);
+        int fd = alarm.fd;
+        htw__alarm_set(&alarm, now_ns(clocks[i]) + HOUR_NS);
+        for (int times = 0; times < 2; times++) {
+            assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+            assert_in_range(remaining_ns(&alarm), HOUR_NS / 2, HOUR_NS);
+        }
+        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        htw__alarm_set(&alarm, at_ns);
+        assert_true(is_readable(&alarm, 60000));
+        assert_true(now_ns(clocks[i]) >= at_ns - 1000000 || clocks[i] == CLOCK_REALTIME);
+        htw__alarm_clear(&alarm);
+        assert_false(is_readable(&alarm, 0));
+        assert_int_equal(alarm.fd, fd);
+        htw__alarm_fini(&alarm);
+    }
+}
+
+static void *wait_for_alarm(void *arg) {
+    htw__alarm_wait(arg);
+    return NULL;
+}
+
+/* A thread that sleeps on the timer of before wakes up, and sleeps on the other one next. */
+UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw__alarm alarm;
+        pthread_t thread;
+        assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);
+        htw__alarm_reset(&alarm);
+        htw__alarm_set(&alarm, now_ns(clocks[i]) + HOUR_NS);
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_alarm, &alarm), 0);
+        assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+        htw__alarm_set(&alarm, now_ns(clocks[i]) + 2000000);
+        pthread_join(thread, NULL);
+        htw__alarm_reset(&alarm);
+        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        htw__alarm_set(&alarm, at_ns);
+        htw__alarm_wait(&alarm);
+        htw__alarm_fini(&alarm);
+    }
+}
+
+#ifndef HTW_PORTABLE
+/* Also if no time was set. */
+UNIT_TEST(alarm_that_watches_the_wall_clock_stays_set_when_disarmed) {
+    struct htw__alarm alarm;
+    start(&alarm, CLOCK_MONOTONIC);
+    assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+    htw__alarm_set(&alarm, htw__clock_monotonic_ns() + HOUR_NS);
+    htw__alarm_reset(&alarm);
+    htw__alarm_disarm(&alarm);
+    assert_true(remaining_ns(&alarm) > 365 * 24 * HOUR_NS);
+    assert_false(is_readable(&alarm, 0));
+    htw__alarm_fini(&alarm);
+}
+#endif

@@ -159,7 +159,7 @@ void probe_run(void *probe, const struct htw_expiration *expiration) {
     pthread_mutex_lock(&fixture->mutex);
     self->runs++;
     self->last = *expiration;
-    self->ran_ns = htw_scheduler_now(expiration->scheduler);
+    self->ran_ns = htw_scheduler_now_by(expiration->scheduler, expiration->clock);
     fixture->runs++;
     if (self->ran_ns < expiration->deadline_ns || expiration->late_ns < 0)
         fixture->early = true;

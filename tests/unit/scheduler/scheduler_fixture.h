@@ -36,7 +36,7 @@ struct probe {
     void (*on_release)(struct probe *self);
     unsigned runs, releases, visits;
     struct htw_expiration last; /* what the last run was told */
-    int64_t ran_ns;             /* the clock in the last run */
+    int64_t ran_ns;             /* the timer's clock in the last run */
     int64_t unexpired_ns;       /* the deadline that the visitor was told */
     int result;                 /* for `act` and `on_release` */
 };

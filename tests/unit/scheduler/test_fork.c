@@ -68,6 +68,7 @@ static int ask_in_child(const struct estate *e) {
     EXPECT(htw_set_period(s, e->handle, 1) == -EOWNERDEAD);
     EXPECT(!htw_is_pending(s, e->handle));
     EXPECT(htw_deadline(s, e->handle, &deadline) == -EOWNERDEAD && deadline == 77);
+    EXPECT(htw_clock_of(s, e->handle) == -EOWNERDEAD);
     EXPECT(htw_pending(s) == 0);
     return 0;
 }
@@ -93,6 +94,7 @@ static int process_in_child(const struct estate *e) {
     EXPECT(htw_scheduler_process(s, 0, &count) == -EOWNERDEAD && count == 77);
     EXPECT(htw_scheduler_advance(s, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_set_time(s, HTW_SECOND) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_set_clock(s, HTW_CLOCK_REALTIME, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_get_stats(s, &stats) == -EOWNERDEAD && stats.scheduled == 0);
     FILE *stream = tmpfile();
     EXPECT(stream != NULL);

@@ -36,7 +36,7 @@ UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
     try_option(expirers, HTW_EXPIRERS_MAX, 0);
     try_option(workers, 0, 0);
     try_option(workers, HTW_WORKERS_MAX, 0);
-    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_MANUAL; clock++)
+    for (int clock = HTW_CLOCK_DEFAULT; clock <= HTW_CLOCK_MANUAL; clock++)
         try_option(clock, (enum htw_clock)clock,
                    clock == HTW_CLOCK_BOOTTIME && !HAS_BOOTTIME ? -EINVAL : 0);
     try_option(max_pending, UINT64_MAX, 0);
@@ -122,7 +122,7 @@ SCHEDULER_TEST(scheduler_defaults_are_those_of_the_header) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     assert_int_equal(options.struct_size, sizeof(options));
     assert_int_equal(options.workers, 2);
-    assert_int_equal(options.clock, HTW_CLOCK_MONOTONIC);
+    assert_int_equal(options.clock, HTW_CLOCK_DEFAULT);
     assert_false(options.embedded);
     assert_false(options.start_threads);
     assert_int_equal(options.max_pending, 0);

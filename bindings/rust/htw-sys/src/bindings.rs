@@ -238,6 +238,12 @@ pub struct htw_task {
     _unused: [u8; 0],
 }
 pub type htw_handle = u64;
+pub const HTW_CLOCK_DEFAULT: htw_clock = 0;
+pub const HTW_CLOCK_MONOTONIC: htw_clock = 1;
+pub const HTW_CLOCK_BOOTTIME: htw_clock = 2;
+pub const HTW_CLOCK_REALTIME: htw_clock = 3;
+pub const HTW_CLOCK_MANUAL: htw_clock = 4;
+pub type htw_clock = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_expiration {
@@ -246,6 +252,7 @@ pub struct htw_expiration {
     pub deadline_ns: i64,
     pub late_ns: i64,
     pub missed: u64,
+    pub clock: htw_clock,
 }
 pub type htw_callback = ::std::option::Option<
     unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void, expiration: *const htw_expiration),
@@ -259,6 +266,7 @@ pub struct htw_unexpired {
     pub callback: htw_callback,
     pub arg: *mut ::std::os::raw::c_void,
     pub deadline_ns: i64,
+    pub clock: htw_clock,
 }
 pub type htw_unexpired_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),
@@ -268,11 +276,6 @@ pub const HTW_CANCELLED: htw_outcome = 1;
 pub const HTW_RUNNING: htw_outcome = 2;
 pub const HTW_MOVED: htw_outcome = 3;
 pub type htw_outcome = ::std::os::raw::c_uint;
-pub const HTW_CLOCK_MONOTONIC: htw_clock = 0;
-pub const HTW_CLOCK_BOOTTIME: htw_clock = 1;
-pub const HTW_CLOCK_REALTIME: htw_clock = 2;
-pub const HTW_CLOCK_MANUAL: htw_clock = 3;
-pub type htw_clock = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_executor {
@@ -326,6 +329,9 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_scheduler_now(scheduler: *const htw_scheduler) -> i64;
+}
+extern "C" {
+    pub fn htw_scheduler_now_by(scheduler: *const htw_scheduler, clock: htw_clock) -> i64;
 }
 extern "C" {
     pub fn htw_schedule(
@@ -387,6 +393,7 @@ pub struct htw_spec {
     pub keep_existing: bool,
     pub group: *mut htw_group,
     pub release: htw_release_hook,
+    pub clock: htw_clock,
 }
 extern "C" {
     pub fn htw_spec_init(spec: *mut htw_spec);
@@ -457,6 +464,10 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn htw_clock_of(scheduler: *mut htw_scheduler, handle: htw_handle)
+        -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn htw_pending(scheduler: *const htw_scheduler) -> u64;
 }
 extern "C" {
@@ -506,6 +517,13 @@ extern "C" {
 extern "C" {
     pub fn htw_scheduler_set_time(
         scheduler: *mut htw_scheduler,
+        time_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_set_clock(
+        scheduler: *mut htw_scheduler,
+        clock: htw_clock,
         time_ns: i64,
     ) -> ::std::os::raw::c_int;
 }

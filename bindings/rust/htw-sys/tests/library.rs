@@ -53,7 +53,7 @@ fn defaults_stand_in_the_members_that_the_headers_name() {
         let mut options = MaybeUninit::<htw_scheduler_options>::uninit();
         htw_scheduler_options_init(options.as_mut_ptr());
         let options = options.assume_init();
-        assert_eq!((options.workers, options.clock), (2, HTW_CLOCK_MONOTONIC));
+        assert_eq!((options.workers, options.clock), (2, HTW_CLOCK_DEFAULT));
         assert!(options.thread_name.is_null() && options.allocator.is_null());
     }
 }

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* test_clock_mix.c - timers of several clocks of the kernel in one scheduler. The wall clock that is
+   set is the test's own (-Wl,--wrap). */
+#include "../../../src/base/clock.h"
+#include "../../support/random.h"
+#include "../unit.h"
+
+#include <errno.h>
+#include <htw/scheduler.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+int64_t __real_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void);
+
+#define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
+
+/* How far the wall clock is ahead of the real one. */
+static _Atomic int64_t wall_ahead_ns;
+
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return __real_htw__clock_realtime_ns() + atomic_load(&wall_ahead_ns);
+}
+
+static const enum htw_clock clocks[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME,
+#if HAS_BOOTTIME
+                                         HTW_CLOCK_BOOTTIME
+#endif
+};
+
+struct timed {
+    enum htw_clock clock;
+    _Atomic unsigned runs;
+    bool early, told_wrong;
+};
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    struct timed *timed = arg;
+    int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, timed->clock);
+    timed->early |= now_ns < expiration->deadline_ns;
+    timed->told_wrong |= expiration->clock != timed->clock || expiration->late_ns < 0 ||
+                         expiration->late_ns > now_ns - expiration->deadline_ns;
+    atomic_fetch_add(&timed->runs, 1);
+}
+
+static struct htw_spec spec_of(struct timed *timed, enum htw_clock clock, int64_t delay_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    timed->clock = clock;
+    spec.callback = run;
+    spec.arg = timed;
+    spec.when_ns = delay_ns;
+    spec.clock = clock;
+    return spec;
+}
+
+static htw_handle arm(struct htw_scheduler *scheduler, struct timed *timed, enum htw_clock clock,
+                      int64_t delay_ns) {
+    struct htw_spec spec = spec_of(timed, clock, delay_ns);
+    htw_handle handle;
+    *timed = (struct timed) { .clock = clock };
+    assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), 0);
+    return handle;
+}
+
+static struct htw_scheduler *create(enum htw_clock clock, bool embedded, uint32_t workers) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    atomic_store(&wall_ahead_ns, 0);
+    options.clock = clock;
+    options.embedded = embedded;
+    options.workers = workers;
+    options.shards = 3;
+    options.expirers = embedded ? 1 : 2;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static void await(const struct timed *timed, unsigned runs) {
+    while (atomic_load(&timed->runs) < runs)
+        sched_yield();
+}
+
+/* ---- in real threads */
+
+enum { TIMERS = 900 };
+
+static void check_mix(enum htw_clock own, uint32_t workers) {
+    static struct timed timers[TIMERS];
+    struct random_source random = { (uint64_t)own + 10 * workers };
+    struct htw_scheduler *scheduler = create(own, false, workers);
+    for (unsigned i = 0; i < TIMERS; i++)
+        arm(scheduler, &timers[i], clocks[i % COUNT_OF(clocks)],
+            (int64_t)random_below(&random, 8 * HTW_MILLISECOND));
+    for (unsigned i = 0; i < TIMERS; i++)
+        await(&timers[i], 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    for (unsigned i = 0; i < TIMERS; i++) {
+        assert_int_equal(timers[i].runs, 1);
+        assert_false(timers[i].early);
+        assert_false(timers[i].told_wrong);
+    }
+}
+
+UNIT_TEST(clocks_in_one_scheduler_are_never_early) {
+    for (unsigned i = 0; i < COUNT_OF(clocks); i++)
+        for (uint32_t workers = 0; workers <= 2; workers += 2)
+            check_mix(clocks[i], workers);
+}
+
+/* The thread sleeps on the own clock when the first timer of another one comes, which is earlier. */
+UNIT_TEST(clock_used_first_wakes_a_thread_that_sleeps_longer) {
+    for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw_scheduler *scheduler = create(clocks[i], false, 0);
+        struct timed far[3], near[COUNT_OF(clocks)];
+        for (unsigned j = 0; j < 3; j++)
+            arm(scheduler, &far[j], HTW_CLOCK_DEFAULT, HTW_HOUR);
+        for (unsigned j = 0; j < COUNT_OF(clocks); j++) {
+            arm(scheduler, &near[j], clocks[j], 20 * HTW_MILLISECOND);
+            await(&near[j], 1);
+        }
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        for (unsigned j = 0; j < COUNT_OF(clocks); j++)
+            assert_false(near[j].early || near[j].told_wrong);
+    }
+}
+
+/* ---- several threads use a clock first */
+
+struct user {
+    pthread_t thread;
+    struct htw_scheduler *scheduler;
+    _Atomic int *start;
+    struct timed timed[40];
+};
+
+static void *use_clocks(void *arg) {
+    struct user *user = arg;
+    while (atomic_load(user->start) == 0)
+        sched_yield();
+    for (unsigned i = 0; i < COUNT_OF(user->timed); i++)
+        arm(user->scheduler, &user->timed[i], clocks[i % COUNT_OF(clocks)],
+            (int64_t)i * 100 * HTW_MICROSECOND);
+    return NULL;
+}
+
+UNIT_TEST(clocks_used_first_by_several_threads_at_once_lose_no_timer) {
+    static struct user users[4];
+    for (unsigned round = 0; round < 20; round++) {
+        struct htw_scheduler *scheduler = create(clocks[round % COUNT_OF(clocks)], false, 1);
+        _Atomic int start = 0;
+        for (unsigned i = 0; i < COUNT_OF(users); i++) {
+            users[i].scheduler = scheduler;
+            users[i].start = &start;
+            assert_int_equal(pthread_create(&users[i].thread, NULL, use_clocks, &users[i]), 0);
+        }
+        atomic_store(&start, 1);
+        for (unsigned i = 0; i < COUNT_OF(users); i++) {
+            pthread_join(users[i].thread, NULL);
+            for (unsigned j = 0; j < COUNT_OF(users[i].timed); j++)
+                await(&users[i].timed[j], 1);
+        }
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    }
+}
+
+/* ---- a thread that is cancelled in the call */
+
+static void *use_clock_and_end(void *arg) {
+    struct user *user = arg;
+    pthread_cancel(pthread_self());
+    arm(user->scheduler, &user->timed[0], HTW_CLOCK_REALTIME, HTW_MILLISECOND);
+    pthread_testcancel();
+    return arg;
+}
+
+UNIT_TEST(clock_used_first_by_a_thread_that_is_cancelled_can_be_used) {
+    static struct user user;
+    void *result;
+    user.scheduler = create(HTW_CLOCK_MONOTONIC, false, 0);
+    assert_int_equal(pthread_create(&user.thread, NULL, use_clock_and_end, &user), 0);
+    pthread_join(user.thread, &result);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    await(&user.timed[0], 1);
+    arm(user.scheduler, &user.timed[1], HTW_CLOCK_REALTIME, HTW_MILLISECOND);
+    await(&user.timed[1], 1);
+    assert_int_equal(htw_scheduler_destroy(user.scheduler), 0);
+}
+
+/* ---- embedded */
+
+static bool is_readable(struct htw_scheduler *scheduler, int timeout_ms) {
+    struct pollfd poll_fd = { htw_scheduler_fd(scheduler), POLLIN, 0 };
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+static size_t process(struct htw_scheduler *scheduler, size_t budget) {
+    size_t count;
+    assert_true(htw_scheduler_process(scheduler, budget, &count) >= 0);
+    return count;
+}
+
+UNIT_TEST(clocks_make_the_same_descriptor_readable) {
+    for (unsigned own = 0; own < COUNT_OF(clocks); own++) {
+        struct htw_scheduler *scheduler = create(clocks[own], true, 0);
+        int fd = htw_scheduler_fd(scheduler);
+        struct timed far, near;
+        arm(scheduler, &far, HTW_CLOCK_DEFAULT, HTW_HOUR);
+        for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
+            arm(scheduler, &near, clocks[i], 2 * HTW_MILLISECOND);
+            while (atomic_load(&near.runs) == 0) {
+                assert_true(is_readable(scheduler, 60000));
+                process(scheduler, 0);
+            }
+            assert_false(near.early || near.told_wrong);
+            assert_false(is_readable(scheduler, 0));
+        }
+        assert_int_equal(htw_scheduler_fd(scheduler), fd);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    }
+}
+
+UNIT_TEST(clock_on_the_wall_that_is_set_moves_only_its_own_timers) {
+    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
+    struct timed own, wall;
+    arm(scheduler, &own, HTW_CLOCK_DEFAULT, HTW_HOUR);
+    arm(scheduler, &wall, HTW_CLOCK_REALTIME, HTW_HOUR);
+    int64_t next_ns = htw_scheduler_next(scheduler);
+    atomic_store(&wall_ahead_ns, HTW_HOUR - HTW_MINUTE);
+    assert_in_range(htw_scheduler_next(scheduler), next_ns - HTW_HOUR,
+                    next_ns - HTW_HOUR + HTW_MINUTE + 2 * HTW_MILLISECOND);
+    assert_int_equal(process(scheduler, 0), 0);
+    atomic_store(&wall_ahead_ns, HTW_HOUR + HTW_SECOND);
+    assert_int_equal(process(scheduler, 0), 1);
+    assert_int_equal(wall.runs, 1);
+    assert_int_equal(own.runs, 0);
+    arm(scheduler, &wall, HTW_CLOCK_REALTIME, 0);
+    atomic_store(&wall_ahead_ns, 0); /* and back, before it has run */
+    assert_int_equal(process(scheduler, 0), 0);
+    atomic_store(&wall_ahead_ns, HTW_HOUR + 2 * HTW_SECOND);
+    assert_int_equal(process(scheduler, 0), 1);
+    assert_false(wall.early || wall.told_wrong);
+    assert_int_equal(own.runs, 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* What the callback of `greedy` schedules is due at once. */
+static void run_again(void *arg, const struct htw_expiration *expiration) {
+    run(arg, expiration);
+    htw_reschedule(expiration->scheduler, expiration->handle, 0);
+}
+
+UNIT_TEST(clock_that_always_has_something_due_leaves_others_their_turn) {
+    for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
+        struct timed greedy = { .runs = 0 }, modest[COUNT_OF(clocks)];
+        struct htw_spec spec = spec_of(&greedy, clocks[i], 0);
+        spec.callback = run_again;
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, NULL, NULL), 0);
+        for (unsigned j = 0; j < COUNT_OF(clocks); j++)
+            arm(scheduler, &modest[j], clocks[j], 0);
+        for (unsigned turn = 0; turn < 30; turn++)
+            process(scheduler, 1);
+        for (unsigned j = 0; j < COUNT_OF(clocks); j++)
+            assert_int_equal(modest[j].runs, 1);
+        assert_true(greedy.runs > 5);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    }
+}
+
+/* Histories of several clocks, of which one is set: nothing is early, and nothing is lost. */
+static void wander(uint64_t seed) {
+    enum { COUNT = 600 };
+    static struct timed timers[COUNT];
+    static htw_handle handles[COUNT];
+    static int64_t due_ns[COUNT]; /* by its clock; HTW_NEVER_NS: cancelled */
+    struct random_source random = { seed };
+    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        int64_t delay_ns = (int64_t)random_below(&random, 100 * HTW_MILLISECOND);
+        enum htw_clock clock = clocks[random_below(&random, COUNT_OF(clocks))];
+        handles[i] = arm(scheduler, &timers[i], clock, delay_ns);
+        due_ns[i] = htw_scheduler_now_by(scheduler, clock) + delay_ns; /* or earlier */
+    }
+    for (unsigned step = 0; step < 60; step++) {
+        int64_t ahead_ns = (int64_t)random_below(&random, 200 * HTW_MILLISECOND);
+        atomic_store(&wall_ahead_ns, ahead_ns - 100 * HTW_MILLISECOND);
+        process(scheduler, random_one_in(&random, 2) ? 0 : 1 + (size_t)random_below(&random, 20));
+        unsigned i = (unsigned)random_below(&random, COUNT);
+        bool ran = atomic_load(&timers[i].runs) > 0;
+        if (random_one_in(&random, 2)) {
+            int64_t delay_ns = (int64_t)random_below(&random, 50 * HTW_MILLISECOND);
+            int result = htw_reschedule(scheduler, handles[i], delay_ns);
+            assert_int_equal(result, ran || due_ns[i] == HTW_NEVER_NS ? HTW_GONE : HTW_MOVED);
+        } else if (htw_cancel(scheduler, handles[i]) == HTW_CANCELLED) {
+            assert_false(ran);
+            due_ns[i] = HTW_NEVER_NS;
+        }
+    }
+    atomic_store(&wall_ahead_ns, HTW_SECOND);
+    while (htw_pending(scheduler) > 0) {
+        assert_true(is_readable(scheduler, 60000));
+        process(scheduler, 0);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(timers[i].runs, due_ns[i] == HTW_NEVER_NS ? 0 : 1);
+        assert_false(timers[i].early || timers[i].told_wrong);
+    }
+    assert_int_equal(htw_scheduler_next(scheduler), HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+UNIT_TEST(clocks_of_which_one_is_set_again_and_again_lose_nothing) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        print_message("seed %llu\n", (unsigned long long)seed);
+        wander(seed);
+    }
+}
