@@ -265,7 +265,8 @@ HTW_API void htw_calendar_spec_init(struct htw_calendar_spec *spec);
 /**
  * Schedules a callback that repeats by a calendar until it is cancelled.
  *
- * The deadlines are instants, so the scheduler needs HTW_CLOCK_REALTIME, or HTW_CLOCK_MANUAL for tests.
+ * The clock of the timer is HTW_CLOCK_REALTIME, whatever the clock of the scheduler is. Tests set it by
+ * htw_scheduler_set_clock().
  *
  * The timer is one of the scheduler, which repeats: its handle, key and group work as those of any
  * timer, its runs never overlap, and one cancel ends it. Differences:

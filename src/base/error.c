@@ -29,7 +29,8 @@ const char *htw_strerror(int result) {
     case -EEXIST:
         return "a timer of the same key exists, and is kept";
     case -ENOENT:
-        return "the timer or the timeout has ended, or there was none; or there is no such time zone";
+        return "the timer or the timeout has ended, or there was none; or there is no such time "
+               "zone";
     case -ECANCELED: /* from htw.hpp */
         return "the scheduler was stopped before the time had come";
     case -ENOTSUP:

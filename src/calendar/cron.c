@@ -93,7 +93,8 @@ static bool read_special(struct reader *reader, const struct field *field, unsig
         *bits |= htw__weekday_bits(value % 7, HTW__WEEKDAY_LAST);
         return true;
     }
-    if (!skip(reader, '#') || !read_number(reader, 1, 5, &number))
+    reader->at++; /* a number sign */
+    if (!read_number(reader, 1, 5, &number))
         return false;
     *bits |= htw__weekday_bits(value % 7, UINT64_C(1) << (number - 1));
     return true;

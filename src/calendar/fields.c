@@ -9,8 +9,7 @@
 enum { YEAR_END = 2263 };
 
 bool htw__calendar_is_empty(const struct htw_calendar *calendar) {
-    return calendar->_seconds == 0 || calendar->_minutes == 0 || calendar->_hours == 0 ||
-           calendar->_months == 0 || (calendar->_days == 0 && calendar->_weekdays == 0);
+    return calendar->_months == 0; /* and so is everything else: only zeros have no month */
 }
 
 /* ---- days */
@@ -76,7 +75,7 @@ static bool match_day(const struct htw_calendar *calendar, struct htw__date date
 
 /* Makes `*value` the lowest bit that is not below it; false: there is none. */
 static bool match_bit(uint64_t bits, unsigned *value) {
-    bits &= *value > 63 ? 0 : UINT64_MAX << *value;
+    bits &= UINT64_MAX << *value;
     if (bits == 0)
         return false;
     *value = htw__lowest_bit(bits);

@@ -37,7 +37,7 @@ static inline uint64_t htw__weekday_bits(unsigned weekday, uint64_t bits) {
 
 #define HTW__EVERY_WEEKDAY (HTW__WEEKDAY_EVERY * UINT64_C(0x1041041041))
 
-/* Whether the calendar has no day or no time of day at all. */
+/* Whether the calendar is filled with zeros. */
 bool htw__calendar_is_empty(const struct htw_calendar *calendar);
 
 /*

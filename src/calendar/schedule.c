@@ -190,7 +190,7 @@ int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_cale
         return -ENOMEM;
     int64_t after_ns = spec->after_ns;
     if (after_ns == 0)
-        after_ns = htw_scheduler_now(scheduler) - job->delay_ns;
+        after_ns = htw_scheduler_now_by(scheduler, HTW_CLOCK_REALTIME) - job->delay_ns;
     job->next_ns = instant_after(job, after_ns);
     int error = -EINVAL;
     if (job->next_ns != HTW_NEVER_NS) {
@@ -199,6 +199,7 @@ int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_cale
         timer.arg = job;
         timer.when_ns = deadline_of(job, job->next_ns);
         timer.absolute = true;
+        timer.clock = HTW_CLOCK_REALTIME;
         timer.period_ns = HTW_DAY;
         timer.key = spec->key;
         timer.key_size = spec->key_size;

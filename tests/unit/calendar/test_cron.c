@@ -30,6 +30,7 @@ UNIT_TEST(cron_writings_of_the_same_expression_are_the_same_calendar) {
     assert_same("0 3 * * 0", "0 3 * * 7");
     assert_same("0 3 * * fri-sun", "0 3 * * 5-7");
     assert_same("0 3 * * 6-7", "0 3 * * 0,6");
+    assert_same("0 3 * * sun-sun", "0 3 * * 0");
     assert_same("0 3 * * 7/2", "0 3 * * 0,2,4,6");
     assert_same("0 3 * jan,DEC *", "0 3 * 1,12 *");
     assert_same("0 3 l * *", "0 3 L * *");
@@ -117,6 +118,7 @@ UNIT_TEST(cron_what_is_no_expression_is_refused_where_it_is_wrong) {
         { "** * * * *", 1 },
         { "1x * * * *", 1 },
         { "* * * foo *", 6 },
+        { "* * * jux *", 6 },
         { "* * * * ma", 8 },
         { "L * * * *", 0 },
         { "* * L-2 * *", 5 },

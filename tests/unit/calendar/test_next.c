@@ -103,7 +103,8 @@ UNIT_TEST(next_knows_days_of_the_week) {
     INSTANTS("UTC", "0 9 * * fri#5", "2024-03-01", "2024-03-29 09:00+0", "2024-05-31 09:00+0");
     INSTANTS("UTC", "0 9 * * friL", "2024-03-01", "2024-03-29 09:00+0", "2024-04-26 09:00+0");
     INSTANTS("UTC", "0 9 LW * *", "2024-03-01", "2024-03-29 09:00+0", "2024-04-30 09:00+0",
-             "2024-05-31 09:00+0", "2024-06-28 09:00+0");
+             "2024-05-31 09:00+0", "2024-06-28 09:00+0", "2024-07-31 09:00+0",
+             "2024-08-30 09:00+0");
     INSTANTS("UTC", "0 9 * 2 thuL,sat#1", "2024-02-01", "2024-02-03 09:00+0", "2024-02-29 09:00+0");
 }
 
@@ -125,7 +126,8 @@ UNIT_TEST(next_that_is_impossible_is_never) {
         assert_int_equal(htw_calendar_next(&calendar, NULL, INT64_MIN), HTW_NEVER_NS);
         assert_int_equal(htw_calendar_previous(&calendar, NULL, INT64_MAX), INT64_MIN);
     }
-    struct htw_calendar empty = { 0 };
+    struct htw_calendar last = cron("0 0 11 4 *"), empty = { 0 }; /* 2262-04-11: the last day */
+    assert_int_equal(htw_calendar_next(&last, NULL, INT64_MAX), HTW_NEVER_NS);
     assert_int_equal(htw_calendar_next(&empty, NULL, 0), HTW_NEVER_NS);
     assert_int_equal(htw_calendar_previous(&empty, NULL, 0), INT64_MIN);
     assert_int_equal(htw_calendar_next(NULL, NULL, 0), HTW_NEVER_NS);

@@ -33,7 +33,7 @@ static void run(void *arg, const struct htw_expiration *expiration) {
     struct fixture *f = arg;
     if (f->count < RUNS_MAX) {
         f->runs[f->count] = *expiration;
-        f->at_ns[f->count++] = htw_scheduler_now(expiration->scheduler);
+        f->at_ns[f->count++] = htw_scheduler_now_by(expiration->scheduler, HTW_CLOCK_REALTIME);
     }
     if (f->act != NULL)
         f->act(f);
@@ -97,7 +97,7 @@ static void advance(struct fixture *f, int64_t delta_ns) {
 }
 
 static void set_time(struct fixture *f, int64_t time_ns) {
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, time_ns), 0);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, time_ns), 0);
 }
 
 /* The runs since the last call were of the instants START_NS + hours; ended by -1. */
@@ -211,6 +211,17 @@ CALENDAR_TEST(calendar_timer_that_is_scheduled_within_its_jitter_still_runs) {
     assert_int_equal(schedule(f, "0 * * * *"), 0);
     assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
     assert_in_range(deadline_ns, START_NS + 1, START_NS + HTW_HOUR);
+}
+
+CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
+    int64_t deadline_ns;
+    f->spec.jitter_ns = HTW_DAY;
+    f->spec.jitter_key = "beta/backup"; /* a third of the jitter */
+    f->spec.jitter_key_size = 11;
+    f->spec.after_ns = INT64_MAX - 2 * HTW_MINUTE;
+    assert_int_equal(schedule(f, "* * * * *"), 0);
+    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_int_equal(deadline_ns, HTW_NEVER_NS);
 }
 
 /* ---- what was missed */
@@ -332,6 +343,38 @@ CALENDAR_TEST(calendar_clock_that_is_set_back_runs_no_instant_twice) {
     HOURS(f, 0, 1);
 }
 
+/* The clock of the scheduler, by which its other timers go, may be any other. */
+CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
+    static const enum htw_clock clocks[] = {
+        HTW_CLOCK_DEFAULT,
+        HTW_CLOCK_REALTIME,
+#if HAS_BOOTTIME
+        HTW_CLOCK_BOOTTIME,
+#endif
+        HTW_CLOCK_MONOTONIC
+    };
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_clock_of(f->scheduler, f->handle), HTW_CLOCK_REALTIME);
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + HTW_DAY), 0);
+    NO_RUN(f);
+    set_time(f, START_NS + 3 * HTW_HOUR);
+    assert_int_equal(f->runs[0].clock, HTW_CLOCK_REALTIME);
+    HOURS(f, 3);
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+        struct htw_scheduler *other;
+        int64_t deadline_ns;
+        options.clock = clocks[i];
+        assert_int_equal(htw_scheduler_create(&other, &options), 0);
+        assert_int_equal(htw_schedule_calendar(other, &f->spec, &f->handle, NULL), 0);
+        assert_int_equal(htw_deadline(other, f->handle, &deadline_ns), 0);
+        int64_t now_ns = htw_scheduler_now_by(other, HTW_CLOCK_REALTIME);
+        assert_in_range(deadline_ns - now_ns, 0, HTW_DAY + HTW_MINUTE);
+        assert_int_equal(deadline_ns % HTW_DAY, 3 * HTW_HOUR);
+        assert_int_equal(htw_scheduler_destroy(other), 0);
+    }
+}
+
 /* ---- what callers and callbacks do with the timer */
 
 CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {
@@ -438,6 +481,9 @@ CALENDAR_TEST(calendar_spec_that_is_wrong_is_refused) {
     REFUSED(assert_int_equal(htw_calendar_cron(&spec.calendar, "0 0 30 2 *", NULL), 0));
     struct htw_allocator half = f->memory.allocator;
     half.release = NULL;
+    REFUSED(spec.allocator = &half);
+    half = f->memory.allocator;
+    half.allocate = NULL;
     REFUSED(spec.allocator = &half);
     assert_int_equal(htw_schedule_calendar(NULL, &good, NULL, NULL), -EINVAL);
     assert_int_equal(htw_schedule_calendar(f->scheduler, NULL, NULL, NULL), -EINVAL);
