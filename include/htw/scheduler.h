@@ -501,6 +501,19 @@ HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_hand
 HTW_API HTW_WARN_UNUSED int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
+ * Cancels a timer as htw_cancel(), and tells how much of its delay was left.
+ *
+ * @param ret_left_ns receives, with HTW_CANCELLED, the time to the deadline by the timer's clock: 0
+ *                    if the timer was due; HTW_NEVER_NS if it had no deadline. Of a paused timer:
+ *                    the rest that it kept.
+ * @return as htw_cancel().
+ *
+ * Cost: as htw_cancel(), but reads the clock, and always locks the shard of the timer.
+ */
+HTW_API HTW_WARN_UNUSED int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle,
+                                                 int64_t *ret_left_ns);
+
+/**
  * Cancels the timer that is pending or repeats under a key, and reports the outcome.
  *
  * @param group    the group of the timer; NULL for timers without a group.

@@ -63,9 +63,17 @@ static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *re
     return true;
 }
 
-/* All other cases. Under the lock, which this releases. `record` and `ret_arg` may be NULL. */
+static int64_t left_of(const struct htw_scheduler *scheduler,
+                       const struct htw_unexpired *unexpired) {
+    const struct htw__clock *clock = htw__clock_for(scheduler, unexpired->clock);
+    return htw__left_ns(htw__clock_now_ns(scheduler, clock), unexpired->deadline_ns);
+}
+
+/* All other cases. Under the lock, which this releases. `record`, `ret_arg` and `ret_left_ns` may be
+   NULL. */
 static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
-                                                 struct htw__record *record, void **ret_arg) {
+                                                 struct htw__record *record, void **ret_arg,
+                                                 int64_t *ret_left_ns) {
     struct htw__timer_end ended;
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
@@ -74,6 +82,8 @@ static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
             *ret_arg = htw__timer_end_arg(&ended);
+        if (ret_left_ns != NULL)
+            *ret_left_ns = left_of(shard->scheduler, &ended.unexpired);
         htw__timer_end_release(shard->scheduler, &ended);
     }
     clean_up_soon_if(shard, needs_cleanup && !htw__is_child(shard->scheduler));
@@ -85,7 +95,7 @@ static inline int cancel_under_lock(struct htw__shard *shard, htw_handle handle)
     uint64_t status;
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     if (record == NULL || !cancel_plain(shard, record, status))
-        return cancel_slow(shard, record, NULL);
+        return cancel_slow(shard, record, NULL, NULL);
     bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
     clean_up_soon_if(shard, needs_cleanup);
@@ -165,6 +175,24 @@ int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle) {
     return HTW__ANNOTATED() ? cancel_annotated(scheduler, handle) : cancel(scheduler, handle);
 }
 
+int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_left_ns) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (ret_left_ns == NULL)
+        return -EINVAL;
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return HTW_GONE;
+    uint64_t status;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    int outcome = cancel_slow(shard, record, NULL, ret_left_ns);
+    if (HTW__ANNOTATED() && outcome != HTW_RUNNING && !htw__is_child(scheduler))
+        take_over(scheduler, handle);
+    return outcome;
+}
+
 /* ---- by key */
 
 int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
@@ -175,7 +203,7 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
     uint64_t hash = htw__key_hash(key, key_size, scheduler->key_seed);
     struct htw__shard *shard = htw__key_shard(scheduler, group, hash);
     htw__lock_acquire(&shard->lock);
-    return cancel_slow(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg);
+    return cancel_slow(shard, htw__key_find(shard, group, hash, key, key_size), ret_arg, NULL);
 }
 
 /* ---- and wait */

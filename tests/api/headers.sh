@@ -116,6 +116,7 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_schedule_spec(scheduler, NULL, NULL, NULL);
     htw_cancel(scheduler, 1);
     htw_cancel_wait(scheduler, 1);
+    htw_cancel_remaining(scheduler, 1, NULL);
     htw_cancel_key(scheduler, group, "", 0, NULL);
     htw_group_create(scheduler, &group);
     htw_task_drop(NULL, NULL);

@@ -228,3 +228,79 @@ SCHEDULER_TEST(scheduler_cancel_from_another_shard_is_exact) {
     advance(f, HTW_SECOND);
     assert_none_ran(f);
 }
+
+/* ---- and tell what was left */
+
+#define cancel_remaining(self, number, ret_left_ns) \
+    htw_cancel_remaining((self)->scheduler, (self)->probes[number].handle, ret_left_ns)
+
+static void act_count(struct probe *self) {
+    self->fixture->probes[1].result++;
+}
+
+LATER_TEST(scheduler_cancel_tells_what_was_left_of_the_delay) {
+    int64_t left_ns = 77;
+    arm(f, 0, 10 * MS);
+    advance(f, 4 * MS + 1);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, 6 * MS - 1);
+    left_ns = 77;
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_GONE);
+    assert_int_equal(left_ns, 77);
+    arm(f, 0, HTW_NEVER_NS);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, HTW_NEVER_NS);
+    arm_at(f, 0, START_NS - HTW_HOUR);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, 0);
+    struct htw_spec spec = hooked_spec(f, 0, 3 * MS);
+    f->probes[0].on_release = act_count;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, 3 * MS);
+    assert_int_equal(f->probes[0].releases, 1);
+    assert_int_equal(f->probes[1].result, 1);
+    assert_int_equal(scheduler_stats(f).cancelled, 4);
+    assert_int_equal(htw_cancel_remaining(f->scheduler, 0, &left_ns), HTW_GONE);
+    assert_int_equal(htw_cancel_remaining(f->scheduler, 1, NULL), -EINVAL);
+    assert_int_equal(htw_cancel_remaining(NULL, 1, &left_ns), -EINVAL);
+    assert_log(f, "A");
+}
+
+LATER_TEST(scheduler_cancel_tells_what_is_left_by_the_clock_of_the_timer) {
+    int64_t left_ns;
+    struct htw_spec spec = probe_spec(f, 0, 10 * MS);
+    spec.clock = HTW_CLOCK_REALTIME;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(
+        htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, START_NS - HTW_SECOND), 0);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, HTW_SECOND + 10 * MS);
+}
+
+LATER_TEST(scheduler_cancel_of_a_paused_timer_tells_the_rest_that_it_kept) {
+    int64_t left_ns;
+    create_group(f);
+    struct htw_spec spec = grouped_spec(f, 0, 10 * MS);
+    arm_spec(f, 0, &spec);
+    advance(f, 3 * MS);
+    pause_group(f);
+    advance(f, HTW_HOUR);
+    assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
+    assert_int_equal(left_ns, 7 * MS);
+}
+
+static void act_cancel_remaining(struct probe *self) {
+    int64_t left_ns = 77;
+    self->result = cancel_remaining(self->fixture, self->number, &left_ns);
+    if (left_ns != 77)
+        self->result = -1;
+}
+
+LATER_TEST(scheduler_cancel_of_running_tells_nothing_left) {
+    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+    f->probes[0].act = act_cancel_remaining;
+    advance(f, 10 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].result, HTW_RUNNING);
+}

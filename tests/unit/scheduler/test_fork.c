@@ -60,6 +60,7 @@ static int ask_in_child(const struct estate *e) {
     int64_t deadline = 77;
     EXPECT(htw_cancel(s, e->handle) == -EOWNERDEAD);
     EXPECT(htw_cancel_wait(s, e->handle) == -EOWNERDEAD);
+    EXPECT(htw_cancel_remaining(s, e->handle, &deadline) == -EOWNERDEAD && deadline == 77);
     EXPECT(htw_cancel_key(s, NULL, "key", 3, &arg) == -EOWNERDEAD && arg == NULL);
     EXPECT(htw_cancel_key(s, e->group, "key", 3, &arg) == -EOWNERDEAD);
     EXPECT(htw_find_key(s, NULL, "key", 3) == 0);

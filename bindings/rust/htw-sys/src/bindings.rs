@@ -416,6 +416,13 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn htw_cancel_remaining(
+        scheduler: *mut htw_scheduler,
+        handle: htw_handle,
+        ret_left_ns: *mut i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn htw_cancel_key(
         scheduler: *mut htw_scheduler,
         group: *mut htw_group,

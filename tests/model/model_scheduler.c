@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_scheduler.c - random histories of a scheduler whose timers have several clocks, compared after
+ * each step with an oracle that visits all timers every time. For its arguments see arguments.h.
+ *
+ * There is one thread, and manual time; each clock is advanced with the others, and at times set alone,
+ * forward or back. All times are whole ticks: tests/unit/scheduler has the rounding. Which timers run
+ * in a step, and at what time, is known before it, except for the order of those of one instant.
+ */
+#include "arguments.h"
+
+#include "../support/random.h"
+
+#include <htw/scheduler.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMERS = 48, GROUPS = 2, KEYS = 4, CLOCKS = HTW_CLOCK_MANUAL + 1, STEPS_A_HISTORY = 1500 };
+
+#define TICK_NS HTW_MILLISECOND
+
+static const enum htw_clock clocks[] = { HTW_CLOCK_MANUAL, HTW_CLOCK_MANUAL, HTW_CLOCK_REALTIME,
+                                         HTW_CLOCK_MONOTONIC,
+#ifndef HTW_PORTABLE
+                                         HTW_CLOCK_BOOTTIME
+#endif
+};
+
+struct timed {
+    htw_handle handle;
+    enum htw_clock clock;
+    bool pending;
+    int64_t deadline_ns;    /* by its clock; while its group is paused: the rest */
+    int group, key;         /* -1: none */
+    int64_t period_ns;      /* 0: runs once */
+    uint64_t runs, wanted;  /* what the library and the oracle have counted */
+    int64_t ran_ns, due_ns; /* the own clock at the last run, and what the oracle wants there */
+};
+
+static struct model {
+    struct htw_scheduler *scheduler;
+    struct htw_group *groups[GROUPS];
+    bool paused[GROUPS];
+    struct timed timers[TIMERS];
+    int64_t now_ns[CLOCKS];
+    struct random_source source;
+    uint64_t history, step;
+    const char *failure;
+    bool trace;
+} model;
+
+static void expect(bool holds, const char *what) {
+    if (!holds && model.failure == NULL)
+        model.failure = what;
+}
+
+#define EXPECT(condition) expect(condition, #condition)
+
+static uint64_t below(uint64_t bound) {
+    return random_below(&model.source, bound);
+}
+
+static int64_t ticks(uint64_t bound) {
+    return (int64_t)below(bound) * TICK_NS;
+}
+
+static int64_t some_span(void) {
+    switch (below(6)) {
+    case 0:
+        return 0;
+    case 1:
+        return ticks(100000);
+    case 2:
+        return ticks(3000);
+    default:
+        return ticks(60);
+    }
+}
+
+/* ---- the oracle */
+
+static bool is_paused(const struct timed *timer) {
+    return timer->group >= 0 && model.paused[timer->group];
+}
+
+static int64_t sum(int64_t a, int64_t b) {
+    return a == HTW_NEVER_NS || b == HTW_NEVER_NS ? HTW_NEVER_NS : a + b;
+}
+
+/* How long until it runs, if no clock is set. */
+static int64_t left_ns(const struct timed *timer) {
+    if (!timer->pending || is_paused(timer) || timer->deadline_ns == HTW_NEVER_NS)
+        return HTW_NEVER_NS;
+    int64_t left = timer->deadline_ns - model.now_ns[timer->clock];
+    return left < 0 ? 0 : left;
+}
+
+static int64_t least_left_ns(void) {
+    int64_t least = HTW_NEVER_NS;
+    for (int i = 0; i < TIMERS; i++)
+        if (left_ns(&model.timers[i]) < least)
+            least = left_ns(&model.timers[i]);
+    return least;
+}
+
+static void run_in_oracle(struct timed *timer) {
+    int64_t now_ns = model.now_ns[timer->clock];
+    timer->wanted++;
+    timer->due_ns = model.now_ns[HTW_CLOCK_MANUAL];
+    if (timer->period_ns == 0) {
+        timer->pending = false;
+        return;
+    }
+    do /* HTW_REPEAT_SKIP */
+        timer->deadline_ns += timer->period_ns;
+    while (timer->deadline_ns <= now_ns);
+}
+
+static void pass_time(int64_t delta_ns) {
+    for (int i = 0; i < CLOCKS; i++)
+        model.now_ns[i] += delta_ns;
+}
+
+static void advance_oracle(int64_t delta_ns) {
+    for (int64_t left; (left = least_left_ns()) <= delta_ns; delta_ns -= left) {
+        pass_time(left);
+        for (int i = 0; i < TIMERS; i++)
+            if (left_ns(&model.timers[i]) == 0)
+                run_in_oracle(&model.timers[i]);
+    }
+    pass_time(delta_ns);
+}
+
+/* ---- the library */
+
+static void note_run(void *arg, const struct htw_expiration *expiration) {
+    struct timed *timer = arg;
+    timer->runs++;
+    timer->ran_ns = htw_scheduler_now(expiration->scheduler);
+    EXPECT(expiration->clock == timer->clock);
+    EXPECT(expiration->handle == timer->handle);
+    int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, timer->clock);
+    EXPECT(expiration->deadline_ns <= now_ns);
+    EXPECT(expiration->late_ns == now_ns - expiration->deadline_ns);
+}
+
+static struct timed *some_timer(void) {
+    return &model.timers[below(TIMERS)];
+}
+
+static struct timed *holder_of(int group, int key) {
+    for (int i = 0; key >= 0 && i < TIMERS; i++) {
+        struct timed *timer = &model.timers[i];
+        if (timer->pending && timer->key == key && timer->group == group)
+            return timer;
+    }
+    return NULL;
+}
+
+static struct htw_group *group_of(int group) {
+    return group < 0 ? NULL : model.groups[group];
+}
+
+/* ---- steps */
+
+static void schedule(void) {
+    struct timed *timer = some_timer();
+    if (timer->pending)
+        return;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    struct htw_unexpired replaced;
+    timer->clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
+    timer->group = (int)below(GROUPS + 2) - 2 < 0 ? -1 : (int)below(GROUPS);
+    timer->key = below(3) == 0 ? (int)below(KEYS) : -1;
+    timer->period_ns = below(6) == 0 ? TICK_NS + ticks(500) : 0;
+    int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
+    bool plain = timer->clock == HTW_CLOCK_MANUAL && timer->group < 0 && timer->key < 0 &&
+                 timer->period_ns == 0;
+    struct timed *old = holder_of(timer->group, timer->key);
+    spec.callback = note_run;
+    spec.arg = timer;
+    spec.clock = timer->clock;
+    spec.absolute = delay_ns != HTW_NEVER_NS && below(2) == 0;
+    spec.when_ns = spec.absolute ? model.now_ns[timer->clock] + delay_ns : delay_ns;
+    spec.group = group_of(timer->group);
+    spec.key = timer->key < 0 ? NULL : &timer->key;
+    spec.key_size = sizeof(timer->key);
+    spec.period_ns = timer->period_ns;
+    spec.keep_existing = below(4) == 0;
+    if (plain && below(2) == 0) {
+        EXPECT(htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle) == 0);
+    } else {
+        int result = htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
+        if (old != NULL && spec.keep_existing) {
+            EXPECT(result == -EEXIST);
+            return;
+        }
+        EXPECT(result == 0);
+        EXPECT((replaced.handle == 0) == (old == NULL));
+        EXPECT(old == NULL || (replaced.arg == old && replaced.clock == old->clock));
+    }
+    if (old != NULL)
+        old->pending = false;
+    timer->pending = true;
+    timer->deadline_ns = is_paused(timer) ? delay_ns : sum(model.now_ns[timer->clock], delay_ns);
+}
+
+static void cancel(void) {
+    struct timed *timer = some_timer();
+    int wanted = timer->pending ? HTW_CANCELLED : HTW_GONE;
+    int64_t left = 77;
+    void *arg = NULL;
+    switch (below(4)) {
+    case 0:
+        EXPECT(htw_cancel_wait(model.scheduler, timer->handle) == wanted);
+        break;
+    case 1:
+        EXPECT(htw_cancel_remaining(model.scheduler, timer->handle, &left) == wanted);
+        if (timer->pending && is_paused(timer))
+            EXPECT(left == timer->deadline_ns);
+        else
+            EXPECT(left == (timer->pending ? left_ns(timer) : 77));
+        break;
+    case 2:
+        if (timer->key >= 0) {
+            struct timed *holder = holder_of(timer->group, timer->key);
+            int result = htw_cancel_key(model.scheduler, group_of(timer->group), &timer->key,
+                                        sizeof(timer->key), &arg);
+            EXPECT(result == (holder == NULL ? HTW_GONE : HTW_CANCELLED));
+            EXPECT(arg == holder);
+            timer = holder;
+            break;
+        }
+        /* fall through */
+    default:
+        EXPECT(htw_cancel(model.scheduler, timer->handle) == wanted);
+    }
+    if (timer != NULL)
+        timer->pending = false;
+}
+
+static void reschedule(void) {
+    struct timed *timer = some_timer();
+    int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
+    int64_t at_ns = sum(model.now_ns[timer->clock], delay_ns);
+    int result = below(2) == 0 ? htw_reschedule(model.scheduler, timer->handle, delay_ns)
+                               : htw_reschedule_at(model.scheduler, timer->handle, at_ns);
+    EXPECT(result == (timer->pending ? HTW_MOVED : HTW_GONE));
+    if (timer->pending)
+        timer->deadline_ns = is_paused(timer) ? delay_ns : at_ns;
+}
+
+/* The rest of a delay is at least 0, so that of a timer that is due does not say how late it is. */
+static void pause_or_resume(void) {
+    int group = (int)below(GROUPS);
+    bool pauses = below(2) == 0;
+    EXPECT((pauses ? htw_group_pause : htw_group_resume)(model.groups[group]) == 0);
+    if (model.paused[group] == pauses)
+        return;
+    for (int i = 0; i < TIMERS; i++) {
+        struct timed *timer = &model.timers[i];
+        if (timer->pending && timer->group == group)
+            timer->deadline_ns =
+                pauses ? left_ns(timer) : sum(model.now_ns[timer->clock], timer->deadline_ns);
+    }
+    model.paused[group] = pauses;
+}
+
+static void cancel_group(void) {
+    int group = (int)below(GROUPS);
+    int64_t count = 0;
+    for (int i = 0; i < TIMERS; i++)
+        if (model.timers[i].pending && model.timers[i].group == group) {
+            model.timers[i].pending = false;
+            count++;
+        }
+    EXPECT(htw_group_cancel(model.groups[group], NULL, NULL) == count);
+}
+
+static void advance(void) {
+    int64_t delta_ns = below(8) == 0 ? ticks(200000) : ticks(40);
+    advance_oracle(delta_ns);
+    EXPECT(htw_scheduler_advance(model.scheduler, delta_ns) == 0);
+}
+
+static void set_clock(void) {
+    enum htw_clock clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
+    int64_t step_ns = below(2) == 0 ? some_span() : -some_span();
+    if (model.now_ns[clock] + step_ns < 0)
+        step_ns = 0;
+    model.now_ns[clock] += step_ns;
+    advance_oracle(0);
+    EXPECT(htw_scheduler_set_clock(model.scheduler, clock, model.now_ns[clock]) == 0);
+}
+
+/* ---- comparison */
+
+static void compare_timer(struct timed *timer) {
+    int64_t deadline_ns = 77, now_ns = model.now_ns[timer->clock];
+    EXPECT(timer->runs == timer->wanted);
+    EXPECT(timer->runs == 0 || timer->ran_ns == timer->due_ns);
+    EXPECT(htw_is_pending(model.scheduler, timer->handle) == timer->pending);
+    int result = htw_deadline(model.scheduler, timer->handle, &deadline_ns);
+    int clock = htw_clock_of(model.scheduler, timer->handle);
+    if (!timer->pending) {
+        EXPECT(result == -ENOENT && clock == -ENOENT);
+        return;
+    }
+    EXPECT(result == 0 && clock == (int)timer->clock);
+    EXPECT(deadline_ns ==
+           (is_paused(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
+}
+
+static void compare(void) {
+    uint64_t pending = 0, grouped[GROUPS] = { 0 };
+    for (int i = 0; i < TIMERS; i++) {
+        struct timed *timer = &model.timers[i];
+        compare_timer(timer);
+        pending += timer->pending;
+        if (timer->pending && timer->group >= 0)
+            grouped[timer->group]++;
+    }
+    EXPECT(htw_pending(model.scheduler) == pending);
+    for (int i = 0; i < GROUPS; i++)
+        EXPECT(htw_group_count(model.groups[i]) == grouped[i]);
+    for (int i = 0; i < CLOCKS; i++)
+        EXPECT(i == HTW_CLOCK_DEFAULT || htw_scheduler_now_by(model.scheduler, (unsigned)i) == 0 ||
+               htw_scheduler_now_by(model.scheduler, (unsigned)i) == model.now_ns[i]);
+    /* Exact, or earlier after a cancel or a move. */
+    EXPECT(htw_scheduler_next(model.scheduler) <=
+           sum(model.now_ns[HTW_CLOCK_MANUAL], least_left_ns()));
+}
+
+static void take_step(void) {
+    static void (*const kinds[])(void) = {
+        schedule,        schedule,     schedule,  schedule, cancel,  cancel,     reschedule,
+        pause_or_resume, cancel_group, set_clock, advance,  advance, reschedule,
+    };
+    uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
+    if (kinds[kind] == cancel_group && below(4) != 0)
+        return;
+    if (model.trace)
+        printf("step %" PRIu64 ": kind %" PRIu64 "\n", model.step, kind);
+    kinds[kind]();
+    compare();
+}
+
+/* ---- histories */
+
+static void count_unexpired(void *context, const struct htw_unexpired *unexpired) {
+    struct timed *timer = unexpired->arg;
+    EXPECT(timer->pending && unexpired->clock == timer->clock);
+    timer->pending = false;
+    ++*(uint64_t *)context;
+}
+
+static void begin(uint64_t seed) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct model fresh = { .source = { seed }, .history = model.history, .trace = model.trace };
+    model = fresh;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    options.shards = 1 + (uint32_t)below(3);
+    options.wheel_size = 4u << 2 * below(4);
+    options.manual_start_ns = ticks(10000000);
+    for (int i = 0; i < CLOCKS; i++)
+        model.now_ns[i] = options.manual_start_ns;
+    EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
+    for (int i = 0; i < GROUPS; i++)
+        EXPECT(htw_group_create(model.scheduler, &model.groups[i]) == 0);
+    for (int i = 0; i < TIMERS; i++)
+        model.timers[i].clock = HTW_CLOCK_MANUAL;
+}
+
+static void end(void) {
+    uint64_t pending = htw_pending(model.scheduler), count = 0;
+    EXPECT(htw_scheduler_stop(model.scheduler, count_unexpired, &count) == 0);
+    EXPECT(count == pending);
+    for (int i = 0; i < TIMERS; i++)
+        EXPECT(!model.timers[i].pending);
+    for (int i = 0; i < GROUPS; i++)
+        htw_group_destroy(model.groups[i]);
+    EXPECT(htw_scheduler_destroy(model.scheduler) == 0);
+}
+
+int main(int argc, char *argv[]) {
+    struct model_arguments arguments = { .seed = 1, .steps = 100000, .histories = UINT64_MAX };
+    if (!model_arguments_parse(&arguments, argc, argv))
+        return 2;
+    model.trace = arguments.trace;
+    uint64_t steps = 0, histories = 0;
+    for (uint64_t n = arguments.first; steps < arguments.steps && histories < arguments.histories;
+         n++, histories++) {
+        struct random_source seeds = { arguments.seed ^ n * UINT64_C(0x9e3779b97f4a7c15) };
+        model.history = n;
+        begin(random_next(&seeds));
+        for (; model.step < STEPS_A_HISTORY && model.failure == NULL; model.step++, steps++)
+            take_step();
+        end();
+        if (model.failure != NULL) {
+            printf("FAILED: %s\n  seed %" PRIu64 ", history %" PRIu64 ", step %" PRIu64
+                   "\n  again: %s --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
+                   model.failure, arguments.seed, n, model.step, argv[0], arguments.seed, n);
+            return 1;
+        }
+    }
+    printf("%" PRIu64 " steps in %" PRIu64 " histories, seed %" PRIu64 "\n", steps, histories,
+           arguments.seed);
+    return 0;
+}
