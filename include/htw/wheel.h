@@ -72,8 +72,9 @@ extern "C" {
 
 /** The address of the object of type `type` whose member `member` is at address `pointer`. */
 #ifdef __cplusplus
-#define HTW_CONTAINER_OF(pointer, type, member)                        \
-    (static_cast<type *>(const_cast<void *>(static_cast<const void *>( \
+#define HTW_CONTAINER_OF(pointer, type, member)                              \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot have any */ \
+    (static_cast<type *>(const_cast<void *>(static_cast<const void *>(       \
         reinterpret_cast<const char *>(pointer) - offsetof(type, member)))))
 #else
 #define HTW_CONTAINER_OF(pointer, type, member) \

@@ -50,7 +50,7 @@ void htw__annotate_ignore(bool begin);
 #define HTW__ANNOTATE(call)   \
     do {                      \
         if (HTW__ANNOTATED()) \
-            call;             \
+            (call);           \
     } while (0)
 
 /* What a thread did before HAND_OVER(object) is visible to a thread after its later

@@ -81,7 +81,8 @@ static const char *parse_date_time(struct htw__text *text, htw__nanos *ret_ns) {
     if (hour > 23 || minute > 59 || second > 60)
         return "no such time of day";
 
-    int64_t seconds = days_since_1970(&date) * 86400 + hour * 3600 + minute * 60 + second - offset;
+    int of_day = (hour * 60 + minute) * 60 + second;
+    int64_t seconds = days_since_1970(&date) * 86400 + of_day - offset;
     if (second == 60 && seconds % 86400 != 0)
         return "a leap second comes only at 23:59:60 UTC";
     *ret_ns = (htw__nanos)seconds * HTW__NS_PER_S + htw__decimal_times(&fraction, HTW__NS_PER_S);

@@ -17,7 +17,7 @@ __extension__ typedef __int128 htw__nanos; /* 64-bit machines have it */
 #define HTW__NS_PER_US INT64_C(1000)
 #define HTW__NS_PER_MS INT64_C(1000000)
 #define HTW__NS_PER_S INT64_C(1000000000)
-#define HTW__NS_PER_DAY (86400 * HTW__NS_PER_S)
+#define HTW__NS_PER_DAY INT64_C(86400000000000)
 
 /* The longest delay and the farthest instant that are accepted: over 300 million years,
  * for which the C library still has a date. */

@@ -135,12 +135,12 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
                             bool has_attributes, struct htw__timer_end *ret_ended) {
     struct htw__attributes *attributes = has_attributes ? record->attributes : NULL;
     const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
-    if (has_attributes && attributes->paused)
+    if (attributes != NULL && attributes->paused)
         htw__attributes_resume(record, attributes, htw__clockwork_now_ns(clockwork));
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
                        .callback = record->callback,
-                       .arg = has_attributes ? attributes->arg : record->arg,
+                       .arg = attributes != NULL ? attributes->arg : record->arg,
                        .deadline_ns = record->deadline_ns,
                        .clock = clockwork->clock->name },
         .attributes = attributes,

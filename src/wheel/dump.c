@@ -42,6 +42,7 @@ static char load_mark(size_t timers) {
 static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stream) {
     uint32_t buckets = wheel->levels[level].buckets.count;
     uint32_t group = (buckets + STRIP_WIDTH - 1) / STRIP_WIDTH; /* both are powers of two */
+    HTW_ASSERT(group > 0);
     uint32_t clock_slot = htw__wheel_slot(wheel, level, wheel->clock);
     char strip[STRIP_WIDTH + 1];
     size_t marks = 0;

@@ -176,11 +176,12 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resum
     } else if (top->level == 0 && (wheel->strict_fifo || batch->max == 1)) {
         empty_one_by_one(wheel, top, batch);
     } else {
-        if (resumed && batch->max == 1)
-            expire_or_demote(wheel,
-                             htw__timer_of(htw__bucket_pop(top->buckets, top->slot,
-                                                           &wheel->chain_index, &wheel->nil)),
-                             batch);
+        if (resumed && batch->max == 1) {
+            struct htw__link *link =
+                htw__bucket_pop(top->buckets, top->slot, &wheel->chain_index, &wheel->nil);
+            HTW_ASSERT(link != NULL);
+            expire_or_demote(wheel, htw__timer_of(link), batch);
+        }
         if (!is_over(batch))
             empty_bucket(wheel, top, batch);
     }

@@ -44,7 +44,8 @@ class [[nodiscard]] timer {
 
     /** Cancels the timer that this object owned, and waits, as the destructor. */
     timer &operator=(timer &&other) noexcept {
-        timer(std::move(other)).swap(*this);
+        timer taken(std::move(other));
+        swap(taken);
         return *this;
     }
 

@@ -33,8 +33,11 @@ static void report_bad_line(struct htw__delay *delay, const struct htw__line *li
                             const char *why) {
     char word[WORD_SHOWN + 1];
     size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
-    for (size_t i = 0; i < size; i++) /* control characters could change the terminal */
-        word[i] = (unsigned char)line->word[i] < ' ' || line->word[i] == 127 ? '?' : line->word[i];
+    for (size_t i = 0; i < size; i++) {
+        word[i] = line->word[i];
+        if ((unsigned char)word[i] < ' ' || word[i] == 127) /* it could change the terminal */
+            word[i] = '?';
+    }
     word[size] = '\0';
     htw__terminal_error("%s:%" PRIu64 ": %s%s%s%s", delay->input.name,
                         htw__input_line(&delay->input), why, size > 0 ? ": " : "", word,

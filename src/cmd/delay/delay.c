@@ -26,8 +26,8 @@
 /* How many messages one step moves out of the wheel, and how many steps of the wheel that may take:
  * a bucket of a million timers takes a million. That is twice the lines that are accepted at once,
  * and a step for each level, so that what is due does not pile up. */
-#define MESSAGES_AT_ONCE (2 * HTW__DELAY_LINES_AT_ONCE)
-#define STEPS_AT_ONCE (8 * HTW__DELAY_LINES_AT_ONCE)
+#define MESSAGES_AT_ONCE ((size_t)2 * HTW__DELAY_LINES_AT_ONCE)
+#define STEPS_AT_ONCE ((size_t)8 * HTW__DELAY_LINES_AT_ONCE)
 
 /* The longest sleep: the range of ppoll() differs between systems. */
 #define SLEEP_SECONDS_MAX 1000000000

@@ -143,13 +143,14 @@ static void free_written(struct htw__output *output, size_t written, htw__nanos 
     size_t index = 0;
     written += output->head_written;
     output->head_written = 0;
-    while (output->head != NULL) {
-        size_t size = output->prefix_sizes[index] + output->head->size;
+    struct htw__message *message;
+    while ((message = output->head) != NULL) {
+        size_t size = output->prefix_sizes[index] + message->size;
         if (written < size)
             break;
         written -= size;
         index++;
-        struct htw__message *message = htw__output_pop(output);
+        htw__output_pop(output);
         htw__report_released(output->report, htw__message_memory(message), message->due_ns,
                              before_ns, after_ns);
         htw__message_destroy(message);

@@ -36,7 +36,7 @@ void htw__report_released(struct htw__report *report, size_t message_bytes, htw_
 
 /* With commas between the thousands. */
 static const char *format_count(uint64_t count, char text[COUNT_SIZE]) {
-    char *at = text + COUNT_SIZE - 1;
+    char *at = &text[COUNT_SIZE - 1];
     *at = '\0';
     unsigned digits = 0;
     do {
@@ -61,10 +61,10 @@ static void print_time(FILE *stream, const char *name, uint64_t ns) {
 }
 
 static void print_memory(FILE *stream, const char *name, uint64_t bytes) {
-    if (bytes < 1024 * 1024)
+    if (bytes < 1 << 20)
         fprintf(stream, "%s %.1f KiB", name, (double)bytes / 1024);
     else
-        fprintf(stream, "%s %.1f MiB", name, (double)bytes / (1024 * 1024));
+        fprintf(stream, "%s %.1f MiB", name, (double)bytes / (1 << 20));
 }
 
 /* How the lateness is divided into rows; what lies beyond the last belongs to it as well. */
@@ -113,7 +113,8 @@ static void print_row(FILE *stream, const struct scale *scale, size_t row, uint6
     static const char bar[BAR_COLUMNS + 1] = "########################################";
     char from[HTW__DURATION_FORMAT_SIZE];
     char count[COUNT_SIZE];
-    htw__duration_format((htw__nanos)(scale->first_ns + row * scale->step_ns), from);
+    uint64_t from_ns = scale->first_ns + row * scale->step_ns;
+    htw__duration_format((htw__nanos)from_ns, from);
     uint64_t columns = (scale->counts[row] * BAR_COLUMNS + most - 1) / most;
     bool is_rest = scale->has_rest && row + 1 == scale->rows;
     fprintf(stream, "  %s %9s %14s%s%.*s\n", is_rest ? "over" : "from", from,

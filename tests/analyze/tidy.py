@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes a file for ninja that runs clang-tidy on each source file of a build, and again only where
+the file, a header of it or the list of checks has changed.
+
+usage: tidy.py BUILD > FILE
+
+BUILD is a folder of Meson in which everything is compiled: ninja knows the headers from there. Its
+compiler is gcc, so options that clang does not know are left out.
+"""
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+CONFIGURATIONS = [".clang-tidy", "src/cmd/.clang-tidy"]
+
+
+def headers(build):
+    """What each object was made from, as ninja has it from the compiler."""
+    lines = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
+                           check=True).stdout
+    found = {}
+    for block in lines.split("\n\n"):
+        name, *files = block.split("\n")
+        found[name.partition(":")[0]] = [file.strip() for file in files]
+    return found
+
+
+def options(command):
+    """Those that say what a file means: where headers are, macros, the language."""
+    kept = []
+    words = iter(shlex.split(command))
+    for word in words:
+        if re.match(r"-(I|D|std=|isystem.)", word):
+            kept.append(word)
+        elif word in ("-include", "-isystem"):
+            kept += [word, next(words)]
+    return kept
+
+
+def escaped(path):
+    return re.sub(r"([ :$])", r"$\1", str(path))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    root = pathlib.Path(__file__).resolve().parents[2]
+    dependencies = headers(build)
+    print(f"builddir = {escaped(build / 'tidy')}\n"
+          "rule tidy\n"
+          "  command = cd " + shlex.quote(str(build)) + " && clang-tidy --quiet --warnings-as-errors='*' "
+          "$source -- $options 2>$out.log && touch $out || { cat $out.log && false; }\n"
+          "  description = clang-tidy $in")
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        inputs = {(build / name).resolve() for name in dependencies[entry["output"]]}
+        mark = build / "tidy" / (entry["output"] + ".tidy")
+        print(f"build {escaped(mark)}: tidy | "
+              + " ".join(escaped(path) for path in sorted(inputs))
+              + "".join(f" {escaped(root / name)}" for name in CONFIGURATIONS))
+        print("  source = " + shlex.quote(str((build / entry["file"]).resolve())).replace("$", "$$"))
+        print("  options = " + shlex.join(options(entry["command"])).replace("$", "$$"))
+
+
+if __name__ == "__main__":
+    main()
