@@ -20,9 +20,9 @@ ALLOCATOR = "src/base/alloc_malloc.c"
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)\n', re.MULTILINE)
 EXPORTED = re.compile(r"^HTW_API\b[^;{]*?\b(htw_\w+)\(", re.MULTILINE)
-DEFINED = re.compile(r"^(?:HTW__NOINLINE )?[a-z][\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
+DEFINED = re.compile(r"^(?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.
-SHARED = re.compile(r"^(?:extern )?(?!static\b|typedef\b)((?:HTW__NOINLINE )?[a-z][\w *]*\bhtw__\w+(?:\(| =|;))", re.MULTILINE)
+SHARED = re.compile(r"^(?:extern )?(?!static\b|typedef\b)((?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*\bhtw__\w+(?:\(| =|;))", re.MULTILINE)
 HEADERS_OF_C_IN_HEADER = {"stddef.h", "stdint.h", "stdbool.h"}
 
 USAGE = """\

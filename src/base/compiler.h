@@ -18,6 +18,12 @@
 
 #if HTW__HAS_BUILTINS
 #define HTW__NOINLINE __attribute__((noinline))
+/* For a hot function whose locals are of fixed size, and hold nothing that comes from outside. */
+#if defined(__has_attribute)
+#if __has_attribute(no_stack_protector)
+#define HTW__NO_CANARY __attribute__((no_stack_protector))
+#endif
+#endif
 #define HTW__UNLIKELY(condition) __builtin_expect((condition), 0)
 /* Any address is allowed. It will be written to. */
 #define HTW__PREFETCH(address) __builtin_prefetch((address), 1)
@@ -25,6 +31,10 @@
 #define HTW__NOINLINE
 #define HTW__UNLIKELY(condition) (condition)
 #define HTW__PREFETCH(address) ((void)(address))
+#endif
+
+#ifndef HTW__NO_CANARY
+#define HTW__NO_CANARY
 #endif
 
 /* At file scope. `name` says what holds; the C99 form needs it as an identifier. */

@@ -82,8 +82,8 @@ static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *t
  *
  * Not inlined, like the functions below: together they need more registers than there are.
  */
-static HTW__NOINLINE void empty_bucket(struct htw_wheel *wheel, const struct top *top,
-                                       struct batch *batch) {
+static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
+                                                      const struct top *top, struct batch *batch) {
     struct htw__bucket_walk walk;
     htw__bucket_walk_start(&walk, top->buckets, top->slot, &wheel->nil);
     while (walk.live > 0 && !is_over(batch))
@@ -240,8 +240,8 @@ static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
 
 /* A call with a budget discards the emptied buckets at the top, within that budget: otherwise
    htw_wheel_next() would have to, and it has no budget. */
-static enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now, bool limited,
-                                       struct batch *batch) {
+static HTW__NO_CANARY enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now,
+                                                      bool limited, struct batch *batch) {
     if (now == HTW_NEVER_TICK)
         now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
@@ -266,7 +266,7 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
     return true;
 }
 
-struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
+HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
     if (wheel == NULL || advance_idle(wheel, now))
         return NULL;
     struct htw_timer *timer = NULL;
@@ -278,15 +278,16 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
 
 /* The rest of a call with a budget that had only to set the clock. If the budget ends before the
    empty buckets do, the caller has to call again, as if the round went on. */
-static HTW__NOINLINE int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
+static HTW__NOINLINE HTW__NO_CANARY int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
     struct batch batch = { NULL, 0, 0, budget };
     wheel->in_round = !discard_empty_tops(wheel, &batch);
     HTW_ASSERT_WHEEL(wheel);
     return wheel->in_round ? HTW_MORE : HTW_DONE;
 }
 
-int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
-                         size_t max, size_t budget, size_t *ret_count) {
+HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
+                                        struct htw_timer *timers[], size_t max, size_t budget,
+                                        size_t *ret_count) {
     if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
     if (advance_idle(wheel, now)) {
