@@ -35,7 +35,7 @@ int main(int argc, char *argv[]) {
     const char *name = argc > 2   ? argv[2]
                        : argc > 1 ? NULL
                                   : "Europe/Berlin"; /* NULL: the local one */
-    int count = argc > 3 ? atoi(argv[3]) : 3, wrong = 0;
+    int count = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 3, wrong = 0;
     int64_t at_ns = argc > 1 ? (int64_t)time(NULL) * HTW_SECOND : SHOWN_NS;
     struct htw_calendar calendar;
     struct htw_zone *zone;

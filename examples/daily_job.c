@@ -28,7 +28,7 @@ static void back_up(void *arg, const struct htw_expiration *expiration) {
     int64_t second = second_of_day(job, expiration->deadline_ns);
     job->runs++;
     job->late_runs += expiration->late_ns > HTW_HOUR;
-    job->wrong |= second != 3 * 3600;
+    job->wrong |= second != INT64_C(3) * 3600;
     printf("backup of %02d:%02d, UTC%+d, %d min late\n", (int)(second / 3600),
            (int)(second / 60 % 60),
            (int)(htw_zone_offset(job->zone, expiration->deadline_ns) / 3600),

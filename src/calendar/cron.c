@@ -47,7 +47,7 @@ static bool is_digit(char c) {
 
 /* Letters as small ones, in any language. */
 static char small(char c) {
-    return 'A' <= c && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return (char)('A' <= c && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 static bool skip(struct reader *reader, char c) {
@@ -73,7 +73,7 @@ static bool read_number(struct reader *reader, unsigned lowest, unsigned highest
 static bool read_value(struct reader *reader, const struct field *field, unsigned *ret) {
     unsigned count = field->names == NULL ? 0 : (unsigned)strlen(field->names) / 3;
     for (unsigned i = 0; i < count; i++) {
-        const char *name = field->names + 3 * i, *at = reader->at;
+        const char *name = field->names + (size_t)3 * i, *at = reader->at;
         if (small(at[0]) == name[0] && small(at[1]) == name[1] && small(at[2]) == name[2]) {
             reader->at += 3;
             *ret = field->lowest + i;

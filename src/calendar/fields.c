@@ -106,7 +106,7 @@ static bool match_time(const struct htw_calendar *calendar, unsigned second, uns
 
 bool htw__calendar_match(const struct htw_calendar *calendar, int64_t local_s, int64_t *ret_s) {
     int64_t start = local_s / HTW__DAY_S - (local_s % HTW__DAY_S < 0), days;
-    unsigned second;
+    unsigned second = 0;
     if (!match_day(calendar, htw__date_of(start), &days))
         return false;
     if (days > start || !match_time(calendar, (unsigned)(local_s - start * HTW__DAY_S), &second)) {

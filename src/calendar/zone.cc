@@ -51,7 +51,7 @@ bool is_name(const char *name) {
 
 /* Whether the file of a zone can be read: 0 or the error of htw_zone_create(). */
 int probe(const char *name) {
-    const char *folder = std::getenv("TZDIR");
+    const char *folder = std::getenv("TZDIR"); // NOLINT(concurrency-mt-unsafe): as cctz does
     std::string path = folder != nullptr && *folder != '\0' ? folder : "/usr/share/zoneinfo";
     path += '/';
     path += name;
