@@ -209,11 +209,23 @@ static void schedule(void) {
     timer->deadline_ns = is_paused(timer) ? delay_ns : sum(model.now_ns[timer->clock], delay_ns);
 }
 
+/* The timer that has the key, and has it no longer. */
+static struct timed *cancel_by_key(const struct timed *timer) {
+    if (timer->key < 0)
+        return NULL;
+    struct timed *holder = holder_of(timer->group, timer->key);
+    void *arg = NULL;
+    int result = htw_cancel_key(model.scheduler, group_of(timer->group), &timer->key,
+                                sizeof(timer->key), &arg);
+    EXPECT(result == (holder == NULL ? HTW_GONE : HTW_CANCELLED));
+    EXPECT(arg == holder);
+    return holder;
+}
+
 static void cancel(void) {
     struct timed *timer = some_timer();
     int wanted = timer->pending ? HTW_CANCELLED : HTW_GONE;
     int64_t left = 77;
-    void *arg = NULL;
     switch (below(4)) {
     case 0:
         EXPECT(htw_cancel_wait(model.scheduler, timer->handle) == wanted);
@@ -226,16 +238,8 @@ static void cancel(void) {
             EXPECT(left == (timer->pending ? left_ns(timer) : 77));
         break;
     case 2:
-        if (timer->key >= 0) {
-            struct timed *holder = holder_of(timer->group, timer->key);
-            int result = htw_cancel_key(model.scheduler, group_of(timer->group), &timer->key,
-                                        sizeof(timer->key), &arg);
-            EXPECT(result == (holder == NULL ? HTW_GONE : HTW_CANCELLED));
-            EXPECT(arg == holder);
-            timer = holder;
-            break;
-        }
-        /* fall through */
+        timer = cancel_by_key(timer);
+        break;
     default:
         EXPECT(htw_cancel(model.scheduler, timer->handle) == wanted);
     }
