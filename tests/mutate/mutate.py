@@ -41,7 +41,7 @@ import operators  # noqa: E402
 WANTED = 95  # percent of the mutants of each layer
 DECLARED_MAX = 5  # percent of them that may be declared equivalent
 FOLDER = ROOT / "build/mutate"
-PLAIN = ["-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
+PLAIN = ["-Dcalendar=true", "-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
 TSAN = [*PLAIN, "-Db_sanitize=thread"]
 
 
@@ -74,7 +74,8 @@ class Test:
         if "--steps" in self.command:
             self.command[-1] = "300000"
         self.environment = description["env"] if isinstance(description["env"], dict) else {}
-        self.command = [str(build / word) if word.startswith("./") else word for word in self.command]
+        # Programs that are arguments: relative to the folder of the build.
+        self.command = [str(build / word) if word.startswith(("./", "tests/")) else word for word in self.command]
         paths = [pathlib.Path(word).resolve() for word in self.command if word.startswith("/")]
         self.targets = [str(path.relative_to(build)) for path in paths if build in path.parents]
         self.of_threads = any(suite.endswith((":threads", ":stress")) for suite in description["suite"])
@@ -139,7 +140,7 @@ class Build:
 
     def read_objects(self):
         return {path: hashlib.sha256(path.read_bytes()).digest()
-                for library in ["libhtw_core.a.p", "libhtw_delay.a.p", "htw.p"]
+                for library in ["libhtw_core.a.p", "libhtw_delay.a.p", "src/calendar/libhtw_calendar_core.a.p", "htw.p"]
                 for path in (self.folder / library).glob("*.o")}
 
     def first_failure(self, order):
@@ -184,7 +185,7 @@ class Worker:
             lines[number - 1] = text + "\n"
         path.write_text("".join(lines))
         try:
-            if not self.plain.make(["libhtw_core.a", "libhtw_delay.a", "htw"]):
+            if not self.plain.make(["libhtw_core.a", "libhtw_delay.a", "src/calendar/libhtw_calendar_core.a", "htw"]):
                 return "not compiled", ""
             if self.plain.read_objects() == self.plain.objects:
                 return "same objects", ""
