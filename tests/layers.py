@@ -11,13 +11,13 @@ LAYERS = {
         r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
     "scheduler": (
         r"(scheduler/.*|base/(slab|alarm|lock|lock_rank|mutex|counter|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
-        r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory).*"),
+        r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar).*"),
     "purgatory": (
         r"(purgatory/.*|base/key_table)\.[ch]",
         r"purgatory_.*|threshold.*|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "calendar": (
         r"calendar/.*\.[ch]",
-        r"calendar_.*"),
+        r"calendar_.*|stress_calendar"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),
