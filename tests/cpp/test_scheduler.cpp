@@ -300,6 +300,7 @@ TEST(embedded_scheduler_serves_an_event_loop) {
         htw::scheduler::progress done = scheduler.process(2);
         CHECK(done.count <= 2 && done.more == (done.count == 2));
     }
+    CHECK(scheduler.process().count == 0); /* after a full budget it asks for another call */
     CHECK(scheduler.next() == htw::never);
     std::error_code error;
     CHECK(!scheduler.process(0, error).more && !error);
