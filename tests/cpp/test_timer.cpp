@@ -126,6 +126,17 @@ TEST(detached_timer_runs) {
     CHECK(runs == 1);
 }
 
+TEST(cancelled_timer_tells_what_was_left) {
+    htw::scheduler scheduler(test::manual());
+    std::chrono::nanoseconds left = 77ns;
+    htw::timer timer = scheduler.schedule(10ms, [] {});
+    scheduler.advance(3ms);
+    CHECK(timer.cancel(left) == htw::outcome::cancelled && left == 7ms);
+    left = 77ns;
+    CHECK(timer.cancel(left) == htw::outcome::gone && left == 77ns);
+    CHECK(htw::timer().cancel(left) == htw::outcome::gone && left == 77ns);
+}
+
 TEST(rescheduled_timer_moves) {
     htw::scheduler scheduler(test::manual());
     int runs = 0;

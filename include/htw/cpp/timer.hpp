@@ -89,6 +89,16 @@ class [[nodiscard]] timer {
         return result < 0 ? outcome::gone : static_cast<outcome>(result);
     }
 
+    /** The same; with outcome::cancelled, `left` receives what was left of the delay. See
+        htw_cancel_remaining(). */
+    outcome cancel(std::chrono::nanoseconds &left) noexcept {
+        std::int64_t left_ns = 0;
+        int result = handle_ != 0 ? htw_cancel_remaining(scheduler_, handle_, &left_ns) : 0;
+        if (result == HTW_CANCELLED)
+            left = std::chrono::nanoseconds(left_ns);
+        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    }
+
     /** Cancels the timer and waits until its callback is not running; see htw_cancel_wait(). Fails
         with std::errc::resource_deadlock_would_occur where it would wait for itself; the timer is
         cancelled then. Cancellation point. */
