@@ -312,6 +312,9 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
  */
 HTW_API int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock);
 
+/** Returns the clock of a scheduler; HTW_CLOCK_MONOTONIC for NULL. */
+HTW_API enum htw_clock htw_scheduler_clock(const struct htw_scheduler *scheduler);
+
 /* ------------------------------------------------------------------ scheduling */
 
 /**

@@ -26,6 +26,10 @@ int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clo
     return its == NULL ? 0 : htw__clock_now_ns(scheduler, its);
 }
 
+enum htw_clock htw_scheduler_clock(const struct htw_scheduler *scheduler) {
+    return scheduler == NULL ? HTW_CLOCK_MONOTONIC : scheduler->clock->name;
+}
+
 /* ---- options */
 
 static bool is_in_range(int64_t value, int64_t low, int64_t high) {

@@ -334,6 +334,9 @@ extern "C" {
     pub fn htw_scheduler_now_by(scheduler: *const htw_scheduler, clock: htw_clock) -> i64;
 }
 extern "C" {
+    pub fn htw_scheduler_clock(scheduler: *const htw_scheduler) -> htw_clock;
+}
+extern "C" {
     pub fn htw_schedule(
         scheduler: *mut htw_scheduler,
         delay_ns: i64,
