@@ -18,6 +18,9 @@ LAYERS = {
     "calendar": (
         r"calendar/.*\.[ch]",
         r"calendar_.*|stress_calendar"),
+    "journal": (
+        r"journal/.*\.[ch]",
+        r"journal_.*|fault_journal|model_journal"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),

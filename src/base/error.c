@@ -13,26 +13,44 @@ const char *htw_strerror(int result) {
     case -ENOMEM:
         return "no memory, or no thread could be started";
     case -EIO:
-        return "the stream could not be written, or the file of a time zone not be read";
+        return "reading or writing has failed: of a stream, a disk, or the file of a time zone";
         /* The wheel alone returns no others. It is also for systems that do not know them. */
 #ifdef ESHUTDOWN
     case -EAGAIN:
-        return "max_pending is reached: no more timers are accepted now";
+        return "a limit is reached: no more timers or jobs are accepted now";
     case -ESHUTDOWN:
-        return "the scheduler is stopped or the purgatory is closed";
+        return "the scheduler is stopped, or the purgatory or journal is closed";
     case -EOWNERDEAD:
         return "the object belongs to the parent process, which has forked";
     case -EDEADLK:
         return "the call would wait for its own callback or hook";
     case -EBUSY:
-        return "another thread is in such a call, or the object is in use";
+        return "another thread is in such a call, or the object or file is in use";
     case -EEXIST:
-        return "a timer of the same key exists, and is kept";
+        return "a timer of the same key, or a job of the same id, exists, and is kept";
     case -ENOENT:
-        return "the timer or the timeout has ended, or there was none; or there is no such time "
-               "zone";
+        return "what is named does not exist or has ended: a timer, a timeout, a job, a file or a "
+               "time zone";
     case -ECANCELED: /* from htw.hpp */
         return "the scheduler was stopped before the time had come";
+    case -EALREADY:
+        return "the job has been delivered";
+    case -ENOSPC:
+        return "the disk is full";
+    case -EMSGSIZE:
+        return "a job or mark is too large";
+    case -EBADMSG:
+        return "the file is not a journal, or is damaged";
+    case -EPROTONOSUPPORT:
+        return "the file is a journal of a newer version";
+    case -EISDIR:
+        return "the path is that of a folder";
+    case -EACCES:
+        return "the file may not be written, or its folder not be searched";
+    case -EROFS:
+        return "the file system cannot be written";
+    case -ENAMETOOLONG:
+        return "the path is too long";
     case -ENOTSUP:
         return "the scheduler was not created for this call";
     case -EMFILE:

@@ -11,8 +11,9 @@
  * check_level 0 a lock has no rank: no byte and no instruction.
  *
  * What crosses the layers:
+ *  - The journal calls the scheduler while it holds its lock, which so comes first of all.
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
- *    those of the scheduler. SCHEDULER_LISTENERS comes first of all: with it held, the scheduler
+ *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
  *    calls the purgatory when the wall clock was set.
  *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
  *    their thread, or fork: the child starts with no lock held.
@@ -25,18 +26,19 @@
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                      \
-    RANK(SCHEDULER_LISTENERS, 1, "scheduler.listeners") /* who is called when the clock was set */ \
-    RANK(PURGATORY, 2, "purgatory")                     /* the lists of thresholds */              \
-    RANK(THRESHOLD, 3, "threshold")                     /* its waiting requests */                 \
-    RANK(PURGATORY_SHARD, 4, "purgatory.shard")         /* keys, watches, checks */                \
-    RANK(PURGATORY_CPU, 5, "purgatory.cpu")             /* the wheel of timeouts */                \
-    RANK(KEY_POOL, 6, "purgatory.key_pool")             /* the memory of keys */                   \
-    RANK(SCHEDULER_LIFE, 7, "scheduler.life")           /* starting and stopping */                \
-    RANK(SCHEDULER_CANCEL_WAITERS, 8, "scheduler.cancel_waiters") /* the calls of cancel_wait */   \
-    RANK(SCHEDULER_SHARD, 9, "scheduler.shard")                   /* a wheel and its records */    \
-    RANK(SCHEDULER_WORK_QUEUE, 10, "scheduler.work_queue")        /* batches and workers */        \
-    RANK(SCHEDULER_RUN_STATS, 10, "scheduler.run_stats")          /* counters of an executor */    \
-    RANK(ALARM, 10, "alarm")                                      /* the setting of a timerfd */
+    RANK(JOURNAL, 1, "journal")                         /* all of a journal */                     \
+    RANK(SCHEDULER_LISTENERS, 2, "scheduler.listeners") /* who is called when the clock was set */ \
+    RANK(PURGATORY, 3, "purgatory")                     /* the lists of thresholds */              \
+    RANK(THRESHOLD, 4, "threshold")                     /* its waiting requests */                 \
+    RANK(PURGATORY_SHARD, 5, "purgatory.shard")         /* keys, watches, checks */                \
+    RANK(PURGATORY_CPU, 6, "purgatory.cpu")             /* the wheel of timeouts */                \
+    RANK(KEY_POOL, 7, "purgatory.key_pool")             /* the memory of keys */                   \
+    RANK(SCHEDULER_LIFE, 8, "scheduler.life")           /* starting and stopping */                \
+    RANK(SCHEDULER_CANCEL_WAITERS, 9, "scheduler.cancel_waiters") /* the calls of cancel_wait */   \
+    RANK(SCHEDULER_SHARD, 10, "scheduler.shard")                  /* a wheel and its records */    \
+    RANK(SCHEDULER_WORK_QUEUE, 11, "scheduler.work_queue")        /* batches and workers */        \
+    RANK(SCHEDULER_RUN_STATS, 11, "scheduler.run_stats")          /* counters of an executor */    \
+    RANK(ALARM, 11, "alarm")                                      /* the setting of a timerfd */
 
 enum htw__lock_rank {
     HTW__RANK_NONE, /* a lock that was not initialized */

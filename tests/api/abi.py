@@ -24,7 +24,9 @@ ABIDW = ["abidw", "--drop-private-types", "--exported-interfaces-only", "--no-sh
 LIBRARIES = {
     "libhtw": ("libhtw.so", ["htw_scheduler_create", "htw_spec"]),
     "libhtw-calendar": ("src/calendar/libhtw-calendar.so", ["htw_calendar_next", "htw_calendar_spec"]),
+    "libhtw-journal": ("src/journal/libhtw-journal.so", ["htw_journal_open", "htw_journal_options"]),
 }
+INCLUDES = "".join(f"#include <htw/{name}.h>\n" for name in ["calendar", "htw", "journal"])
 NO_CONSTANT = re.compile(r"HTW_VERSION.*|HTW_\w+_(H|HPP|INIT)|HTW_API|HTW_WARN_UNUSED")
 
 
@@ -43,7 +45,7 @@ def constants(root, folder, file):
     """All enumerators, and all macros with a number, of the C headers."""
     compiler = [os.environ.get("CC", "gcc"), "-std=c11", f"-I{root / 'include'}"]
     source = folder / "constants.c"
-    source.write_text("#include <htw/calendar.h>\n#include <htw/htw.h>\n")
+    source.write_text(INCLUDES)
 
     def preprocess(option):
         return subprocess.run([*compiler, "-E", option, source], check=True, text=True,
@@ -54,7 +56,7 @@ def constants(root, folder, file):
     names |= set(re.findall(r"^#define (HTW_\w+) \S", preprocess("-dM"), re.MULTILINE))
     names = sorted(name for name in names if not NO_CONSTANT.fullmatch(name))
     prints = "".join(f'    printf("%s %lld\\n", "{name}", (long long)({name}));\n' for name in names)
-    source.write_text(f"#include <htw/calendar.h>\n#include <htw/htw.h>\n#include <stdio.h>\n\nint main(void) {{\n{prints}}}\n")
+    source.write_text(f"{INCLUDES}#include <stdio.h>\n\nint main(void) {{\n{prints}}}\n")
     program = folder / "constants"
     subprocess.run([*compiler, "-w", source, "-o", program], check=True)
     with file.open("w") as out:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, links lead somewhere, the C++ that
-docs/cpp.md shows is in its test, what docs/scheduler.md, docs/purgatory.md and docs/calendar.md call by name is declared, and each test that docs/guarantees.md names exists.
+docs/cpp.md shows is in its test, what docs/scheduler.md, docs/purgatory.md, docs/calendar.md and docs/journal.md call by name is declared, and each test that docs/guarantees.md names exists.
 
 usage: docs.py ROOT
 """
@@ -34,7 +34,7 @@ if not in_cpp:
     errors.append("docs/cpp.md shows no programs")
 
 headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "include/htw").rglob("*.hpp")])
-for document in ["docs/purgatory.md", "docs/scheduler.md", "docs/calendar.md", "examples/README.md"]:
+for document in ["docs/purgatory.md", "docs/scheduler.md", "docs/calendar.md", "docs/journal.md", "examples/README.md"]:
     for name in set(re.findall(r"\b(?:htw|HTW)_\w+", (root / document).read_text())):
         if not re.search(rf"\b{name}\b", headers):
             errors.append(f"{document}: not in the headers: {name}")

@@ -42,6 +42,7 @@ done
     cat <<'PROGRAM'
 #include <htw/calendar.h>
 #include <htw/htw.h>
+#include <htw/journal.h>
 
 struct job {
     int number;
@@ -89,15 +90,16 @@ echo 'ok macros'
 cat >"$work/ignored" <<'PROGRAM'
 #include <htw/calendar.h>
 #include <htw/htw.h>
+#include <htw/journal.h>
 
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
             struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
-            struct htw_calendar *calendar);
+            struct htw_calendar *calendar, struct htw_journal *journal);
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
             struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
-            struct htw_calendar *calendar)
+            struct htw_calendar *calendar, struct htw_journal *journal)
 {
     htw_backoff_init(NULL, NULL);
     htw_backoff_next(NULL);
@@ -131,6 +133,14 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_calendar_monthly(calendar, 1, 3, 0, 0);
     htw_calendar_cron(calendar, "", NULL);
     htw_schedule_calendar(scheduler, NULL, NULL, NULL);
+    htw_journal_open(&journal, scheduler, "", NULL);
+    htw_journal_put(journal, 1, "", 0, NULL);
+    htw_journal_cancel(journal, 1);
+    htw_journal_done(journal, 1);
+    htw_journal_apply(journal, NULL);
+    htw_journal_sync(journal);
+    htw_journal_put_later(journal, 1, "", 0, NULL, NULL, NULL);
+    htw_journal_apply_later(journal, NULL, NULL, NULL);
 }
 PROGRAM
 calls=$(grep -c '^    htw_' "$work/ignored")

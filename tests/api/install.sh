@@ -3,7 +3,7 @@
 # Installs to a fresh prefix and builds programs outside the tree against the shared and the static
 # library: with pkg-config alone, CMake and Meson, in C and in C++ with htw.hpp, with each compiler that
 # is there; then again where the prefix has been moved to.
-# The calendar, where it was built, likewise in C.
+# The calendar and the journal, where they were built, likewise in C.
 # usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
@@ -33,32 +33,33 @@ runs() {
     esac || { echo "$1, which is to be $2, uses: $used"; exit 1; }
 }
 
-# runs_calendar PROGRAM KIND
-runs_calendar() {
-    [ "$("./$1")" = "$version" ] || { echo "$1 is not of version $version"; exit 1; }
-    used=$(ldd "./$1" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p' | LC_ALL=C sort | tr '\n' ' ')
-    case $2 in
-    shared) [ "$used" = "$prefix/lib/libhtw-calendar.so.${version%.*} $prefix/lib/libhtw.so.${version%.*} " ] ;;
+# runs_own LIBRARY PROGRAM KIND: of a library beside libhtw.
+runs_own() {
+    [ "$("./$2")" = "$version" ] || { echo "$2 is not of version $version"; exit 1; }
+    used=$(ldd "./$2" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p' | LC_ALL=C sort | tr '\n' ' ')
+    case $3 in
+    shared) [ "$used" = "$prefix/lib/libhtw-$1.so.${version%.*} $prefix/lib/libhtw.so.${version%.*} " ] ;;
     static) [ -z "$used" ] ;;
-    esac || { echo "$1, which is to be $2, uses: $used"; exit 1; }
+    esac || { echo "$2, which is to be $3, uses: $used"; exit 1; }
 }
 
-calendar_with_pkg_config() {
-    [ "$has_calendar" = 1 ] || return 0
-    for kind in shared static; do
-        flags=$(pkg-config --cflags --libs htw-calendar)
-        [ "$kind" = shared ] ||
-            flags=$(pkg-config --static --cflags --libs htw-calendar |
-                sed 's/-lhtw-calendar/-l:libhtw-calendar.a/; s/-lhtw /-l:libhtw.a /')
-        # shellcheck disable=SC2086 # words
-        gcc -std=c11 -Wall -Wextra -Werror -pedantic -o "calendar.$kind" "$consumer/calendar.c" $flags
-        LD_LIBRARY_PATH=$prefix/lib runs_calendar "calendar.$kind" "$kind"
+own_with_pkg_config() {
+    for library in $own; do
+        for kind in shared static; do
+            flags=$(pkg-config --cflags --libs "htw-$library")
+            [ "$kind" = shared ] ||
+                flags=$(pkg-config --static --cflags --libs "htw-$library" |
+                    sed "s/-lhtw-$library/-l:libhtw-$library.a/; s/-lhtw /-l:libhtw.a /")
+            # shellcheck disable=SC2086 # words
+            gcc -std=c11 -Wall -Wextra -Werror -pedantic -o "$library.$kind" "$consumer/$library.c" $flags
+            LD_LIBRARY_PATH=$prefix/lib runs_own "$library" "$library.$kind" "$kind"
+        done
+        echo "ok pkg-config of the $library"
     done
-    echo 'ok pkg-config of the calendar'
 }
 
 with_pkg_config() {
-    calendar_with_pkg_config
+    own_with_pkg_config
     for compiler in gcc clang g++ clang++; do
         has "$compiler" || continue
         case $compiler in
@@ -87,17 +88,17 @@ with_cmake() {
         rm -rf cmake
         CMAKE_PREFIX_PATH=$prefix quiet cmake -G Ninja -S "$consumer" -B cmake \
             -DCMAKE_C_COMPILER="${compilers%/*}" -DCMAKE_CXX_COMPILER="${compilers#*/}" \
-            -DACCEPTED="$accepted" -DREFUSED="$refused" -DCALENDAR="$has_calendar" || exit 1
+            -DACCEPTED="$accepted" -DREFUSED="$refused" -DOWN="$own_list" || exit 1
         quiet cmake --build cmake || exit 1
         for language in c cc; do
             for kind in shared static; do
                 runs "cmake/$language.$kind" "$kind" # finds the library by itself
             done
         done
-        if [ "$has_calendar" = 1 ]; then
-            runs_calendar cmake/calendar.shared shared
-            runs_calendar cmake/calendar.static static
-        fi
+        for library in $own; do
+            runs_own "$library" "cmake/$library.shared" shared
+            runs_own "$library" "cmake/$library.static" static
+        done
         [ "$(cat cmake/version)" = "${version%~dev}" ] || { cat cmake/version; exit 1; }
         echo "ok CMake $compilers"
     done
@@ -151,10 +152,15 @@ refused="$refused;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$maj
 
 grep -qFx 'URL: https://htw.example/' "$prefix/lib/pkgconfig/htw.pc" ||
     { cat "$prefix/lib/pkgconfig/htw.pc"; exit 1; }
-has_calendar=0
-[ ! -e "$prefix/include/htw/calendar.h" ] || has_calendar=1
-[ "$(ldd "$prefix/lib/libhtw.so" | grep -c -e cctz -e 'stdc++')" = 0 ] ||
-    { echo 'libhtw needs what only the calendar may need'; exit 1; }
+own=''
+own_list=''
+for library in calendar journal; do
+    [ -e "$prefix/include/htw/$library.h" ] || continue
+    own="$own $library"
+    own_list="$own_list;$library"
+done
+[ "$(ldd "$prefix/lib/libhtw.so" | grep -c -e cctz -e 'stdc++' -e sqlite)" = 0 ] ||
+    { echo 'libhtw needs what only the calendar or the journal may need'; exit 1; }
 
 # A user of htw does not need what building htw needs.
 [ -z "$(pkg-config --print-requires --print-requires-private htw)" ] ||

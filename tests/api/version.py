@@ -37,6 +37,8 @@ def semantic(version):
 
 # The file, how the version stands there (the only group), and what is written there for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
+# The libraries beside libhtw.
+OWN = ["calendar", "journal"]
 PLACES = [
     SOURCE,
     ("include/htw/base.h", r'^#define HTW_VERSION "(.*)"$', str),
@@ -44,7 +46,6 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
     ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
-    ("src/libhtw-calendar.map", r"^HTW_CALENDAR_(.*) {$", first_node),
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
     ("packaging/htw.spec", r"^Version: +(.*)$", str),
     ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
@@ -56,18 +57,20 @@ PLACES = [
     ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_(\S+) ", first_node),
     ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_\S+ (\S+)~$",
      lambda version: first_node(version) + ".0"),
-    ("debian/control", r"^Package: libhtw-calendar([\d.]+)$", soversion),
-    ("debian/control", r"^ libhtw-calendar([\d.]+) \(= ", soversion),
-    ("debian/libhtw-calendar[0-9]*.install", r"libhtw-calendar\.so\.(.*)\*$", soversion),
-    ("debian/libhtw-calendar[0-9]*.symbols", r"^libhtw-calendar\.so\.(\S+) ", soversion),
-    ("debian/libhtw-calendar[0-9]*.symbols", r"^libhtw-calendar\.so\.\S+ libhtw-calendar(\S+) ", soversion),
-    ("debian/libhtw-calendar[0-9]*.symbols", r"^ \(symver\)HTW_CALENDAR_(\S+) ", first_node),
-    ("debian/libhtw-calendar[0-9]*.symbols", r"^ \(symver\)HTW_CALENDAR_\S+ (\S+)~$",
-     lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
     ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
     ("bindings/rust/Cargo.toml", r'^htw-sys = .* version = "(.*)" }$', semantic),
-]
+] + [place for own in OWN for place in [
+    (f"src/libhtw-{own}.map", rf"^HTW_{own.upper()}_(.*) {{$", first_node),
+    ("debian/control", rf"^Package: libhtw-{own}([\d.]+)$", soversion),
+    ("debian/control", rf"^ libhtw-{own}([\d.]+) \(= ", soversion),
+    (f"debian/libhtw-{own}[0-9]*.install", rf"libhtw-{own}\.so\.(.*)\*$", soversion),
+    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^libhtw-{own}\.so\.(\S+) ", soversion),
+    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^libhtw-{own}\.so\.\S+ libhtw-{own}(\S+) ", soversion),
+    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^ \(symver\)HTW_{own.upper()}_(\S+) ", first_node),
+    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^ \(symver\)HTW_{own.upper()}_\S+ (\S+)~$",
+     lambda version: first_node(version) + ".0"),
+]]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
@@ -79,8 +82,13 @@ def path_of(name):
     return paths[0]
 
 
+def library_files():
+    return [path for name in ["", *(f"-{own}" for own in OWN)]
+            for path in root.glob(f"debian/libhtw{name}[0-9]*")]
+
+
 def named_for(path, version):
-    return re.sub(r"^(libhtw(?:-calendar)?)[\d.]+\.", rf"\g<1>{soversion(version)}.", path.name)
+    return re.sub(r"^(libhtw(?:-[a-z]+)?)[\d.]+\.", rf"\g<1>{soversion(version)}.", path.name)
 
 
 def find(name, pattern):
@@ -108,7 +116,7 @@ def write(version):
         found = find(name, pattern)
         text = found.string
         path_of(name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
-    for path in [*root.glob("debian/libhtw[0-9]*"), *root.glob("debian/libhtw-calendar[0-9]*")]:
+    for path in library_files():
         path.rename(path.with_name(named_for(path, version)))
     changelog = root / "CHANGELOG.md"
     text = changelog.read_text()
@@ -130,7 +138,7 @@ def check():
         found = find(name, pattern)
         if found[1] != form(version):
             errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
-    for path in [*root.glob("debian/libhtw[0-9]*"), *root.glob("debian/libhtw-calendar[0-9]*")]:
+    for path in library_files():
         if path.name != named_for(path, version):
             errors.append(f"debian/{path.name}: {named_for(path, version)} belongs there")
     changelog = (root / "CHANGELOG.md").read_text()

@@ -66,8 +66,11 @@ UNIT_TEST(api_version_is_that_of_the_header) {
 
 UNIT_TEST(api_strerror_has_a_line_for_each_result) {
     static const int results[] = {
-        0,      1,       -EINVAL, -ENOMEM,  -EAGAIN, -ESHUTDOWN, -EOWNERDEAD, -EDEADLK,
-        -EBUSY, -EEXIST, -ENOENT, -ENOTSUP, -EIO,    -EMFILE,    -ENFILE,     -EXDEV,
+        0,          1,           -EINVAL,   -ENOMEM,       -EAGAIN,
+        -ESHUTDOWN, -EOWNERDEAD, -EDEADLK,  -EBUSY,        -EEXIST,
+        -ENOENT,    -ENOTSUP,    -EIO,      -EMFILE,       -ENFILE,
+        -EALREADY,  -ENOSPC,     -EMSGSIZE, -EBADMSG,      -EPROTONOSUPPORT,
+        -EISDIR,    -EACCES,     -EROFS,    -ENAMETOOLONG, -EXDEV,
     };
     size_t count = sizeof(results) / sizeof(*results);
     for (size_t i = 0; i < count; i++) {

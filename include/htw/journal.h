@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * htw/journal.h - delays that survive a crash: jobs in a file, each handed out at its time, at least
+ * once, whatever happens to the process in between. Link with libhtw-journal, which uses SQLite.
+ *
+ *     static void deliver(void *context, const struct htw_delivery *delivery) {
+ *         send_mail(delivery->payload, delivery->payload_size);
+ *         htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
+ *     }
+ *
+ *     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+ *     options.deliver = deliver;
+ *     if (htw_journal_open(&journal, scheduler, "mail.journal", &options) != 0)
+ *         fprintf(stderr, "%s\n", htw_journal_error());
+ *     if (htw_journal_put(journal, deadline_ns, mail, mail_size, &id) == 0)
+ *         accept_mail(); // it will be delivered
+ *
+ * Promises. A call that makes a change durable has written it to the disk when it returns 0; the
+ * calls named ..._later tell by their notice, or by htw_journal_sync(). Then:
+ *  - A job that was put is delivered at least once, and never before its deadline.
+ *  - A job that was ended by htw_journal_done() is never delivered again.
+ *  - A job that was delivered and is not done is delivered again when the file is opened again. So
+ *    `deliver` may see a job twice. The id is the same each time.
+ *  - A change that failed has changed nothing, except after -EIO: see below.
+ * docs/journal.md explains what this asks of `deliver`, and what HTW_SYNCHRONOUS_NORMAL gives up.
+ *
+ * Time. A deadline is an instant: nanoseconds since 1970 by the wall clock. If the clock is set,
+ * deadlines follow. The scheduler may have any clock. With HTW_CLOCK_MANUAL, for tests, deadlines are
+ * times of that clock, and htw_scheduler_advance() also waits until the journal has read the jobs of
+ * the new time.
+ *
+ * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
+ * until the disk has answered: those without _later, htw_journal_open() and htw_journal_close(). In
+ * a `durable` notice they return -EDEADLK, because the notice runs in the thread that writes. The
+ * journal holds no lock while it calls `deliver` or a notice; it may hold one while it calls an
+ * allocator.
+ *
+ * The file is a database of SQLite in WAL mode: beside PATH there are PATH-wal and PATH-shm while it
+ * is in use, and PATH-lock, which stays. Other programs may read it, and SQLite's own backup works,
+ * at any time. One journal may have it open: another process, or a second open in this one, is
+ * refused. Do not open and close the file in the same process by other means than a connection of
+ * the same SQLite library: closing it would release SQLite's locks.
+ *
+ * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a
+ * child process after fork. htw_journal_error() has a sentence about each failure. Calls that change
+ * something also return:
+ *    -ENOSPC     the disk is full. Nothing has changed; later calls are tried again
+ *    -ENOMEM     no memory. Nothing has changed
+ *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
+ *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
+ *                has changed. Otherwise the journal has stopped: every later call returns -EIO, and
+ *                nothing is delivered any more. Then the file says which of the last changes were
+ *                made: close the journal and open it again
+ *    -ESHUTDOWN  the journal is being closed
+ *
+ * Fork. The child process cannot use the journal. It must not close the journal either: it would
+ * disturb its parent; htw_journal_close() returns -EOWNERDEAD there and does nothing.
+ */
+#ifndef HTW_JOURNAL_H
+#define HTW_JOURNAL_H
+
+#include <htw/scheduler.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An open journal; opaque. */
+struct htw_journal;
+
+/** The most bytes that payload and key of a job may have together. */
+#define HTW_JOURNAL_JOB_MAX 999999000
+
+/** The most bytes of a mark. */
+#define HTW_JOURNAL_MARK_MAX 4096
+
+/** A job that is handed out. */
+struct htw_delivery {
+    struct htw_journal *journal;
+    uint64_t id;
+    int64_t deadline_ns;
+    int64_t late_ns;     /**< time from the deadline to this call; at least 0 */
+    const void *payload; /**< valid until `deliver` returns; not NULL */
+    size_t payload_size;
+    const void *key; /**< valid until `deliver` returns; NULL: the job has none */
+    size_t key_size;
+};
+
+/**
+ * Receives a job whose time has come. `delivery` is valid until it returns.
+ *
+ * The job ends with htw_journal_done(), in this call or later, in any thread. Until then it counts
+ * as in flight, and is delivered again if the process ends. `deliver` may end as a callback of the
+ * scheduler may end (htw_callback): by an exception, for example. The job has been handed out then.
+ *
+ * Threads: called where the scheduler runs callbacks.
+ */
+typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
+
+/**
+ * The notice of a change that was made later: called once, when the change is durable or has failed.
+ * Must return. Other changes wait until it has returned.
+ *
+ * @param result 0: the change is durable; otherwise the error of the blocking call.
+ *
+ * Threads: called in the thread that writes. Notices come in the order of the calls.
+ */
+typedef void htw_durable(void *arg, int result);
+
+/** When a change counts as durable. */
+enum htw_synchronous {
+    /** When the disk has confirmed it. It survives a crash of the process and of the system, and a
+        power cut. */
+    HTW_SYNCHRONOUS_FULL = 0,
+    /** When the operating system has it. It survives a crash or kill of the process. A crash of the
+        system or a power cut may undo the changes of the last seconds, in whole: jobs that were put
+        may be lost, and jobs that were done may be delivered again. */
+    HTW_SYNCHRONOUS_NORMAL = 1
+};
+
+/** The limits of the options. */
+#define HTW_JOURNAL_PARALLEL_MAX 256u
+#define HTW_JOURNAL_NEAR_NS_MAX HTW_DAY
+#define HTW_JOURNAL_GATHER_NS_MAX HTW_SECOND
+
+/** The options of a journal. Start from HTW_JOURNAL_OPTIONS_INIT. */
+struct htw_journal_options {
+    /** sizeof(struct htw_journal_options); HTW_JOURNAL_OPTIONS_INIT sets it. */
+    size_t struct_size;
+    /** Receives the jobs. NULL: none is delivered, to look after a file. */
+    htw_deliver *deliver;
+    void *context; /**< passed to `deliver` */
+    enum htw_synchronous synchronous;
+    /**
+     * The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in
+     * order of deadline, and of equal deadlines in the order in which they were put. (A job that is
+     * put after later ones were delivered comes after these.) More: they begin in that order. The
+     * scheduler needs as many workers.
+     */
+    uint32_t parallel;
+    /** How far ahead jobs are held in memory, up to HTW_JOURNAL_NEAR_NS_MAX; 0 means 10 minutes.
+        Jobs beyond are in the file only. */
+    int64_t near_ns;
+    /** The most bytes of jobs in memory: those that wait to be written, and those of the near
+        future; 0 means 64 MiB. Where it does not suffice fewer jobs are held ahead. A single job may
+        exceed it. Jobs in flight take about 100 bytes each, which do not count. */
+    uint64_t max_memory;
+    /** The most jobs in the file; 0 means no limit. Jobs that wait to be written count. */
+    uint64_t max_jobs;
+    /** The most jobs in flight: delivered and not done. When it is reached, delivery waits until some
+        are done; 0 means 100 000. So this is also the most jobs that a crash delivers twice. */
+    uint64_t max_in_flight;
+    /** How long changes made by ..._later may wait for others, to be written with them, up to
+        HTW_JOURNAL_GATHER_NS_MAX; 0 means 2 ms. A blocking call is written at once, and all that
+        wait with it. */
+    int64_t gather_ns;
+    /** The allocator of the journal's own memory, not of SQLite's; NULL means the default one. Must
+        be thread-safe. The struct is copied. */
+    const struct htw_allocator *allocator;
+};
+
+#define HTW_JOURNAL_OPTIONS_INIT \
+    { sizeof(struct htw_journal_options), NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, 0, NULL }
+
+/** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_journal_options_init(struct htw_journal_options *options);
+
+/* ------------------------------------------------------------------ opening and closing */
+
+/**
+ * Opens a journal, or creates its file, and starts to deliver.
+ *
+ * Jobs that are overdue are delivered in order of deadline, a slice at a time, however many there
+ * are. `deliver` may be called before this has returned.
+ *
+ * @param ret_journal receives the journal. The caller owns it, and closes it with
+ *                    htw_journal_close() before the scheduler is stopped.
+ * @param scheduler   calls `deliver`; may be NULL if there is no `deliver`.
+ * @param path        the file. It is created for its owner alone (mode 0600).
+ * @param options     NULL: the defaults, without `deliver`. The library keeps no pointer to them.
+ * @return 0: success;
+ *         -EINVAL: an option is out of its range, `deliver` has no scheduler, or the file has
+ *         several names (hard links);
+ *         -EBUSY: the file is open in a journal of this or another process, or another program holds
+ *         SQLite's lock on it;
+ *         -EBADMSG: the file is not a journal, or is damaged. It is left as it is;
+ *         -EPROTONOSUPPORT: the file was written by a newer version of the library;
+ *         -EISDIR, -EACCES, -EROFS, -ENOENT, -ENAMETOOLONG: the path cannot be used, or the file
+ *         cannot be written;
+ *         -EMFILE, -ENFILE: no file descriptor is left;
+ *         -ENOSPC, -EIO, -ENOMEM, -ESHUTDOWN.
+ *
+ * Cost: does not depend on the number of jobs. Starts one thread. Memory: 130 KiB, SQLite's cache of
+ * up to 8 MiB, and the jobs of the near future.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
+                                             struct htw_scheduler *scheduler, const char *path,
+                                             const struct htw_journal_options *options);
+
+/**
+ * Closes a journal: stops to deliver, waits for calls of `deliver` that are running, and makes all
+ * changes durable that were made before. NULL is ignored.
+ *
+ * No other thread may be in a call with this journal, except inside `deliver`. A journal that has
+ * stopped (-EIO) is closed, too.
+ *
+ * @return 0: success;
+ *         -EDEADLK: called in `deliver` or a notice of this journal; it is not closed;
+ *         -EIO, -ENOSPC: it is closed, but changes whose calls had no notice were lost.
+ */
+HTW_API int htw_journal_close(struct htw_journal *journal);
+
+/**
+ * Describes the last failure of a function of this header in the calling thread: a sentence with the
+ * file and the cause, without a full stop. In a notice with an error: that of the change.
+ *
+ * @return a string that is valid until the next failure in this thread; never NULL. Empty before the
+ *         first failure.
+ */
+HTW_API const char *htw_journal_error(void);
+
+/* ------------------------------------------------------------------ changes that wait */
+
+/**
+ * Puts a job, and waits until it is durable.
+ *
+ * @param deadline_ns  when it is to be delivered; in the past: now. HTW_NEVER_NS: not at all, until
+ *                     it is cancelled.
+ * @param payload      is copied. May be NULL if `payload_size` is 0.
+ * @param payload_size 0 to HTW_JOURNAL_JOB_MAX.
+ * @param ret_id       receives the id, before the job can be delivered. May be NULL. Also written
+ *                     where the put fails after that.
+ * @return 0: the job is durable; otherwise the errors at the top;
+ *         -EMSGSIZE: it is too large.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_put(struct htw_journal *journal, int64_t deadline_ns,
+                                            const void *payload, size_t payload_size,
+                                            uint64_t *ret_id);
+
+/**
+ * Cancels a job that has not been delivered, and waits until that is durable.
+ *
+ * @return 0: the job has not been delivered, and never will be;
+ *         -EALREADY: it has been delivered, and is not done. htw_journal_done() ends it;
+ *         -ENOENT: no job has this id: it has ended, or never existed;
+ *         the errors at the top: nothing has changed.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_cancel(struct htw_journal *journal, uint64_t id);
+
+/**
+ * Ends a job, whether or not it has been delivered, and waits until that is durable.
+ *
+ * @return 0: the job is never delivered again;
+ *         -ENOENT: no job has this id;
+ *         the errors at the top: the job is as before. A job in flight stays in flight.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_done(struct htw_journal *journal, uint64_t id);
+
+/** A job that is put by htw_journal_apply(). Start from HTW_JOB_INIT. */
+struct htw_job {
+    /** sizeof(struct htw_job); HTW_JOB_INIT sets it. */
+    size_t struct_size;
+    int64_t deadline_ns; /**< as in htw_journal_put() */
+    const void *payload; /**< as in htw_journal_put() */
+    size_t payload_size;
+    /** The key: `key_size` bytes, which are copied; NULL: none. At most one job has a key. A new job
+        replaces the one that has it, also if that one is in flight: it ends as by
+        htw_journal_done(). */
+    const void *key;
+    size_t key_size;
+    uint64_t id; /**< receives the id, as `ret_id` of htw_journal_put() */
+};
+
+#define HTW_JOB_INIT \
+    { sizeof(struct htw_job), 0, NULL, 0, NULL, 0, 0 }
+
+/** Sets `job` to HTW_JOB_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_job_init(struct htw_job *job);
+
+/** Changes that are made together or not at all. Start from HTW_JOURNAL_CHANGE_INIT. */
+struct htw_journal_change {
+    /** sizeof(struct htw_journal_change); HTW_JOURNAL_CHANGE_INIT sets it. */
+    size_t struct_size;
+    const uint64_t *done; /**< the ids of `done_count` jobs that end, as by htw_journal_done() */
+    size_t done_count;
+    struct htw_job *jobs; /**< `job_count` jobs that are put, after the others have ended */
+    size_t job_count;
+    /** The new mark: `mark_size` bytes (0 to HTW_JOURNAL_MARK_MAX); NULL: the mark stays. A journal
+        has one mark. It is for the program, to know where it is: for example, how far it has read its
+        input. */
+    const void *mark;
+    size_t mark_size;
+};
+
+#define HTW_JOURNAL_CHANGE_INIT \
+    { sizeof(struct htw_journal_change), NULL, 0, NULL, 0, NULL, 0 }
+
+/** Sets `change` to HTW_JOURNAL_CHANGE_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_journal_change_init(struct htw_journal_change *change);
+
+/**
+ * Makes several changes at once, and waits until they are durable: jobs that are put, jobs that are
+ * done, and the mark. A crash leaves all of them or none.
+ *
+ * For example, to try a job again later: end it, and put its payload with a new deadline.
+ *
+ * @param change the `id` of each job is set.
+ * @return 0: success;
+ *         -ENOENT: a job of `done` does not exist;
+ *         -EMSGSIZE: a job is too large;
+ *         -EINVAL also if a `struct_size` is unknown;
+ *         the errors at the top. Nothing has changed.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_apply(struct htw_journal *journal,
+                                              const struct htw_journal_change *change);
+
+/**
+ * Waits until all changes are durable that were made before, by any thread, and until their notices
+ * have returned.
+ *
+ * @return 0: they are;
+ *         the error of a change without a notice that has failed since the last call of this
+ *         function. (If several threads call this function, use notices.)
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
+
+/* ------------------------------------------------------------------ changes that are made later */
+
+/*
+ * These functions do not wait. `durable` is called with `arg` when the change is durable or has
+ * failed; NULL: no notice. They return 0 if the change will be made or has failed by the time of
+ * the notice, and otherwise an error that needs no disk: -EINVAL, -EMSGSIZE, -EAGAIN, -ENOMEM,
+ * -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the order of the calls.
+ */
+
+/** As htw_journal_put(), without waiting. `ret_id` receives the id in this call. */
+HTW_API HTW_WARN_UNUSED int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns,
+                                                  const void *payload, size_t payload_size,
+                                                  htw_durable *durable, void *arg,
+                                                  uint64_t *ret_id);
+
+/** As htw_journal_cancel(), without waiting. */
+HTW_API int htw_journal_cancel_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
+                                     void *arg);
+
+/** As htw_journal_done(), without waiting. */
+HTW_API int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
+                                   void *arg);
+
+/** As htw_journal_apply(), without waiting. All is copied. */
+HTW_API HTW_WARN_UNUSED int htw_journal_apply_later(struct htw_journal *journal,
+                                                    const struct htw_journal_change *change,
+                                                    htw_durable *durable, void *arg);
+
+/* ------------------------------------------------------------------ the rest */
+
+/**
+ * Copies the mark, and returns its size. A mark that is not yet durable does not count.
+ *
+ * @param buffer receives at most `size` bytes. May be NULL if `size` is 0.
+ * @return 0 or more: the size of the mark, also where it is greater than `size`; 0 if none was set.
+ */
+HTW_API int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t size);
+
+/**
+ * Counters since the journal was opened. When no thread is in a call and nothing waits to be
+ * written, found + put = jobs + done + cancelled + replaced.
+ */
+struct htw_journal_stats {
+    /** sizeof(struct htw_journal_stats); HTW_JOURNAL_STATS_INIT sets it. */
+    size_t struct_size;
+    uint64_t found;                   /**< jobs that were in the file when it was opened */
+    uint64_t put;                     /**< jobs that were put, durably */
+    uint64_t done;                    /**< jobs that were ended by done, durably */
+    uint64_t cancelled;               /**< jobs that were cancelled, durably */
+    uint64_t replaced;                /**< jobs that were replaced under a key, durably */
+    uint64_t delivered;               /**< calls of `deliver` */
+    uint64_t refused;                 /**< calls that returned -EAGAIN */
+    uint64_t failed;                  /**< changes that failed: no space, no memory, or the disk */
+    uint64_t commits;                 /**< transactions */
+    uint64_t checkpoints;             /**< times that the log was copied into the file */
+    uint64_t jobs;                    /**< jobs in the file now, those in flight included */
+    uint64_t in_flight;               /**< delivered and not done now */
+    uint64_t in_memory;               /**< jobs of the near future that are in memory now */
+    uint64_t queued;                  /**< changes that wait to be written now */
+    uint64_t memory_bytes;            /**< memory of the journal, without SQLite's */
+    struct htw_distribution commit;   /**< duration of a transaction */
+    struct htw_distribution durable;  /**< from the call of a change until it was durable */
+    struct htw_distribution lateness; /**< from the deadline to the call of `deliver` */
+};
+
+#define HTW_JOURNAL_STATS_INIT                                                         \
+    {                                                                                  \
+        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                        \
+            0, 0, 0, 0, 0, 0, 0                                                        \
+        }                                                                              \
+    }
+
+/** Sets `stats` to HTW_JOURNAL_STATS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_journal_stats_init(struct htw_journal_stats *stats);
+
+/**
+ * Copies the statistics of a journal to `stats`. Works in a journal that has stopped, too.
+ *
+ * @param stats its `struct_size` must be set, as HTW_JOURNAL_STATS_INIT does.
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL, or `struct_size` is unknown;
+ *         -ENOMEM.
+ */
+HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HTW_JOURNAL_H */

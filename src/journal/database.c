@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* database.c - the file of a journal: its tables, and the statements on them. */
+#include "database.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "htwj" */
+#define APPLICATION_ID 0x6874776a
+#define SCHEMA_VERSION 1
+
+/* Sequence numbers that a crash may skip. Ids that were given to changes which the crash has lost
+   are not given again. */
+#define SEQUENCE_RESERVE (UINT64_C(1) << 17)
+
+int htw__database_checkpoint_pages = 4096; /* 16 MiB */
+
+#define BUSY_TIMEOUT_MS 2000
+
+/* Columns that are null or constant cost a byte each. */
+static const char schema[] =
+    "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB "
+    "NOT NULL);"
+    "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
+    "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB);"
+    "INSERT INTO meta VALUES (1, 0, 0, 1, 0, NULL);"
+    "PRAGMA application_id = 1752463210;"
+    "PRAGMA user_version = 1;";
+
+enum statement {
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
+    SAVEPOINT,
+    RELEASE,
+    ROLLBACK_TO,
+    INSERT,
+    DELETE,
+    KEY_OF,
+    FIND_KEY,
+    SET_KEY,
+    DELETE_KEY,
+    SET_META,
+    SET_MARK,
+    SCAN,
+    FETCH,
+};
+
+static const char *const texts[] = {
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
+    [SAVEPOINT] = "SAVEPOINT change",
+    [RELEASE] = "RELEASE change",
+    [ROLLBACK_TO] = "ROLLBACK TO change",
+    [INSERT] = "INSERT INTO job (id, deadline, key, payload) VALUES (?1, ?2, ?3, ?4)",
+    [DELETE] = "DELETE FROM job WHERE id = ?1",
+    [KEY_OF] = "SELECT key FROM job WHERE id = ?1 AND key IS NOT NULL",
+    [FIND_KEY] = "SELECT id FROM job_key WHERE key = ?1",
+    [SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
+    [DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
+    [SET_META] = "UPDATE meta SET jobs = ?1, keyed = ?2, next_sequence = ?3, generation = ?4",
+    [SET_MARK] = "UPDATE meta SET mark = ?1",
+    [SCAN] = "SELECT id, deadline FROM job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+    [FETCH] = "SELECT deadline, key, payload FROM job WHERE id = ?1",
+};
+
+_Static_assert(sizeof(texts) / sizeof(texts[0]) ==
+                   sizeof(((struct htw__database *)NULL)->statements) / sizeof(void *),
+               "a place for each statement");
+
+/*
+ * After a failed fsync nobody knows what is on the disk: the kernel may have dropped the pages, and
+ * the next fsync then succeeds without them. So nothing more is written.
+ */
+static int fail(struct htw__database *self, int result) {
+    int primary = result & 0xff;
+    if (result == SQLITE_IOERR_FSYNC || result == SQLITE_IOERR_DIR_FSYNC ||
+        primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+        self->is_distrusted = true;
+    int error = htw__journal_errno(self->connection, result);
+    /* Once it is open, only these are about a change, or about the moment. */
+    if (self->is_open && error != -ENOMEM && error != -ENOSPC && error != -EBUSY &&
+        error != -EEXIST && error != -EMSGSIZE)
+        error = -EIO;
+    return htw__journal_fail(error, "%s: %s", self->name,
+                             self->connection == NULL ? sqlite3_errstr(result)
+                                                      : sqlite3_errmsg(self->connection));
+}
+
+/* ---- statements */
+
+static void bind_blob(struct sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
+    /* A NULL pointer would be the value NULL. */
+    sqlite3_bind_blob64(statement, index, bytes == NULL ? "" : bytes, size, SQLITE_STATIC);
+}
+
+/* SQLITE_ROW, SQLITE_DONE, or the failure, with the statement reset. */
+static int step(struct htw__database *self, enum statement which) {
+    int result = sqlite3_step(self->statements[which]);
+    if (result != SQLITE_ROW) {
+        int again = sqlite3_reset(self->statements[which]);
+        return result == SQLITE_DONE ? result : again;
+    }
+    return result;
+}
+
+/* Runs a statement that returns no row. */
+static int run(struct htw__database *self, enum statement which) {
+    int result = step(self, which);
+    return result == SQLITE_DONE ? 0 : fail(self, result);
+}
+
+/* ---- opening */
+
+/* Makes durable that the next sequence numbers are in use, before any is given out. On a full disk the
+   first commit does it. */
+static int reserve_sequence(struct htw__database *self) {
+    self->first_sequence = self->next_sequence;
+    int error = htw__database_begin(self);
+    if (error == 0)
+        error = htw__database_commit(self, self->first_sequence);
+    if (error != 0)
+        htw__database_rollback(self);
+    if (error == -ENOSPC)
+        error = htw__database_settle(self);
+    return error == -ENOSPC ? 0 : error;
+}
+
+static int execute(struct htw__database *self, const char *text) {
+    int result = sqlite3_exec(self->connection, text, NULL, NULL, NULL);
+    return result == SQLITE_OK ? 0 : fail(self, result);
+}
+
+static int take_number(void *context, int columns, char **values, char **names) {
+    (void)columns, (void)names;
+    *(int64_t *)context = values[0] == NULL ? 0 : (int64_t)strtoll(values[0], NULL, 10);
+    return 0;
+}
+
+static int get_number(struct htw__database *self, const char *text, int64_t *ret_number) {
+    *ret_number = 0;
+    int result = sqlite3_exec(self->connection, text, take_number, ret_number, NULL);
+    return result == SQLITE_OK ? 0 : fail(self, result);
+}
+
+/* Whether the file is a journal of this version. `ret_is_empty`: it has no table at all. */
+static int identify(struct htw__database *self, bool *ret_is_empty) {
+    int64_t application = 0, version = 0, tables = 0;
+    int error = get_number(self, "PRAGMA application_id", &application);
+    if (error == 0)
+        error = get_number(self, "PRAGMA user_version", &version);
+    if (error == 0)
+        error = get_number(self, "SELECT count(*) FROM sqlite_master", &tables);
+    if (error != 0)
+        return error;
+    *ret_is_empty = application == 0 && version == 0 && tables == 0;
+    if (*ret_is_empty)
+        return 0;
+    if (application != APPLICATION_ID)
+        return htw__journal_fail(-EBADMSG, "%s: a database, but not a journal", self->name);
+    if (version > SCHEMA_VERSION)
+        return htw__journal_fail(-EPROTONOSUPPORT,
+                                 "%s: the journal has format %lld, and this version of libhtw "
+                                 "knows formats up to %d",
+                                 self->name, (long long)version, SCHEMA_VERSION);
+    return version == SCHEMA_VERSION
+               ? 0
+               : htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged",
+                                   self->name);
+}
+
+static int is_wal(void *context, int columns, char **values, char **names) {
+    (void)columns, (void)names;
+    *(bool *)context = values[0] != NULL && strcmp(values[0], "wal") == 0;
+    return 0;
+}
+
+static int set_up(struct htw__database *self, const struct htw__journal_path *path) {
+    bool is_empty, has_log = false;
+    int error = identify(self, &is_empty);
+    if (error != 0)
+        return error;
+    if (sqlite3_db_readonly(self->connection, "main") != 0)
+        return htw__journal_fail(-EROFS, "%s: the file cannot be written", self->name);
+    int result =
+        sqlite3_exec(self->connection, "PRAGMA journal_mode = WAL", is_wal, &has_log, NULL);
+    if (result != SQLITE_OK)
+        return fail(self, result);
+    if (!has_log)
+        return htw__journal_fail(-EIO, "%s: the file system does not support a log of SQLite",
+                                 self->name);
+    error =
+        execute(self, self->synchronous == HTW_SYNCHRONOUS_FULL ? "PRAGMA synchronous = FULL"
+                                                                : "PRAGMA synchronous = NORMAL");
+    if (error == 0)
+        error = execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
+                              /* what a savepoint keeps goes to no file */
+                              "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+    if (error == 0 && is_empty) {
+        error = execute(self, "BEGIN IMMEDIATE");
+        if (error == 0)
+            error = execute(self, schema);
+        if (error == 0)
+            error = execute(self, "COMMIT");
+        if (error == 0)
+            error = htw__journal_path_sync_folder(path);
+    }
+    return error;
+}
+
+/* ---- a log that a process has left */
+
+static int copy_log_onto_itself(sqlite3_file *log, unsigned char *buffer, int capacity) {
+    sqlite3_int64 size;
+    int result = log->pMethods->xFileSize(log, &size);
+    for (sqlite3_int64 at = 0; at < size && result == SQLITE_OK; at += capacity) {
+        int part = size - at < capacity ? (int)(size - at) : capacity;
+        result = log->pMethods->xRead(log, buffer, part, at);
+        if (result == SQLITE_OK)
+            result = log->pMethods->xWrite(log, buffer, part, at);
+    }
+    return result == SQLITE_OK ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) : result;
+}
+
+/*
+ * Writes the log again, in place, and syncs it. If an fsync of an earlier process has failed, the
+ * kernel may hold pages of the log as clean that are not on the disk, and a sync alone would not
+ * write them: what SQLite reads from the log now could be lost at a power cut while it is copied to
+ * the file. SQLite's lock is held, so that no other program writes.
+ */
+static int rewrite_log(struct htw__database *self) {
+    enum { CAPACITY = 64 * 1024 };
+    sqlite3_file *log = NULL;
+    int error = execute(self, "BEGIN IMMEDIATE");
+    if (error != 0)
+        return error;
+    int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (result == SQLITE_OK && log != NULL && log->pMethods != NULL) {
+        unsigned char *buffer = sqlite3_malloc(CAPACITY);
+        result = buffer == NULL ? SQLITE_NOMEM : copy_log_onto_itself(log, buffer, CAPACITY);
+        sqlite3_free(buffer);
+    }
+    if (result != SQLITE_OK)
+        error = htw__journal_fail(htw__journal_errno(self->connection, result),
+                                  "%s-wal: the log cannot be written: %s", self->name,
+                                  sqlite3_errstr(result));
+    int ended = execute(self, "ROLLBACK");
+    return error == 0 ? ended : error;
+}
+
+/* Copies the log into the file before anything is added. (If another program reads, it is copied,
+   but stays.) */
+static int settle_log(struct htw__database *self) {
+    int error = rewrite_log(self);
+    if (error != 0)
+        return error;
+    int result =
+        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : fail(self, result);
+}
+
+static int read_meta(struct htw__database *self) {
+    struct sqlite3_stmt *statement;
+    int result = sqlite3_prepare_v2(self->connection,
+                                    "SELECT jobs, keyed, next_sequence, generation FROM "
+                                    "meta",
+                                    -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return fail(self, result);
+    result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) {
+        self->jobs = (uint64_t)sqlite3_column_int64(statement, 0);
+        self->keyed = (uint64_t)sqlite3_column_int64(statement, 1);
+        self->next_sequence = (uint64_t)sqlite3_column_int64(statement, 2) & HTW__SEQUENCE_MASK;
+        self->generation = (uint64_t)sqlite3_column_int64(statement, 3);
+    }
+    int again = sqlite3_finalize(statement);
+    if (result == SQLITE_DONE)
+        return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
+    return result == SQLITE_ROW ? 0 : fail(self, again);
+}
+
+static int prepare(struct htw__database *self) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                        &self->statements[i], NULL);
+        if (result != SQLITE_OK)
+            return fail(self, result);
+    }
+    return 0;
+}
+
+static int note_pages(void *context, struct sqlite3 *connection, const char *name, int pages) {
+    (void)connection, (void)name;
+    struct htw__database *self = context;
+    if (pages < self->wal_pages) /* it begins at its start again */
+        self->checkpoint_at = htw__database_checkpoint_pages;
+    self->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
+                       enum htw_synchronous synchronous) {
+    memset(self, 0, sizeof(*self));
+    memcpy(self->name, path->name, sizeof(self->name));
+    self->synchronous = synchronous;
+    self->checkpoint_at = htw__database_checkpoint_pages;
+    int result = sqlite3_open_v2(
+        path->name, &self->connection,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+    if (result != SQLITE_OK) {
+        int error = fail(self, result);
+        htw__database_close(self, false);
+        return error;
+    }
+    sqlite3_extended_result_codes(self->connection, 1);
+    sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
+    int error = set_up(self, path);
+    if (error == 0)
+        error = settle_log(self);
+    if (error == 0)
+        error = read_meta(self);
+    if (error == 0)
+        error = prepare(self);
+    if (error != 0) {
+        htw__database_close(self, false);
+        return error;
+    }
+    sqlite3_wal_hook(self->connection, note_pages, self);
+    error = reserve_sequence(self);
+    if (error != 0) {
+        htw__database_close(self, false);
+        return error;
+    }
+    self->is_open = true;
+    return 0;
+}
+
+void htw__database_close(struct htw__database *self, bool trusts_file) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        sqlite3_finalize(self->statements[i]);
+    if (!trusts_file && self->connection != NULL)
+        sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(self->connection);
+    self->connection = NULL;
+}
+
+/* ---- transactions */
+
+int htw__database_begin(struct htw__database *self) {
+    self->jobs_added = 0;
+    self->keyed_added = 0;
+    return run(self, BEGIN);
+}
+
+static int set_meta(struct htw__database *self, uint64_t jobs, uint64_t keyed,
+                    uint64_t next_sequence) {
+    struct sqlite3_stmt *statement = self->statements[SET_META];
+    sqlite3_bind_int64(statement, 1, (int64_t)jobs);
+    sqlite3_bind_int64(statement, 2, (int64_t)keyed);
+    sqlite3_bind_int64(statement, 3, (int64_t)next_sequence);
+    sqlite3_bind_int64(statement, 4, (int64_t)(self->generation + 1));
+    return run(self, SET_META);
+}
+
+int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
+    uint64_t jobs = self->jobs + (uint64_t)self->jobs_added;
+    uint64_t keyed = self->keyed + (uint64_t)self->keyed_added;
+    next_sequence = (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
+    int error = set_meta(self, jobs, keyed, next_sequence);
+    if (error == 0)
+        error = run(self, COMMIT);
+    if (error == 0) {
+        self->jobs = jobs;
+        self->keyed = keyed;
+        self->next_sequence = next_sequence;
+        self->generation++;
+    }
+    return error;
+}
+
+/* Some failures have rolled back already. Keeps the sentence of what failed before. */
+void htw__database_rollback(struct htw__database *self) {
+    if (!sqlite3_get_autocommit(self->connection))
+        (void)step(self, ROLLBACK);
+}
+
+int htw__database_settle(struct htw__database *self) {
+    int error = htw__database_begin(self);
+    if (error != 0)
+        return error;
+    self->generation++; /* a value that differs, or nothing would be written */
+    error = set_meta(self, self->jobs, self->keyed, self->next_sequence);
+    if (error == 0)
+        error = run(self, COMMIT);
+    if (error != 0)
+        htw__database_rollback(self);
+    return error;
+}
+
+int htw__database_savepoint(struct htw__database *self) {
+    self->saved_jobs_added = self->jobs_added;
+    self->saved_keyed_added = self->keyed_added;
+    return run(self, SAVEPOINT);
+}
+
+int htw__database_savepoint_end(struct htw__database *self, bool keep) {
+    int error = 0;
+    if (!keep) {
+        self->jobs_added = self->saved_jobs_added;
+        self->keyed_added = self->saved_keyed_added;
+        error = run(self, ROLLBACK_TO);
+    }
+    return error == 0 ? run(self, RELEASE) : error;
+}
+
+/* ---- changes */
+
+int htw__database_insert(struct htw__database *self, uint64_t id, int64_t deadline_ns,
+                         const void *key, size_t key_size, const void *payload,
+                         size_t payload_size) {
+    struct sqlite3_stmt *statement = self->statements[INSERT];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    sqlite3_bind_int64(statement, 2, deadline_ns);
+    if (key == NULL)
+        sqlite3_bind_null(statement, 3);
+    else
+        bind_blob(statement, 3, key, key_size);
+    bind_blob(statement, 4, payload, payload_size);
+    int error = run(self, INSERT);
+    if (error == 0) {
+        self->jobs_added++;
+        self->keyed_added += key != NULL;
+    }
+    return error;
+}
+
+/* Removes the entry of the key that the job has, if it has one. */
+static int remove_key_of(struct htw__database *self, uint64_t id) {
+    struct sqlite3_stmt *statement = self->statements[KEY_OF];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    int result = step(self, KEY_OF);
+    if (result == SQLITE_DONE)
+        return 0;
+    if (result != SQLITE_ROW)
+        return fail(self, result);
+    bind_blob(self->statements[DELETE_KEY], 1, sqlite3_column_blob(statement, 0),
+              (size_t)sqlite3_column_bytes(statement, 0));
+    int error = run(self, DELETE_KEY);
+    sqlite3_clear_bindings(self->statements[DELETE_KEY]);
+    sqlite3_reset(statement);
+    if (error == 0)
+        self->keyed_added--;
+    return error;
+}
+
+static int remove_row(struct htw__database *self, uint64_t id) {
+    sqlite3_bind_int64(self->statements[DELETE], 1, (int64_t)id);
+    int error = run(self, DELETE);
+    if (error != 0)
+        return error;
+    if (sqlite3_changes(self->connection) == 0)
+        return htw__journal_fail(-ENOENT, "%s: there is no job %llu", self->name,
+                                 (unsigned long long)id);
+    self->jobs_added--;
+    return 0;
+}
+
+int htw__database_remove(struct htw__database *self, uint64_t id) {
+    int error = 0;
+    if ((int64_t)self->keyed + self->keyed_added > 0)
+        error = remove_key_of(self, id);
+    return error == 0 ? remove_row(self, id) : error;
+}
+
+int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
+                           uint64_t id, uint64_t *ret_replaced) {
+    *ret_replaced = 0;
+    bind_blob(self->statements[FIND_KEY], 1, key, key_size);
+    int result = step(self, FIND_KEY);
+    if (result == SQLITE_ROW) {
+        *ret_replaced = (uint64_t)sqlite3_column_int64(self->statements[FIND_KEY], 0);
+        sqlite3_reset(self->statements[FIND_KEY]);
+        int error = remove_row(self, *ret_replaced);
+        if (error == -ENOENT)
+            return htw__journal_fail(-EBADMSG, "%s: the keys of the journal are damaged",
+                                     self->name);
+        if (error != 0)
+            return error;
+        self->keyed_added--;
+    } else if (result != SQLITE_DONE) {
+        return fail(self, result);
+    }
+    bind_blob(self->statements[SET_KEY], 1, key, key_size);
+    sqlite3_bind_int64(self->statements[SET_KEY], 2, (int64_t)id);
+    return run(self, SET_KEY);
+}
+
+int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size) {
+    bind_blob(self->statements[SET_MARK], 1, mark, mark_size);
+    return run(self, SET_MARK);
+}
+
+/* ---- reading */
+
+int64_t htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
+                           struct htw__row *rows, size_t capacity) {
+    struct sqlite3_stmt *statement = self->statements[SCAN];
+    sqlite3_bind_int64(statement, 1, (int64_t)first);
+    sqlite3_bind_int64(statement, 2, (int64_t)last);
+    sqlite3_bind_int64(statement, 3, (int64_t)capacity);
+    int64_t count = 0;
+    int result;
+    while ((result = step(self, SCAN)) == SQLITE_ROW) {
+        rows[count].id = (uint64_t)sqlite3_column_int64(statement, 0);
+        rows[count++].deadline_ns = sqlite3_column_int64(statement, 1);
+    }
+    return result == SQLITE_DONE ? count : fail(self, result);
+}
+
+int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row) {
+    struct sqlite3_stmt *statement = self->statements[FETCH];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    int result = step(self, FETCH);
+    if (result == SQLITE_DONE)
+        return -ENOENT;
+    if (result != SQLITE_ROW)
+        return fail(self, result);
+    ret_row->deadline_ns = sqlite3_column_int64(statement, 0);
+    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
+    const void *key = sqlite3_column_blob(statement, 1);
+    ret_row->key = has_key && key == NULL ? "" : key;
+    ret_row->key_size = (size_t)sqlite3_column_bytes(statement, 1);
+    ret_row->payload = sqlite3_column_blob(statement, 2);
+    ret_row->payload_size = (size_t)sqlite3_column_bytes(statement, 2);
+    /* A blob of which no copy could be made looks like an empty one. */
+    bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
+    if (no_memory && (sqlite3_errcode(self->connection) & 0xff) == SQLITE_NOMEM) {
+        int error = fail(self, SQLITE_NOMEM);
+        sqlite3_reset(statement);
+        return error;
+    }
+    return 0;
+}
+
+void htw__database_fetch_end(struct htw__database *self) {
+    sqlite3_reset(self->statements[FETCH]);
+}
+
+int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
+    struct sqlite3_stmt *statement;
+    int result =
+        sqlite3_prepare_v2(self->connection, "SELECT mark FROM meta", -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return fail(self, result);
+    int64_t size = 0;
+    result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) {
+        const void *mark = sqlite3_column_blob(statement, 0);
+        size = sqlite3_column_bytes(statement, 0);
+        if (size > HTW_JOURNAL_MARK_MAX)
+            size = htw__journal_fail(-EBADMSG, "%s: the mark is damaged", self->name);
+        else if (size > 0)
+            memcpy(buffer, mark, (size_t)size);
+    }
+    int again = sqlite3_finalize(statement);
+    return again == SQLITE_OK ? size : fail(self, again);
+}
+
+int htw__database_checkpoint(struct htw__database *self) {
+    if (self->wal_pages < self->checkpoint_at)
+        return false;
+    /* If a reader keeps the log from beginning again, it grows meanwhile. */
+    self->checkpoint_at = self->wal_pages + htw__database_checkpoint_pages;
+    int result =
+        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if ((result & 0xff) == SQLITE_BUSY)
+        return false;
+    return result == SQLITE_OK ? true : fail(self, result);
+}

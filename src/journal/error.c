@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* error.c - the sentence of the last failure in this thread, and what results of SQLite mean. */
+#include "error.h"
+
+#include <htw/journal.h>
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char sentence[HTW__JOURNAL_SENTENCE];
+
+const char *htw_journal_error(void) {
+    return sentence;
+}
+
+int htw__journal_fail(int error, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    return error;
+}
+
+int htw__journal_fail_as(int error, const char *text) {
+    return htw__journal_fail(error, "%s", text);
+}
+
+int htw__journal_errno(struct sqlite3 *database, int result) {
+    if (result == SQLITE_IOERR_NOMEM)
+        return -ENOMEM;
+    switch (result & 0xff) {
+    case SQLITE_NOMEM:
+        return -ENOMEM;
+    case SQLITE_FULL:
+        return -ENOSPC;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return -EBUSY;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_SCHEMA:
+    case SQLITE_ERROR: /* a table or column is missing */
+    case SQLITE_MISMATCH:
+        return -EBADMSG;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return -EACCES;
+    case SQLITE_TOOBIG:
+        return -EMSGSIZE;
+    case SQLITE_CONSTRAINT:
+        return -EEXIST;
+    default:
+        break;
+    }
+    int system_error = database == NULL ? 0 : sqlite3_system_errno(database);
+    if (system_error == ENOSPC || system_error == EDQUOT)
+        return -ENOSPC;
+    if ((result & 0xff) == SQLITE_CANTOPEN && system_error != 0)
+        return -system_error;
+    return -EIO;
+}

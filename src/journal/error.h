@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* error.h - the sentence of the last failure in this thread, and what results of SQLite mean. */
+#ifndef HTW_SRC_JOURNAL_ERROR_H
+#define HTW_SRC_JOURNAL_ERROR_H
+
+#define HTW__JOURNAL_SENTENCE 512
+
+struct sqlite3;
+
+/* Sets the sentence of this thread and returns `error`, a negative errno. */
+int htw__journal_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same sentence in another thread. */
+int htw__journal_fail_as(int error, const char *sentence);
+
+/* The negative errno of a result of SQLite, which must be a failure. `database` may be NULL. */
+int htw__journal_errno(struct sqlite3 *database, int result);
+
+#endif /* HTW_SRC_JOURNAL_ERROR_H */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.c - the jobs in memory: a heap by deadline, and a table by id. */
+#include "jobs.h"
+
+#include "../base/assert.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 256u
+#define ALIGNMENT ((size_t)16) /* that of malloc() */
+
+/* ---- one job */
+
+static bool is_inline(size_t bytes) {
+    return bytes <= HTW__JOB_INLINE;
+}
+
+static void *allocate(const struct htw_allocator *allocator, size_t size) {
+    return allocator->allocate(allocator->context, size, ALIGNMENT);
+}
+
+static void release(const struct htw_allocator *allocator, void *memory, size_t size) {
+    allocator->release(allocator->context, memory, size, ALIGNMENT);
+}
+
+static size_t bytes_of(const struct htw__job *job) {
+    return job->key_size + job->payload_size;
+}
+
+static size_t block_size(const struct htw__job *job) {
+    return sizeof(*job) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
+}
+
+struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
+                                 const void *key, size_t key_size, const void *payload,
+                                 size_t payload_size) {
+    size_t bytes = key_size + payload_size;
+    struct htw__job *job = allocate(allocator, sizeof(*job) + (is_inline(bytes) ? bytes : 0));
+    if (job == NULL)
+        return NULL;
+    *job = (struct htw__job) {
+        .position = { deadline_ns, 0 },
+        .state = HTW__JOB_QUEUED,
+        .has_key = key != NULL,
+        .key_size = (uint32_t)key_size,
+        .payload_size = payload_size,
+    };
+    job->bytes = is_inline(bytes) ? (char *)(job + 1) : allocate(allocator, bytes);
+    if (job->bytes == NULL) {
+        release(allocator, job, block_size(job));
+        return NULL;
+    }
+    if (key_size > 0)
+        memcpy(job->bytes, key, key_size);
+    if (payload_size > 0)
+        memcpy(job->bytes + key_size, payload, payload_size);
+    return job;
+}
+
+void htw__job_release_bytes(const struct htw_allocator *allocator, struct htw__job *job) {
+    if (job->bytes != NULL && !is_inline(bytes_of(job)))
+        release(allocator, job->bytes, bytes_of(job));
+    job->bytes = NULL;
+}
+
+void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *job) {
+    htw__job_release_bytes(allocator, job);
+    release(allocator, job, block_size(job));
+}
+
+size_t htw__job_memory(const struct htw__job *job) {
+    return sizeof(*job) + (is_inline(bytes_of(job)) || job->bytes != NULL ? bytes_of(job) : 0);
+}
+
+/* ---- the heap */
+
+static bool precedes(const struct htw__job *a, const struct htw__job *b) {
+    return htw__position_precedes(a->position, b->position);
+}
+
+static void place(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
+    jobs->heap[index] = job;
+    job->index = index;
+}
+
+static void sift_up(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
+    for (; index > 0 && precedes(job, jobs->heap[(index - 1) / 2]); index = (index - 1) / 2)
+        place(jobs, jobs->heap[(index - 1) / 2], index);
+    place(jobs, job, index);
+}
+
+static void sift_down(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
+    for (;;) {
+        uint32_t child = 2 * index + 1;
+        if (child >= jobs->count)
+            break;
+        if (child + 1 < jobs->count && precedes(jobs->heap[child + 1], jobs->heap[child]))
+            child++;
+        if (!precedes(jobs->heap[child], job))
+            break;
+        place(jobs, jobs->heap[child], index);
+        index = child;
+    }
+    place(jobs, job, index);
+}
+
+static void push(struct htw__jobs *jobs, struct htw__job *job) {
+    HTW_ASSERT(jobs->count < jobs->capacity);
+    job->state = HTW__JOB_WAITING;
+    sift_up(jobs, job, jobs->count++);
+}
+
+static void remove_from_heap(struct htw__jobs *jobs, const struct htw__job *job) {
+    uint32_t index = job->index;
+    struct htw__job *last = jobs->heap[--jobs->count];
+    if (last == job)
+        return;
+    if (index > 0 && precedes(last, jobs->heap[(index - 1) / 2]))
+        sift_up(jobs, last, index);
+    else
+        sift_down(jobs, last, index);
+}
+
+/* ---- all jobs */
+
+void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator) {
+    memset(jobs, 0, sizeof(*jobs));
+    jobs->allocator = *allocator;
+    htw__key_table_init(&jobs->by_id, allocator);
+}
+
+void htw__jobs_fini(struct htw__jobs *jobs) {
+    struct htw__key_node *node;
+    while ((node = htw__key_table_remove_any(&jobs->by_id)) != NULL) {
+        struct htw__job *job =
+            (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
+        htw__job_destroy(&jobs->allocator, job);
+    }
+    htw__key_table_fini(&jobs->by_id);
+    if (jobs->heap != NULL)
+        release(&jobs->allocator, jobs->heap, jobs->capacity * sizeof(*jobs->heap));
+}
+
+/* HELD jobs keep their places. */
+int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
+    size_t needed = (size_t)jobs->count + jobs->reserved + count;
+    if (needed > jobs->capacity) {
+        size_t capacity = jobs->capacity == 0 ? FIRST_CAPACITY : jobs->capacity;
+        while (capacity < needed)
+            capacity *= 2;
+        if (capacity > UINT32_MAX)
+            return -ENOMEM;
+        struct htw__job **heap = allocate(&jobs->allocator, capacity * sizeof(*heap));
+        if (heap == NULL)
+            return -ENOMEM;
+        if (jobs->heap != NULL) {
+            memcpy(heap, jobs->heap, jobs->count * sizeof(*heap));
+            release(&jobs->allocator, jobs->heap, jobs->capacity * sizeof(*heap));
+        }
+        jobs->heap = heap;
+        jobs->capacity = (uint32_t)capacity;
+    }
+    jobs->reserved += (uint32_t)count;
+    return 0;
+}
+
+void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
+    jobs->reserved--;
+    job->node.key = &job->position.id;
+    job->node.size = sizeof(job->position.id);
+    job->node.hash = htw__key_hash(job->node.key, job->node.size, 0);
+    htw__key_table_insert(&jobs->by_id, &job->node);
+    jobs->waiting_bytes += htw__job_memory(job);
+    push(jobs, job);
+}
+
+struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
+    struct htw__key_node *node =
+        htw__key_table_find(&jobs->by_id, htw__key_hash(&id, sizeof(id), 0), &id, sizeof(id));
+    return node == NULL
+               ? NULL
+               : (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
+}
+
+void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
+    remove_from_heap(jobs, job);
+    jobs->reserved++;
+    job->state = HTW__JOB_HELD;
+}
+
+void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
+    jobs->reserved--;
+    push(jobs, job);
+}
+
+struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs) {
+    struct htw__job *job = jobs->heap[0];
+    remove_from_heap(jobs, job);
+    job->state = HTW__JOB_DELIVERING;
+    jobs->waiting_bytes -= htw__job_memory(job);
+    jobs->in_flight_bytes += htw__job_memory(job);
+    jobs->in_flight++;
+    return job;
+}
+
+void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job) {
+    if (job->state == HTW__JOB_ENDED) {
+        htw__job_destroy(&jobs->allocator, job);
+        return;
+    }
+    jobs->in_flight_bytes -= htw__job_memory(job);
+    htw__job_release_bytes(&jobs->allocator, job);
+    jobs->in_flight_bytes += htw__job_memory(job);
+    job->state = HTW__JOB_IN_FLIGHT;
+}
+
+void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
+    htw__key_table_remove(&jobs->by_id, &job->node);
+    if (job->state == HTW__JOB_WAITING || job->state == HTW__JOB_HELD) {
+        if (job->state == HTW__JOB_WAITING)
+            remove_from_heap(jobs, job);
+        else
+            jobs->reserved--;
+        jobs->waiting_bytes -= htw__job_memory(job);
+    } else {
+        jobs->in_flight--;
+        jobs->in_flight_bytes -= htw__job_memory(job);
+    }
+    if (job->state == HTW__JOB_DELIVERING)
+        job->state = HTW__JOB_ENDED;
+    else
+        htw__job_destroy(&jobs->allocator, job);
+}
+
+/* ---- less memory */
+
+static int compare(const void *a, const void *b) {
+    const struct htw__job *left = *(struct htw__job *const *)a;
+    const struct htw__job *right = *(struct htw__job *const *)b;
+    return precedes(right, left) - precedes(left, right);
+}
+
+/* An array that is sorted is a heap. */
+static void sort(struct htw__jobs *jobs) {
+    qsort(jobs->heap, jobs->count, sizeof(*jobs->heap), compare);
+    for (uint32_t i = 0; i < jobs->count; i++)
+        jobs->heap[i]->index = i;
+}
+
+static void drop_last(struct htw__jobs *jobs) {
+    htw__jobs_end(jobs, jobs->heap[jobs->count - 1]);
+}
+
+struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
+    sort(jobs);
+    uint32_t target = jobs->count / 2;
+    while (jobs->count > target &&
+           htw__position_precedes(keep, jobs->heap[jobs->count - 1]->position))
+        drop_last(jobs);
+    if (jobs->count == 0)
+        return keep;
+    struct htw__position last = jobs->heap[jobs->count - 1]->position;
+    return htw__position_precedes(last, keep) ? keep : last;
+}
+
+void htw__jobs_cut(struct htw__jobs *jobs, struct htw__position last) {
+    sort(jobs);
+    while (jobs->count > 0 && htw__position_precedes(last, jobs->heap[jobs->count - 1]->position))
+        drop_last(jobs);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
+#include "reader.h"
+#include "slot.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEAR_NS (10 * HTW_MINUTE)
+#define GATHER_NS (2 * HTW_MILLISECOND)
+#define MAX_MEMORY ((uint64_t)64 << 20)
+#define MAX_IN_FLIGHT 100000u
+#define ALIGNMENT ((size_t)16) /* that of malloc() */
+
+/* ---- frames */
+
+static _Thread_local struct htw__journal_frame *innermost;
+
+void htw__journal_frame_push(struct htw__journal_frame *frame) {
+    frame->outer = innermost;
+    innermost = frame;
+}
+
+void htw__journal_frame_pop(struct htw__journal_frame *frame) {
+    innermost = frame->outer;
+}
+
+bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
+    for (const struct htw__journal_frame *frame = innermost; frame != NULL; frame = frame->outer)
+        if (frame->journal == journal && (any || frame->is_notice))
+            return true;
+    return false;
+}
+
+/* ---- what all parts use */
+
+int htw__journal_refusal(const struct htw_journal *journal) {
+    if (journal == NULL)
+        return htw__journal_fail_as(-EINVAL, "the journal is NULL");
+    if (htw__journal_is_child(journal))
+        return htw__journal_fail_as(-EOWNERDEAD, htw_strerror(-EOWNERDEAD));
+    return 0;
+}
+
+void htw__journal_stop(struct htw_journal *journal) {
+    if (journal->has_failed)
+        return;
+    journal->has_failed = true;
+    snprintf(journal->failure, sizeof(journal->failure), "%.400s: the journal has stopped",
+             htw_journal_error());
+    pthread_cond_broadcast(&journal->read);
+}
+
+void *htw__journal_allocate(struct htw_journal *journal, size_t size) {
+    return journal->allocator.allocate(journal->allocator.context, size, ALIGNMENT);
+}
+
+void htw__journal_release(struct htw_journal *journal, void *memory, size_t size) {
+    journal->allocator.release(journal->allocator.context, memory, size, ALIGNMENT);
+}
+
+int64_t htw__journal_now(const struct htw_journal *journal) {
+    return journal->is_manual ? htw_scheduler_now(journal->scheduler)
+                              : htw_scheduler_now_by(journal->scheduler, HTW_CLOCK_REALTIME);
+}
+
+/* ---- options */
+
+void htw_journal_options_init(struct htw_journal_options *options) {
+    static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
+void htw_job_init(struct htw_job *job) {
+    static const struct htw_job initial = HTW_JOB_INIT;
+    if (job != NULL)
+        *job = initial;
+}
+
+void htw_journal_change_init(struct htw_journal_change *change) {
+    static const struct htw_journal_change initial = HTW_JOURNAL_CHANGE_INIT;
+    if (change != NULL)
+        *change = initial;
+}
+
+static bool options_are_valid(const struct htw_journal_options *options) {
+    return options->struct_size == sizeof(*options) &&
+           (unsigned)options->synchronous <= HTW_SYNCHRONOUS_NORMAL &&
+           options->parallel <= HTW_JOURNAL_PARALLEL_MAX && options->near_ns >= 0 &&
+           options->near_ns <= HTW_JOURNAL_NEAR_NS_MAX && options->gather_ns >= 0 &&
+           options->gather_ns <= HTW_JOURNAL_GATHER_NS_MAX &&
+           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+}
+
+static uint64_t or_default(uint64_t value, uint64_t default_value) {
+    return value == 0 ? default_value : value;
+}
+
+static void set_options(struct htw_journal *journal, struct htw_scheduler *scheduler,
+                        const struct htw_journal_options *options) {
+    journal->scheduler = scheduler;
+    journal->deliver = options->deliver;
+    journal->context = options->context;
+    journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
+    journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
+    journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
+    journal->max_jobs = options->max_jobs;
+    journal->max_in_flight = or_default(options->max_in_flight, MAX_IN_FLIGHT);
+    uint64_t half = or_default(options->max_memory, MAX_MEMORY) / 2;
+    journal->queued_max = half > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)half;
+    journal->waiting_max = journal->queued_max;
+}
+
+/* ---- opening */
+
+static void init(struct htw_journal *journal) {
+    htw__mutex_init(&journal->mutex, HTW__RANK_JOURNAL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&journal->work, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&journal->committed[0], NULL);
+    pthread_cond_init(&journal->committed[1], NULL);
+    pthread_cond_init(&journal->read, NULL);
+    journal->last = &journal->first;
+    htw__jobs_init(&journal->jobs, &journal->allocator);
+    htw__histogram_init(&journal->commit_ns);
+    htw__histogram_init(&journal->durable_ns);
+    htw__histogram_init(&journal->lateness_ns);
+    journal->fork_count = htw__fork_count();
+}
+
+static void fini(struct htw_journal *journal) {
+    struct htw_allocator allocator = journal->allocator;
+    htw__slots_destroy(journal);
+    htw__reader_fini(journal);
+    htw__jobs_fini(&journal->jobs);
+    pthread_cond_destroy(&journal->work);
+    pthread_cond_destroy(&journal->committed[0]);
+    pthread_cond_destroy(&journal->committed[1]);
+    pthread_cond_destroy(&journal->read);
+    htw__mutex_fini(&journal->mutex);
+    allocator.release(allocator.context, journal, sizeof(*journal), ALIGNMENT);
+}
+
+static int open_file(struct htw_journal *journal, const char *path,
+                     enum htw_synchronous synchronous) {
+    int error = htw__journal_path_open(&journal->path, path);
+    if (error != 0)
+        return error;
+    error = htw__database_open(&journal->database, &journal->path, synchronous);
+    if (error == 0) {
+        int64_t mark_size = htw__database_get_mark(&journal->database, journal->mark);
+        if (mark_size >= 0) {
+            journal->mark_size = (size_t)mark_size;
+            journal->found = journal->database.jobs;
+            journal->jobs_in_file = journal->database.jobs;
+            journal->next_sequence = journal->database.first_sequence;
+            return 0;
+        }
+        error = (int)mark_size;
+        htw__database_close(&journal->database, false);
+    }
+    htw__journal_path_close(&journal->path);
+    return error;
+}
+
+/* 0 or a negative errno, and then the file may be open. */
+static int start(struct htw_journal *journal, uint32_t parallel) {
+    int error = htw__reader_init(journal);
+    if (error != 0)
+        return htw__journal_fail_as(error, "no memory for a journal");
+    if (journal->deliver != NULL) {
+        error = htw__slots_create(journal, parallel == 0 ? 1 : parallel);
+        if (error != 0)
+            return error;
+    }
+    error = htw__writer_start(journal);
+    if (error != 0)
+        return error;
+    htw__mutex_lock(&journal->mutex);
+    htw__slots_arm(journal);
+    htw__mutex_unlock(&journal->mutex);
+    return 0;
+}
+
+/* Ends all threads and timers, and closes the file. -EDEADLK: nothing has changed, but nothing is
+   delivered any more. */
+static int end(struct htw_journal *journal) {
+    htw__mutex_lock(&journal->mutex);
+    journal->is_closing = true;
+    pthread_cond_broadcast(&journal->read);
+    htw__mutex_unlock(&journal->mutex);
+    int error = htw__slots_cancel(journal);
+    if (error != 0)
+        return error;
+    htw__writer_stop(journal);
+    htw__database_close(&journal->database, !journal->has_failed);
+    htw__journal_path_close(&journal->path);
+    return 0;
+}
+
+static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
+                        const char *path, const struct htw_journal_options *options) {
+    int error = htw__fork_init();
+    if (error != 0)
+        return htw__journal_fail_as(error, "no memory for a journal");
+    const struct htw_allocator *allocator =
+        options->allocator == NULL ? &htw__default_allocator : options->allocator;
+    struct htw_journal *journal =
+        allocator->allocate(allocator->context, sizeof(*journal), ALIGNMENT);
+    if (journal == NULL)
+        return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
+    memset(journal, 0, sizeof(*journal));
+    journal->allocator = *allocator;
+    set_options(journal, scheduler, options);
+    init(journal);
+    error = open_file(journal, path, options->synchronous);
+    if (error != 0) {
+        fini(journal);
+        return error;
+    }
+    *ret_journal = journal; /* before `deliver` is called */
+    error = start(journal, options->parallel);
+    if (error != 0) {
+        char sentence[HTW__JOURNAL_SENTENCE];
+        memcpy(sentence, htw_journal_error(), sizeof(sentence));
+        (void)end(journal);
+        fini(journal);
+        *ret_journal = NULL;
+        return htw__journal_fail_as(error, sentence);
+    }
+    return 0;
+}
+
+int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
+                     const char *path, const struct htw_journal_options *options) {
+    static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
+    if (options == NULL)
+        options = &initial;
+    if (ret_journal == NULL || path == NULL || !options_are_valid(options))
+        return htw__journal_fail_as(-EINVAL, "an option of the journal is not valid");
+    if (options->deliver == NULL)
+        scheduler = NULL;
+    else if (scheduler == NULL)
+        return htw__journal_fail_as(-EINVAL, "a journal that delivers needs a scheduler");
+    return open_journal(ret_journal, scheduler, path, options);
+}
+
+/* ---- closing */
+
+int htw_journal_close(struct htw_journal *journal) {
+    if (journal == NULL)
+        return 0;
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (htw__journal_is_inside(journal, true))
+        return htw__journal_fail(-EDEADLK, "%s: a callback of the journal must not close it",
+                                 journal->path.name);
+    error = end(journal);
+    if (error != 0)
+        return error;
+    if (journal->unreported != 0)
+        error = htw__journal_fail_as(journal->unreported, journal->unreported_sentence);
+    fini(journal);
+    return error;
+}
+
+/* ---- the mark */
+
+int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t size) {
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (buffer == NULL && size > 0)
+        return htw__journal_fail_as(-EINVAL, "the buffer of the mark is NULL");
+    htw__mutex_lock(&journal->mutex);
+    size_t mark_size = journal->mark_size;
+    if (size > mark_size)
+        size = mark_size;
+    if (size > 0)
+        memcpy(buffer, journal->mark, size);
+    htw__mutex_unlock(&journal->mutex);
+    return (int64_t)mark_size;
+}

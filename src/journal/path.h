@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path.h - the file of a journal and the lock file beside it.
+ *
+ * The lock is a POSIX record lock on PATH-lock. A child process does not inherit it, so a child that
+ * outlives a killed parent does not keep the file locked. Such a lock ends when the process closes
+ * any descriptor of the file. So a list of all open journals of the process is asked first, and
+ * nothing else opens PATH-lock. The database file itself is never opened here: to close it would
+ * release the locks of SQLite.
+ */
+#ifndef HTW_SRC_JOURNAL_PATH_H
+#define HTW_SRC_JOURNAL_PATH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct htw__journal_path {
+    char name[PATH_MAX]; /* without symbolic links */
+    bool is_new;         /* the file was created */
+    int lock_fd;
+    dev_t device; /* of the lock file */
+    ino_t inode;
+    unsigned fork_count;            /* htw__fork_count() when it was opened */
+    struct htw__journal_path *next; /* in the list of the process */
+};
+
+/* Resolves `path`, takes the lock, and creates the file if there is none. 0 or a negative errno,
+   with a sentence. `self` must not move until it is released. */
+int htw__journal_path_open(struct htw__journal_path *self, const char *path);
+
+/* Makes the entries of the folder durable. */
+int htw__journal_path_sync_folder(const struct htw__journal_path *self);
+
+void htw__journal_path_close(struct htw__journal_path *self);
+
+#endif /* HTW_SRC_JOURNAL_PATH_H */

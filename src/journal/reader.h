@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h - brings the jobs of the near future from the file into memory, in order of deadline.
+ *
+ * It goes from bucket to bucket. In a bucket it SCANS ids and deadlines, and selects the earliest
+ * jobs behind the cursor, as many as its array holds; then it FETCHES these in order of deadline. If
+ * the bucket has more, it scans it again. So a bucket of any size is read in bounded memory. The
+ * writer calls it in small steps, so that commits do not wait. Under the lock, except as said.
+ */
+#ifndef HTW_SRC_JOURNAL_READER_H
+#define HTW_SRC_JOURNAL_READER_H
+
+#include "state.h"
+
+/* 0 or -ENOMEM. */
+int htw__reader_init(struct htw_journal *journal);
+void htw__reader_fini(struct htw_journal *journal);
+
+/* Whether there is something to read now. */
+bool htw__reader_has_work(const struct htw_journal *journal);
+
+/* When there may be something to read; HTW_NEVER_NS: nothing is left, or memory must become free. */
+int64_t htw__reader_next(const struct htw_journal *journal);
+
+/* One step; for the writer. Releases the lock meanwhile. */
+void htw__reader_step(struct htw_journal *journal);
+
+/* Whether a job that is durable now belongs in memory. If not, the reader will find it. */
+bool htw__reader_covers(struct htw_journal *journal, struct htw__position position);
+
+/* Whether all before this job is in memory. */
+bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position position);
+
+/* The cancel of a job has failed: it waits again. */
+void htw__reader_unhold(struct htw_journal *journal, uint64_t id);
+
+/* Drops jobs if there is too much in memory. */
+void htw__reader_evict(struct htw_journal *journal);
+
+#endif /* HTW_SRC_JOURNAL_READER_H */

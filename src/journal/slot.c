@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* slot.c - the timers of the scheduler that deliver. */
+#include "slot.h"
+
+#include "reader.h"
+
+#include <errno.h>
+
+/* The jobs that a slot delivers before other timers of its thread may run. */
+#define SLICE 64u
+
+/* A slot that could not be armed at the end of its callback runs again after this. */
+#define PERIOD_NS HTW_SECOND
+
+static void deliver_slice(void *arg, const struct htw_expiration *expiration);
+
+/* ---- arming */
+
+static bool is_deliverable(const struct htw_journal *journal, const struct htw__job *job) {
+    return job != NULL && journal->jobs.in_flight < journal->max_in_flight &&
+           htw__reader_is_past(journal, job->position);
+}
+
+/* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */
+static int64_t next_ns(const struct htw_journal *journal) {
+    const struct htw__job *first = htw__jobs_first(&journal->jobs);
+    int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
+    int64_t read_ns = htw__reader_next(journal);
+    return job_ns < read_ns ? job_ns : read_ns;
+}
+
+static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
+    struct htw_journal *journal = slot->journal;
+    int result = htw_reschedule_at(journal->scheduler, slot->handle, deadline_ns);
+    slot->armed_ns = deadline_ns;
+    if (result == HTW_MOVED)
+        return;
+    slot->armed_ns = HTW_NEVER_NS;
+    if (result == -ESHUTDOWN)
+        journal->scheduler_has_stopped = true;
+    else if (result == HTW_GONE)
+        slot->handle = 0;
+    journal->needs_retry = true;
+    pthread_cond_signal(&journal->work);
+}
+
+void htw__slots_arm(struct htw_journal *journal) {
+    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
+        journal->scheduler_has_stopped)
+        return;
+    int64_t next = next_ns(journal);
+    if (htw__reader_has_work(journal)) {
+        pthread_cond_signal(&journal->work);
+        if (journal->is_manual) /* a slot waits for the reader, and so does who sets the time */
+            next = INT64_MIN;
+    }
+    if (next == HTW_NEVER_NS)
+        return;
+    struct htw__slot *idle = NULL;
+    int64_t now = htw__journal_now(journal);
+    for (uint32_t i = 0; i < journal->slot_count; i++) {
+        struct htw__slot *slot = &journal->slots[i];
+        if (slot->is_running || slot->handle == 0)
+            continue;
+        if (slot->armed_ns <= next || slot->armed_ns <= now)
+            return;
+        if (idle == NULL || slot->armed_ns < idle->armed_ns)
+            idle = slot;
+    }
+    if (idle != NULL)
+        set_alarm(idle, next);
+}
+
+/* ---- delivering */
+
+/* What a slot is doing. Ends also when `deliver` unwinds the stack. */
+struct run {
+    struct htw__slot *slot;
+    struct htw__job *job; /* NULL: none; the lock is held then */
+    struct htw__journal_frame frame;
+};
+
+static void end_delivery(struct run *run) {
+    struct htw_journal *journal = run->slot->journal;
+    htw__mutex_lock(&journal->mutex);
+    htw__jobs_delivered(&journal->jobs, run->job);
+    run->job = NULL;
+}
+
+static void end_run(struct run *run) {
+    struct htw_journal *journal = run->slot->journal;
+    htw__journal_frame_pop(&run->frame);
+    if (htw__journal_is_child(journal))
+        return;
+    if (run->job != NULL)
+        end_delivery(run);
+    run->slot->is_running = false;
+    run->slot->armed_ns = HTW_NEVER_NS;
+    htw__slots_arm(journal);
+    /* It would repeat otherwise. */
+    if (run->slot->armed_ns == HTW_NEVER_NS && run->slot->handle != 0)
+        (void)htw_reschedule_at(journal->scheduler, run->slot->handle, HTW_NEVER_NS);
+    htw__mutex_unlock(&journal->mutex);
+}
+
+static bool is_due(const struct htw_journal *journal, int64_t now) {
+    const struct htw__job *first = htw__jobs_first(&journal->jobs);
+    return !journal->is_closing && !journal->has_failed && is_deliverable(journal, first) &&
+           first->position.deadline_ns <= now;
+}
+
+/* With the lock, which it releases while `deliver` runs. False: this is a child process. */
+static bool deliver(struct run *run, int64_t now) {
+    struct htw_journal *journal = run->slot->journal;
+    struct htw__job *job = htw__jobs_deliver(&journal->jobs);
+    int64_t late_ns;
+    if (__builtin_sub_overflow(now, job->position.deadline_ns, &late_ns))
+        late_ns = INT64_MAX;
+    if (htw__position_precedes(journal->delivered, job->position))
+        journal->delivered = job->position;
+    journal->delivered_count++;
+    htw__histogram_record(&journal->lateness_ns, (uint64_t)late_ns);
+    const struct htw_delivery delivery = {
+        .journal = journal,
+        .id = job->position.id,
+        .deadline_ns = job->position.deadline_ns,
+        .late_ns = late_ns,
+        .payload = job->bytes + job->key_size,
+        .payload_size = job->payload_size,
+        .key = job->has_key ? job->bytes : NULL,
+        .key_size = job->key_size,
+    };
+    htw__slots_arm(journal); /* another slot, if more is due */
+    run->job = job;
+    htw__mutex_unlock(&journal->mutex);
+    journal->deliver(journal->context, &delivery);
+    if (htw__journal_is_child(journal))
+        return false;
+    end_delivery(run);
+    return true;
+}
+
+static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    struct htw__slot *slot = arg;
+    struct htw_journal *journal = slot->journal;
+    struct run run
+        __attribute__((cleanup(end_run))) = { .slot = slot, .frame = { .journal = journal } };
+    htw__journal_frame_push(&run.frame);
+    htw__mutex_lock(&journal->mutex);
+    slot->is_running = true;
+    int64_t now = htw__journal_now(journal);
+    for (unsigned count = 0; count < SLICE;) {
+        if (is_due(journal, now)) {
+            count++;
+            if (!deliver(&run, now))
+                return;
+            now = htw__journal_now(journal);
+        } else if (journal->is_manual && htw__reader_has_work(journal)) {
+            pthread_cond_signal(&journal->work);
+            htw__mutex_wait(&journal->mutex, &journal->read);
+        } else {
+            break;
+        }
+    }
+}
+
+/* ---- timers */
+
+/* The timer has ended: cancelled, dropped by an executor, or the scheduler has stopped. */
+static void timer_ended(void *arg) {
+    struct htw__slot *slot = arg;
+    struct htw_journal *journal = slot->journal;
+    if (htw__journal_is_child(journal))
+        return;
+    htw__mutex_lock(&journal->mutex);
+    slot->handle = 0;
+    slot->armed_ns = HTW_NEVER_NS;
+    journal->needs_retry = true;
+    pthread_cond_signal(&journal->work);
+    htw__mutex_unlock(&journal->mutex);
+}
+
+/* The lock is not held: the scheduler may call the allocator of the user. */
+static int schedule(struct htw__slot *slot, htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = deliver_slice;
+    spec.arg = slot;
+    if (!slot->journal->is_manual)
+        spec.clock = HTW_CLOCK_REALTIME; /* whatever the scheduler has */
+    spec.when_ns = HTW_NEVER_NS;
+    spec.period_ns = PERIOD_NS;
+    spec.repeat = HTW_REPEAT_AFTER;
+    spec.release = timer_ended;
+    return htw_schedule_spec(slot->journal->scheduler, &spec, ret_handle, NULL);
+}
+
+int htw__slots_create(struct htw_journal *journal, uint32_t count) {
+    journal->slots = htw__journal_allocate(journal, count * sizeof(*journal->slots));
+    if (journal->slots == NULL)
+        return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
+    journal->slot_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        journal->slots[i] = (struct htw__slot) { .journal = journal, .armed_ns = HTW_NEVER_NS };
+    for (uint32_t i = 0; i < count; i++) {
+        htw_handle handle;
+        int error = schedule(&journal->slots[i], &handle);
+        if (error != 0)
+            return htw__journal_fail(error, "%s: the scheduler takes no timer: %s",
+                                     journal->path.name, htw_strerror(error));
+        journal->slots[i].handle = handle;
+    }
+    return 0;
+}
+
+int htw__slots_cancel(struct htw_journal *journal) {
+    for (uint32_t i = 0; i < journal->slot_count; i++) {
+        htw__mutex_lock(&journal->mutex);
+        htw_handle handle = journal->slots[i].handle;
+        htw__mutex_unlock(&journal->mutex);
+        if (handle != 0 && htw_cancel_wait(journal->scheduler, handle) == -EDEADLK)
+            return htw__journal_fail(-EDEADLK,
+                                     "%s: a callback that the journal would wait for "
+                                     "waits for this one",
+                                     journal->path.name);
+    }
+    return 0;
+}
+
+void htw__slots_destroy(struct htw_journal *journal) {
+    if (journal->slots != NULL)
+        htw__journal_release(journal, journal->slots,
+                             journal->slot_count * sizeof(*journal->slots));
+    journal->slots = NULL;
+    journal->slot_count = 0;
+}
+
+void htw__slots_repair(struct htw_journal *journal) {
+    journal->needs_retry = false;
+    for (uint32_t i = 0; i < journal->slot_count && !journal->is_closing; i++) {
+        struct htw__slot *slot = &journal->slots[i];
+        if (slot->handle != 0)
+            continue;
+        htw_handle handle;
+        htw__mutex_unlock(&journal->mutex);
+        int error = schedule(slot, &handle);
+        htw__mutex_lock(&journal->mutex);
+        if (error == 0)
+            slot->handle = handle;
+        else if (error == -ESHUTDOWN)
+            journal->scheduler_has_stopped = true;
+        else
+            journal->needs_retry = true;
+    }
+    htw__slots_arm(journal);
+}

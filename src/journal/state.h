@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - struct htw_journal, and an overview.
+ *
+ * PARTS. Callers make CHANGES (change.h) and append them to the queue (submit.c). The WRITER, a
+ * thread, takes all that wait, makes them in one transaction (commit.c), and tells the callers. The
+ * same thread READS the jobs of the near future from the file into memory (reader.c), and copies the
+ * log into the file. Timers of the user's scheduler, the SLOTS (slot.c), hand out what is due.
+ *
+ * THE CURSOR is a place in the order of delivery (deadline, then id). Each durable job up to the
+ * cursor is in memory, or was delivered. Those behind it are in the file alone. A job that is put
+ * up to the cursor goes to memory when its commit has succeeded, so it is delivered also where it
+ * is earlier than all that was read. The reader moves the cursor forward. It moves back, but never
+ * behind a job that was delivered, when there is too much in memory: the jobs that are dropped then
+ * are read again later.
+ *
+ * RULES. Nothing is delivered before its put is durable: only the writer adds to memory, after its
+ * commit. Nothing in memory is removed before its end is durable. Only a cancel stops a delivery
+ * earlier: the job is HELD, and waits again if the commit fails.
+ *
+ * FAILURE. A commit that fails is rolled back, and what it may have left in the log is overwritten.
+ * If that is impossible, or if an fsync failed, the journal STOPS: each call returns -EIO, nothing is
+ * delivered. The file has the truth, for the next open.
+ *
+ * LOCK. One, `mutex`. The writer does not hold it while it uses the database, which only it uses.
+ * With it held, slots are rescheduled, so it comes before the locks of the scheduler.
+ */
+#ifndef HTW_SRC_JOURNAL_STATE_H
+#define HTW_SRC_JOURNAL_STATE_H
+
+#include "../base/fork.h"
+#include "../base/histogram.h"
+#include "../base/mutex.h"
+#include "database.h"
+#include "error.h"
+#include "jobs.h"
+
+#include <htw/journal.h>
+
+struct htw__change;
+
+/* A timer of the scheduler that delivers. */
+struct htw__slot {
+    struct htw_journal *journal;
+    htw_handle handle; /* 0: the timer was dropped, and is to be scheduled again */
+    int64_t armed_ns;  /* HTW_NEVER_NS: it is not */
+    bool is_running;
+};
+
+/* Where the reader is in its work. */
+enum htw__reader_phase {
+    HTW__READER_IDLE,  /* looks for the next bucket that has jobs */
+    HTW__READER_SCAN,  /* selects the earliest jobs of a bucket */
+    HTW__READER_FETCH, /* reads those that it has selected, in order of deadline */
+};
+
+struct htw__reader {
+    enum htw__reader_phase phase;
+    uint64_t next_bucket; /* none before it has unread jobs; HTW__BUCKET_NONE: none at all */
+    uint64_t bucket;      /* SCAN and FETCH: that it reads */
+    uint64_t scanned;     /* SCAN: the last id */
+    bool is_partial;      /* not all of the bucket was selected */
+    struct htw__row *rows;
+    size_t count, capacity, capacity_max;
+    size_t fetched;    /* FETCH: of `rows` */
+    bool is_full;      /* waits for memory to become free */
+    int64_t paused_ns; /* no memory: tries again after this, by the monotonic clock */
+};
+
+struct htw_journal {
+    struct htw_allocator allocator;
+    struct htw_scheduler *scheduler; /* NULL: nothing is delivered */
+    htw_deliver *deliver;
+    void *context;
+    unsigned fork_count;
+    bool is_manual; /* the clock of the scheduler */
+    int64_t near_ns, gather_ns;
+    uint64_t max_jobs, max_in_flight;
+    size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
+
+    struct htw__journal_path path;
+    struct htw__database database;  /* the writer's */
+    struct htw__row scan_rows[256]; /* the writer's */
+    pthread_t writer;
+    bool has_writer;
+
+    struct htw__mutex mutex;     /* for all that follows */
+    pthread_cond_t work;         /* for the writer */
+    pthread_cond_t committed[2]; /* for callers, by the number of the batch */
+    pthread_cond_t read;         /* the reader has done a step: for manual time */
+
+    struct htw__change *first, **last; /* the queue */
+    uint64_t queued;                   /* changes, those of the batch included */
+    uint64_t waiting_changes;          /* in the queue */
+    uint64_t queued_jobs;              /* jobs that these put */
+    size_t queued_bytes;
+    bool is_urgent; /* a caller waits for the queue */
+    uint64_t batch; /* the number of the batch that will take the queue */
+    uint64_t next_sequence;
+    bool is_closing;  /* nothing is delivered any more */
+    bool is_stopping; /* no change is accepted any more */
+    bool needs_retry; /* a slot could not be rescheduled */
+    bool scheduler_has_stopped;
+    bool has_failed;
+    char failure[HTW__JOURNAL_SENTENCE];  /* why */
+    char sentence[HTW__JOURNAL_SENTENCE]; /* of the last batch that failed */
+    int unreported;                       /* the error of a change without a notice */
+    char unreported_sentence[HTW__JOURNAL_SENTENCE];
+
+    struct htw__jobs jobs;
+    struct htw__position cursor;
+    struct htw__position delivered; /* none after it was delivered */
+    size_t evict_above;             /* bytes that wait */
+    struct htw__reader reader;
+    struct htw__slot *slots;
+    uint32_t slot_count;
+
+    unsigned char mark[HTW_JOURNAL_MARK_MAX];
+    size_t mark_size;
+
+    /* Counters. */
+    uint64_t found, put, done, cancelled, replaced, delivered_count, refused, failed, commits,
+        checkpoints, jobs_in_file;
+    struct htw__histogram commit_ns, durable_ns; /* the writer records */
+    struct htw__histogram lateness_ns;           /* recorded under the lock */
+};
+
+/* Whether the process has forked since the journal was opened. */
+static inline bool htw__journal_is_child(const struct htw_journal *journal) {
+    return journal->fork_count != htw__fork_count();
+}
+
+/* The error of each call: NULL, or a child process. 0: none. */
+int htw__journal_refusal(const struct htw_journal *journal);
+
+/* Under the lock: stops the journal for good. The sentence of this thread says why. */
+void htw__journal_stop(struct htw_journal *journal);
+
+/* ---- the calls of user code that a thread is in */
+
+struct htw__journal_frame {
+    const struct htw_journal *journal;
+    bool is_notice; /* in the writer */
+    struct htw__journal_frame *outer;
+};
+
+void htw__journal_frame_push(struct htw__journal_frame *frame);
+void htw__journal_frame_pop(struct htw__journal_frame *frame);
+
+/* Whether this thread is in a notice of the journal, or (`any`) in a notice or `deliver`. */
+bool htw__journal_is_inside(const struct htw_journal *journal, bool any);
+
+/* ---- memory */
+
+void *htw__journal_allocate(struct htw_journal *journal, size_t size);
+void htw__journal_release(struct htw_journal *journal, void *memory, size_t size);
+
+/* The present time of deadlines. */
+int64_t htw__journal_now(const struct htw_journal *journal);
+
+#endif /* HTW_SRC_JOURNAL_STATE_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.c - the statistics of a journal. */
+#include "state.h"
+
+#include <errno.h>
+
+void htw_journal_stats_init(struct htw_journal_stats *stats) {
+    static const struct htw_journal_stats initial = HTW_JOURNAL_STATS_INIT;
+    if (stats != NULL)
+        *stats = initial;
+}
+
+static struct htw_distribution summary(const struct htw__histogram *histogram) {
+    return (struct htw_distribution) {
+        .count = htw__histogram_count(histogram),
+        .sum_ns = htw__histogram_sum(histogram),
+        .p50_ns = htw__histogram_percentile(histogram, 50),
+        .p90_ns = htw__histogram_percentile(histogram, 90),
+        .p99_ns = htw__histogram_percentile(histogram, 99),
+        .p999_ns = htw__histogram_percentile(histogram, 99.9),
+        .max_ns = htw__histogram_max(histogram),
+    };
+}
+
+static uint64_t memory_of(const struct htw_journal *journal) {
+    const struct htw__jobs *jobs = &journal->jobs;
+    return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->in_flight_bytes +
+           htw__key_table_memory(&jobs->by_id) + jobs->capacity * sizeof(*jobs->heap) +
+           journal->reader.capacity * sizeof(*journal->reader.rows) +
+           journal->slot_count * sizeof(*journal->slots);
+}
+
+int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats) {
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (stats == NULL || stats->struct_size != sizeof(*stats))
+        return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
+    htw__mutex_lock(&journal->mutex);
+    *stats = (struct htw_journal_stats) {
+        .struct_size = sizeof(*stats),
+        .found = journal->found,
+        .put = journal->put,
+        .done = journal->done,
+        .cancelled = journal->cancelled,
+        .replaced = journal->replaced,
+        .delivered = journal->delivered_count,
+        .refused = journal->refused,
+        .failed = journal->failed,
+        .commits = journal->commits,
+        .checkpoints = journal->checkpoints,
+        .jobs = journal->jobs_in_file,
+        .in_flight = journal->jobs.in_flight,
+        .in_memory = journal->jobs.count,
+        .queued = journal->queued,
+        .memory_bytes = memory_of(journal),
+        .lateness = summary(&journal->lateness_ns),
+    };
+    htw__mutex_unlock(&journal->mutex);
+    stats->commit = summary(&journal->commit_ns);
+    stats->durable = summary(&journal->durable_ns);
+    return 0;
+}

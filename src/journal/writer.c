@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.c - the thread that uses the database: writes changes, reads jobs, copies the log. */
+#include "writer.h"
+
+#include "../base/clock.h"
+#include "../base/thread.h"
+#include "change.h"
+#include "commit.h"
+#include "reader.h"
+#include "slot.h"
+
+#include <errno.h>
+
+/* Until a slot that could not be armed is armed again. */
+#define RETRY_NS HTW_SECOND
+
+/* When the queue is to be written: now (0), at an instant of the monotonic clock, or HTW_NEVER_NS. */
+static int64_t queue_due_ns(const struct htw_journal *journal) {
+    if (journal->first == NULL)
+        return HTW_NEVER_NS;
+    if (journal->is_urgent || journal->is_stopping || journal->has_failed)
+        return 0;
+    return journal->first->queued_ns + journal->gather_ns;
+}
+
+static void checkpoint(struct htw_journal *journal) {
+    if (journal->has_failed)
+        return;
+    htw__mutex_unlock(&journal->mutex);
+    int result = htw__database_checkpoint(&journal->database);
+    htw__mutex_lock(&journal->mutex);
+    if (result > 0)
+        journal->checkpoints++;
+    /* Without space or memory the log grows, and the next checkpoint tries again. */
+    else if (result < 0 && result != -ENOSPC && result != -ENOMEM)
+        htw__journal_stop(journal);
+}
+
+static void wait_until(struct htw_journal *journal, int64_t deadline_ns) {
+    if (deadline_ns == HTW_NEVER_NS) {
+        htw__mutex_wait(&journal->mutex, &journal->work);
+        return;
+    }
+    struct timespec deadline = { .tv_sec = (time_t)(deadline_ns / HTW_SECOND),
+                                 .tv_nsec = (long)(deadline_ns % HTW_SECOND) };
+    htw__mutex_wait_until(&journal->mutex, &journal->work, &deadline);
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void *write_and_read(void *arg) {
+    struct htw_journal *journal = arg;
+    int64_t retry_ns = HTW_NEVER_NS;
+    htw__mutex_lock(&journal->mutex);
+    for (;;) {
+        int64_t now = htw__clock_monotonic_ns();
+        int64_t due_ns = queue_due_ns(journal);
+        if (due_ns <= now) {
+            if (!htw__commit_queue(journal))
+                return NULL; /* a child process, in which no other thread is left */
+            checkpoint(journal);
+        } else if (htw__reader_has_work(journal)) {
+            htw__reader_step(journal);
+            htw__slots_arm(journal);
+        } else if (journal->is_stopping) {
+            break;
+        } else if (now >= retry_ns) {
+            retry_ns = HTW_NEVER_NS;
+            htw__slots_repair(journal);
+        } else {
+            bool retries = journal->needs_retry && !journal->scheduler_has_stopped;
+            if (retries && retry_ns == HTW_NEVER_NS)
+                retry_ns = now + RETRY_NS;
+            int64_t pause_ns = journal->reader.paused_ns;
+            if (pause_ns == 0 || pause_ns <= now)
+                pause_ns = HTW_NEVER_NS;
+            wait_until(journal, least(due_ns, least(retry_ns, pause_ns)));
+        }
+    }
+    htw__mutex_unlock(&journal->mutex);
+    return NULL;
+}
+
+int htw__writer_start(struct htw_journal *journal) {
+    int error = htw__thread_start(&journal->writer, "htw", "journal", 0, write_and_read, journal);
+    journal->has_writer = error == 0;
+    return error == 0 ? 0 : htw__journal_fail_as(error, "no thread could be started");
+}
+
+void htw__writer_stop(struct htw_journal *journal) {
+    if (!journal->has_writer)
+        return;
+    htw__mutex_lock(&journal->mutex);
+    journal->is_stopping = true;
+    pthread_cond_signal(&journal->work);
+    htw__mutex_unlock(&journal->mutex);
+    pthread_join(journal->writer, NULL);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_journal.c - random histories of a journal in manual time beside a list that is searched from
+ * end to end. Everything that is delivered is compared: which job, when, with what, in what order.
+ *
+ * Histories put, replace, cancel and end jobs, near and far, advance and set the clock, close and
+ * open the file, with memory for few jobs and for many. Usage: arguments.h.
+ */
+#include "../support/random.h"
+#include "arguments.h"
+
+#include <htw/journal.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_NS (INT64_C(28333333) * HTW_MINUTE)
+#define JOBS_MAX 3000
+#define KEYS 8
+
+enum state { WAITING, IN_FLIGHT, ENDED };
+
+struct model_job {
+    uint64_t id;
+    int64_t deadline_ns;
+    enum state state;
+    unsigned key; /* 0: none */
+    unsigned sum; /* of the payload */
+    size_t size;
+};
+
+static struct model_arguments arguments;
+static struct random_source source;
+static uint64_t history, steps_done;
+static struct model_job jobs[JOBS_MAX];
+static size_t job_count, in_flight;
+static struct htw_scheduler *scheduler;
+static struct htw_journal *journal;
+static struct htw_journal_options options;
+static char folder[32], path[64];
+static bool keeps, is_ordered;
+static uint64_t delivered;
+static struct model_job *last; /* delivered in this advance */
+
+static void fail(const char *what, uint64_t id, int result) {
+    fprintf(
+        stderr, "--seed %llu --first %llu --histories 1, step %llu: %s: job %llx, result %d: %s\n",
+        (unsigned long long)arguments.seed, (unsigned long long)history,
+        (unsigned long long)steps_done, what, (unsigned long long)id, result, htw_journal_error());
+    exit(1);
+}
+
+static void expect(int result, int expected, const char *what, uint64_t id) {
+    if (result != expected)
+        fail(what, id, result);
+}
+
+static struct model_job *job_of(uint64_t id) {
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].id == id)
+            return &jobs[i];
+    return NULL;
+}
+
+static bool precedes(const struct model_job *a, const struct model_job *b) {
+    return a->deadline_ns < b->deadline_ns || (a->deadline_ns == b->deadline_ns && a->id < b->id);
+}
+
+static unsigned sum_of(const void *bytes, size_t size) {
+    unsigned sum = 1;
+    for (size_t i = 0; i < size; i++)
+        sum = sum * 31 + ((const unsigned char *)bytes)[i];
+    return sum;
+}
+
+static void deliver(void *context, const struct htw_delivery *delivery) {
+    (void)context;
+    struct model_job *job = job_of(delivery->id);
+    int64_t now = htw_scheduler_now(scheduler);
+    if (job == NULL || job->state != WAITING)
+        fail("delivered, and does not wait", delivery->id, 0);
+    if (delivery->deadline_ns != job->deadline_ns || delivery->deadline_ns > now ||
+        delivery->late_ns != now - delivery->deadline_ns)
+        fail("the times are wrong", delivery->id, 0);
+    if (delivery->payload_size != job->size || delivery->key_size != (job->key > 0) ||
+        sum_of(delivery->payload, delivery->payload_size) != job->sum ||
+        (job->key > 0 && *(const char *)delivery->key != (char)job->key))
+        fail("another payload or key", delivery->id, 0);
+    if (is_ordered && last != NULL && precedes(job, last))
+        fail("out of order", delivery->id, 0);
+    last = job;
+    delivered++;
+    job->state = keeps ? IN_FLIGHT : ENDED;
+    in_flight += keeps;
+    if (!keeps)
+        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
+}
+
+/* All that is due has been delivered, as many as may be in flight. */
+static void check_due(void) {
+    int64_t now = htw_scheduler_now(scheduler);
+    uint64_t left = 0;
+    if (in_flight >= options.max_in_flight)
+        return;
+    for (size_t i = 0; i < job_count; i++) {
+        if (jobs[i].state == WAITING && jobs[i].deadline_ns <= now - HTW_MILLISECOND)
+            fail("due, and not delivered", jobs[i].id, 0);
+        left += jobs[i].state != ENDED;
+    }
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    htw_journal_get_stats(journal, &stats);
+    if (stats.jobs != left || stats.in_flight != in_flight)
+        fail("the counts are wrong", left, (int)stats.jobs);
+}
+
+/* Where few may be in flight, more are delivered when the end of these is durable. */
+static void settle(void) {
+    uint64_t before;
+    last = NULL;
+    do {
+        before = delivered;
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
+    } while (delivered != before);
+    check_due();
+}
+
+/* ---- the steps */
+
+static int64_t random_deadline(void) {
+    int64_t now = htw_scheduler_now(scheduler);
+    switch (random_below(&source, 4)) {
+    case 0:
+        return now - (int64_t)random_below(&source, HTW_HOUR);
+    case 1:
+        return now + (int64_t)random_below(&source, 10) * HTW_SECOND;
+    case 2:
+        return now + (int64_t)random_below(&source, HTW_HOUR);
+    default:
+        return now + (int64_t)random_below(&source, 3 * HTW_DAY);
+    }
+}
+
+static void end_in_model(struct model_job *job) {
+    in_flight -= job->state == IN_FLIGHT;
+    job->state = ENDED;
+}
+
+static void put(void) {
+    static unsigned char payload[3000];
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    if (job_count == JOBS_MAX)
+        return;
+    struct model_job *new_job = &jobs[job_count];
+    size_t size = random_one_in(&source, 10) ? random_below(&source, sizeof(payload))
+                                             : random_below(&source, 40);
+    for (size_t i = 0; i < size; i++)
+        payload[i] = (unsigned char)random_next(&source);
+    *new_job = (struct model_job) { .deadline_ns = random_deadline(),
+                                    .key = random_one_in(&source, 5)
+                                               ? 1 + (unsigned)random_below(&source, KEYS)
+                                               : 0,
+                                    .sum = sum_of(payload, size),
+                                    .size = size };
+    char key = (char)new_job->key;
+    job.deadline_ns = new_job->deadline_ns;
+    job.payload = payload;
+    job.payload_size = size;
+    job.key = key == 0 ? NULL : &key;
+    job.key_size = key != 0;
+    change.jobs = &job;
+    change.job_count = 1;
+    for (size_t i = 0; i < job_count; i++)
+        if (key != 0 && jobs[i].key == new_job->key && jobs[i].state != ENDED)
+            end_in_model(&jobs[i]);
+    if (random_one_in(&source, 2))
+        expect(htw_journal_apply_later(journal, &change, NULL, NULL), 0, "apply_later", 0);
+    else
+        expect(htw_journal_apply(journal, &change), 0, "htw_journal_apply", 0);
+    new_job->id = job.id;
+    job_count++;
+}
+
+static void end(void) {
+    if (job_count == 0)
+        return;
+    struct model_job *job = &jobs[random_below(&source, job_count)];
+    bool is_cancel = random_one_in(&source, 2);
+    int result =
+        is_cancel ? htw_journal_cancel(journal, job->id) : htw_journal_done(journal, job->id);
+    if (job->state == ENDED)
+        expect(result, -ENOENT, "ended twice", job->id);
+    else if (is_cancel && job->state == IN_FLIGHT)
+        expect(result, -EALREADY, "cancelled in flight", job->id);
+    else {
+        expect(result, 0, "not ended", job->id);
+        end_in_model(job);
+    }
+}
+
+static void open_journal(void) {
+    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+}
+
+static void open_again(void) {
+    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].state == IN_FLIGHT)
+            jobs[i].state = WAITING;
+    in_flight = 0;
+    open_journal();
+}
+
+static void step(void) {
+    switch (random_below(&source, 40)) {
+    case 0:
+        open_again();
+        settle();
+        break;
+    case 1:
+        last = NULL;
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        is_ordered = false;
+        expect(htw_scheduler_set_time(scheduler,
+                                      START_NS + (int64_t)random_below(&source, 5 * HTW_DAY)),
+               0, "htw_scheduler_set_time", 0);
+        settle();
+        is_ordered = options.parallel <= 1;
+        break;
+    case 2:
+    case 3:
+    case 4:
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        last = NULL;
+        expect(
+            htw_scheduler_advance(
+                scheduler, (int64_t)(random_magnitude(&source) %
+                                     (uint64_t)(random_one_in(&source, 3) ? HTW_DAY : HTW_MINUTE))),
+            0, "htw_scheduler_advance", 0);
+        settle();
+        break;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+        end();
+        break;
+    case 9:
+        keeps = !keeps;
+        break;
+    default:
+        put();
+        break;
+    }
+    if (in_flight > options.max_in_flight)
+        fail("too many are in flight", 0, (int)in_flight);
+}
+
+static void run_history(uint64_t number, uint64_t steps) {
+    char command[128];
+    snprintf(command, sizeof(command), "rm -f %s*", path);
+    if (system(command) != 0)
+        exit(1);
+    history = number;
+    source.state = arguments.seed * UINT64_C(1000003) + number;
+    job_count = in_flight = 0;
+    keeps = false;
+    options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
+    options.deliver = deliver;
+    options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
+    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 200000);
+    options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
+    options.parallel = (uint32_t)random_below(&source, 4);
+    is_ordered = options.parallel <= 1;
+    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
+    of_scheduler.clock = HTW_CLOCK_MANUAL;
+    of_scheduler.manual_start_ns = START_NS;
+    of_scheduler.workers = 0;
+    of_scheduler.shards = 1;
+    expect(htw_scheduler_create(&scheduler, &of_scheduler), 0, "htw_scheduler_create", 0);
+    open_journal();
+    for (steps_done = 0; steps_done < steps; steps_done++)
+        step();
+    settle();
+    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    htw_scheduler_destroy(scheduler);
+}
+
+int main(int argc, char **argv) {
+    arguments = (struct model_arguments) { .seed = 1, .steps = 20000, .histories = UINT64_MAX };
+    if (!model_arguments_parse(&arguments, argc, argv))
+        return 2;
+    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    uint64_t steps = 0, number = arguments.first;
+    for (; steps < arguments.steps && number - arguments.first < arguments.histories; number++) {
+        run_history(number, 1000);
+        steps += 1000;
+    }
+    char command[64];
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    printf("%llu steps in %llu histories agree\n", (unsigned long long)steps,
+           (unsigned long long)(number - arguments.first));
+    return system(command) != 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.c - no memory, at each allocation of the journal and of SQLite. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- SQLite's allocations */
+
+static sqlite3_mem_methods system_memory;
+static _Atomic long sqlite_calls, sqlite_fail_at; /* 0: none */
+static _Atomic long sqlite_refusals;
+
+static bool refuses(void) {
+    if (++sqlite_calls != sqlite_fail_at)
+        return false;
+    sqlite_refusals++;
+    return true;
+}
+
+static void *sqlite_malloc(int size) {
+    return refuses() ? NULL : system_memory.xMalloc(size);
+}
+
+static void *sqlite_realloc(void *memory, int size) {
+    return refuses() ? NULL : system_memory.xRealloc(memory, size);
+}
+
+__attribute__((constructor)) static void intercept(void) {
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &system_memory);
+    sqlite3_mem_methods methods = system_memory;
+    methods.xMalloc = sqlite_malloc;
+    methods.xRealloc = sqlite_realloc;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+}
+
+static void refuse_sqlite(long nth) {
+    sqlite_calls = 0;
+    sqlite_refusals = 0;
+    sqlite_fail_at = nth;
+}
+
+/* ---- what is tried */
+
+static bool is_expected(int error) {
+    return error == 0 || error == -ENOMEM;
+}
+
+/* A bit of everything. What was answered with 0 is counted in `ret_jobs`. False: another error than
+   that of no memory. */
+static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
+    uint64_t id;
+    struct htw_job jobs[2] = { HTW_JOB_INIT, HTW_JOB_INIT };
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    *ret_jobs = 0;
+    int put = htw_journal_put(f->journal, START_NS + HTW_SECOND, "a", 1, &id);
+    *ret_jobs += put == 0;
+    jobs[0].deadline_ns = jobs[1].deadline_ns = START_NS + HTW_HOUR;
+    jobs[0].payload = "b";
+    jobs[0].payload_size = 1;
+    jobs[1].key = "k";
+    jobs[1].key_size = 1;
+    change.done = put == 0 ? &id : NULL;
+    change.done_count = put == 0;
+    change.jobs = jobs;
+    change.job_count = 2;
+    change.mark = "m";
+    change.mark_size = 1;
+    int apply = htw_journal_apply(f->journal, &change);
+    if (apply == 0)
+        *ret_jobs += 2 - change.done_count;
+    uint64_t last = apply == 0 ? jobs[1].id : id;
+    int cancel = apply == 0 || put == 0 ? htw_journal_cancel(f->journal, last) : 0;
+    *ret_jobs -= cancel == 0 && (apply == 0 || put == 0);
+    int later = htw_journal_put_later(f->journal, START_NS + HTW_MINUTE, "c", 1, NULL, NULL, &id);
+    int sync = htw_journal_sync(f->journal);
+    while (sync == -ENOMEM && later == 0) { /* its own allocation, or that of the put? */
+        later = -ENOMEM;
+        sync = htw_journal_sync(f->journal);
+        if (journal_stats(f).jobs > *ret_jobs)
+            later = 0;
+    }
+    *ret_jobs += later == 0;
+    return is_expected(put) && is_expected(apply) && is_expected(cancel) && is_expected(later) &&
+           is_expected(sync);
+}
+
+/* One round, in which the n-th allocation is refused. Returns whether one was. */
+static bool run_round(struct journal_fixture *f, void (*refuse)(struct journal_fixture *, long),
+                      long nth) {
+    char command[200];
+    snprintf(command, sizeof(command), "rm -f %s*", f->path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
+    f->seen_count = 0;
+    refuse(f, nth);
+    int error = journal_try_open(f);
+    if (error == 0) {
+        uint64_t jobs;
+        bool sound = make_changes(f, &jobs);
+        int advanced = htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR);
+        refuse(f, 0);
+        if (!sound)
+            fail_msg("refusal %ld: %s", nth, htw_journal_error());
+        assert_int_equal(advanced, 0);
+        uint64_t seen = f->seen_count;
+        while (f->seen_count < jobs) { /* the reader tries again */
+            usleep(10000);
+            assert_int_equal(htw_scheduler_advance(f->scheduler, 0), 0);
+        }
+        assert_true(seen <= jobs);
+        assert_int_equal(f->seen_count, jobs);
+        (void)htw_journal_close(f->journal); /* a done may have been refused */
+        f->journal = NULL;
+    } else {
+        refuse(f, 0);
+        assert_int_equal(error, -ENOMEM);
+        assert_string_not_equal(htw_journal_error(), "");
+    }
+    assert_int_equal(f->memory.live_blocks, 0);
+    bool was_refused = f->memory.refusals + (size_t)sqlite_refusals > 0;
+    f->memory.refusals = 0;
+    return was_refused;
+}
+
+static void refuse_own(struct journal_fixture *f, long nth) {
+    pthread_mutex_lock(&f->memory_mutex);
+    if (nth == 0)
+        failing_allocator_relent(&f->memory);
+    else
+        failing_allocator_fail(&f->memory, (size_t)nth, false);
+    pthread_mutex_unlock(&f->memory_mutex);
+}
+
+static void refuse_of_sqlite(struct journal_fixture *f, long nth) {
+    (void)f;
+    sqlite_fail_at = 0;
+    if (nth != 0)
+        refuse_sqlite(nth);
+}
+
+JOURNAL_TEST(journal_refused_memory_at_each_allocation_changes_nothing) {
+    long nth = 1;
+    while (run_round(f, refuse_own, nth))
+        nth++;
+    assert_true(nth > 10);
+}
+
+JOURNAL_TEST(journal_refused_memory_of_sqlite_changes_nothing) {
+    long nth = 1, rounds = 0;
+    while (run_round(f, refuse_of_sqlite, nth)) {
+        rounds++;
+        nth += 1 + nth / 40; /* fewer, the later it is */
+    }
+    assert_true(rounds > 50);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* test_open.c - what is opened, what is refused, and what a refusal says. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void assert_refused(struct journal_fixture *f, int error, const char *part) {
+    assert_int_equal(journal_try_open(f), error);
+    assert_null(f->journal);
+    if (strstr(htw_journal_error(), part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", htw_journal_error(), part);
+    assert_int_equal(f->memory.live_blocks, 0);
+}
+
+static void write_file(const char *path, const char *bytes, size_t size) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void beside(const struct journal_fixture *f, const char *suffix, char path[160]) {
+    snprintf(path, 160, "%s%s", f->path, suffix);
+}
+
+JOURNAL_TEST(journal_file_is_for_its_owner_alone) {
+    static const char *const suffixes[] = { "", "-wal", "-shm", "-lock" };
+    struct stat status;
+    char path[160];
+    mode_t before = umask(0);
+    journal_open(f);
+    umask(before);
+    journal_put(f, HTW_HOUR, "a");
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
+        beside(f, suffixes[i], path);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0600);
+    }
+    journal_close(f);
+    beside(f, "-wal", path);
+    assert_int_equal(access(path, F_OK), -1); /* one file can be copied now */
+}
+
+JOURNAL_TEST(journal_is_open_once_by_any_name) {
+    struct htw_journal *second;
+    char link[160], other[160];
+    journal_open(f);
+    assert_int_equal(htw_journal_open(&second, f->scheduler, f->path, &f->options), -EBUSY);
+    assert_non_null(strstr(htw_journal_error(), "is open in process"));
+    beside(f, "-link", link);
+    assert_int_equal(symlink(f->path, link), 0);
+    assert_int_equal(htw_journal_open(&second, f->scheduler, link, &f->options), -EBUSY);
+    snprintf(other, sizeof(other), "%s/../%s/journal", f->folder, strrchr(f->folder, '/') + 1);
+    assert_int_equal(htw_journal_open(&second, f->scheduler, other, &f->options), -EBUSY);
+    journal_put(f, HTW_HOUR, "a"); /* the refusals have left the locks alone */
+    journal_close(f);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, link, &f->options), 0);
+}
+
+/* A child process asks; the parent has the file open. Then the other way round. */
+JOURNAL_TEST(journal_is_open_in_one_process) {
+    int ready[2], end[2];
+    char byte;
+    journal_open(f);
+    pid_t child = fork();
+    if (child == 0) {
+        struct htw_journal *second;
+        int busy = htw_journal_open(&second, NULL, f->path, NULL);
+        _exit(busy == -EBUSY && strstr(htw_journal_error(), "process") != NULL ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    journal_close(f);
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(end), 0);
+    child = fork();
+    if (child == 0) {
+        struct htw_journal *own;
+        if (htw_journal_open(&own, NULL, f->path, NULL) != 0)
+            _exit(1);
+        if (write(ready[1], "x", 1) != 1 || read(end[0], &byte, 1) < 0)
+            _exit(1);
+        _exit(0); /* without closing it */
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    char text[64];
+    snprintf(text, sizeof(text), "is open in process %ld", (long)child);
+    assert_refused(f, -EBUSY, text);
+    assert_int_equal(write(end[1], "x", 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    journal_open(f);
+    close(ready[0]), close(ready[1]), close(end[0]), close(end[1]);
+}
+
+JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
+    journal_open(f);
+    journal_put(f, HTW_HOUR, "a");
+    pid_t child = fork();
+    if (child == 0) {
+        struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+        bool refused = htw_journal_put(f->journal, 0, "", 0, NULL) == -EOWNERDEAD &&
+                       htw_journal_done_later(f->journal, 1, NULL, NULL) == -EOWNERDEAD &&
+                       htw_journal_sync(f->journal) == -EOWNERDEAD &&
+                       htw_journal_get_mark(f->journal, NULL, 0) == -EOWNERDEAD &&
+                       htw_journal_get_stats(f->journal, &stats) == -EOWNERDEAD &&
+                       htw_journal_close(f->journal) == -EOWNERDEAD;
+        _exit(refused ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    journal_put(f, HTW_HOUR, "b");
+    journal_advance_to(f, HTW_HOUR);
+    assert_string_equal(journal_texts(f), "a b");
+}
+
+JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
+    char bytes[4096], after[4096];
+    memset(bytes, 'x', sizeof(bytes));
+    write_file(f->path, bytes, sizeof(bytes));
+    assert_refused(f, -EBADMSG, "not a database");
+    FILE *file = fopen(f->path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(after, 1, sizeof(after), file), sizeof(after));
+    assert_memory_equal(bytes, after, sizeof(after));
+    fclose(file);
+    unlink(f->path);
+    journal_execute(f, "CREATE TABLE job (id INTEGER)");
+    assert_refused(f, -EBADMSG, "not a journal");
+    journal_execute(f, "SELECT count(*) FROM job");
+    unlink(f->path);
+    journal_execute(f, "PRAGMA application_id = 7");
+    assert_refused(f, -EBADMSG, "not a journal");
+    write_file(f->path, "", 0); /* an empty file is a new one */
+    journal_open(f);
+}
+
+JOURNAL_TEST(journal_of_a_newer_version_is_refused) {
+    journal_open(f);
+    journal_close(f);
+    journal_execute(f, "PRAGMA user_version = 2");
+    assert_refused(f, -EPROTONOSUPPORT, "has format 2");
+    journal_execute(f, "PRAGMA user_version = 0");
+    assert_refused(f, -EBADMSG, "damaged");
+    journal_execute(f, "PRAGMA user_version = 1; DELETE FROM meta");
+    assert_refused(f, -EBADMSG, "lost its counters");
+    journal_execute(f, "DROP TABLE meta");
+    assert_refused(f, -EBADMSG, "no such table");
+}
+
+JOURNAL_TEST(journal_path_that_cannot_be_used_is_refused) {
+    char other[160];
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, f->folder, &f->options), -EISDIR);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, "", &f->options), -ENOENT);
+    beside(f, "/none", other);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, other, &f->options), -ENOENT);
+    assert_non_null(strstr(htw_journal_error(), other));
+    beside(f, "-dangling", other);
+    assert_int_equal(symlink("/none/none", other), 0);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, other, &f->options), -ENOENT);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    assert_refused(f, -EBADMSG, "not a regular file");
+    unlink(f->path);
+    journal_open(f);
+    journal_close(f);
+    beside(f, "-second", other);
+    assert_int_equal(link(f->path, other), 0);
+    assert_refused(f, -EINVAL, "hard links");
+    unlink(other);
+    char *longest = malloc(5000);
+    assert_non_null(longest);
+    memset(longest, 'x', 4999);
+    longest[4999] = '\0';
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, longest, &f->options),
+                     -ENAMETOOLONG);
+    free(longest);
+}
+
+/* Root may write everything. */
+JOURNAL_TEST(journal_that_cannot_be_written_is_refused) {
+    journal_open(f);
+    journal_close(f);
+    pid_t child = fork();
+    if (child == 0) {
+        struct htw_journal *journal;
+        if (chmod(f->path, 0444) != 0 || chmod(f->folder, 0755) != 0)
+            _exit(1);
+        if (geteuid() == 0 && seteuid(65534) != 0)
+            _exit(0); /* cannot be tested here */
+        _exit(htw_journal_open(&journal, NULL, f->path, NULL) == -EACCES &&
+                      strstr(htw_journal_error(), "Permission denied") != NULL
+                  ? 0
+                  : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+JOURNAL_TEST(journal_options_out_of_range_are_refused) {
+    const struct htw_journal_options valid = f->options;
+    f->options.struct_size++;
+    assert_refused(f, -EINVAL, "option");
+    f->options = valid;
+    f->options.near_ns = -1;
+    assert_refused(f, -EINVAL, "option");
+    f->options.near_ns = HTW_JOURNAL_NEAR_NS_MAX + 1;
+    assert_refused(f, -EINVAL, "option");
+    f->options = valid;
+    f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX + 1;
+    assert_refused(f, -EINVAL, "option");
+    f->options = valid;
+    f->options.parallel = HTW_JOURNAL_PARALLEL_MAX + 1;
+    assert_refused(f, -EINVAL, "option");
+    f->options = valid;
+    f->options.synchronous = (enum htw_synchronous)2;
+    assert_refused(f, -EINVAL, "option");
+    f->options = valid;
+    assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, &f->options), -EINVAL);
+    assert_int_equal(htw_journal_open(NULL, f->scheduler, f->path, &f->options), -EINVAL);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), -EINVAL);
+}
+
+JOURNAL_TEST(journal_damaged_file_is_refused) {
+    journal_open(f);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "0123456789", 10,
+                                               NULL, NULL, NULL),
+                         0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_close(f);
+    int fd = open(f->path, O_RDWR);
+    char rubbish[4096];
+    memset(rubbish, 0xee, sizeof(rubbish));
+    for (off_t page = 1; page < 5; page++)
+        assert_int_equal(pwrite(fd, rubbish, sizeof(rubbish), page * 4096), sizeof(rubbish));
+    close(fd);
+    assert_refused(f, -EBADMSG, "malformed");
+}
+
+/* Damage that the open cannot see is found when a job is read, and stops the journal. */
+JOURNAL_TEST(journal_that_finds_damage_stops) {
+    journal_open(f);
+    for (int i = 0; i < 3000; i++)
+        assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "0123456789", 10,
+                                               NULL, NULL, NULL),
+                         0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_close(f);
+    int fd = open(f->path, O_RDWR);
+    char rubbish[4096];
+    memset(rubbish, 0xee, sizeof(rubbish));
+    for (off_t page = 12; page < 20; page++)
+        assert_int_equal(pwrite(fd, rubbish, sizeof(rubbish), page * 4096), sizeof(rubbish));
+    close(fd);
+    journal_open(f);
+    assert_int_equal(htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR), 0);
+    assert_int_equal(htw_journal_put(f->journal, START_NS, "a", 1, NULL), -EIO);
+    assert_non_null(strstr(htw_journal_error(), "malformed"));
+    assert_non_null(strstr(htw_journal_error(), "has stopped"));
+    assert_int_equal(htw_journal_sync(f->journal), -EIO);
+    (void)htw_journal_close(f->journal);
+    f->journal = NULL;
+}
+
+/* ---- sequence numbers */
+
+JOURNAL_TEST(journal_sequence_begins_again_and_no_id_is_zero) {
+    journal_open(f);
+    journal_close(f);
+    journal_execute(f, "UPDATE meta SET next_sequence = (1 << 35) - 2");
+    journal_open(f);
+    uint64_t ids[5];
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(htw_journal_put(f->journal, 0, "a", 1, &ids[i]), 0);
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+            assert_true(ids[i] != 0 && (i == j || ids[i] != ids[j]));
+    journal_advance_to(f, 0);
+    assert_int_equal(f->seen_count, 5);
+}
+
+JOURNAL_TEST(journal_id_of_a_job_that_still_waits_is_not_given_again) {
+    journal_open(f);
+    uint64_t id = journal_put(f, HTW_HOUR, "a");
+    journal_close(f);
+    char text[100];
+    snprintf(text, sizeof(text), "UPDATE meta SET next_sequence = %llu",
+             (unsigned long long)(id & ((UINT64_C(1) << 35) - 1)));
+    journal_execute(f, text);
+    journal_open(f);
+    assert_int_equal(htw_journal_put(f->journal, START_NS + HTW_HOUR, "b", 1, NULL), -EEXIST);
+    journal_put(f, HTW_HOUR, "c");
+    journal_advance_to(f, HTW_HOUR);
+    assert_string_equal(journal_texts(f), "a c");
+}
+
+/* While jobs are read in, one is put into the same bucket under a number that the scan has passed. */
+JOURNAL_TEST(journal_sequence_that_begins_again_loses_no_job) {
+    char text[16];
+    f->options.max_memory = 64 * 1024;
+    journal_open(f);
+    journal_close(f);
+    journal_execute(f, "UPDATE meta SET next_sequence = (1 << 35) - 3000");
+    journal_open(f);
+    for (int i = 0; i < 6000; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_SECOND + i, text,
+                                               strlen(text), NULL, NULL, NULL),
+                         0);
+        if (i % 50 == 0)
+            assert_int_equal(htw_journal_sync(f->journal), 0);
+    }
+    journal_advance_to(f, HTW_HOUR);
+    assert_int_equal(f->seen_count, 6000);
+    for (int i = 0; i < 6000; i++)
+        assert_int_equal(atoi(f->seen[i].payload), i);
+}

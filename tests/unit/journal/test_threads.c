@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* test_threads.c - real threads and the real clock: group commit, parallel delivery, executors. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 8
+#define PER_THREAD 200
+
+static void use_real_time(struct journal_fixture *f, uint32_t workers,
+                          const struct htw_executor *executor) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
+    options.workers = workers; /* and the default clock, which is not the wall clock */
+    options.executor = executor;
+    assert_int_equal(htw_scheduler_create(&f->scheduler, &options), 0);
+}
+
+static bool await_seen(struct journal_fixture *f, size_t count) {
+    for (int i = 0; i < 3000; i++) {
+        pthread_mutex_lock(&f->mutex);
+        size_t seen = f->seen_count;
+        pthread_mutex_unlock(&f->mutex);
+        if (seen >= count)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+static void *put_and_cancel(void *arg) {
+    struct journal_fixture *f = arg;
+    intptr_t cancelled = 0;
+    for (int i = 0; i < PER_THREAD; i++) {
+        uint64_t id;
+        int64_t now = htw_scheduler_now_by(f->scheduler, HTW_CLOCK_REALTIME);
+        int64_t deadline_ns = now + (i % 20) * HTW_MILLISECOND;
+        if (htw_journal_put(f->journal, deadline_ns, "x", 1, &id) != 0)
+            return (void *)-1;
+        if (i % 4 == 0) {
+            int result = htw_journal_cancel(f->journal, id);
+            if (result != 0 && result != -EALREADY && result != -ENOENT)
+                return (void *)-1;
+            cancelled += result == 0;
+        }
+    }
+    return (void *)cancelled;
+}
+
+static void run_threads(struct journal_fixture *f) {
+    pthread_t threads[THREADS];
+    size_t cancelled = 0;
+    bool failed = false;
+    journal_open(f);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, put_and_cancel, f), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        failed = failed || (intptr_t)result < 0;
+        cancelled += (size_t)(intptr_t)result;
+    }
+    assert_false(failed);
+    assert_true(await_seen(f, THREADS * PER_THREAD - cancelled));
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    struct htw_journal_stats stats = journal_stats(f);
+    assert_int_equal(f->seen_count, THREADS * PER_THREAD - cancelled);
+    assert_int_equal(stats.delivered, f->seen_count);
+    assert_int_equal(stats.cancelled, cancelled);
+    assert_int_equal(stats.jobs, 0);
+    assert_int_equal(stats.in_flight, 0);
+    assert_true(stats.commits < stats.put + stats.done); /* callers share commits */
+    journal_close(f);
+}
+
+JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancelled) {
+    use_real_time(f, 2, NULL);
+    run_threads(f);
+}
+
+JOURNAL_TEST(journal_threads_put_and_cancel_while_several_deliver) {
+    use_real_time(f, 4, NULL);
+    f->options.parallel = 4;
+    run_threads(f);
+}
+
+/* ---- parallel */
+
+static _Atomic unsigned inside, most;
+static _Atomic bool open_gate;
+
+static void stay(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    (void)f, (void)delivery;
+    unsigned now = ++inside;
+    for (unsigned seen = most; now > seen && !atomic_compare_exchange_weak(&most, &seen, now);)
+        ;
+    while (!open_gate)
+        usleep(1000);
+    inside--;
+}
+
+JOURNAL_TEST(journal_delivers_as_many_at_once_as_the_option_says) {
+    use_real_time(f, 4, NULL);
+    f->options.parallel = 3;
+    f->act = stay;
+    inside = most = 0;
+    open_gate = false;
+    journal_open(f);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    for (int i = 0; i < 3000 && most < 3; i++)
+        usleep(1000);
+    usleep(20000);
+    open_gate = true;
+    assert_true(await_seen(f, 20));
+    assert_int_equal(most, 3);
+}
+
+static void put_inside(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    if (delivery->payload_size == 1 && htw_journal_put(f->journal, 0, "xx", 2, NULL) != 0)
+        f->early++;
+}
+
+JOURNAL_TEST(journal_deliver_may_wait_for_a_put) {
+    use_real_time(f, 1, NULL);
+    f->act = put_inside;
+    journal_open(f);
+    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    assert_true(await_seen(f, 2));
+}
+
+/* ---- closing */
+
+JOURNAL_TEST(journal_close_waits_for_deliver_and_writes_what_it_has_done) {
+    use_real_time(f, 2, NULL);
+    f->act = stay;
+    inside = most = 0;
+    open_gate = false;
+    journal_open(f);
+    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    while (inside == 0)
+        usleep(1000);
+    pthread_t closer;
+    assert_int_equal(pthread_create(&closer, NULL,
+                                    (void *(*)(void *))(void (*)(void))htw_journal_close,
+                                    f->journal),
+                     0);
+    usleep(20000);
+    assert_int_equal(inside, 1);
+    open_gate = true;
+    pthread_join(closer, NULL);
+    f->act = NULL;
+    f->seen_count = 0;
+    journal_open(f);
+    assert_int_equal(journal_stats(f).found, 0);
+}
+
+/* ---- an executor that drops tasks, and a scheduler that was stopped */
+
+static _Atomic bool drops;
+
+static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        if (drops)
+            (void)!htw_task_drop(tasks[i], NULL);
+        else
+            htw_task_run(tasks[i]);
+}
+
+JOURNAL_TEST(journal_whose_timer_was_dropped_delivers_a_second_later) {
+    const struct htw_executor executor = { drop_or_run, NULL };
+    use_real_time(f, 0, &executor);
+    drops = true;
+    journal_open(f);
+    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    usleep(50000);
+    drops = false;
+    assert_int_equal(f->seen_count, 0);
+    assert_true(await_seen(f, 1));
+}
+
+JOURNAL_TEST(journal_whose_scheduler_was_stopped_accepts_and_closes) {
+    use_real_time(f, 2, NULL);
+    journal_open(f);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    journal_close(f);
+    assert_int_equal(journal_try_open(f), -ESHUTDOWN);
+    assert_null(f->journal);
+}
+
+/* ---- a thread that ends inside a call */
+
+static void *wait_for_put(void *arg) {
+    struct journal_fixture *f = arg;
+    return (void *)(intptr_t)htw_journal_put(f->journal, START_NS, "x", 1, NULL);
+}
+
+JOURNAL_TEST(journal_put_of_a_cancelled_thread_is_finished) {
+    journal_open(f);
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_put, f), 0);
+        sched_yield();
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    uint64_t jobs = journal_stats(f).jobs;
+    journal_advance_to(f, 0);
+    assert_int_equal(f->seen_count, jobs);
+}
+
+static void end_thread(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    f->keeps = false;
+    if (htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL) == 0)
+        pthread_exit(NULL);
+}
+
+JOURNAL_TEST(journal_deliver_may_end_its_thread) {
+    use_real_time(f, 1, NULL);
+    f->act = end_thread;
+    journal_open(f);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    assert_true(await_seen(f, 5));
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(journal_stats(f).jobs, 0);
+    assert_int_equal(journal_stats(f).in_flight, 0);
+}
