@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the `htw` program: finds the command and runs it. */
 #include "delay/delay.h"
+#include "delay/durable.h"
 #include "delay/options.h"
+#include "journal/journal.h"
 #include "status.h"
 
 #include <htw/base.h>
@@ -15,9 +17,10 @@
 static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "\n"
                            "Hierarchical timing wheels as a program. Commands:\n"
-                           "  delay   release the lines of the input, each at its time\n"
+                           "  delay    release the lines of the input, each at its time\n"
+                           "  journal  look at the file of `htw delay --journal`, and mend it\n"
                            "\n"
-                           "  help    print this help, or that of a COMMAND\n"
+                           "  help     print this help, or that of a COMMAND\n"
                            "\n"
                            "`htw help COMMAND` prints more, `htw --version` the version.\n";
 
@@ -35,13 +38,48 @@ static int print_version(void) {
     return print(text);
 }
 
+#ifdef HTW_HAS_JOURNAL
+static int run_durable(const struct htw__options *options) {
+    return htw__durable_run(options);
+}
+
+static int run_journal(int argc, char *argv[]) {
+    static char name[] = "htw journal";
+    argv[0] = name;
+    return htw__journal_command(argc, argv);
+}
+
+static int help_journal(void) {
+    return print(htw__journal_help);
+}
+#else
+static int refuse(const char *what) {
+    fprintf(stderr, "%s: this htw was built without SQLite, and so without journals\n", what);
+    return HTW__EXIT_USAGE;
+}
+
+static int run_durable(const struct htw__options *options) {
+    (void)options;
+    return refuse("htw delay: --journal");
+}
+
+static int run_journal(int argc, char *argv[]) {
+    (void)argc, (void)argv;
+    return refuse("htw journal");
+}
+
+static int help_journal(void) {
+    return refuse("htw journal");
+}
+#endif
+
 static int run_delay(int argc, char *argv[]) {
     struct htw__options options;
     static char name[] = "htw delay"; /* the prefix of error messages of getopt */
     argv[0] = name;
     switch (htw__options_parse(argc, argv, &options)) {
     case HTW__OPTIONS_RUN:
-        return htw__delay_run(&options);
+        return options.journal_path == NULL ? htw__delay_run(&options) : run_durable(&options);
     case HTW__OPTIONS_HELP:
         return print(htw__options_help);
     case HTW__OPTIONS_VERSION:
@@ -64,6 +102,8 @@ static int run_help(int argc, char *argv[]) {
         return usage_error("help: one command expected, not more: ", argv[2]);
     if (strcmp(argv[1], "delay") == 0)
         return print(htw__options_help);
+    if (strcmp(argv[1], "journal") == 0)
+        return help_journal();
     if (strcmp(argv[1], "help") == 0)
         return print(help);
     return usage_error("unknown command: ", argv[1]);
@@ -85,6 +125,8 @@ int main(int argc, char *argv[]) {
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "delay") == 0)
         return run_delay(argc - 1, argv + 1);
+    if (strcmp(command, "journal") == 0)
+        return run_journal(argc - 1, argv + 1);
     if (strcmp(command, "help") == 0)
         return run_help(argc - 1, argv + 1);
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)

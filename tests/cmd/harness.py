@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of `htw delay` share: running it, and looking at what it did."""
+"""What the tests of the command share: running it, and looking at what it did."""
 import calendar
+import concurrent.futures
 import os
 import re
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
 
 PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 60  # seconds that only a hanging program needs
@@ -132,3 +135,37 @@ def parse_time(text):
     assert match, f"not an instant: {text!r}"
     seconds = calendar.timegm(time.strptime(match[1].decode(), "%Y-%m-%dT%H:%M:%S"))
     return seconds * 10**9 + int(match[2]) * 1000
+
+
+def command(*words, **kwargs):
+    """Runs any command of the program to its end."""
+    got = subprocess.run([PROGRAM, *words], capture_output=True, timeout=PATIENCE, **kwargs)
+    return Run(got.returncode, got.stdout, got.stderr.decode(errors="replace"))
+
+
+def attempt(function):
+    try:
+        if function.__code__.co_argcount == 0:
+            function()
+        else:
+            with tempfile.TemporaryDirectory() as directory:
+                function(directory)
+        return None
+    except AssertionError as failure:
+        return str(failure)
+    except Exception:  # a fault of the test is a failed test, not the end of all
+        return traceback.format_exc()
+
+
+def main():
+    chosen = [t for t in tests if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for function, why in zip(chosen, pool.map(attempt, chosen)):
+            if why is None:
+                print("ok", function.__name__, flush=True)
+            else:
+                failed += 1
+                print(f"FAIL {function.__name__}: {why}", flush=True)
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed or not chosen else 0

@@ -140,7 +140,8 @@ class Build:
 
     def read_objects(self):
         return {path: hashlib.sha256(path.read_bytes()).digest()
-                for library in ["libhtw_core.a.p", "libhtw_delay.a.p", "src/calendar/libhtw_calendar_core.a.p", "htw.p"]
+                for library in ["libhtw_core.a.p", "libhtw_delay.a.p", "libhtw_durable.a.p",
+                                "src/calendar/libhtw_calendar_core.a.p", "htw.p"]
                 for path in (self.folder / library).glob("*.o")}
 
     def first_failure(self, order):

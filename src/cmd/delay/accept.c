@@ -13,9 +13,6 @@
 /* While more than this waits for a slow reader, no more lines are read. */
 #define OUTPUT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
-/* As much of a bad word as the error message repeats. */
-#define WORD_SHOWN 40
-
 static bool has_room(const struct htw__delay *delay) {
     return htw__delay_pending(delay) < delay->options->max_pending &&
            delay->output.bytes < OUTPUT_BYTES_MAX;
@@ -27,21 +24,6 @@ bool htw__delay_is_reading(const struct htw__delay *delay) {
 
 bool htw__delay_wants_input(const struct htw__delay *delay) {
     return htw__delay_is_reading(delay) && has_room(delay);
-}
-
-static void report_bad_line(struct htw__delay *delay, const struct htw__line *line,
-                            const char *why) {
-    char word[WORD_SHOWN + 1];
-    size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
-    for (size_t i = 0; i < size; i++) {
-        word[i] = line->word[i];
-        if ((unsigned char)word[i] < ' ' || word[i] == 127) /* it could change the terminal */
-            word[i] = '?';
-    }
-    word[size] = '\0';
-    htw__terminal_error("%s:%" PRIu64 ": %s%s%s%s", delay->input.name,
-                        htw__input_line(&delay->input), why, size > 0 ? ": " : "", word,
-                        line->word_size > size ? "..." : "");
 }
 
 static htw__nanos due_of(const struct htw__delay *delay, const struct htw__line *line,
@@ -96,7 +78,7 @@ static void accept_line(struct htw__delay *delay, const char *bytes, size_t size
         return;
     }
     if (why != NULL) {
-        report_bad_line(delay, &line, why);
+        htw__line_report(&line, &delay->input, why);
         delay->report.bad++;
         delay->has_failed = true;
         delay->has_stopped_reading = delay->options->strict;

@@ -26,16 +26,10 @@ static void write_last(struct htw__delay *delay) {
              (has_more || delay->output.count > 0));
 }
 
-/*
- * Some errors of writing are reported only by close(). Closing a copy is enough; --unreleased may
- * still name the descriptor itself (/dev/stdout). An interrupted close() has closed it.
- */
-static void close_output(struct htw__delay *delay) {
-    if (delay->output_error != 0 || delay->report.released == 0)
-        return;
-    int copy = dup(STDOUT_FILENO);
-    if (copy < 0 || (close(copy) != 0 && errno != EINTR))
-        delay->output_error = -errno;
+/* The descriptor itself stays open: --unreleased may name it (/dev/stdout). */
+static void sync_output(struct htw__delay *delay) {
+    if (delay->output_error == 0 && delay->report.released > 0)
+        delay->output_error = htw__output_sync(&delay->output);
 }
 
 /* As after SIGPIPE: a reader that has gone is no error to report. */
@@ -117,7 +111,7 @@ int htw__delay_finish(struct htw__delay *delay) {
     if (htw__signals_stop() != 0 && delay->output_error == 0)
         write_last(delay);
     close(STDIN_FILENO); /* there may be no other descriptor for what follows */
-    close_output(delay);
+    sync_output(delay);
     int error = save_unreleased(delay);
     if (delay->options->stats)
         htw__report_print(&delay->report, delay->wheel, stderr);

@@ -59,12 +59,19 @@ static void open_next(struct htw__input *input) {
     input->names_left--;
     input->line = 0;
     int fd = open_file(input->name);
-    if (fd >= 0) {
-        input->fd = fd; /* of a directory, too: reading that fails */
+    if (fd < 0) {
+        htw__terminal_error("%s: %s", input->name, strerror(-fd));
+        input->has_failed = true;
         return;
     }
-    htw__terminal_error("%s: %s", input->name, strerror(-fd));
-    input->has_failed = true;
+    struct htw__input_place place = { 0, 0 };
+    input->fd = fd; /* of a directory, too: reading that fails */
+    if (input->opened != NULL && !input->opened(input->context, fd, input->name, &place)) {
+        input->has_failed = true;
+        close_file(input);
+    }
+    input->offset = place.offset;
+    input->line = place.records;
 }
 
 void htw__input_advance(struct htw__input *input) {
@@ -121,12 +128,14 @@ int htw__input_read(struct htw__input *input) {
     if (error != 0)
         return error;
     ssize_t size = read(input->fd, input->buffer + input->end, input->capacity - input->end);
-    if (size > 0)
+    if (size > 0) {
         input->end += (size_t)size;
-    else if (size == 0)
+        input->offset += (uint64_t)size;
+    } else if (size == 0) {
         close_file(input);
-    else if (errno != EINTR && errno != EAGAIN)
+    } else if (errno != EINTR && errno != EAGAIN) {
         fail_to_read(input, errno);
+    }
     return 0;
 }
 
@@ -171,6 +180,11 @@ void htw__input_consume(struct htw__input *input, size_t size) {
         input->begin++;
     input->scanned = input->begin;
     input->line++;
+}
+
+struct htw__input_place htw__input_place(const struct htw__input *input) {
+    return (struct htw__input_place) { .offset = input->offset - (input->end - input->begin),
+                                       .records = input->line };
 }
 
 uint64_t htw__input_line(const struct htw__input *input) {

@@ -4,6 +4,12 @@
 
 #include "../duration.h"
 #include "../instant.h"
+#include "../terminal.h"
+
+#include <inttypes.h>
+
+/* As much of a bad word as the error message repeats. */
+#define WORD_SHOWN 40
 
 static bool is_blank(char byte) {
     return byte == ' ' || byte == '\t';
@@ -28,4 +34,18 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
     if (line->is_instant)
         return htw__instant_parse(bytes + 1, line->word_size - 1, &line->when_ns);
     return htw__duration_parse(bytes, line->word_size, &line->when_ns);
+}
+
+void htw__line_report(const struct htw__line *line, const struct htw__input *input,
+                      const char *why) {
+    char word[WORD_SHOWN + 1];
+    size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
+    for (size_t i = 0; i < size; i++) {
+        word[i] = line->word[i];
+        if ((unsigned char)word[i] < ' ' || word[i] == 127) /* it could change the terminal */
+            word[i] = '?';
+    }
+    word[size] = '\0';
+    htw__terminal_error("%s:%" PRIu64 ": %s%s%s%s", input->name, htw__input_line(input), why,
+                        size > 0 ? ": " : "", word, line->word_size > size ? "..." : "");
 }

@@ -4,6 +4,7 @@
 #define HTW_SRC_CMD_DELAY_LINE_H
 
 #include "../nanos.h"
+#include "input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +24,9 @@ struct htw__line {
 /* Reads a record without its terminator. The line points into `bytes`.
  * Returns NULL, or why it is bad (a static phrase). */
 const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *ret_line);
+
+/* Prints why a line, which the input is at, is bad. */
+void htw__line_report(const struct htw__line *line, const struct htw__input *input,
+                      const char *why);
 
 #endif /* HTW_SRC_CMD_DELAY_LINE_H */

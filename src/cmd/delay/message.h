@@ -12,8 +12,11 @@
 
 struct htw__message {
     union {
-        struct htw_timer timer;    /* while it waits in the wheel */
-        struct htw__message *next; /* while it waits in the output queue */
+        struct htw_timer timer; /* while it waits in the wheel */
+        struct {
+            struct htw__message *next; /* while it waits in the output queue */
+            uint64_t id;               /* of its job, if there is a journal */
+        };
     } in;
     htw__nanos due_ns; /* since the start of the program */
     size_t size;       /* of `bytes`, with the terminator that ends the record */

@@ -19,6 +19,10 @@ struct htw__options {
     bool stats;
     bool progress;
     char separator;
+    bool ids;
+    bool reread;
+    int acknowledge_fd;          /* -1: none */
+    const char *journal_path;    /* NULL: none */
     const char *unreleased_path; /* NULL: none */
     char *const *names;
     int name_count; /* at least 1 */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
@@ -79,8 +80,12 @@ struct htw__message *htw__output_pop(struct htw__output *output) {
     return message;
 }
 
-static size_t format_prefix(const struct htw__output *output, htw__nanos due_ns, htw__nanos now_ns,
-                            char prefix[HTW__OUTPUT_PREFIX_SIZE]) {
+static size_t format_id(uint64_t id, char *prefix) {
+    return (size_t)snprintf(prefix, HTW__OUTPUT_PREFIX_SIZE, "%" PRIu64 " ", id);
+}
+
+static size_t format_times(const struct htw__output *output, htw__nanos due_ns, htw__nanos now_ns,
+                           char *prefix, size_t room) {
     char planned[HTW__INSTANT_FORMAT_SIZE];
     char real[HTW__INSTANT_FORMAT_SIZE];
     htw__instant_format(htw__timeline_to_wall(output->timeline, due_ns), planned);
@@ -88,8 +93,8 @@ static size_t format_prefix(const struct htw__output *output, htw__nanos due_ns,
     htw__nanos late_ns = now_ns - due_ns;
     char sign = late_ns < 0 ? '-' : '+';
     uint64_t late_us = (uint64_t)((late_ns < 0 ? -late_ns : late_ns) / HTW__NS_PER_US);
-    return (size_t)snprintf(prefix, HTW__OUTPUT_PREFIX_SIZE, "%s %s %c%llu.%06llu ", planned, real,
-                            sign, (unsigned long long)(late_us / 1000000),
+    return (size_t)snprintf(prefix, room, "%s %s %c%llu.%06llu ", planned, real, sign,
+                            (unsigned long long)(late_us / 1000000),
                             (unsigned long long)(late_us % 1000000));
 }
 
@@ -104,12 +109,15 @@ static void add_piece(struct batch *batch, char *bytes, size_t size) {
 static size_t prefix_of(struct htw__output *output, struct htw__message *message, size_t index,
                         htw__nanos now_ns) {
     bool begun = index == 0 && output->head_written > 0;
-    if (!begun)
-        output->prefix_sizes[index] =
-            output->has_timestamps
-                ? format_prefix(output, message->due_ns, now_ns, output->prefixes[index])
-                : 0;
-    return output->prefix_sizes[index];
+    if (begun)
+        return output->prefix_sizes[index];
+    char *prefix = output->prefixes[index];
+    size_t size = output->has_ids ? format_id(message->in.id, prefix) : 0;
+    if (output->has_timestamps)
+        size += format_times(output, message->due_ns, now_ns, prefix + size,
+                             HTW__OUTPUT_PREFIX_SIZE - size);
+    output->prefix_sizes[index] = size;
+    return size;
 }
 
 /* Whole messages as long as they fit. The first is cut if it does not fit. */
@@ -153,6 +161,8 @@ static void free_written(struct htw__output *output, size_t written, htw__nanos 
         htw__output_pop(output);
         htw__report_released(output->report, htw__message_memory(message), message->due_ns,
                              before_ns, after_ns);
+        if (output->released != NULL)
+            output->released(output->context, message);
         htw__message_destroy(message);
         if (written == 0)
             return;
@@ -191,6 +201,12 @@ int htw__output_write(struct htw__output *output) {
         free_written(output, (size_t)written, before_ns, htw__timeline_now(output->timeline));
     }
     return 0;
+}
+
+/* An interrupted close() has closed it. */
+int htw__output_sync(const struct htw__output *output) {
+    int copy = dup(output->fd);
+    return copy < 0 || (close(copy) != 0 && errno != EINTR) ? -errno : 0;
 }
 
 size_t htw__output_partial(const struct htw__output *output) {

@@ -16,13 +16,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `PLANNED REAL LATENESS `: two instants, a sign and a number of seconds. */
-#define HTW__OUTPUT_PREFIX_SIZE 128
+/* `ID PLANNED REAL LATENESS `: a number, two instants, a sign and a number of seconds. */
+#define HTW__OUTPUT_PREFIX_SIZE 160
 #define HTW__OUTPUT_BATCH 256
+
+/* Is told of each message that was written whole. */
+typedef void htw__output_released(void *context, const struct htw__message *message);
 
 struct htw__output {
     int fd;
     bool has_timestamps;
+    bool has_ids;
     bool is_regular; /* a file: always writable */
     bool is_pipe;    /* one without a name: if its reader goes away, none comes back */
     bool is_blocked; /* the last write stopped because the reader is behind */
@@ -35,6 +39,8 @@ struct htw__output {
     size_t prefix_sizes[HTW__OUTPUT_BATCH];
     const struct htw__timeline *timeline;
     struct htw__report *report;
+    htw__output_released *released; /* NULL: none */
+    void *context;                  /* of `released` */
 };
 
 /* Writes to `fd`, which stays the caller's. Both pointers must outlive the output. */
@@ -50,6 +56,10 @@ struct htw__message *htw__output_pop(struct htw__output *output);
 /* Writes what can be written without waiting, some hundred KiB at most, and frees it.
  * Returns 0 or a negative errno; messages not written stay. */
 int htw__output_write(struct htw__output *output);
+
+/* Some errors of writing are reported only by close(). This closes a copy of the descriptor.
+ * Returns 0 or a negative errno. */
+int htw__output_sync(const struct htw__output *output);
 
 /* How much of the first message was written; not 0 only for one longer than PIPE_BUF. */
 size_t htw__output_partial(const struct htw__output *output);

@@ -148,19 +148,22 @@ static void print_lateness(const struct htw__report *report, FILE *stream) {
     print_histogram(lateness, stream);
 }
 
-void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
-                       FILE *stream) {
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    struct rusage usage = { 0 };
-    htw_wheel_get_stats(wheel, &stats);
-    getrusage(RUSAGE_SELF, &usage);
-
+void htw__report_print_messages(const struct htw__report *report, FILE *stream) {
     print_count(stream, "read", report->read);
     print_count(stream, ", bad", report->bad);
     print_count(stream, ", released", report->released);
     print_count(stream, ", unreleased", report->unreleased);
     fputs("\n", stream);
     print_lateness(report, stream);
+}
+
+void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
+                       FILE *stream) {
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    struct rusage usage = { 0 };
+    htw_wheel_get_stats(wheel, &stats);
+    getrusage(RUSAGE_SELF, &usage);
+    htw__report_print_messages(report, stream);
     print_count(stream, "wake-ups", report->sleeps);
     print_count(stream, " (empty", report->idle_wakes);
     print_count(stream, "), clock advances", stats.advances);

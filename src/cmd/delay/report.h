@@ -33,6 +33,9 @@ void htw__report_accepted(struct htw__report *report, size_t message_bytes, size
 void htw__report_released(struct htw__report *report, size_t message_bytes, htw__nanos due_ns,
                           htw__nanos before_ns, htw__nanos after_ns);
 
+/* Prints how many messages there were, and their lateness with a histogram, in at most 80 columns. */
+void htw__report_print_messages(const struct htw__report *report, FILE *stream);
+
 /* Prints all, with a histogram of the lateness, in at most 80 columns. */
 void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
                        FILE *stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - the time of one run: real or simulated. */
+/* timeline.c - the time of one run: real, simulated or the wall clock's. */
 #include "timeline.h"
 
 #include "../../base/clock.h"
@@ -32,9 +32,15 @@ void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is
     timeline->wall_offset_ns = measure_wall_offset(timeline, 5);
 }
 
+void htw__timeline_init_wall(struct htw__timeline *timeline, int64_t tick_ns) {
+    *timeline = (struct htw__timeline) { .tick_ns = tick_ns, .is_wall = true };
+}
+
 htw__nanos htw__timeline_now(const struct htw__timeline *timeline) {
     if (timeline->is_simulated)
         return timeline->virtual_ns;
+    if (timeline->is_wall)
+        return htw__clock_realtime_ns();
     return htw__clock_monotonic_ns() - timeline->start_ns;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - the time of one run: nanoseconds since the program's start, which either
- * pass by the monotonic clock or, simulated, change only when the loop jumps.
+ * pass by the monotonic clock or, simulated, change only when the loop jumps; with a journal,
+ * nanoseconds since 1970 by the wall clock.
  */
 #ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
 #define HTW_SRC_CMD_DELAY_TIMELINE_H
@@ -13,6 +14,7 @@
 struct htw__timeline {
     int64_t tick_ns;
     bool is_simulated;
+    bool is_wall;
     htw__nanos virtual_ns;
     int64_t start_ns;       /* by the monotonic clock */
     int64_t wall_offset_ns; /* from the time of the run to that since 1970 */
@@ -20,6 +22,9 @@ struct htw__timeline {
 
 /* Starts the time of the run. */
 void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is_simulated);
+
+/* The same, but the time of the run is that of the wall clock, and is set with it. */
+void htw__timeline_init_wall(struct htw__timeline *timeline, int64_t tick_ns);
 
 /* The present, since the start. */
 htw__nanos htw__timeline_now(const struct htw__timeline *timeline);

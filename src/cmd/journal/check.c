@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - `htw journal check`: whether the file is whole and its tables agree with each other. */
+#include "actions.h"
+
+#include "../status.h"
+#include "file.h"
+#include "text.h"
+
+#include <htw/journal.h>
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How many jobs are wrong in a way. All is read in one transaction, so that writers do not matter. */
+static const struct {
+    const char *query;
+    const char *problem;
+} rules[] = {
+    { "SELECT count(*) FROM job WHERE id >> 35 != max(deadline, 0) / 60000000000",
+      "jobs have an id that does not fit their deadline" },
+    { "SELECT count(*) FROM job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
+      "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
+      "jobs have a value of a wrong type" },
+    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job_key k "
+      "WHERE "
+      "k.key = job.key AND k.id = job.id)",
+      "jobs have a key that leads to another job or to none" },
+    { "SELECT count(*) FROM job_key k WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = k.id AND "
+      "job.key = k.key)",
+      "keys lead to a job that does not have them" },
+    { "SELECT abs((SELECT count(*) FROM job) - (SELECT jobs FROM meta))",
+      "jobs differ between the counter and the table" },
+    { "SELECT abs((SELECT count(*) FROM job_key) - (SELECT keyed FROM meta))",
+      "keys differ between the counter and the table" },
+    { "SELECT abs((SELECT count(*) FROM meta) - 1)", "rows of counters are missing" },
+    { "SELECT count(*) FROM meta WHERE length(mark) > 4096", "marks are too long" },
+};
+
+_Static_assert(HTW_JOURNAL_MARK_MAX == 4096, "the limit of marks is in a rule");
+
+struct problems {
+    bool json;
+    uint64_t count;
+};
+
+static void print_problem(struct problems *problems, const char *text) {
+    if (problems->json) {
+        printf("%s\"", problems->count == 0 ? "" : ",");
+        for (const char *at = text; *at != '\0'; at++)
+            printf(*at == '"' || *at == '\\' ? "\\%c" : (unsigned char)*at < ' ' ? " " : "%c", *at);
+        putchar('"');
+    } else {
+        puts(text);
+    }
+    problems->count++;
+}
+
+/* False: the file could not be read. */
+static bool check_pages(struct htw__journal_file *file, struct problems *problems) {
+    struct sqlite3_stmt *statement = htw__journal_file_prepare(file, "PRAGMA integrity_check(20)");
+    int result = SQLITE_ERROR;
+    if (statement == NULL)
+        return false;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
+        if (text != NULL && strcmp(text, "ok") != 0)
+            print_problem(problems, text);
+    }
+    sqlite3_finalize(statement);
+    if (result == SQLITE_DONE)
+        return true;
+    if (result != SQLITE_CORRUPT)
+        return htw__journal_file_failed(file);
+    print_problem(problems, "the file is damaged");
+    return true;
+}
+
+static bool check_rules(struct htw__journal_file *file, struct problems *problems) {
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        int64_t count;
+        char text[256];
+        if (!htw__journal_file_number(file, rules[i].query, &count))
+            return false;
+        snprintf(text, sizeof(text), "%" PRId64 " %s", count, rules[i].problem);
+        if (count != 0)
+            print_problem(problems, text);
+    }
+    return true;
+}
+
+int htw__journal_check(const struct htw__journal_request *request) {
+    struct htw__journal_file file;
+    struct problems problems = { request->json, 0 };
+    int64_t jobs = 0, begun;
+    if (!htw__journal_file_open(&file, request->path)) {
+        htw__journal_file_close(&file);
+        return HTW__EXIT_FAILED;
+    }
+    if (request->json)
+        fputs("{\"problems\":[", stdout);
+    /* The first read after BEGIN begins the transaction; closing ends it. */
+    bool success = sqlite3_exec(file.connection, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+                   htw__journal_file_number(&file, "SELECT count(*) FROM meta", &begun) &&
+                   check_pages(&file, &problems);
+    if (success && problems.count == 0) /* what else is said of a damaged file helps nobody */
+        success = check_rules(&file, &problems) &&
+                  htw__journal_file_number(&file, "SELECT count(*) FROM job", &jobs);
+    htw__journal_file_close(&file);
+    bool is_good = success && problems.count == 0;
+    if (request->json)
+        printf("],\"complete\":%s,\"jobs\":%" PRId64 "}\n", success ? "true" : "false", jobs);
+    else if (is_good)
+        printf("%s: no problem found, %" PRId64 " job%s\n", request->path, jobs,
+               jobs == 1 ? "" : "s");
+    if (fflush(stdout) != 0)
+        is_good = false;
+    return is_good ? 0 : HTW__EXIT_FAILED;
+}

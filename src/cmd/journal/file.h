@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h - reads the file of a journal, by SQLite alone, while another process may use it. Nothing
+ * here writes to the file, and no read keeps the log of that process from ending for long.
+ * docs/journal.md describes the tables.
+ *
+ * Functions that return bool print why they fail.
+ */
+#ifndef HTW_SRC_CMD_JOURNAL_FILE_H
+#define HTW_SRC_CMD_JOURNAL_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+/* Prints `htw journal: …` to standard error. */
+void htw__journal_error_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+struct htw__journal_file {
+    const char *path;
+    struct sqlite3 *connection;
+};
+
+/* Opens a file that must be a journal. Opened or not, it is to be closed. */
+bool htw__journal_file_open(struct htw__journal_file *self, const char *path);
+void htw__journal_file_close(struct htw__journal_file *self);
+
+/* Prints the last error of SQLite; returns false. */
+bool htw__journal_file_failed(struct htw__journal_file *self);
+
+/* Prepares a statement; NULL: it has failed. */
+struct sqlite3_stmt *htw__journal_file_prepare(struct htw__journal_file *self, const char *text);
+
+/* A number from the first row of a query. */
+bool htw__journal_file_number(struct htw__journal_file *self, const char *text,
+                              int64_t *ret_number);
+
+/* Bytes that are valid until the next step of the statement. */
+struct htw__bytes {
+    const char *bytes; /* NULL: none */
+    size_t size;
+};
+struct htw__bytes htw__journal_file_column(struct sqlite3_stmt *statement, int column);
+
+#endif /* HTW_SRC_CMD_JOURNAL_FILE_H */

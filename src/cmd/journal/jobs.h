@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.h - one job of a journal's file, and all of them in the order of their deadlines. */
+#ifndef HTW_SRC_CMD_JOURNAL_JOBS_H
+#define HTW_SRC_CMD_JOURNAL_JOBS_H
+
+#include "file.h"
+
+/* The high bits of an id are the minute of the deadline. */
+#define HTW__JOURNAL_SEQUENCE_BITS 35
+
+struct htw__journal_job {
+    uint64_t id;
+    int64_t deadline_ns;
+    struct htw__bytes key;
+    struct htw__bytes payload;
+};
+
+/* Is called with a job, whose bytes are valid until it returns. False ends the walk. */
+typedef bool htw__journal_visit(void *context, const struct htw__journal_job *job);
+
+/* Calls `visit` with the job; `ret_exists` says whether there is one. */
+bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw__journal_visit *visit,
+                            void *context, bool *ret_exists);
+
+/*
+ * Calls `visit` with each job in order of deadline. It is no snapshot: of jobs that are put or end
+ * meanwhile some are visited. Between two jobs nothing is locked. Takes 8 bytes of memory for each
+ * job of a minute.
+ */
+bool htw__journal_jobs_visit(struct htw__journal_file *file, htw__journal_visit *visit,
+                             void *context);
+
+#endif /* HTW_SRC_CMD_JOURNAL_JOBS_H */

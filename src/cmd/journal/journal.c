@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* journal.c - the command line of `htw journal`. */
+#include "journal.h"
+
+#include "../status.h"
+#include "actions.h"
+#include "file.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USAGE "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n"
+
+const char htw__journal_help[] = USAGE
+    "Look at a journal, the file of `htw delay --journal` and other programs, and mend it.\n"
+    "\n"
+    "Actions:\n"
+    "  list FILE          print the jobs in order of deadline: id, deadline, size, payload\n"
+    "  show FILE          print how many jobs there are, how many are overdue, when the next\n"
+    "                     one is due, how large the file is, and the mark of its program\n"
+    "  show FILE ID...    print these jobs, with the whole payload\n"
+    "  check FILE         read all of the file, and print what is wrong with it\n"
+    "  cancel FILE ID...  remove these jobs\n"
+    "  compact FILE       write the file anew, without free space; takes as much space as the\n"
+    "                     jobs need for a time\n"
+    "\n"
+    "list, show and check change nothing, and work while a program has the journal open. A job\n"
+    "that this program is delivering is listed until it is done. cancel and compact are\n"
+    "refused then.\n"
+    "\n"
+    "  -J, --json     print for programs: one JSON object in a line. Ids and nanoseconds are\n"
+    "                 strings, since many programs read numbers as doubles. Bytes that are\n"
+    "                 not UTF-8 are in Base64: \"payload_base64\" instead of \"payload\"\n"
+    "  -p, --payload  show: print the payloads alone, byte for byte\n"
+    "  -n, --limit N  list: print the first N jobs only\n"
+    "  -h, --help     print this help\n"
+    "\n"
+    "Exit status:\n"
+    "  0    success\n"
+    "  1    the file cannot be used, a job does not exist, or check has found a problem\n"
+    "  2    the command line is wrong\n"
+    "  141  the reader of standard output has gone (128 + SIGPIPE)\n";
+
+static const struct option long_options[] = {
+    { "json", no_argument, NULL, 'J' },
+    { "payload", no_argument, NULL, 'p' },
+    { "limit", required_argument, NULL, 'n' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+};
+
+static const struct action {
+    const char *name;
+    int (*run)(const struct htw__journal_request *request);
+    bool takes_ids, needs_ids;
+} actions[] = {
+    { "list", htw__journal_list, false, false },
+    { "show", htw__journal_show, true, false },
+    { "check", htw__journal_check, false, false },
+    { "cancel", htw__journal_cancel, true, true },
+    { "compact", htw__journal_compact, false, false },
+};
+
+static int complain(const char *what, const char *word) {
+    if (what != NULL)
+        htw__journal_error_line("%s%s", what, word);
+    fputs(USAGE "Try 'htw journal --help' for more information.\n", stderr);
+    return HTW__EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, uint64_t *ret_number) {
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    *ret_number = number;
+    return *end == '\0' && errno == 0;
+}
+
+static const struct action *find_action(const char *name) {
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(actions[i].name, name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+/* `words` are FILE and ids. */
+static int run(const struct action *action, struct htw__journal_request *request, int count,
+               char *words[]) {
+    if (count == 0)
+        return complain("FILE expected after ", action->name);
+    if (count > 1 && !action->takes_ids)
+        return complain("not expected: ", words[1]);
+    if (count == 1 && action->needs_ids)
+        return complain("ID expected after ", words[0]);
+    uint64_t *ids = calloc((size_t)count, sizeof(*ids));
+    if (ids == NULL) {
+        htw__journal_error_line("%s", strerror(ENOMEM));
+        return HTW__EXIT_FAILED;
+    }
+    int status = 0;
+    for (int i = 1; i < count && status == 0; i++)
+        if (!parse_number(words[i], &ids[i - 1]))
+            status = complain("not an id: ", words[i]);
+    request->path = words[0];
+    request->ids = ids;
+    request->id_count = (size_t)count - 1;
+    if (status == 0)
+        status = action->run(request);
+    free(ids);
+    return status;
+}
+
+int htw__journal_command(int argc, char *argv[]) {
+    struct htw__journal_request request = { .limit = UINT64_MAX };
+    int option;
+    while ((option = getopt_long(argc, argv, "Jpn:h", long_options, NULL)) != -1) {
+        if (option == 'h')
+            return fputs(htw__journal_help, stdout) < 0 || fflush(stdout) != 0;
+        if (option == 'J')
+            request.json = true;
+        else if (option == 'p')
+            request.payload = true;
+        else if (option != 'n')
+            return complain(NULL, NULL); /* getopt has complained */
+        else if (!parse_number(optarg, &request.limit))
+            return complain("--limit: not a number: ", optarg);
+    }
+    if (optind == argc)
+        return complain("ACTION expected", "");
+    const struct action *action = find_action(argv[optind]);
+    if (action == NULL)
+        return complain("unknown action: ", argv[optind]);
+    if (request.payload && (request.json || action->run != htw__journal_show))
+        return complain("--payload: only with show, and without --json", "");
+    if (request.limit != UINT64_MAX && action->run != htw__journal_list)
+        return complain("--limit: only with list", "");
+    return run(action, &request, argc - optind - 1, argv + optind + 1);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* list.c - `htw journal list` and `htw journal show`. */
+#include "actions.h"
+
+#include "../../base/clock.h"
+#include "../nanos.h"
+#include "../status.h"
+#include "jobs.h"
+#include "text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Of a payload in the table. */
+#define PAYLOAD_COLUMNS 40
+#define ALL_COLUMNS SIZE_MAX
+
+/* Whether all was written; prints why not. */
+static bool flush(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    if (errno != EPIPE) /* a reader like head has seen enough */
+        htw__journal_error_line("standard output: %s", strerror(errno));
+    return false;
+}
+
+static void print_json_job(const struct htw__journal_job *job) {
+    printf("{\"id\":\"%" PRIu64 "\",", job->id);
+    htw__text_print_json_deadline(job->deadline_ns);
+    putchar(',');
+    htw__text_print_json("key", job->key);
+    printf(",\"size\":%zu,", job->payload.size);
+    htw__text_print_json("payload", job->payload);
+    fputs("}\n", stdout);
+}
+
+/* ---- list */
+
+struct list {
+    const struct htw__journal_request *request;
+    uint64_t count;
+};
+
+static bool print_row(void *context, const struct htw__journal_job *job) {
+    struct list *list = context;
+    char deadline[HTW__TEXT_DEADLINE_SIZE];
+    if (list->count++ == list->request->limit)
+        return false;
+    if (list->request->json) {
+        print_json_job(job);
+        return !ferror(stdout);
+    }
+    printf("%-19" PRIu64 "  %-27s %9zu  ", job->id, htw__text_deadline(job->deadline_ns, deadline),
+           job->payload.size);
+    if (job->key.bytes != NULL) {
+        putchar('[');
+        htw__text_print(job->key, PAYLOAD_COLUMNS / 2);
+        fputs("] ", stdout);
+    }
+    htw__text_print(job->payload, PAYLOAD_COLUMNS);
+    putchar('\n');
+    return !ferror(stdout);
+}
+
+int htw__journal_list(const struct htw__journal_request *request) {
+    struct htw__journal_file file;
+    struct list list = { request, 0 };
+    bool success = htw__journal_file_open(&file, request->path);
+    if (success) {
+        if (!request->json)
+            printf("%-19s  %-27s %9s  %s\n", "ID", "DEADLINE", "BYTES", "[KEY] PAYLOAD");
+        success = htw__journal_jobs_visit(&file, print_row, &list);
+    }
+    htw__journal_file_close(&file);
+    return flush() && success ? 0 : HTW__EXIT_FAILED;
+}
+
+/* ---- show: jobs */
+
+static bool print_job(void *context, const struct htw__journal_job *job) {
+    const struct htw__journal_request *request = context;
+    char deadline[HTW__TEXT_DEADLINE_SIZE];
+    if (request->json) {
+        print_json_job(job);
+    } else if (request->payload) {
+        fwrite(job->payload.bytes, 1, job->payload.size, stdout);
+    } else {
+        printf("id        %" PRIu64 "\ndeadline  %s\n", job->id,
+               htw__text_deadline(job->deadline_ns, deadline));
+        if (job->key.bytes != NULL) {
+            fputs("key       ", stdout);
+            htw__text_print(job->key, ALL_COLUMNS);
+            putchar('\n');
+        }
+        printf("bytes     %zu\npayload   ", job->payload.size);
+        htw__text_print(job->payload, ALL_COLUMNS);
+        putchar('\n');
+    }
+    return !ferror(stdout);
+}
+
+static bool show_jobs(struct htw__journal_file *file, const struct htw__journal_request *request) {
+    bool all_exist = true;
+    for (size_t i = 0; i < request->id_count; i++) {
+        bool exists = false;
+        if (!htw__journal_job_visit(file, request->ids[i], print_job, (void *)request, &exists))
+            return false;
+        if (!exists)
+            htw__journal_error_line("%s: there is no job %" PRIu64, request->path, request->ids[i]);
+        all_exist = all_exist && exists;
+    }
+    return all_exist;
+}
+
+/* ---- show: the journal */
+
+struct summary {
+    uint64_t jobs, keyed, overdue;
+    bool has_next;
+    int64_t next_ns;
+    uint64_t file_bytes, log_bytes;
+    struct htw__bytes mark;
+};
+
+static uint64_t size_of(const char *path, const char *suffix) {
+    char name[8192];
+    struct stat status;
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static bool take_first(void *context, const struct htw__journal_job *job) {
+    struct summary *summary = context;
+    summary->has_next = true;
+    summary->next_ns = job->deadline_ns;
+    return false;
+}
+
+/* Overdue jobs are in minutes of the past, and in the present one. */
+static bool count_overdue(struct htw__journal_file *file, int64_t now_ns, uint64_t *ret_count) {
+    struct sqlite3_stmt *statement = htw__journal_file_prepare(
+        file, "SELECT count(*) FROM job WHERE id <= ?1 AND deadline <= ?2");
+    if (statement == NULL)
+        return false;
+    uint64_t bucket = (uint64_t)(now_ns / (60 * HTW__NS_PER_S));
+    sqlite3_bind_int64(statement, 1, (int64_t)(((bucket + 1) << HTW__JOURNAL_SEQUENCE_BITS) - 1));
+    sqlite3_bind_int64(statement, 2, now_ns);
+    bool has_row = sqlite3_step(statement) == SQLITE_ROW;
+    if (has_row)
+        *ret_count = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return has_row || htw__journal_file_failed(file);
+}
+
+static void print_summary(const struct htw__journal_request *request,
+                          const struct summary *summary) {
+    char next[HTW__TEXT_DEADLINE_SIZE] = "-";
+    if (request->json) {
+        printf("{\"jobs\":%" PRIu64 ",\"keyed\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"next\":%s",
+               summary->jobs, summary->keyed, summary->overdue, summary->has_next ? "{" : "null");
+        if (summary->has_next)
+            htw__text_print_json_deadline(summary->next_ns);
+        printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
+               summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
+        htw__text_print_json("mark", summary->mark);
+        fputs("}\n", stdout);
+        return;
+    }
+    if (summary->has_next)
+        htw__text_deadline(summary->next_ns, next);
+    printf("jobs     %" PRIu64 "\nkeyed    %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\n",
+           summary->jobs, summary->keyed, summary->overdue, next);
+    printf("bytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ", summary->file_bytes,
+           summary->log_bytes);
+    if (summary->mark.bytes == NULL)
+        putchar('-');
+    else
+        htw__text_print(summary->mark, ALL_COLUMNS);
+    putchar('\n');
+}
+
+static bool show_journal(struct htw__journal_file *file,
+                         const struct htw__journal_request *request) {
+    struct summary summary = { .file_bytes = size_of(request->path, ""),
+                               .log_bytes = size_of(request->path, "-wal") };
+    if (!htw__journal_jobs_visit(file, take_first, &summary) ||
+        !count_overdue(file, htw__clock_realtime_ns(), &summary.overdue))
+        return false;
+    struct sqlite3_stmt *meta =
+        htw__journal_file_prepare(file, "SELECT jobs, keyed, mark FROM meta");
+    if (meta == NULL)
+        return false;
+    bool has_row = sqlite3_step(meta) == SQLITE_ROW;
+    if (has_row) {
+        summary.jobs = (uint64_t)sqlite3_column_int64(meta, 0);
+        summary.keyed = (uint64_t)sqlite3_column_int64(meta, 1);
+        summary.mark = htw__journal_file_column(meta, 2);
+        print_summary(request, &summary);
+    } else {
+        htw__journal_error_line("%s: the journal has lost its counters", request->path);
+    }
+    sqlite3_finalize(meta);
+    return has_row;
+}
+
+int htw__journal_show(const struct htw__journal_request *request) {
+    struct htw__journal_file file;
+    bool success =
+        htw__journal_file_open(&file, request->path) &&
+        (request->id_count > 0 ? show_jobs(&file, request) : show_journal(&file, request));
+    htw__journal_file_close(&file);
+    return flush() && success ? 0 : HTW__EXIT_FAILED;
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""`htw journal`: looking at a journal, and mending it."""
+import base64
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+
+from harness import PROGRAM, command, content_of, equal, file_with, has, run, start_with, stop, test, wait_for
+
+
+def journal_with(directory, data, *options):
+    """A journal with these lines, which no process has open."""
+    journal = os.path.join(directory, "journal")
+    end = b"\0" if "-0" in options else b"\n"
+    stop(start_with(b"0 x" + end + data, "-j", journal, *options, until=b"x" + end), signal.SIGTERM)
+    return journal
+
+
+def open_with(journal, data):
+    """A run that has the journal open, with these lines in it."""
+    process = start_with(b"0 x\n" + data, "-j", journal)
+    wait_for(lambda: len(jobs_of(journal)) == data.count(b"\n"), "the end of the job of x")
+    return process
+
+
+def jobs_of(journal):
+    got = command("journal", "--json", "list", journal)
+    equal((got.status, got.err), (0, ""))
+    return [json.loads(line) for line in got.lines]
+
+
+@test
+def journal_list_is_in_order_of_deadline_and_works_while_it_is_open(directory):
+    journal = os.path.join(directory, "journal")
+    process = open_with(journal, b"3h c\n1h a\n@2200-01-01T00:00:00.5Z d\n2h b\n")
+    equal([job["payload"] for job in jobs_of(journal)], list("abcd"))
+    last = jobs_of(journal)[-1]
+    equal((last["deadline"], last["deadline_ns"], last["size"], last["key"]),
+          ("2200-01-01T00:00:00.500000Z", "7258118400500000000", 1, None))
+    got = command("journal", "list", "-n", "2", journal)
+    equal([line.split()[-1] for line in got.lines], [b"PAYLOAD", b"a", b"b"])
+    equal(len(got.lines[1].split()[0]), 19)
+    equal(stop(process, signal.SIGTERM).status, 143)
+
+
+@test
+def journal_show_tells_of_the_journal_and_of_jobs(directory):
+    journal = journal_with(directory, b"1h a b\n-1s bad\n@2200-01-01T00:00:00Z " + b"y" * 100 + b"\n")
+    summary = json.loads(command("journal", "-J", "show", journal).out)
+    equal([summary[name] for name in ("jobs", "keyed", "overdue")], [2, 0, 0])
+    jobs = jobs_of(journal)
+    equal(summary["next"]["deadline_ns"], jobs[0]["deadline_ns"])
+    assert summary["file_bytes"] > 4096 and summary["mark"].startswith("htw-delay 1\n"), summary
+    got = command("journal", "show", journal)
+    has(got.out, b"jobs     2\n")
+    has(got.out, b"next     " + jobs[0]["deadline"].encode())
+    got = command("journal", "show", journal, *(job["id"] for job in jobs))
+    has(got.out, b"payload   " + b"y" * 100 + b"\n")
+    has(got.out, b"bytes     3\npayload   a b\n")
+    got = command("journal", "show", journal, jobs[0]["id"], "5")
+    equal((got.status, got.err), (1, f"htw journal: {journal}: there is no job 5\n"))
+
+
+@test
+def journal_json_has_the_bytes_of_any_payload(directory):
+    rng = random.Random(5)
+    payloads = [b"", b'"\\/\x07\x1f\x7f', "zürich \u2028 \U0001f552".encode(), b"\xff", b"\xc0\x80",
+                b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc2", b"a\x80", b"\xf0\x80\x80\x80"]
+    payloads += [rng.randbytes(n).replace(b"\0", b"") for n in range(1, 40)]
+    payloads += ["".join(chr(rng.choice((rng.randrange(1, 0x7ff), rng.randrange(0xe000, 0x10ffff))))
+                         for _ in range(20)).encode() for _ in range(20)]
+    journal = journal_with(directory, b"".join(b"1h %s\0" % payload for payload in payloads), "-0")
+    jobs = jobs_of(journal)
+    equal(len(jobs), len(payloads))
+    for job, wanted in zip(jobs, payloads):
+        if "payload" in job:
+            equal(job["payload"].encode(), wanted)
+        else:
+            try:
+                wanted.decode()
+                raise AssertionError(f"Base64 for what is UTF-8: {wanted!r}")
+            except UnicodeDecodeError:
+                equal(base64.b64decode(job["payload_base64"], validate=True), wanted)
+        equal(command("journal", "-p", "show", journal, job["id"]).out, wanted)
+    table = command("journal", "list", journal).out
+    assert all(byte >= 32 or byte == 10 for byte in table) and b"\x7f" not in table, "controls"
+
+
+@test
+def journal_cancel_removes_jobs_for_good(directory):
+    journal = journal_with(directory, b"1h a\n3 b\n3 c\n")
+    ids = {job["payload"]: job["id"] for job in jobs_of(journal)}
+    got = command("journal", "cancel", journal, ids["a"], ids["b"], "7")
+    equal((got.status, got.err), (1, f"htw journal: {journal}: there is no job 7\n"))
+    equal([job["payload"] for job in jobs_of(journal)], ["c"])
+    equal(run("-j", journal).lines, [b"c"])
+    equal(command("journal", "cancel", journal, ids["c"]).status, 1)
+    equal(json.loads(command("journal", "--json", "show", journal).out)["next"], None)
+
+
+@test
+def journal_cancel_and_compact_are_refused_while_it_is_open(directory):
+    journal = os.path.join(directory, "journal")
+    process = open_with(journal, b"1h a\n")
+    job = jobs_of(journal)[0]["id"]
+    for words in (("cancel", journal, job), ("compact", journal)):
+        got = command("journal", *words)
+        equal((got.status, got.out), (1, b""))
+        equal(got.err, f"htw journal: {journal}: the journal is open in process {process.pid}\n")
+    equal(command("journal", "check", journal).out, f"{journal}: no problem found, 1 job\n".encode())
+    stop(process, signal.SIGTERM)
+    equal(command("journal", "cancel", journal, job).status, 0)
+
+
+@test
+def journal_backup_while_it_is_open_is_a_journal(directory):
+    journal, copy = os.path.join(directory, "journal"), os.path.join(directory, "copy")
+    process = start_with(b"0 x\n0.5 a\n1h b\n", "-j", journal)
+    source, target = sqlite3.connect(journal), sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    target.close()
+    stop(process, signal.SIGTERM)
+    equal(command("journal", "check", copy).status, 0)
+    equal([job["payload"] for job in jobs_of(copy)][-1], "b")
+
+
+@test
+def journal_compact_gives_space_back(directory):
+    journal = os.path.join(directory, "journal")
+    lines = file_with(directory, "in", b"".join(b"0.3 %s\n" % (b"y" * 200) for _ in range(20000)))
+    equal(run("-j", journal, lines, stdout=subprocess.DEVNULL).status, 0)
+    before = os.path.getsize(journal)
+    got = command("journal", "--json", "compact", journal)
+    equal((got.status, got.err), (0, ""))
+    sizes = json.loads(got.out)
+    equal((sizes["bytes_before"], sizes["bytes"]), (before, os.path.getsize(journal)))
+    assert sizes["bytes"] < before / 2, sizes
+    equal(command("journal", "check", journal).status, 0)
+
+
+@test
+def journal_check_finds_what_does_not_agree(directory):
+    journal = journal_with(directory, b"1h a\n2h b\n")
+    for change, back, wanted in (
+            ("UPDATE meta SET jobs = jobs + 1", "UPDATE meta SET jobs = jobs - 1",
+             "1 jobs differ between the counter and the table"),
+            ("UPDATE job SET deadline = deadline - 7200000000000",
+             "UPDATE job SET deadline = deadline + 7200000000000",
+             "2 jobs have an id that does not fit their deadline"),
+            ("INSERT INTO job_key VALUES (x'61', 1); UPDATE meta SET keyed = 1",
+             "DELETE FROM job_key; UPDATE meta SET keyed = 0", "1 keys lead to a job that does not have them"),
+    ):
+        for statement, status in ((change, 1), (back, 0)):
+            connection = sqlite3.connect(journal)
+            connection.executescript(statement)
+            connection.close()
+            got = command("journal", "check", journal)
+            equal(got.status, status, statement)
+            if status == 1:
+                equal(got.out.decode(), wanted + "\n")
+                equal(json.loads(command("journal", "-J", "check", journal).out)["problems"], [wanted])
+
+
+@test
+def journal_check_finds_a_damaged_page(directory):
+    journal = journal_with(directory, b"".join(b"1h %d\n" % number for number in range(5000)))
+    with open(journal, "r+b") as stream:
+        stream.seek(os.path.getsize(journal) - 4096 * 3)
+        stream.write(random.Random(3).randbytes(4096))
+    got = command("journal", "check", journal)
+    equal(got.status, 1)
+    assert got.out or got.err, "no problem was named"
+
+
+@test
+def journal_file_that_is_none_is_refused(directory):
+    journal = journal_with(directory, b"1h a\n")
+    with open(os.path.join(directory, "text"), "wb") as stream:
+        stream.write(b"no journal\n" * 1000)
+    for name, wanted in (("none", "No such file or directory"), ("text", "not a database"), ("", "directory")):
+        path = os.path.join(directory, name)
+        for action in ("list", "show", "check", "compact"):
+            got = command("journal", action, path)
+            equal((got.status, got.out), (1, b""), action)
+            has(got.err, wanted)
+    assert not os.path.exists(os.path.join(directory, "none"))
+    connection = sqlite3.connect(journal)
+    connection.executescript("PRAGMA user_version = 2")
+    connection.close()
+    has(command("journal", "list", journal).err, "the journal has format 2, and this version knows format 1")
+    equal(content_of(os.path.join(directory, "text")), b"no journal\n" * 1000)
+
+
+@test
+def journal_command_line_that_is_wrong_is_refused(directory):
+    for words, wanted in (
+            ([], "ACTION expected"), (["bogus", "f"], "unknown action: bogus"),
+            (["list"], "FILE expected after list"), (["list", "f", "1"], "not expected: 1"),
+            (["cancel", "f"], "ID expected after f"), (["cancel", "f", "-1"], "invalid option"),
+            (["show", "f", "1x"], "not an id: 1x"), (["-n", "x", "list", "f"], "--limit: not a number: x"),
+            (["-n", "1", "show", "f"], "--limit: only with list"), (["-p", "list", "f"], "--payload: only"),
+            (["show", "f", "99999999999999999999"], "not an id"),
+    ):
+        got = command("journal", *words)
+        equal((got.status, got.out), (2, b""), words)
+        has(got.err, wanted)
+        has(got.err, "Try 'htw journal --help'")
+    own = command("journal", "--help")
+    equal((own.status, own.out), (0, command("help", "journal").out))
+    for part in (b"list FILE", b"cancel FILE ID...", b"Exit status:"):
+        has(own.out, part)
+
+
+@test
+def journal_list_ends_when_its_reader_has_enough(directory):
+    journal = journal_with(directory, b"".join(b"1h %d\n" % number for number in range(20000)))
+    got = subprocess.run(["sh", "-c", '"$0" journal list "$1" | head -2', PROGRAM, journal],
+                         capture_output=True)
+    equal((got.stderr, len(got.stdout.splitlines())), (b"", 2))
