@@ -90,7 +90,7 @@ static int put_jobs(struct htw_journal *journal, int64_t now_ns) {
         if (htw_backoff_init(&works[i].backoff, &options) != 0)
             return 1;
         htw_job_init(&jobs[i]);
-        jobs[i].deadline_ns = now_ns + i * 5 * HTW_MILLISECOND;
+        jobs[i].deadline_ns = now_ns + (int64_t)i * 5 * HTW_MILLISECOND;
         jobs[i].payload = &works[i];
         jobs[i].payload_size = sizeof(works[i]);
     }
@@ -161,7 +161,7 @@ int main(int argc, char **argv) {
         snprintf(name, sizeof(name), "%s/done-%u", folder, i);
         done += access(name, F_OK) == 0;
     }
-    printf("%u of %u jobs were done, in spite of %u kills\n", done, JOBS, kills);
+    printf("%u of %u jobs were done, in spite of %u kills\n", done, (unsigned)JOBS, kills);
     if (argc <= 1) {
         snprintf(command, sizeof(command), "rm -rf %s", folder);
         if (system(command) != 0)

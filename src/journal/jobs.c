@@ -53,7 +53,7 @@ struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t 
         release(allocator, job, block_size(job));
         return NULL;
     }
-    if (key_size > 0)
+    if (key != NULL)
         memcpy(job->bytes, key, key_size);
     if (payload_size > 0)
         memcpy(job->bytes + key_size, payload, payload_size);
