@@ -53,15 +53,19 @@ static int64_t least(int64_t a, int64_t b) {
 static void *write_and_read(void *arg) {
     struct htw_journal *journal = arg;
     int64_t retry_ns = HTW_NEVER_NS;
+    bool has_written = false; /* then it is the turn of the reader, however long the queue is */
     htw__mutex_lock(&journal->mutex);
     for (;;) {
         int64_t now = htw__clock_monotonic_ns();
         int64_t due_ns = queue_due_ns(journal);
-        if (due_ns <= now) {
+        bool can_read = htw__reader_has_work(journal);
+        if (due_ns <= now && !(has_written && can_read)) {
             if (!htw__commit_queue(journal))
                 return NULL; /* a child process, in which no other thread is left */
             checkpoint(journal);
-        } else if (htw__reader_has_work(journal)) {
+            has_written = true;
+        } else if (can_read) {
+            has_written = false;
             htw__reader_step(journal);
             htw__slots_arm(journal);
         } else if (journal->is_stopping) {

@@ -91,6 +91,40 @@ JOURNAL_TEST(journal_threads_put_and_cancel_while_several_deliver) {
     run_threads(f);
 }
 
+/* ---- a full queue */
+
+struct flood {
+    struct journal_fixture *f;
+    _Atomic bool stop;
+};
+
+static void *put_without_end(void *arg) {
+    struct flood *flood = arg;
+    while (!flood->stop)
+        if (htw_journal_put_later(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL, NULL, NULL) != 0)
+            sched_yield();
+    return NULL;
+}
+
+/* If the reader waited for an empty queue, advancing would not return. */
+JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
+    struct flood flood = { .f = f };
+    pthread_t threads[2];
+    f->options.max_memory = 1 << 20;
+    journal_open(f);
+    for (int i = 0; i < 20; i++)
+        journal_put(f, HTW_HOUR, "far");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, put_without_end, &flood), 0);
+    while (journal_stats(f).put < 10000)
+        usleep(1000);
+    journal_advance_to(f, HTW_HOUR);
+    flood.stop = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(f->seen_count, 20);
+}
+
 /* ---- parallel */
 
 static _Atomic unsigned inside, most;
