@@ -2,6 +2,8 @@
 /* mark.c - how far the input files were read, as the mark of a journal. */
 #include "mark.h"
 
+#include "../../base/key_table.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,33 +18,27 @@
 /* As much of a file's beginning, and of what stands before a place in it, as recognises it. */
 #define RECOGNISED 4096
 
-#define HASH_FIRST UINT64_C(0xcbf29ce484222325)
-
-/* FNV-1a: what it hashes is short. */
-static uint64_t hash(uint64_t value, const char *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    return value;
-}
-
-/* False: the file does not have so many bytes. */
-static bool hash_part(int fd, uint64_t from, uint64_t to, uint64_t *value) {
+/* Adds the bytes from `from` to `to`, at most RECOGNISED, to a hash, which is 0 before any. False: the
+   file does not have so many. */
+static bool hash_part(int fd, uint64_t from, uint64_t to, uint64_t *hash) {
     char bytes[RECOGNISED];
-    while (from < to) {
-        size_t wanted = to - from < sizeof(bytes) ? (size_t)(to - from) : sizeof(bytes);
-        ssize_t size = pread(fd, bytes, wanted, (off_t)from);
-        if (size < 0 && errno == EINTR)
+    size_t size = 0;
+    while (from + size < to) {
+        ssize_t read_now =
+            pread(fd, bytes + size, (size_t)(to - from) - size, (off_t)(from + size));
+        if (read_now < 0 && errno == EINTR)
             continue;
-        if (size <= 0)
+        if (read_now <= 0)
             return false;
-        *value = hash(*value, bytes, (size_t)size);
-        from += (uint64_t)size;
+        size += (size_t)read_now;
     }
+    if (size > 0)
+        *hash = htw__key_hash(bytes, size, *hash);
     return true;
 }
 
 static bool hash_before(int fd, uint64_t offset, uint64_t *ret_hash) {
-    *ret_hash = HASH_FIRST;
+    *ret_hash = 0;
     return hash_part(fd, 0, offset < RECOGNISED ? offset : RECOGNISED, ret_hash) &&
            hash_part(fd, offset < RECOGNISED ? 0 : offset - RECOGNISED, offset, ret_hash);
 }
@@ -100,7 +96,7 @@ static bool hash_name(int fd, uint64_t *ret_hash) {
     char link[32], name[PATH_MAX];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t size = readlink(link, name, sizeof(name));
-    *ret_hash = size > 0 ? hash(HASH_FIRST, name, (size_t)size) : 0;
+    *ret_hash = size > 0 ? htw__key_hash(name, (size_t)size, 0) : 0;
     return size > 0;
 }
 
@@ -110,7 +106,7 @@ static bool find(struct htw__mark *mark, uint64_t name) {
     while (i < mark->count && mark->files[i].name != name)
         i++;
     bool is_known = i < mark->count;
-    struct htw__mark_file file = { .before = HASH_FIRST, .name = name };
+    struct htw__mark_file file = { .name = name };
     if (is_known)
         file = mark->files[i];
     else if (mark->count < HTW__MARK_FILES)
