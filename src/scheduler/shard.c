@@ -86,6 +86,7 @@ static bool add_clockwork(struct htw__shard *shard, struct htw__clockwork *clock
        wakes must see the bit. */
     atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << clockwork->slot,
                              memory_order_relaxed);
+    HTW__ANNOTATE_HAPPENS_BEFORE(clockwork);
     atomic_store_explicit(&shard->others[clockwork->slot], clockwork, memory_order_release);
     return true;
 }
