@@ -230,9 +230,10 @@ JOURNAL_TEST(journal_options_out_of_range_are_refused) {
     assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), -EINVAL);
 }
 
-JOURNAL_TEST(journal_damaged_file_is_refused) {
+/* A closed journal with so many jobs, whose pages from `begin` to `end` are overwritten. */
+static void write_damaged(struct journal_fixture *f, int jobs, off_t begin, off_t end) {
     journal_open(f);
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < jobs; i++)
         assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "0123456789", 10,
                                                NULL, NULL, NULL),
                          0);
@@ -241,27 +242,19 @@ JOURNAL_TEST(journal_damaged_file_is_refused) {
     int fd = open(f->path, O_RDWR);
     char rubbish[4096];
     memset(rubbish, 0xee, sizeof(rubbish));
-    for (off_t page = 1; page < 5; page++)
+    for (off_t page = begin; page < end; page++)
         assert_int_equal(pwrite(fd, rubbish, sizeof(rubbish), page * 4096), sizeof(rubbish));
     close(fd);
+}
+
+JOURNAL_TEST(journal_damaged_file_is_refused) {
+    write_damaged(f, 300, 1, 5);
     assert_refused(f, -EBADMSG, "malformed");
 }
 
 /* Damage that the open cannot see is found when a job is read, and stops the journal. */
 JOURNAL_TEST(journal_that_finds_damage_stops) {
-    journal_open(f);
-    for (int i = 0; i < 3000; i++)
-        assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "0123456789", 10,
-                                               NULL, NULL, NULL),
-                         0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    journal_close(f);
-    int fd = open(f->path, O_RDWR);
-    char rubbish[4096];
-    memset(rubbish, 0xee, sizeof(rubbish));
-    for (off_t page = 12; page < 20; page++)
-        assert_int_equal(pwrite(fd, rubbish, sizeof(rubbish), page * 4096), sizeof(rubbish));
-    close(fd);
+    write_damaged(f, 3000, 12, 20);
     journal_open(f);
     assert_int_equal(htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR), 0);
     assert_int_equal(htw_journal_put(f->journal, START_NS, "a", 1, NULL), -EIO);
