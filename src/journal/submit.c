@@ -102,6 +102,29 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
     }
 }
 
+/* ---- changes of one part */
+
+/* Puts `job`, which is filled in and must stay until the change is accepted. */
+static struct htw_journal_change put_of(struct htw_job *job, int64_t deadline_ns,
+                                        const void *payload, size_t payload_size) {
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    htw_job_init(job);
+    job->deadline_ns = deadline_ns;
+    job->payload = payload;
+    job->payload_size = payload_size;
+    change.jobs = job;
+    change.job_count = 1;
+    return change;
+}
+
+/* Ends the job whose id is `*id`, which must stay until the change is accepted. */
+static struct htw_journal_change end_of(const uint64_t *id) {
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    change.done = id;
+    change.done_count = 1;
+    return change;
+}
+
 /* ---- changes that wait */
 
 static int make_now(struct htw_journal *journal, const struct htw_journal_change *wanted,
@@ -134,20 +157,13 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
 
 int htw_journal_put(struct htw_journal *journal, int64_t deadline_ns, const void *payload,
                     size_t payload_size, uint64_t *ret_id) {
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    job.deadline_ns = deadline_ns;
-    job.payload = payload;
-    job.payload_size = payload_size;
-    change.jobs = &job;
-    change.job_count = 1;
+    struct htw_job job;
+    struct htw_journal_change change = put_of(&job, deadline_ns, payload, payload_size);
     return make_now(journal, &change, false, ret_id);
 }
 
 static int end_now(struct htw_journal *journal, uint64_t id, bool is_cancel) {
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.done = &id;
-    change.done_count = 1;
+    struct htw_journal_change change = end_of(&id);
     return make_now(journal, &change, is_cancel, NULL);
 }
 
@@ -201,21 +217,14 @@ static int make_later(struct htw_journal *journal, const struct htw_journal_chan
 
 int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns, const void *payload,
                           size_t payload_size, htw_durable *durable, void *arg, uint64_t *ret_id) {
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    job.deadline_ns = deadline_ns;
-    job.payload = payload;
-    job.payload_size = payload_size;
-    change.jobs = &job;
-    change.job_count = 1;
+    struct htw_job job;
+    struct htw_journal_change change = put_of(&job, deadline_ns, payload, payload_size);
     return make_later(journal, &change, false, durable, arg, ret_id);
 }
 
 static int end_later(struct htw_journal *journal, uint64_t id, bool is_cancel, htw_durable *durable,
                      void *arg) {
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.done = &id;
-    change.done_count = 1;
+    struct htw_journal_change change = end_of(&id);
     return make_later(journal, &change, is_cancel, durable, arg, NULL);
 }
 
