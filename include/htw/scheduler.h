@@ -641,13 +641,18 @@ HTW_API int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor 
  * `runs` of the statistics. A timer that is due now is due again when the group is resumed; its
  * `late_ns` counts from then. To pause a paused group changes nothing.
  *
+ * A timer whose deadline was given as an instant of HTW_CLOCK_REALTIME (`absolute`,
+ * htw_reschedule_at()) keeps that instant: if the group is resumed before it, the timer runs on
+ * time, otherwise at once, and its `late_ns` counts from the instant.
+ *
  * @return 0: success.
  *
  * Cost: as htw_group_cancel().
  */
 HTW_API int htw_group_pause(struct htw_group *group);
 
-/** Resumes a group: each timer continues with the rest of its delay. As htw_group_pause(). */
+/** Resumes a group: each timer continues with the rest of its delay, or waits for its instant. As
+    htw_group_pause(). */
 HTW_API int htw_group_resume(struct htw_group *group);
 
 /** Returns how many timers of a group are pending, paused or running; 0 for NULL. Cost: O(1). */

@@ -19,6 +19,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         .clockwork = clockwork,
         .period_ns = spec->period_ns,
         .repeat = spec->repeat,
+        .is_instant = spec->absolute,
         .group = spec->group,
         .bytes = bytes,
     };
@@ -40,9 +41,21 @@ void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attrib
 
 /* ---- pause and resume */
 
+/* "At 03:00" stays that time, however long the pause; the other clocks count durations. */
+static bool keeps_instant(const struct htw__attributes *attributes) {
+    return attributes->is_instant && attributes->clockwork->clock->name == HTW_CLOCK_REALTIME;
+}
+
+int64_t htw__attributes_deadline_ns(const struct htw__record *record,
+                                    const struct htw__attributes *attributes) {
+    if (attributes == NULL || !attributes->paused || keeps_instant(attributes))
+        return record->deadline_ns;
+    return htw__after_ns(htw__clockwork_now_ns(attributes->clockwork), record->deadline_ns);
+}
+
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns) {
-    if (record->deadline_ns != HTW_NEVER_NS)
+    if (record->deadline_ns != HTW_NEVER_NS && !keeps_instant(attributes))
         record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
     attributes->paused = true;
 }
@@ -51,7 +64,8 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
                             int64_t now_ns) {
     if (attributes == NULL || !attributes->paused)
         return;
-    record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
+    if (!keeps_instant(attributes))
+        record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
     attributes->paused = false;
 }
 

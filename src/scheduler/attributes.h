@@ -16,9 +16,10 @@ struct htw__attributes {
     int64_t period_ns;                /* 0: does not repeat */
     uint64_t missed;                  /* periods left out since the last run */
     enum htw_repeat repeat;
-    bool paused; /* deadline_ns of the record is what remains; the record is PENDING and never due,
-                    or QUEUED */
-    bool keyed;  /* `key` is in a table */
+    bool paused; /* the record is PENDING and never due, or QUEUED; its deadline_ns is what remains,
+                    or an instant that the pause keeps */
+    bool is_instant; /* the deadline was given as an instant, not as a delay */
+    bool keyed;      /* `key` is in a table */
     struct htw_group *group;
     struct htw__member member; /* of `group` */
     struct htw__key_node key;
@@ -70,7 +71,11 @@ static inline struct htw__attributes *htw__attributes_of(const struct htw__recor
 
 /* In what follows, `now_ns` is a time of the timer's clock. */
 
-/* Pauses a timer: deadline_ns becomes what remains. */
+/* The deadline of a timer; of a paused one, as if it were resumed now. `attributes` may be NULL. */
+int64_t htw__attributes_deadline_ns(const struct htw__record *record,
+                                    const struct htw__attributes *attributes);
+
+/* Pauses a timer: deadline_ns becomes what remains, unless it is an instant of the wall clock. */
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns);
 

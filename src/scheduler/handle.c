@@ -10,16 +10,18 @@
 struct target {
     int64_t deadline_ns;
     uint64_t tick;
+    bool is_instant; /* it was given as a deadline, not as a delay */
 };
 
 static struct target target_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {
-    return (struct target) { deadline_ns, htw__tick_from(scheduler, deadline_ns) };
+    return (struct target) { deadline_ns, htw__tick_from(scheduler, deadline_ns), true };
 }
 
 static struct target target_after(const struct htw_scheduler *scheduler,
                                   const struct htw__clock *clock, int64_t delay_ns) {
     int64_t deadline_ns = htw__after_ns(htw__clock_now_ns(scheduler, clock), delay_ns);
-    return delay_ns <= 0 ? (struct target) { deadline_ns, 0 } : target_at(scheduler, deadline_ns);
+    uint64_t tick = delay_ns <= 0 ? 0 : htw__tick_from(scheduler, deadline_ns);
+    return (struct target) { deadline_ns, tick, false };
 }
 
 static int move_pending(struct htw__shard *shard, struct htw__record *record,
@@ -28,6 +30,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
     struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     if (attributes != NULL && attributes->paused) {
         record->deadline_ns = target.deadline_ns;
+        attributes->is_instant = target.is_instant;
         attributes->paused = false; /* the group may have been resumed, but not yet this timer */
         htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(clockwork), ret_wake);
         return HTW_MOVED;
@@ -36,12 +39,14 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
     if (error != 0)
         return error;
     record->deadline_ns = target.deadline_ns;
+    if (attributes != NULL)
+        attributes->is_instant = target.is_instant;
     return HTW_MOVED;
 }
 
 /* Makes a timer that is QUEUED or RUNNING run at a later time, once more if it is RUNNING. */
 static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
-                      uint64_t status, int64_t deadline_ns) {
+                      uint64_t status, struct target target) {
     struct htw__attributes *attributes = htw__attributes_of(record, status);
     bool running = htw__status_state(status) == HTW__RUNNING;
     bool repeats = attributes != NULL && attributes->period_ns > 0;
@@ -62,8 +67,10 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
     while (!htw__status_change(record, &status, status | HTW__REARM))
         if (htw__status_state(status) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
             return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
-    htw__deadline_change(record,
-                         deadline_ns); /* a thread that sees HTW__REARM waits for the lock */
+    /* A thread that sees HTW__REARM waits for the lock. */
+    htw__deadline_change(record, target.deadline_ns);
+    if (attributes != NULL)
+        attributes->is_instant = target.is_instant;
     if (attributes != NULL && attributes->paused)
         htw__attributes_pause(record, attributes, htw__clockwork_now_ns(attributes->clockwork));
     return HTW_MOVED;
@@ -92,7 +99,7 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
     else if (state == HTW__PENDING)
         outcome = move_pending(shard, record, attributes, target, &wake);
     else if (moves)
-        outcome = move_taken(shard, record, handle, status, target.deadline_ns);
+        outcome = move_taken(shard, record, handle, status, target);
     if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);
         HTW__ANNOTATE_HAND_OVER(record);
@@ -175,16 +182,11 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
-    const struct htw__attributes *attributes = known ? htw__attributes_of(record, status) : NULL;
-    const struct htw__clock *clock = htw__clockwork_of(shard, attributes)->clock;
-    bool paused = attributes != NULL && attributes->paused;
-    int64_t deadline_ns = known ? record->deadline_ns : 0;
+    if (known)
+        *ret_deadline_ns =
+            htw__attributes_deadline_ns(record, htw__attributes_of(record, status));
     htw__lock_release(&shard->lock);
-    if (!known)
-        return -ENOENT;
-    *ret_deadline_ns =
-        paused ? htw__after_ns(htw__clock_now_ns(scheduler, clock), deadline_ns) : deadline_ns;
-    return 0;
+    return known ? 0 : -ENOENT;
 }
 
 int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle) {

@@ -64,7 +64,7 @@ struct htw__record {
                 void *arg;
                 struct htw__attributes *attributes;
             };
-            alignas(8) int64_t deadline_ns; /* while the timer is paused: the time that remains */
+            alignas(8) int64_t deadline_ns; /* while the timer is paused: attributes.h */
             HTW__RECORD_PADDING
             _Atomic uint64_t status;
         };

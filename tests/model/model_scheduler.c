@@ -34,7 +34,8 @@ struct timed {
     htw_handle handle;
     enum htw_clock clock;
     bool pending;
-    int64_t deadline_ns;    /* by its clock; while its group is paused: the rest */
+    int64_t deadline_ns;    /* by its clock; while its group is paused: the rest, unless: */
+    bool keeps_instant;     /* an instant of the wall clock, which a pause does not move */
     int group, key;         /* -1: none */
     int64_t period_ns;      /* 0: runs once */
     uint64_t runs, wanted;  /* what the library and the oracle have counted */
@@ -87,16 +88,26 @@ static bool is_paused(const struct timed *timer) {
     return timer->group >= 0 && model.paused[timer->group];
 }
 
+/* Whether deadline_ns is the rest of a delay. */
+static bool has_rest(const struct timed *timer) {
+    return is_paused(timer) && !timer->keeps_instant;
+}
+
 static int64_t sum(int64_t a, int64_t b) {
     return a == HTW_NEVER_NS || b == HTW_NEVER_NS ? HTW_NEVER_NS : a + b;
 }
 
-/* How long until it runs, if no clock is set. */
-static int64_t left_ns(const struct timed *timer) {
-    if (!timer->pending || is_paused(timer) || timer->deadline_ns == HTW_NEVER_NS)
-        return HTW_NEVER_NS;
+/* How long until its deadline, if no clock is set. */
+static int64_t rest_ns(const struct timed *timer) {
+    if (timer->deadline_ns == HTW_NEVER_NS || has_rest(timer))
+        return timer->deadline_ns;
     int64_t left = timer->deadline_ns - model.now_ns[timer->clock];
     return left < 0 ? 0 : left;
+}
+
+/* How long until it runs, if no clock is set. */
+static int64_t left_ns(const struct timed *timer) {
+    return !timer->pending || is_paused(timer) ? HTW_NEVER_NS : rest_ns(timer);
 }
 
 static int64_t least_left_ns(void) {
@@ -167,6 +178,11 @@ static struct htw_group *group_of(int group) {
 
 /* ---- steps */
 
+static void set_deadline(struct timed *timer, int64_t delay_ns, bool is_instant) {
+    timer->keeps_instant = is_instant && timer->clock == HTW_CLOCK_REALTIME;
+    timer->deadline_ns = has_rest(timer) ? delay_ns : sum(model.now_ns[timer->clock], delay_ns);
+}
+
 static void schedule(void) {
     struct timed *timer = some_timer();
     if (timer->pending)
@@ -191,6 +207,7 @@ static void schedule(void) {
     spec.key_size = sizeof(timer->key);
     spec.period_ns = timer->period_ns;
     spec.keep_existing = below(4) == 0;
+    bool is_instant = spec.absolute;
     if (plain && below(2) == 0) {
         EXPECT(htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle) == 0);
     } else {
@@ -206,7 +223,7 @@ static void schedule(void) {
     if (old != NULL)
         old->pending = false;
     timer->pending = true;
-    timer->deadline_ns = is_paused(timer) ? delay_ns : sum(model.now_ns[timer->clock], delay_ns);
+    set_deadline(timer, delay_ns, is_instant);
 }
 
 /* The timer that has the key, and has it no longer. */
@@ -232,10 +249,7 @@ static void cancel(void) {
         break;
     case 1:
         EXPECT(htw_cancel_remaining(model.scheduler, timer->handle, &left) == wanted);
-        if (timer->pending && is_paused(timer))
-            EXPECT(left == timer->deadline_ns);
-        else
-            EXPECT(left == (timer->pending ? left_ns(timer) : 77));
+        EXPECT(left == (timer->pending ? rest_ns(timer) : 77));
         break;
     case 2:
         timer = cancel_by_key(timer);
@@ -251,11 +265,12 @@ static void reschedule(void) {
     struct timed *timer = some_timer();
     int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
     int64_t at_ns = sum(model.now_ns[timer->clock], delay_ns);
-    int result = below(2) == 0 ? htw_reschedule(model.scheduler, timer->handle, delay_ns)
-                               : htw_reschedule_at(model.scheduler, timer->handle, at_ns);
+    bool is_instant = below(2) == 0;
+    int result = is_instant ? htw_reschedule_at(model.scheduler, timer->handle, at_ns)
+                            : htw_reschedule(model.scheduler, timer->handle, delay_ns);
     EXPECT(result == (timer->pending ? HTW_MOVED : HTW_GONE));
     if (timer->pending)
-        timer->deadline_ns = is_paused(timer) ? delay_ns : at_ns;
+        set_deadline(timer, delay_ns, is_instant);
 }
 
 /* The rest of a delay is at least 0, so that of a timer that is due does not say how late it is. */
@@ -267,7 +282,7 @@ static void pause_or_resume(void) {
         return;
     for (int i = 0; i < TIMERS; i++) {
         struct timed *timer = &model.timers[i];
-        if (timer->pending && timer->group == group)
+        if (timer->pending && timer->group == group && !timer->keeps_instant)
             timer->deadline_ns =
                 pauses ? left_ns(timer) : sum(model.now_ns[timer->clock], timer->deadline_ns);
     }
@@ -316,7 +331,7 @@ static void compare_timer(struct timed *timer) {
     }
     EXPECT(result == 0 && clock == (int)timer->clock);
     EXPECT(deadline_ns ==
-           (is_paused(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
+           (has_rest(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
 }
 
 static void compare(void) {

@@ -375,6 +375,50 @@ CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
     }
 }
 
+/* ---- in a group that is paused */
+
+static void schedule_in_paused_group(struct fixture *f, const char *expression) {
+    assert_int_equal(htw_group_create(f->scheduler, &f->spec.group), 0);
+    assert_int_equal(schedule(f, expression), 0);
+    assert_int_equal(htw_group_pause(f->spec.group), 0);
+}
+
+static void resume(struct fixture *f) {
+    assert_int_equal(htw_group_resume(f->spec.group), 0);
+    advance(f, 0);
+}
+
+CALENDAR_TEST(calendar_timer_resumed_before_its_instant_is_on_time) {
+    schedule_in_paused_group(f, "0 3 * * *");
+    advance(f, 2 * HTW_HOUR);
+    resume(f);
+    advance(f, HTW_HOUR);
+    assert_int_equal(f->runs[0].late_ns, 0);
+    HOURS(f, 3);
+    htw_group_destroy(f->spec.group);
+}
+
+CALENDAR_TEST(calendar_instants_that_a_pause_held_back_are_missed) {
+    for (uint32_t catch_up = 0; catch_up < 3; catch_up++) {
+        set_time(f, START_NS);
+        f->spec.catch_up = catch_up;
+        schedule_in_paused_group(f, "0 * * * *");
+        advance(f, 3 * HTW_HOUR + HTW_HOUR / 2);
+        NO_RUN(f);
+        resume(f);
+        advance(f, HTW_HOUR / 2);
+        assert_int_equal(f->runs[0].missed, 3 - catch_up);
+        if (catch_up == 0)
+            HOURS(f, 4);
+        else if (catch_up == 1)
+            HOURS(f, 3, 4);
+        else
+            HOURS(f, 2, 3, 4);
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+        htw_group_destroy(f->spec.group);
+    }
+}
+
 /* ---- what callers and callbacks do with the timer */
 
 CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {

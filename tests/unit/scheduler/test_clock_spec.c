@@ -268,6 +268,86 @@ LATER_TEST(clock_armed_in_a_paused_group_waits_for_it) {
     assert_runs_after(f, 2 * MS, 0);
 }
 
+/* ---- instants of the wall clock in a group that is paused */
+
+/* One timer in a group, by the wall clock, for NOON_NS; the clock shows a minute before. */
+static void arm_at_noon(struct scheduler_fixture *f) {
+    create_group(f);
+    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_MINUTE);
+    struct htw_spec spec = grouped_spec(f, 0, NOON_NS);
+    spec.absolute = true;
+    spec.clock = HTW_CLOCK_REALTIME;
+    arm_spec(f, 0, &spec);
+}
+
+LATER_TEST(clock_instant_in_a_pause_that_ends_before_it_is_kept) {
+    arm_at_noon(f);
+    pause_group(f);
+    advance(f, HTW_MINUTE / 2);
+    assert_int_equal(deadline_of(f, 0), NOON_NS);
+    resume_group(f);
+    assert_runs_after(f, HTW_MINUTE / 2, 0);
+}
+
+LATER_TEST(clock_instant_in_a_pause_that_ends_after_it_is_due_at_once) {
+    arm_at_noon(f);
+    pause_group(f);
+    advance(f, HTW_HOUR);
+    assert_none_ran(f);
+    assert_int_equal(deadline_of(f, 0), NOON_NS);
+    resume_group(f);
+    advance(f, 0);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[0].last.deadline_ns, NOON_NS);
+    assert_int_equal(f->probes[0].last.late_ns, HTW_HOUR - HTW_MINUTE);
+}
+
+LATER_TEST(clock_instant_in_a_pause_follows_the_clock_that_is_set) {
+    arm_at_noon(f);
+    pause_group(f);
+    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_HOUR);
+    resume_group(f);
+    assert_runs_after(f, HTW_HOUR, 0);
+}
+
+LATER_TEST(clock_instant_that_was_moved_by_a_delay_keeps_the_rest) {
+    arm_at_noon(f);
+    assert_int_equal(reschedule(f, 0, 2 * HTW_MINUTE), HTW_MOVED);
+    pause_group(f);
+    advance(f, HTW_HOUR);
+    resume_group(f);
+    assert_runs_after(f, 2 * HTW_MINUTE, 0);
+}
+
+LATER_TEST(clock_delay_that_was_moved_to_an_instant_is_one_in_the_pause) {
+    struct htw_spec spec = (create_group(f), grouped_spec(f, 0, 0));
+    spec.when_ns = HTW_HOUR;
+    spec.clock = HTW_CLOCK_REALTIME;
+    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
+    arm_spec(f, 0, &spec);
+    for (unsigned i = 0; i < 2; i++) { /* also a timer that is paused already */
+        assert_int_equal(htw_reschedule_at(f->scheduler, f->probes[0].handle,
+                                           NOON_NS + HTW_MINUTE + i * MS),
+                         HTW_MOVED);
+        pause_group(f);
+    }
+    advance(f, HTW_MINUTE / 2);
+    resume_group(f);
+    assert_runs_after(f, HTW_MINUTE / 2 + MS, 0);
+}
+
+LATER_TEST(clock_instant_of_another_clock_keeps_the_rest_in_a_pause) {
+    struct htw_spec spec = (create_group(f), grouped_spec(f, 0, 0));
+    spec.clock = HTW_CLOCK_MONOTONIC;
+    spec.absolute = true;
+    spec.when_ns = htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MONOTONIC) + HTW_MINUTE;
+    arm_spec(f, 0, &spec);
+    pause_group(f);
+    advance(f, HTW_HOUR);
+    resume_group(f);
+    assert_runs_after(f, HTW_MINUTE, 0);
+}
+
 static void note_clock(void *context, const struct htw_unexpired *unexpired) {
     ((enum htw_clock *)context)[((struct probe *)unexpired->arg)->number] = unexpired->clock;
 }
