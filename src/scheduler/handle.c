@@ -183,8 +183,7 @@ int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *re
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
     if (known)
-        *ret_deadline_ns =
-            htw__attributes_deadline_ns(record, htw__attributes_of(record, status));
+        *ret_deadline_ns = htw__attributes_deadline_ns(record, htw__attributes_of(record, status));
     htw__lock_release(&shard->lock);
     return known ? 0 : -ENOENT;
 }

@@ -330,8 +330,7 @@ static void compare_timer(struct timed *timer) {
         return;
     }
     EXPECT(result == 0 && clock == (int)timer->clock);
-    EXPECT(deadline_ns ==
-           (has_rest(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
+    EXPECT(deadline_ns == (has_rest(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
 }
 
 static void compare(void) {

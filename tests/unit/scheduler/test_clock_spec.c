@@ -326,9 +326,9 @@ LATER_TEST(clock_delay_that_was_moved_to_an_instant_is_one_in_the_pause) {
     set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
     arm_spec(f, 0, &spec);
     for (unsigned i = 0; i < 2; i++) { /* also a timer that is paused already */
-        assert_int_equal(htw_reschedule_at(f->scheduler, f->probes[0].handle,
-                                           NOON_NS + HTW_MINUTE + i * MS),
-                         HTW_MOVED);
+        assert_int_equal(
+            htw_reschedule_at(f->scheduler, f->probes[0].handle, NOON_NS + HTW_MINUTE + i * MS),
+            HTW_MOVED);
         pause_group(f);
     }
     advance(f, HTW_MINUTE / 2);
