@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jobs.c - the jobs of `htw cron`: starts them when the calendar says so, and reads their file again.
+ *
+ * One thread does all of it: it lets the scheduler run callbacks, and waits for processes between.
+ */
+#include "jobs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void htw__cron_job_free_if_unused(struct htw__cron_job *job) {
+    if (job->is_removed && job->running == 0)
+        htw__cron_job_free(job);
+}
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    struct htw__cron_job *job = arg;
+    struct htw__cron *cron = job->cron;
+    if (expiration->missed > 0)
+        htw__cron_complain(cron->path, job->line, "%" PRIu64 " runs were missed: %s",
+                           expiration->missed, job->command);
+    if (job->running > 0 && !cron->overlaps)
+        htw__cron_complain(cron->path, job->line, "not started: the run before has not ended: %s",
+                           job->command);
+    else
+        htw__cron_start(cron, job);
+}
+
+static int schedule(struct htw__cron *cron, struct htw__cron_job *job) {
+    struct htw_calendar_spec spec = HTW_CALENDAR_SPEC_INIT;
+    job->cron = cron;
+    spec.calendar = job->calendar;
+    spec.zone = job->zone;
+    spec.callback = run;
+    spec.arg = job;
+    spec.catch_up = cron->catch_up;
+    spec.after_ns = cron->after_ns;
+    return htw_schedule_calendar(cron->scheduler, &spec, &job->timer, NULL);
+}
+
+static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
+    while (jobs != NULL) {
+        struct htw__cron_job *next = jobs->next;
+        (void)!htw_cancel(cron->scheduler, jobs->timer);
+        jobs->is_removed = true;
+        htw__cron_job_free_if_unused(jobs);
+        jobs = next;
+    }
+}
+
+/* Takes the job with this text out of the list. NULL: there is none. */
+static struct htw__cron_job *take(struct htw__cron_job **jobs, const struct htw__cron_job *like) {
+    for (; *jobs != NULL; jobs = &(*jobs)->next)
+        if ((*jobs)->text_size == like->text_size &&
+            memcmp((*jobs)->text, like->text, like->text_size) == 0) {
+            struct htw__cron_job *found = *jobs;
+            *jobs = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+bool htw__cron_load(struct htw__cron *cron) {
+    struct htw__cron_job *fresh, *job, **at;
+    if (!htw__cron_table_read(cron->path, &fresh))
+        return false;
+    /* All are scheduled first, since that can fail. Those that were there before are then put back. */
+    for (job = fresh; job != NULL; job = job->next) {
+        int error = schedule(cron, job);
+        if (error != 0) {
+            htw__cron_complain(cron->path, job->line, "%s", htw_strerror(error));
+            unschedule(cron, fresh);
+            return false;
+        }
+    }
+    for (at = &fresh; *at != NULL; at = &(*at)->next) {
+        struct htw__cron_job *same = take(&cron->jobs, *at), *unused = *at;
+        if (same == NULL)
+            continue;
+        same->line = unused->line;
+        same->next = unused->next;
+        *at = same;
+        unused->next = NULL;
+        unschedule(cron, unused);
+    }
+    unschedule(cron, cron->jobs);
+    cron->jobs = fresh;
+    cron->after_ns = 0;
+    return true;
+}
+
+void htw__cron_stop(struct htw__cron *cron) {
+    unschedule(cron, cron->jobs);
+    cron->jobs = NULL;
+}
+
+void htw__cron_fini(struct htw__cron *cron) {
+    htw__cron_stop(cron);
+    htw__cron_forget(cron);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.h - runs the jobs of a file when the calendar says so, and knows what runs. */
+#ifndef HTW_SRC_CMD_CRON_JOBS_H
+#define HTW_SRC_CMD_CRON_JOBS_H
+
+#include "table.h"
+
+#include <sys/types.h>
+
+/* A process that a job has started. */
+struct htw__cron_child {
+    struct htw__cron_job *job;
+    pid_t pid;
+};
+
+struct htw__cron {
+    struct htw_scheduler
+        *scheduler; /* embedded, or manual: what runs its callbacks is one thread */
+    const char *path;
+    bool overlaps; /* a job may run several times at once */
+    bool is_verbose;
+    uint32_t catch_up; /* as in struct htw_calendar_spec */
+    int64_t after_ns;  /* as in struct htw_calendar_spec, for the first load */
+    struct htw__cron_job *jobs;
+    struct htw__cron_child *children; /* `child_count` of them, in no order */
+    size_t child_count, child_capacity;
+};
+
+/* Reads the file, for the first time or again: jobs that are in it as before go on, new ones are
+   scheduled, and others end. False: complained; then nothing has changed. */
+bool htw__cron_load(struct htw__cron *cron);
+
+/* Starts nothing any more. */
+void htw__cron_stop(struct htw__cron *cron);
+
+/* Frees all, also what is known of processes that still run. */
+void htw__cron_fini(struct htw__cron *cron);
+
+/* Frees a job of which nothing runs, if it is no longer in the file. */
+void htw__cron_job_free_if_unused(struct htw__cron_job *job);
+
+/* ---- processes.c */
+
+/* Runs the command of a job. Complains if that fails. */
+void htw__cron_start(struct htw__cron *cron, struct htw__cron_job *job);
+
+/* Notes the processes that have ended. To be called after SIGCHLD. */
+void htw__cron_reap(struct htw__cron *cron);
+
+/* Sends a signal to what runs: each job is a process group. */
+void htw__cron_kill(const struct htw__cron *cron, int signal_number);
+
+/* Forgets all processes. */
+void htw__cron_forget(struct htw__cron *cron);
+
+#endif /* HTW_SRC_CMD_CRON_JOBS_H */

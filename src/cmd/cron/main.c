@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the program `htw-cron`, which `htw cron` runs: its command line, and its loop. */
+#include "../instant.h"
+#include "../status.h"
+#include "jobs.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: htw cron [OPTION]... FILE\n"
+    "\n"
+    "Run the commands of FILE at the times that it says, until a signal comes.\n"
+    "\n"
+    "FILE consists of lines `MINUTE HOUR DAY MONTH WEEKDAY COMMAND`:\n"
+    "  30 3 * * mon-fri  backup      at 03:30 from Monday to Friday\n"
+    "  */15 9-17 * * *   poll        every quarter of an hour, from 09:00 to 17:45\n"
+    "  0 0 L * *         report      at midnight of the last day of each month\n"
+    "  0 9 * * fri#2     remind      on the second Friday of each month\n"
+    "  @daily            tidy        also @hourly @weekly @monthly @yearly\n"
+    "  TZ=Europe/Berlin              the time zone of the lines that follow, and of their\n"
+    "                                commands; CRON_TZ: not of the commands\n"
+    "  # a comment\n"
+    "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
+    "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
+    "hour is `*`. A run that was missed while the machine was asleep is made up for once.\n"
+    "\n"
+    "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment of\n"
+    "this program, its outputs, and no input. A job that still runs is not started again. What\n"
+    "ends with another status than 0 is reported on standard error.\n"
+    "\n"
+    "  -c, --check              only check FILE\n"
+    "  -n, --next N             only print the next N times of each line\n"
+    "  -a, --after INSTANT      with --next: those after this, such as 2026-01-01T00:00:00Z;\n"
+    "                           otherwise: make up also for what was missed since then\n"
+    "  -o, --overlap            start a job also while it still runs\n"
+    "  -m, --catch-up N         how many missed runs of a job to make up for, 0 to 1000\n"
+    "                           (default 1)\n"
+    "  -v, --verbose            report also what starts, and what ends well\n"
+    "  -h, --help               print this help\n"
+    "  -V, --version            print the version\n"
+    "\n"
+    "SIGHUP reads FILE again: lines that have not changed go on, and if there is an error, all "
+    "do.\n"
+    "SIGTERM and SIGINT: nothing is started any more, and the program waits for what runs. A\n"
+    "second one sends SIGTERM to that, a third one SIGKILL. Each job is a process group.\n"
+    "\n"
+    "Exit status:\n"
+    "  0  --check, --next: all lines are right; otherwise: a signal ended the program, and all\n"
+    "     that ran has ended\n"
+    "  1  a line is wrong, or FILE cannot be read\n"
+    "  2  the command line is wrong\n";
+
+static const struct option long_options[] = {
+    { "check", no_argument, NULL, 'c' },
+    { "next", required_argument, NULL, 'n' },
+    { "after", required_argument, NULL, 'a' },
+    { "overlap", no_argument, NULL, 'o' },
+    { "catch-up", required_argument, NULL, 'm' },
+    { "verbose", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, 0, NULL, 0 },
+};
+
+struct options {
+    struct htw__cron cron;
+    bool checks;
+    unsigned long next; /* 0: not --next */
+};
+
+static int usage_error(const char *what, const char *word) {
+    fprintf(stderr, "htw cron: %s%s\nTry 'htw cron --help' for more information.\n", what, word);
+    return HTW__EXIT_USAGE;
+}
+
+/* ---- --next */
+
+/* As 2026-03-29T03:00:00+02:00. */
+static void print_instant(const struct htw__cron_job *job, int64_t instant_ns) {
+    int32_t offset_s = htw_zone_offset(job->zone, instant_ns);
+    int minutes = abs(offset_s) / 60;
+    time_t local = (time_t)(instant_ns / HTW_SECOND) + offset_s;
+    struct tm parts;
+    char text[64];
+    if (gmtime_r(&local, &parts) == NULL || /* neither can fail until 2262 */
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+        return;
+    printf("%s%c%02d:%02d %s\n", text, offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60,
+           job->command);
+}
+
+static int64_t wall_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
+}
+
+static int check(const struct options *options) {
+    struct htw__cron_job *jobs;
+    int64_t after_ns = options->cron.after_ns == 0 ? wall_clock_ns() : options->cron.after_ns;
+    if (!htw__cron_table_read(options->cron.path, &jobs))
+        return HTW__EXIT_FAILED;
+    for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
+        int64_t instant_ns = after_ns;
+        for (unsigned long i = 0; i < options->next; i++) {
+            instant_ns = htw_calendar_next(&job->calendar, job->zone, instant_ns);
+            if (instant_ns == HTW_NEVER_NS)
+                break;
+            print_instant(job, instant_ns);
+        }
+    }
+    htw__cron_table_free(jobs);
+    if (fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "htw cron: standard output: %s\n", strerror(errno));
+    return HTW__EXIT_FAILED;
+}
+
+/* ---- the loop */
+
+/* Takes one signal; SIGCHLD stands for all children that have ended. */
+static void take_signal(struct htw__cron *cron, int signal_fd, unsigned *stops) {
+    struct signalfd_siginfo info;
+    if (read(signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    if (info.ssi_signo == SIGCHLD)
+        htw__cron_reap(cron);
+    else if (info.ssi_signo != SIGHUP)
+        switch (++*stops) {
+        case 1:
+            htw__cron_stop(cron);
+            break;
+        case 2:
+            htw__cron_kill(cron, SIGTERM);
+            break;
+        default:
+            htw__cron_kill(cron, SIGKILL);
+        }
+    else if (*stops == 0)
+        (void)!htw__cron_load(cron);
+}
+
+static int loop(struct htw__cron *cron, int signal_fd) {
+    struct pollfd fds[] = { { .fd = htw_scheduler_fd(cron->scheduler), .events = POLLIN },
+                            { .fd = signal_fd, .events = POLLIN } };
+    unsigned stops = 0;
+    while (stops == 0 || cron->child_count > 0) {
+        int error = htw_scheduler_process(cron->scheduler, 0, NULL);
+        if (error != 0) {
+            htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
+            return HTW__EXIT_FAILED;
+        }
+        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
+            take_signal(cron, signal_fd, &stops);
+    }
+    return 0;
+}
+
+static int serve(struct htw__cron *cron) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    sigset_t watched;
+    options.embedded = true;
+    options.clock = HTW_CLOCK_REALTIME;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGHUP);
+    sigaddset(&watched, SIGINT);
+    sigaddset(&watched, SIGTERM);
+    sigprocmask(SIG_BLOCK, &watched, NULL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would leave nothing to wait for */
+    int signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    int error = signal_fd < 0 ? -errno : htw_scheduler_create(&cron->scheduler, &options);
+    if (error != 0) {
+        htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
+        return HTW__EXIT_FAILED;
+    }
+    int status = htw__cron_load(cron) ? loop(cron, signal_fd) : HTW__EXIT_FAILED;
+    htw__cron_fini(cron);
+    (void)!htw_scheduler_destroy(cron->scheduler);
+    close(signal_fd);
+    return status;
+}
+
+/* ---- the command line */
+
+static bool parse_number(const char *text, unsigned long least, unsigned long most,
+                         unsigned long *ret_number) {
+    char *end;
+    errno = 0;
+    *ret_number = strtoul(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *ret_number >= least &&
+           *ret_number <= most;
+}
+
+static bool parse_instant(const char *text, int64_t *ret_ns) {
+    htw__nanos ns;
+    text += *text == '@';
+    if (htw__instant_parse(text, strlen(text), &ns) != NULL || ns < 1 || ns >= HTW_NEVER_NS)
+        return false;
+    *ret_ns = (int64_t)ns;
+    return true;
+}
+
+static int print(const char *text) {
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "htw cron: standard output: %s\n", strerror(errno));
+    return HTW__EXIT_FAILED;
+}
+
+int main(int argc, char *argv[]) {
+    struct options options = { .cron = { .catch_up = 1 } };
+    unsigned long number;
+    int option;
+    static char name[] = "htw cron"; /* the prefix of error messages of getopt */
+    argv[0] = name;
+    while ((option = getopt_long(argc, argv, "cn:a:om:vhV", long_options, NULL)) != -1)
+        switch (option) {
+        case 'c':
+            options.checks = true;
+            break;
+        case 'n':
+            if (!parse_number(optarg, 1, 1000000, &options.next))
+                return usage_error("--next: not a number from 1 to 1000000: ", optarg);
+            break;
+        case 'a':
+            if (!parse_instant(optarg, &options.cron.after_ns))
+                return usage_error("--after: not an instant from 1970 to 2262: ", optarg);
+            break;
+        case 'o':
+            options.cron.overlaps = true;
+            break;
+        case 'm':
+            if (!parse_number(optarg, 0, HTW_CALENDAR_CATCH_UP_MAX, &number))
+                return usage_error("--catch-up: not a number from 0 to 1000: ", optarg);
+            options.cron.catch_up = (uint32_t)number;
+            break;
+        case 'v':
+            options.cron.is_verbose = true;
+            break;
+        case 'h':
+            return print(help);
+        case 'V':
+            printf("htw cron %s\n", htw_version());
+            return print("");
+        default:
+            return usage_error("see above", "");
+        }
+    if (optind + 1 != argc)
+        return usage_error(optind == argc ? "FILE expected" : "one FILE expected, not more: ",
+                           optind == argc ? "" : argv[optind + 1]);
+    options.cron.path = argv[optind];
+    return options.checks || options.next > 0 ? check(&options) : serve(&options.cron);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - reads the file of `htw cron`: the jobs of its lines. */
+#include "table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t"
+#define DIGITS "0123456789"
+
+void htw__cron_complain(const char *path, unsigned line, const char *format, ...) {
+    char text[4096], place[16] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (line > 0)
+        snprintf(place, sizeof(place), ":%u", line);
+    fprintf(stderr, "htw cron: %s%s: %s\n", path, place, text);
+}
+
+void htw__cron_job_free(struct htw__cron_job *job) {
+    htw_zone_destroy(job->zone);
+    free(job->text);
+    free(job);
+}
+
+void htw__cron_table_free(struct htw__cron_job *jobs) {
+    while (jobs != NULL) {
+        struct htw__cron_job *next = jobs->next;
+        htw__cron_job_free(jobs);
+        jobs = next;
+    }
+}
+
+/* The state of a reading. */
+struct reading {
+    const char *path;
+    unsigned line;
+    bool is_wrong;
+    bool sets_time_zone;        /* TZ, which is also for the commands; otherwise CRON_TZ */
+    char zone[PATH_MAX];        /* of the lines that follow; empty: the local one */
+    struct htw__cron_job **end; /* where the next job is linked */
+};
+
+#define WRONG(reading, ...)                                                \
+    do {                                                                   \
+        htw__cron_complain((reading)->path, (reading)->line, __VA_ARGS__); \
+        (reading)->is_wrong = true;                                        \
+    } while (0)
+
+/* An empty name is the local time zone. NULL: complained. */
+static struct htw_zone *open_zone(struct reading *reading, const char *name) {
+    struct htw_zone *zone = NULL;
+    bool is_local = *name == '\0';
+    int error = htw_zone_create(&zone, is_local ? NULL : name);
+    if (error != 0)
+        WRONG(reading, "time zone %s: %s", is_local ? "of this machine" : name,
+              error == -ENOENT || error == -EINVAL ? "there is none of this name"
+                                                   : htw_strerror(error));
+    return zone;
+}
+
+/* `NAME=VALUE`, perhaps in quotes. */
+static void read_variable(struct reading *reading, char *text) {
+    size_t name_size = strcspn(text, BLANKS "=");
+    char *value = text + name_size + strspn(text + name_size, BLANKS);
+    if (*value != '=') {
+        WRONG(reading, "neither `minute hour day month weekday command` nor `TZ=zone`");
+        return;
+    }
+    value += 1 + strspn(value + 1, BLANKS);
+    size_t size = strlen(value);
+    if (size >= 2 && (*value == '"' || *value == '\'') && value[size - 1] == *value) {
+        value[size - 1] = '\0';
+        value++;
+    }
+    bool is_cron_tz = name_size == 7 && strncmp(text, "CRON_TZ", 7) == 0;
+    bool is_tz = name_size == 2 && strncmp(text, "TZ", 2) == 0;
+    if (!is_cron_tz && !is_tz) {
+        WRONG(reading, "only TZ and CRON_TZ can be set; write others before the command");
+        return;
+    }
+    struct htw_zone *zone = open_zone(reading, value);
+    if (zone == NULL)
+        return;
+    htw_zone_destroy(zone);
+    snprintf(reading->zone, sizeof(reading->zone), "%s", value); /* the names of files fit */
+    reading->sets_time_zone = is_tz;
+}
+
+/* The end of the times of a line: of five fields, or of a word with an at sign. */
+static char *end_of_times(char *text) {
+    for (int fields = *text == '@' ? 1 : 5; fields > 0; fields--) {
+        text += strspn(text, BLANKS);
+        text += strcspn(text, BLANKS);
+    }
+    return text;
+}
+
+/* Of strings that end with a zero byte. False: no memory. */
+static bool set_text(struct htw__cron_job *job, const struct reading *reading, const char *times,
+                     const char *command) {
+    int size = asprintf(&job->text, "%s=%s%c%s%c%s", reading->sets_time_zone ? "TZ" : "CRON_TZ",
+                        reading->zone, 0, times, 0, command);
+    if (size < 0) {
+        job->text = NULL;
+        return false;
+    }
+    job->text_size = (size_t)size;
+    job->time_zone = reading->sets_time_zone ? job->text + strlen("TZ=") : NULL;
+    job->times = strchr(job->text, '\0') + 1;
+    job->command = strchr(job->times, '\0') + 1;
+    return true;
+}
+
+/* Returns whether the job is right. */
+static bool fill_in(struct htw__cron_job *job, struct reading *reading, const char *times,
+                    size_t column, const char *command) {
+    size_t position = 0;
+    job->line = reading->line;
+    if (htw_calendar_cron(&job->calendar, times, &position) != 0)
+        WRONG(reading, "not a time, at column %zu: %s", column + position + 1, times);
+    else if ((job->zone = open_zone(reading, reading->zone)) == NULL)
+        return false;
+    else if (htw_calendar_next(&job->calendar, job->zone, 0) == HTW_NEVER_NS)
+        WRONG(reading, "this never comes: %s", times);
+    else if (!set_text(job, reading, times, command))
+        WRONG(reading, "%s", strerror(ENOMEM));
+    else
+        return true;
+    return false;
+}
+
+static void read_job(struct reading *reading, const char *times, size_t column,
+                     const char *command) {
+    struct htw__cron_job *job = calloc(1, sizeof(*job));
+    if (job == NULL) {
+        WRONG(reading, "%s", strerror(ENOMEM));
+    } else if (fill_in(job, reading, times, column, command)) {
+        *reading->end = job;
+        reading->end = &job->next;
+    } else {
+        htw__cron_job_free(job);
+    }
+}
+
+static void read_line(struct reading *reading, char *line, size_t size) {
+    while (size > 0 && strchr(" \t\r\n", line[size - 1]) != NULL)
+        line[--size] = '\0';
+    char *text = line + strspn(line, BLANKS);
+    if (*text == '\0' || *text == '#')
+        return;
+    if ((size_t)(text - line) + strlen(text) != size) {
+        WRONG(reading, "there is a zero byte");
+        return;
+    }
+    if (strchr(DIGITS "*@-,", *text) == NULL) { /* times never begin with a letter */
+        read_variable(reading, text);
+        return;
+    }
+    char *end = end_of_times(text);
+    char *command = end + strspn(end, BLANKS);
+    *end = '\0';
+    if (*command == '\0')
+        WRONG(reading, "five fields and a command expected");
+    else if (*command == '*')
+        WRONG(reading, "five fields and a command expected, and not six fields");
+    else
+        read_job(reading, text, (size_t)(text - line), command);
+}
+
+bool htw__cron_table_read(const char *path, struct htw__cron_job **ret_jobs) {
+    struct reading reading = { .path = path, .end = ret_jobs };
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t size;
+    *ret_jobs = NULL;
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        htw__cron_complain(path, 0, "%s", strerror(errno));
+        return false;
+    }
+    errno = 0;
+    while ((size = getline(&line, &capacity, file)) >= 0) {
+        reading.line++;
+        read_line(&reading, line, (size_t)size);
+        errno = 0;
+    }
+    if (errno != 0 || ferror(file)) {
+        htw__cron_complain(path, 0, "%s", strerror(errno));
+        reading.is_wrong = true;
+    }
+    free(line);
+    (void)fclose(file); /* it was only read */
+    if (reading.is_wrong) {
+        htw__cron_table_free(*ret_jobs);
+        *ret_jobs = NULL;
+    }
+    return !reading.is_wrong;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* table.h - reads the file of `htw cron`: the jobs of its lines. */
+#ifndef HTW_SRC_CMD_CRON_TABLE_H
+#define HTW_SRC_CMD_CRON_TABLE_H
+
+#include <htw/calendar.h>
+
+/* A line of the file. */
+struct htw__cron_job {
+    struct htw__cron_job *next;
+    unsigned line; /* from 1 */
+    char *text;    /* zone, times and command: what has the same text is the same job */
+    size_t text_size;
+    const char *time_zone, *times, *command; /* in `text`. TZ for the command; NULL: as it is */
+    struct htw_calendar calendar;
+    struct htw_zone *zone;
+
+    /* For jobs.c: */
+    struct htw__cron *cron;
+    htw_handle timer;
+    unsigned running; /* processes that have not ended */
+    bool is_removed;  /* it is no longer in the file: freed when nothing of it runs */
+};
+
+/* Writes a line to standard error. `line`: 0 means that it is about no line. */
+void htw__cron_complain(const char *path, unsigned line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Reads the jobs of a file, in its order. Complains about each line that is wrong. Returns whether
+ * there was none; otherwise `*ret_jobs` is NULL.
+ */
+bool htw__cron_table_read(const char *path, struct htw__cron_job **ret_jobs);
+
+/* Frees a job. */
+void htw__cron_job_free(struct htw__cron_job *job);
+
+/* Frees a list of jobs. */
+void htw__cron_table_free(struct htw__cron_job *jobs);
+
+#endif /* HTW_SRC_CMD_CRON_TABLE_H */

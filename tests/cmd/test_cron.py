@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""End-to-end tests of `htw cron`: test_cron.py PROGRAM [NAME...]. As test_delay.py.
+
+What it does at which time is tested in manual time: tests/unit/cmd/test_cron_jobs.c.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from harness import PROGRAM, command, content_of, equal, file_with, has, main, stop, test, wait_for  # noqa: E402
+
+
+def table_with(directory, *lines):
+    return file_with(directory, "table", "".join(line + "\n" for line in lines).encode())
+
+
+def start(*words):
+    return subprocess.Popen([PROGRAM, "cron", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def start_due(table, *words):
+    """Starts the program such that each job of a minute has been missed once, and is run at once."""
+    return start("--verbose", "--after", str(int(time.time()) - 90), *words, table)
+
+
+def is_there(path):
+    return lambda: os.path.exists(path)
+
+
+@test
+def next_times_are_printed_in_the_zone_of_each_line(directory):
+    table = table_with(directory, "TZ=Europe/Berlin", "30 2 * * * night", "  # comment", "",
+                       "CRON_TZ=\"UTC\"", "@monthly month  end ", "0 12 * * fri\tlunch\r")
+    got = command("cron", "--next", "3", "--after", "2024-03-30T00:00:00Z", table)
+    equal((got.status, got.err), (0, ""))
+    equal(got.out.decode().splitlines(), [
+        "2024-03-30T02:30:00+01:00 night",
+        "2024-03-31T03:00:00+02:00 night",
+        "2024-04-01T02:30:00+02:00 night",
+        "2024-04-01T00:00:00+00:00 month  end",
+        "2024-05-01T00:00:00+00:00 month  end",
+        "2024-06-01T00:00:00+00:00 month  end",
+        "2024-04-05T12:00:00+00:00 lunch",
+        "2024-04-12T12:00:00+00:00 lunch",
+        "2024-04-19T12:00:00+00:00 lunch"])
+
+
+@test
+def next_times_without_a_zone_are_those_of_the_machine(directory):
+    table = table_with(directory, "0 3 * * * x")
+    got = command("cron", "-n1", "-a", "@0.5", table, env={**os.environ, "TZ": "Asia/Kolkata"})
+    equal(got.out, b"1970-01-02T03:00:00+05:30 x\n")
+
+
+@test
+def next_times_end_where_time_ends(directory):
+    got = command("cron", "-n9", "-a", "2262-04-10T00:00:00Z", table_with(directory, "TZ=UTC", "@daily x"))
+    equal(got.lines, [b"2262-04-11T00:00:00+00:00 x"])
+
+
+@test
+def check_names_each_wrong_line(directory):
+    table = table_with(directory, "* * * *", "1 2 3 4 5", "foo", "0 0 30 2 * x", "TZ=No/where",
+                       "61 * * * * x", "* * * * * * x", "MAILTO=root", "TZ=" + 300 * "x", "0 0\0 * * * x",
+                       "0 4 * * * right", "  1 2,x 3 4 5 y")
+    got = command("cron", "--check", table)
+    equal((got.status, got.out), (1, b""))
+    equal([line.replace(f"htw cron: {table}:", "") for line in got.err.splitlines()], [
+        "1: five fields and a command expected",
+        "2: five fields and a command expected",
+        "3: neither `minute hour day month weekday command` nor `TZ=zone`",
+        "4: this never comes: 0 0 30 2 *",
+        "5: time zone No/where: there is none of this name",
+        "6: not a time, at column 1: 61 * * * *",
+        "7: five fields and a command expected, and not six fields",
+        "8: only TZ and CRON_TZ can be set; write others before the command",
+        f"9: time zone {300 * 'x'}: there is none of this name",
+        "10: there is a zero byte",
+        "12: not a time, at column 7: 1 2,x 3 4 5"])
+
+
+@test
+def check_of_what_is_right_says_nothing(directory):
+    got = command("cron", "-c", table_with(directory, "0 3 * * mon-fri backup"))
+    equal((got.status, got.out, got.err), (0, b"", ""))
+    got = command("cron", "--check", file_with(directory, "without_newline", b"@daily x"))
+    equal((got.status, got.err), (0, ""))
+
+
+@test
+def check_of_a_file_that_cannot_be_read_fails(directory):
+    got = command("cron", "--check", os.path.join(directory, "none"))
+    equal((got.status, got.err), (1, f"htw cron: {directory}/none: No such file or directory\n"))
+    got = command("cron", directory)
+    equal((got.status, got.err), (1, f"htw cron: {directory}: Is a directory\n"))
+
+
+@test
+def command_line_that_is_wrong_is_refused():
+    for words, why in [([], "FILE expected"), (["a", "b"], "one FILE expected, not more: b"),
+                       (["-n", "0", "a"], "--next: not a number"), (["-n", "x", "a"], "--next: not a number"),
+                       (["-m", "1001", "a"], "--catch-up: not a number from 0 to 1000: 1001"),
+                       (["-a", "soon", "a"], "--after: not an instant"), (["--what", "a"], "--what")]:
+        got = command("cron", *words)
+        equal((got.status, got.out), (2, b""))
+        has(got.err, why)
+
+
+@test
+def help_and_version_are_printed():
+    for words in (["cron", "--help"], ["help", "cron"]):
+        got = command(*words)
+        equal((got.status, got.err), (0, ""))
+        has(got.out, b"Usage: htw cron [OPTION]... FILE\n")
+        assert all(len(line) <= 95 for line in got.lines), "a line of the help is too long"
+    has(command("cron", "--version").out, b"htw cron 0.")
+
+
+@test
+def program_that_is_missing_is_named(directory):
+    alone = os.path.join(directory, "htw")
+    shutil.copy(PROGRAM, alone)
+    got = subprocess.run([alone, "cron", "x"], capture_output=True, env={"PATH": directory})
+    equal((got.returncode, got.stderr), (2, b"htw cron: the program htw-cron is not installed\n"))
+
+
+@test
+def run_that_was_missed_is_made_up_for_and_waited_for(directory):
+    begun, done = os.path.join(directory, "begun"), os.path.join(directory, "done")
+    process = start_due(table_with(directory, f"* * * * * echo out; touch {begun}; sleep 1; touch {done}"))
+    wait_for(is_there(begun), "the run")
+    got = stop(process, signal.SIGTERM)
+    assert os.path.exists(done), "it did not wait"
+    equal((got.status, got.out), (0, b"out\n"))
+    has(got.err, "table:1: started, process ")
+    has(got.err, "table:1: ended, process ")
+
+
+@test
+def second_signal_ends_what_runs_and_a_third_kills_it(directory):
+    begun = os.path.join(directory, "begun")
+    for extra in (0, 1):
+        trap = "trap '' TERM; " if extra else ""
+        process = start_due(table_with(directory, f"* * * * * {trap}touch {begun}; sleep 1000; sleep 1000"))
+        wait_for(is_there(begun), "the run")
+        os.unlink(begun)
+        for _ in range(1 + extra):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # two that come at once are one
+            assert process.poll() is None, "it has not waited"
+        got = stop(process, signal.SIGTERM)
+        equal(got.status, 0)
+        has(got.err, f"table:1: ended by signal {9 if extra else 15} ")
+
+
+@test
+def hangup_reads_the_file_again(directory):
+    one = os.path.join(directory, "one")
+    table = table_with(directory, f"* * * * * touch {one}")
+    process = start_due(table)
+    wait_for(is_there(one), "the run")
+    table_with(directory, "wrong")
+    process.send_signal(signal.SIGHUP)
+    line = process.stderr.readline()
+    while b"neither" not in line:
+        assert line, "nothing is said"
+        line = process.stderr.readline()
+    assert process.poll() is None, "it has ended"
+    equal(stop(process, signal.SIGTERM).status, 0)
+
+
+@test
+def commands_have_no_input_and_no_blocked_signals(directory):
+    out = os.path.join(directory, "out")
+    table = table_with(directory, f"* * * * * cat > {out}; grep SigBlk /proc/self/status >> {out}; mv {out} {out}.done")
+    process = start_due(table)
+    wait_for(is_there(out + ".done"), "the run")
+    equal(content_of(out + ".done"), b"SigBlk:\t0000000000000000\n")
+    equal(stop(process, signal.SIGTERM).status, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
