@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, links lead somewhere, the C++ that
-docs/cpp.md shows is in its test, what docs/scheduler.md, docs/purgatory.md, docs/calendar.md and docs/journal.md call by name is declared, and each test that docs/guarantees.md names exists.
+docs/cpp.md shows is in its tests, what docs/scheduler.md, docs/purgatory.md, docs/calendar.md and docs/journal.md call by name is declared, and each test that docs/guarantees.md names exists.
 
 usage: docs.py ROOT
 """
@@ -27,9 +27,9 @@ def flush(program):
     return "".join(line.strip() + "\n" for line in program.splitlines())
 
 
-guide = flush((root / "tests/cpp/test_guide.cpp").read_text())
+guide = flush("".join((root / f"tests/cpp/test_{name}.cpp").read_text() for name in ("guide", "calendar")))
 in_cpp = re.findall(r"```cpp\n(.*?)```", (root / "docs/cpp.md").read_text(), re.DOTALL)
-errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp: {program}" for program in in_cpp if flush(program) not in guide]
+errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp or test_calendar.cpp: {program}" for program in in_cpp if flush(program) not in guide]
 if not in_cpp:
     errors.append("docs/cpp.md shows no programs")
 

@@ -96,6 +96,9 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
     timer = scheduler.schedule_every(1.5s, htw::repeat::after, large);
     timer.reschedule(1us, error);
     scheduler.reschedule_at(timer, htw::manual_clock::time_point(1h));
+    htw::calendar daily = htw::calendar::daily(3);
+    timer = scheduler.schedule_calendar(daily, quiet, error);
+    static_cast<void>(daily.next(std::chrono::system_clock::now(), htw::zone("UTC")));
     wheel.schedule(session, 1);
     static_cast<void>(wheel.poll(1));
     for (struct session *due : wheel.poll_batch<8>(1, 100))
@@ -103,6 +106,7 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
 #if __cplusplus >= 202002L
     htw::scheduler other({ .workers = 1, .clock = htw::clock::manual });
     timer = other.schedule(1s, { .slack = 1ms, .key = "key" }, large);
+    timer = other.schedule_calendar(daily, { .grace = 1s, .key = "key" }, large);
 #endif
 #ifdef REFUSED
     REFUSED;

@@ -198,11 +198,12 @@ template <class F> void run_small(void *arg, const htw_expiration *native) {
     invoke(*std::launder(reinterpret_cast<const F *>(bytes)), native);
 }
 
-/* Schedules a callable with the properties of `spec`. Throws what its constructor throws; has no
-   effect then, or if the result is an error, but that the callable may have been moved from. */
-template <class G>
-int schedule(htw_scheduler *scheduler, const exception_handler *handler, htw_spec &spec,
-             G &&callable, htw_handle *ret_handle) {
+/* Schedules a callable: sets callback, argument and release hook of `spec`, a htw_spec or
+   htw_calendar_spec, and calls `submit()`, which passes it to the C function. Throws what the
+   constructor of the callable throws; has no effect then, or if the result is an error, but that the
+   callable may have been moved from. */
+template <class Spec, class G, class Submit>
+int schedule(const exception_handler *handler, Spec &spec, G &&callable, Submit &&submit) {
     using F = std::decay_t<G>;
     static_assert(is_callback<F>, "a callback takes nothing, or a const htw::expiration &");
     const F *pointer = nullptr;
@@ -215,7 +216,7 @@ int schedule(htw_scheduler *scheduler, const exception_handler *handler, htw_spe
             spec.callback = &run_small<F>;
             const F copy(std::forward<G>(callable));
             spec.arg = to_arg(copy);
-            return htw_schedule_spec(scheduler, &spec, ret_handle, nullptr);
+            return submit();
         }
     }
     block<F> *arg = new (std::nothrow) block<F>(handler, std::forward<G>(callable));
@@ -224,7 +225,7 @@ int schedule(htw_scheduler *scheduler, const exception_handler *handler, htw_spe
     spec.callback = &block<F>::run;
     spec.release = &block<F>::release;
     spec.arg = arg;
-    int result = htw_schedule_spec(scheduler, &spec, ret_handle, nullptr);
+    int result = submit();
     if (result != 0)
         block<F>::release(arg);
     return result;

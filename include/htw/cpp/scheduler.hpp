@@ -17,6 +17,9 @@
 
 namespace htw {
 
+class calendar;
+struct calendar_options;
+
 /**
  * Runs callbacks at their time.
  *
@@ -152,6 +155,25 @@ class scheduler {
                                        htw::repeat repeat, F &&callback, std::error_code &error) {
         return reported(every(period), repeating(period, repeat), std::forward<F>(callback), error);
     }
+
+    /* ---- by a calendar: with htw/calendar.hpp, where these are defined */
+
+    /** Schedules a callback that repeats by a calendar until it is cancelled; see
+        htw_schedule_calendar(). A calendar without a next instant: EINVAL. */
+    template <class F>
+    [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback);
+
+    template <class F>
+    [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback,
+                                          std::error_code &error);
+
+    template <class F>
+    [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
+                                          F &&callback);
+
+    template <class F>
+    [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
+                                          F &&callback, std::error_code &error);
 
     /* ---- coroutines */
 
@@ -410,8 +432,14 @@ class scheduler {
         spec.keep_existing = options.keep_existing;
         spec.group = options.group != nullptr ? options.group->native() : nullptr;
         spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
-        return detail::schedule(native_, handler(), spec, std::forward<F>(callback), ret_handle);
+        return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
+            return htw_schedule_spec(native_, &spec, ret_handle, nullptr);
+        });
     }
+
+    template <class F>
+    int start_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
+                       htw_handle *ret_handle);
 
     template <class F> timer checked(when time, const timer_options &options, F &&callback) {
         htw_handle handle = 0;
