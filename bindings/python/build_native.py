@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Describes the extension htw._native to cffi: native/shim.c, and the library.
+"""Describes the extensions to cffi: htw._native, which is native/shim.c and the library, and
+htw._calendar_native, native/calendar.c and the library's calendar.
 
 The library is compiled into the extension, so that the package needs nothing else at run time. In
 the repository its sources come from ../../, and are copied to csrc/; a source distribution has
 csrc/. With HTW_PYTHON_SYSTEM=1 in the environment the extension is linked with the installed
 library that pkg-config finds: for distributions, which package the library themselves.
+
+The calendar needs cctz (or, when linked, libhtw-calendar), and is left out where that is missing;
+HTW_PYTHON_CALENDAR=1 in the environment demands it, HTW_PYTHON_CALENDAR=0 leaves it out.
 """
 import os
 import pathlib
@@ -71,7 +75,9 @@ def bundle():
     if not in_repository():
         return
     wanted = {"xxhash.h": find_xxhash()}
-    for folder in ("base", "wheel", "scheduler", "purgatory"):
+    for source in (REPOSITORY / "src/calendar").glob("*.c*"):
+        wanted[f"src/calendar/{source.name}"] = source
+    for folder in ("base", "wheel", "scheduler", "purgatory", "calendar"):
         for header in (REPOSITORY / "src" / folder).glob("*.h"):
             wanted[f"src/{folder}/{header.name}"] = header
     for header in (REPOSITORY / "include/htw").glob("*.h"):
@@ -89,27 +95,61 @@ def bundle():
     (HERE / "LICENSE.xxhash").write_text(terms[0] + "\n")
 
 
-def pkg_config(option):
-    return shlex.split(subprocess.run(["pkg-config", option, "htw"], check=True,
+def pkg_config(option, package):
+    return shlex.split(subprocess.run(["pkg-config", option, package], check=True,
                                       stdout=subprocess.PIPE, text=True).stdout)
 
 
-def extension():
-    """The arguments of setuptools.Extension."""
-    if SYSTEM:
-        return {"extra_compile_args": ["-std=c11", "-D_GNU_SOURCE", *pkg_config("--cflags")],
-                "extra_link_args": pkg_config("--libs")}
-    sources = sorted(str(path.relative_to(HERE)) for path in BUNDLE.rglob("*.c"))
+def linked(package):
+    """The arguments of setuptools.Extension, for one that is linked with an installed library."""
+    return {"include_dirs": ["native"],
+            "extra_compile_args": ["-D_GNU_SOURCE", *pkg_config("--cflags", package)],
+            "extra_link_args": pkg_config("--libs", package)}
+
+
+def compiled(sources, *options):
+    """The same for one into which sources of csrc/ are compiled."""
     return {
-        "sources": sources,
-        "include_dirs": ["csrc/include", "csrc"],
-        "extra_compile_args": ["-std=c11", "-D_GNU_SOURCE", "-DHTW_ANNOTATE=1", "-fexceptions",
+        "sources": sorted(str(path.relative_to(HERE)) for path in sources),
+        "include_dirs": ["native", "csrc/include", "csrc"],
+        "extra_compile_args": ["-D_GNU_SOURCE", "-DHTW_ANNOTATE=1", "-DPY_BUNDLED", "-fexceptions",
                                "-pthread", "-fvisibility=hidden"],
         # Its own functions are called, also where the process has another libhtw.
-        "extra_link_args": ["-pthread", "-Wl,-Bsymbolic"],
+        "extra_link_args": ["-pthread", "-Wl,-Bsymbolic", *options],
     }
 
 
-ffi = cffi.FFI()
-ffi.cdef((HERE / "native/interface.h").read_text())
-ffi.set_source("htw._native", (HERE / "native/shim.c").read_text(), **extension())
+def has_calendar():
+    """Whether what the calendar needs is there."""
+    wanted = os.environ.get("HTW_PYTHON_CALENDAR", "")
+    if wanted == "0":
+        return False
+    if SYSTEM:
+        test = ["pkg-config", "--exists", "htw-calendar"]
+    else:
+        test = [*shlex.split(os.environ.get("CC", "cc")), "-x", "c++", "-o", os.devnull, "-",
+                "-lcctz", "-lstdc++"]
+    program = "#include <cctz/time_zone.h>\nint main() { cctz::utc_time_zone(); }\n"
+    found = subprocess.run(test, input=program, capture_output=True, text=True)
+    if found.returncode != 0 and wanted:
+        raise SystemExit(f"build_native.py: the calendar cannot be built:\n{found.stderr}")
+    return found.returncode == 0
+
+
+def describe(name, interface, shim, arguments):
+    ffi = cffi.FFI()
+    ffi.cdef((HERE / "native" / interface).read_text())
+    ffi.set_source(name, (HERE / "native" / shim).read_text(), **arguments)
+    return ffi
+
+
+def describe_native():
+    calendar = set(BUNDLE.rglob("calendar/*"))
+    return describe("htw._native", "interface.h", "shim.c", linked("htw") if SYSTEM else
+                    compiled(set(BUNDLE.rglob("*.c")) - calendar))
+
+
+def describe_calendar():
+    return describe("htw._calendar_native", "calendar_interface.h", "calendar.c",
+                    linked("htw-calendar") if SYSTEM else
+                    compiled(BUNDLE.rglob("calendar/*.c*"), "-lcctz", "-lstdc++"))

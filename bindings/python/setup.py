@@ -33,7 +33,8 @@ class ParallelBuild(build_ext):
 
 setup(
     version=build_native.version(),
-    cffi_modules=["build_native.py:ffi"],
+    cffi_modules=["build_native.py:describe_native"] +
+                 ["build_native.py:describe_calendar"] * build_native.has_calendar(),
     cmdclass={"build_ext": ParallelBuild},
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
 )

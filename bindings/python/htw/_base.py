@@ -174,7 +174,7 @@ class Bound:
 class Lease:
     """Destroys an object of the library when the last reference to the lease goes.
 
-    `name` is the function for that; `owner` the lease of an object that must last longer.
+    `function` does that; `owner` is the lease of an object that must last longer.
 
     The collector of cycles does not see a lease (as it sees a cdata of ffi.gc()). So it goes after
     all finalizers of a cycle have run and none has brought its holder back, and never while a
@@ -183,8 +183,9 @@ class Lease:
 
     __slots__ = ("_function", "_pointer", "_owner")
 
-    def __init__(self, pointer: Any, name: str, owner: Optional[Lease]) -> None:
-        self._function: Callable[[Any], Any] = getattr(lib, name)
+    def __init__(self, pointer: Any, function: Callable[[Any], Any],
+                 owner: Optional[Lease]) -> None:
+        self._function = function
         self._pointer = pointer
         self._owner = owner
         lib.py_untrack(id(self))

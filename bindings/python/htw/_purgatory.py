@@ -215,7 +215,7 @@ class Purgatory(Bound):
         checked(lib.py_purgatory_create(pointer, scheduler._pointer, shards))
         # Freed with the last reference, never while a thread is in a call of a method.
         self._pointer = pointer[0]
-        self._lease = Lease(self._pointer, "htw_purgatory_destroy", scheduler._lease)
+        self._lease = Lease(self._pointer, lib.htw_purgatory_destroy, scheduler._lease)
         self._closed = False
 
     def close(self) -> int:
@@ -370,7 +370,7 @@ class Threshold(Bound):
         checked(lib.htw_threshold_create(purgatory._pointer, initial, pointer))
         self._purgatory = purgatory
         self._pointer = pointer[0]
-        self._lease = Lease(self._pointer, "htw_threshold_destroy", purgatory._lease)
+        self._lease = Lease(self._pointer, lib.htw_threshold_destroy, purgatory._lease)
 
     def wait(self, request: Request, value: int, *, timeout: Optional[float] = None,
              timeout_ns: Optional[int] = None) -> bool:

@@ -147,6 +147,22 @@ class Timer(Bound):
         result: int = _cancel(self._scheduler._pointer, self._handle)
         return _OUTCOMES[result] if result >= 0 else Outcome(checked(result))
 
+    def cancel_remaining(self) -> tuple[Outcome, Optional[float]]:
+        """Cancels the timer; returns the outcome and, if CANCELLED, how much of the delay was left.
+
+        That is in seconds: 0 if the timer was due, ``math.inf`` if it never was to run. Of a paused
+        timer it is the rest that it kept.
+        """
+        outcome, left_ns = self.cancel_remaining_ns()
+        return outcome, None if left_ns is None else to_seconds(left_ns)
+
+    def cancel_remaining_ns(self) -> tuple[Outcome, Optional[int]]:
+        """As cancel_remaining(), in nanoseconds."""
+        left = ffi.new("int64_t *")
+        outcome = Outcome(checked(lib.htw_cancel_remaining(self._scheduler._pointer, self._handle,
+                                                           left)))
+        return outcome, int(left[0]) if outcome == Outcome.CANCELLED else None
+
     def cancel_wait(self) -> Outcome:
         """Cancels the timer, waits until its callback is not running, and returns the outcome.
 
@@ -396,7 +412,7 @@ class Scheduler(Bound):
             checked(lib.py_scheduler_create(pointer, options, int(clock)))
             # Freed with the last reference, never while a thread is in a call of a method.
             self._pointer = pointer[0]
-            self._lease = Lease(self._pointer, "htw_scheduler_destroy", None)
+            self._lease = Lease(self._pointer, lib.htw_scheduler_destroy, None)
             self._closed = False
             _live.add(self)
 
@@ -561,32 +577,30 @@ class Scheduler(Bound):
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
                key: Optional[Key], keep_existing: bool, group: Optional[Group], clock: Clock,
                pass_timer: bool) -> Timer:
+        when_ns = limit_ns(to_index(when_ns))
+        if key is None and group is None and latest_ns is None and not absolute \
+                and not period_ns and clock == 0:
+            return self._keep(None, callback, args, pass_timer, _schedule, when_ns)
+        latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
+        if latest_ns < when_ns:
+            raise ValueError("the latest time is earlier than the first")
+        key_bytes = b"" if key is None else to_bytes(key)
+        return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, when_ns,
+                          latest_ns, absolute, limit_ns(to_index(period_ns)), repeat, key_bytes,
+                          len(key_bytes), key is not None, bool(keep_existing),
+                          pointer_of(group), clock and Clock(clock))
+
+    def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
+              pass_timer: bool, schedule: Callable[..., int], *properties: Any) -> Timer:
+        """Makes a Timer, and schedules it by a function of C, whose `properties` have its types."""
         if not callable(callback):
             raise TypeError(f"the callback {callback!r} is not callable")
-        if group is not None and not isinstance(group, Group):
-            raise TypeError(f"{group!r} is not a Group")
-        when_ns = limit_ns(to_index(when_ns))
-        is_plain = key is None and group is None and latest_ns is None and not absolute \
-            and not period_ns and clock == 0
-        if not is_plain:
-            latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
-            if latest_ns < when_ns:
-                raise ValueError("the latest time is earlier than the first")
-            period_ns = limit_ns(to_index(period_ns))
-            clock = clock and Clock(clock)
-            key_bytes = b"" if key is None else to_bytes(key)
-            group_pointer = ffi.NULL if group is None else group._pointer
         timer = Timer(self, group, callback, args, pass_timer)
         reference = timer._reference = _new_handle(timer)
         self._timers.add(timer)
-        # All arguments have their types: from here on nothing raises but a signal handler, and
-        # when it does the timer is in the set, as long as the library knows it.
-        if is_plain:
-            handle = _schedule(self._pointer, when_ns, reference)
-        else:
-            handle = lib.py_schedule_spec(self._pointer, when_ns, latest_ns, absolute, period_ns,
-                                          repeat, key_bytes, len(key_bytes), key is not None,
-                                          bool(keep_existing), group_pointer, clock, reference)
+        # From here on nothing raises but a signal handler, and when it does the timer is in the
+        # set, as long as the library knows it.
+        handle = schedule(self._pointer, *properties, reference)
         if handle == 0:
             number = ffi.errno
             _end(timer)
@@ -599,16 +613,13 @@ class Scheduler(Bound):
     def cancel_key(self, key: Key, group: Optional[Group] = None) -> Outcome:
         """Cancels the timer that is pending or repeats under a key, and returns the outcome."""
         key_bytes = to_bytes(key)
-        return Outcome(checked(lib.py_cancel_key(
-            self._pointer, ffi.NULL if group is None else group._pointer, key_bytes,
-            len(key_bytes))))
+        return Outcome(checked(lib.py_cancel_key(self._pointer, pointer_of(group), key_bytes,
+                                                 len(key_bytes))))
 
     def has_key(self, key: Key, group: Optional[Group] = None) -> bool:
         """Whether a timer is pending or repeats under a key."""
         key_bytes = to_bytes(key)
-        return bool(lib.htw_find_key(self._pointer,
-                                     ffi.NULL if group is None else group._pointer,
-                                     key_bytes, len(key_bytes)))
+        return bool(lib.htw_find_key(self._pointer, pointer_of(group), key_bytes, len(key_bytes)))
 
     def group(self) -> Group:
         """Creates a group of timers."""
@@ -672,6 +683,15 @@ class Scheduler(Bound):
         return text_of(lib.py_scheduler_prometheus(self._pointer))
 
 
+def pointer_of(group: Optional[Group]) -> Any:
+    """The pointer of a group, for functions of C: of None it is NULL."""
+    if group is None:
+        return ffi.NULL
+    if not isinstance(group, Group):
+        raise TypeError(f"{group!r} is not a Group")
+    return group._pointer
+
+
 class Group(Bound):
     """Timers that are cancelled, paused and resumed together. Its pending timers keep it alive."""
 
@@ -683,7 +703,7 @@ class Group(Bound):
         checked(lib.htw_group_create(scheduler._pointer, pointer))
         self._scheduler = scheduler
         self._pointer = pointer[0]
-        self._lease = Lease(self._pointer, "htw_group_destroy", scheduler._lease)
+        self._lease = Lease(self._pointer, lib.htw_group_destroy, scheduler._lease)
 
     def cancel(self) -> list[Unexpired]:
         """Cancels all timers of the group, and returns those that were pending."""

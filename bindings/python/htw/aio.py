@@ -8,8 +8,8 @@ import math
 from types import TracebackType
 from typing import Any, Callable, Optional, Type
 
+from htw._scheduler import Group, Timer
 from htw._scheduler import Scheduler as _Scheduler
-from htw._scheduler import Timer
 
 __all__ = ["Scheduler"]
 
@@ -73,24 +73,19 @@ class Scheduler(_Scheduler):
                         traceback: Optional[TracebackType]) -> None:
         self.close()
 
-    def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
-               repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
-               *rest: Any) -> Timer:
+    def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
+              pass_timer: bool, schedule: Callable[..., int], *properties: Any) -> Timer:
         if not callable(callback) or asyncio.iscoroutinefunction(callback):
             raise TypeError(f"the callback {callback!r} must be a function, not a coroutine's")
         context = contextvars.copy_context()
-        pass_timer = rest[-1]
-        if pass_timer:
-            # The timer comes first among the arguments.
-            own = callback
+        if not pass_timer:
+            return super()._keep(group, context.run, (callback, *args), False, schedule,
+                                 *properties)
 
-            def run(timer: Timer, *args: Any) -> None:
-                context.run(own, timer, *args)
+        def run(timer: Timer, *args: Any) -> None:  # the timer comes first among the arguments
+            context.run(callback, timer, *args)
 
-            return super()._start(when_ns, latest_ns, absolute, period_ns, repeat, run, args,
-                                  *rest)
-        return super()._start(when_ns, latest_ns, absolute, period_ns, repeat, context.run,
-                              (callback, *args), *rest)
+        return super()._keep(group, run, args, True, schedule, *properties)
 
     def _report(self, timer: Timer, callback: object, exception: BaseException) -> None:
         if self._on_error is not None or not isinstance(exception, Exception):

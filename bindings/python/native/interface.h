@@ -145,6 +145,7 @@ htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns, in
                             struct htw_group *group, int clock, void *object);
 int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
+int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_left_ns);
 int py_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const char *key,
                   size_t key_size);
 htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,
@@ -237,6 +238,7 @@ char *py_purgatory_prometheus(struct htw_purgatory *purgatory);
 void free(void *memory);
 void py_unraisable(uintptr_t exception, uintptr_t object);
 void py_untrack(uintptr_t object);
+void *py_library(void);
 
 extern "Python" void py_expired(void *, htw_handle, int64_t, int64_t, uint64_t);
 extern "Python" void py_ended(void *);

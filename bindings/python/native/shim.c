@@ -10,6 +10,8 @@
  * The argument of a timer or request is a handle of cffi to its Python object. The object is kept
  * alive until the release hook, which the library calls exactly once.
  */
+#include "library.h"
+
 #include <htw/htw.h>
 
 #include <errno.h>
@@ -102,10 +104,31 @@ static void run(void *arg, const struct htw_expiration *expiration) {
                expiration->missed);
 }
 
-/* A scheduler also has timers of purgatories, which are the library's own. */
+static struct py_library library = {
+    .schedule_spec = htw_schedule_spec,
+    .reschedule_at = htw_reschedule_at,
+    .now_by = htw_scheduler_now_by,
+    .run = run,
+    .release = py_ended,
+};
+
+static void *py_library(void) {
+    return &library;
+}
+
+/* The Timer of a timer: its argument, or that of the job of a calendar. NULL: a timer of a purgatory,
+   which is the library's own. */
+static void *timer_of(const struct htw_unexpired *unexpired) {
+    if (unexpired->callback == run)
+        return unexpired->arg;
+    void *arg = library.arg_of != NULL ? library.arg_of(unexpired) : unexpired->arg;
+    return arg != unexpired->arg ? arg : NULL;
+}
+
 static void hand_back(void *context, const struct htw_unexpired *unexpired) {
-    if (context != NULL && unexpired->callback == run)
-        py_handed_back(context, unexpired->arg, unexpired->deadline_ns);
+    void *timer = context != NULL ? timer_of(unexpired) : NULL;
+    if (timer != NULL)
+        py_handed_back(context, timer, unexpired->deadline_ns);
 }
 
 static int py_scheduler_create(struct htw_scheduler **ret_scheduler,

@@ -82,6 +82,24 @@ def test_cancel_says_what_it_found(manual):
     assert outcomes == [Outcome.RUNNING] and timer.cancel() is Outcome.GONE
 
 
+def test_cancel_remaining_tells_what_was_left_of_the_delay(manual):
+    left = []
+    timer = manual.schedule(5, print)
+    never = manual.schedule(math.inf, print)
+    running = manual.schedule(2, lambda timer: left.append(timer.cancel_remaining()),
+                              pass_timer=True)
+    group = manual.group()
+    paused = manual.schedule(4, print, group=group)
+    manual.advance(2)
+    group.pause()
+    manual.advance(1)
+    assert timer.cancel_remaining() == (Outcome.CANCELLED, 2.0)
+    assert timer.cancel_remaining() == (Outcome.GONE, None)
+    assert never.cancel_remaining() == (Outcome.CANCELLED, math.inf)
+    assert paused.cancel_remaining_ns() == (Outcome.CANCELLED, 2_000_000_000)
+    assert left == [(Outcome.RUNNING, None)] and not running.pending
+
+
 def test_cancel_wait_inside_its_own_callback_raises(manual):
     errors = []
 
