@@ -4,7 +4,7 @@
 //! A closure is in a box, which is the argument of its timer. The release hook of the timer frees
 //! the box: exactly once, in whichever way the timer ends. No panic leaves these functions, because
 //! C cannot pass it on.
-use crate::time::to_duration;
+use crate::time::{to_duration, Clock};
 use htw_sys::*;
 use std::any::Any;
 use std::os::raw::c_void;
@@ -20,8 +20,10 @@ pub(crate) type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expiration {
-    /// The deadline of this run, since the epoch of the scheduler's clock.
+    /// The deadline of this run, since the epoch of the timer's clock.
     pub deadline: Duration,
+    /// The clock of the timer.
+    pub clock: Clock,
     /// The time from the deadline to the start of this run.
     pub late: Duration,
     /// The periods that were skipped since the previous run.
@@ -77,6 +79,7 @@ impl Expiration {
     fn new(raw: &htw_expiration) -> Expiration {
         Expiration {
             deadline: to_duration(raw.deadline_ns),
+            clock: Clock::from_raw(raw.clock),
             late: to_duration(raw.late_ns),
             missed: raw.missed,
         }

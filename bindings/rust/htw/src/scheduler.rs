@@ -2,6 +2,7 @@
 //! scheduler.rs - the scheduler: closures that run at their time.
 use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
+use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::timer::{Builder, Outcome, Timer};
 use crate::wheel::Progress;
@@ -72,9 +73,20 @@ impl Shared {
         self.on_panic.clone()
     }
 
-    pub fn deadline_ns(&self, deadline: Deadline) -> Result<i64, Error> {
+    /// A deadline in nanoseconds of a timer's clock: `own`, or the scheduler's if that is none.
+    /// Fails if it is of another clock, or an instant in manual time.
+    pub fn deadline_ns(&self, deadline: Deadline, own: Option<Clock>) -> Result<i64, Error> {
+        let clock = own.unwrap_or(self.clock);
+        match deadline.clock() {
+            Some(other) if other != clock => Err(Error::InvalidArgument),
+            Some(Clock::Monotonic) if self.clock == Clock::Manual => Err(Error::InvalidArgument),
+            _ => Ok(deadline.to_ns(|| self.now_ns(Clock::Monotonic))),
+        }
+    }
+
+    pub fn now_ns(&self, clock: Clock) -> i64 {
         // SAFETY: only reads the clock.
-        deadline.to_ns(self.clock, || unsafe { htw_scheduler_now(self.raw()) })
+        unsafe { htw_scheduler_now_by(self.raw(), clock.raw()) }
     }
 
     fn stop(&self) -> Result<u64, Error> {
@@ -130,7 +142,7 @@ impl SchedulerOptions {
         self
     }
 
-    /// The clock of all deadlines and delays.
+    /// The clock of all timers that have no other one.
     pub fn clock(mut self, clock: Clock) -> SchedulerOptions {
         self.clock = clock;
         self.raw.clock = clock.raw();
@@ -231,7 +243,8 @@ impl Scheduler {
         self.timer().after(delay).once(function)
     }
 
-    /// Schedules a closure, once, at a time of the scheduler's clock.
+    /// Schedules a closure, once, at a time. An [`Instant`](std::time::Instant) or a
+    /// [`SystemTime`](std::time::SystemTime) also selects the clock of the timer.
     pub fn schedule_at<F>(&self, deadline: impl Into<Deadline>, function: F) -> Result<Timer, Error>
     where
         F: FnOnce(Expiration) + Send + 'static,
@@ -285,7 +298,17 @@ impl Scheduler {
 
     /// The time of the scheduler's clock since its epoch.
     pub fn now(&self) -> Duration {
-        to_duration(unsafe { htw_scheduler_now(self.shared.raw()) })
+        self.now_by(self.shared.clock)
+    }
+
+    /// The time of a clock that timers of this scheduler have, since its epoch. Of another one: 0.
+    pub fn now_by(&self, clock: Clock) -> Duration {
+        to_duration(self.shared.now_ns(clock))
+    }
+
+    /// The statistics since the scheduler was created.
+    pub fn stats(&self) -> Result<SchedulerStats, Error> {
+        SchedulerStats::of(&self.shared)
     }
 
     /// Stops the scheduler: waits for closures that are running, drops the others, and returns how
@@ -312,6 +335,14 @@ impl Scheduler {
     /// ```
     pub fn advance(&self, delta: Duration) -> Result<(), Error> {
         Error::check(unsafe { htw_scheduler_advance(self.shared.raw(), to_ns(delta)) }).map(drop)
+    }
+
+    /// In manual time: sets a clock to a time since its epoch in one step, forward or back, and runs
+    /// all that becomes due. Timers of other clocks do not notice.
+    pub fn set_time(&self, clock: Clock, time: Duration) -> Result<(), Error> {
+        let time_ns = to_ns(time);
+        Error::check(unsafe { htw_scheduler_set_clock(self.shared.raw(), clock.raw(), time_ns) })
+            .map(drop)
     }
 
     /// The file descriptor of an embedded scheduler, which becomes readable when

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! time.rs - durations and instants as the library counts them: in nanoseconds of the scheduler's
-//! clock.
-use crate::Error;
+//! time.rs - durations and instants as the library counts them: in nanoseconds of a clock.
 use htw_sys::*;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The clock of a scheduler.
+/// The clock of a scheduler, or of one of its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
     /// Never set; stops while the machine is suspended. The clock of [`Instant`] on Linux.
@@ -14,8 +12,9 @@ pub enum Clock {
     Boottime,
     /// The wall clock, that of [`SystemTime`]. When it is set, deadlines follow.
     Realtime,
-    /// Changes only in [`Scheduler::advance`](crate::Scheduler::advance): for tests. It starts at
-    /// 0.
+    /// Changes only in [`Scheduler::advance`](crate::Scheduler::advance) and
+    /// [`set_time`](crate::Scheduler::set_time): for tests. It starts at 0. The other clocks of
+    /// timers of such a scheduler are manual, too.
     Manual,
 }
 
@@ -28,11 +27,21 @@ impl Clock {
             Clock::Manual => HTW_CLOCK_MANUAL,
         }
     }
+
+    /// Of a timer or an expiration, which never has HTW_CLOCK_DEFAULT.
+    pub(crate) fn from_raw(raw: htw_clock) -> Clock {
+        match raw {
+            HTW_CLOCK_BOOTTIME => Clock::Boottime,
+            HTW_CLOCK_REALTIME => Clock::Realtime,
+            HTW_CLOCK_MANUAL => Clock::Manual,
+            _ => Clock::Monotonic,
+        }
+    }
 }
 
-/// A time of a scheduler's clock. Made by `into()` from an [`Instant`], for [`Clock::Monotonic`];
-/// from a [`SystemTime`], for [`Clock::Realtime`]; or from a [`Duration`] since the clock began,
-/// for any clock.
+/// A time of a clock. Made by `into()` from an [`Instant`], of [`Clock::Monotonic`]; from a
+/// [`SystemTime`], of [`Clock::Realtime`]; or from a [`Duration`] since the clock began, of the
+/// clock of the timer. In manual time there is no [`Instant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline(Kind);
 
@@ -62,26 +71,37 @@ impl From<Duration> for Deadline {
 }
 
 impl Deadline {
-    /// In nanoseconds of a scheduler's clock, never too early. `now_ns` reads that clock.
-    pub(crate) fn to_ns(self, clock: Clock, now_ns: impl Fn() -> i64) -> Result<i64, Error> {
-        match (self.0, clock) {
-            (Kind::Instant(instant), Clock::Monotonic) => {
+    /// The clock that this is a time of; none: any.
+    pub(crate) fn clock(self) -> Option<Clock> {
+        match self.0 {
+            Kind::Instant(_) => Some(Clock::Monotonic),
+            Kind::SystemTime(_) => Some(Clock::Realtime),
+            Kind::SinceEpoch(_) => None,
+        }
+    }
+
+    /// In nanoseconds of its clock, never too early. `monotonic_ns` reads the monotonic clock.
+    pub(crate) fn to_ns(self, monotonic_ns: impl Fn() -> i64) -> i64 {
+        match self.0 {
+            Kind::Instant(instant) => {
                 // In this order, so that the time between the two only makes the deadline later.
                 let now = Instant::now();
-                Ok(match instant.checked_duration_since(now) {
-                    Some(delay) => now_ns().saturating_add(to_ns(delay)),
-                    None => now_ns().saturating_sub(to_ns(now - instant)),
-                })
+                match instant.checked_duration_since(now) {
+                    Some(delay) => monotonic_ns().saturating_add(to_ns(delay)),
+                    None => monotonic_ns().saturating_sub(to_ns(now - instant)),
+                }
             }
-            (Kind::SystemTime(time), Clock::Realtime) => {
-                Ok(match time.duration_since(UNIX_EPOCH) {
-                    Ok(since) => to_ns(since),
-                    Err(before) => -to_ns(before.duration()),
-                })
-            }
-            (Kind::SinceEpoch(since), _) => Ok(to_ns(since)),
-            _ => Err(Error::InvalidArgument),
+            Kind::SystemTime(time) => instant_ns(time),
+            Kind::SinceEpoch(since) => to_ns(since),
         }
+    }
+}
+
+/// The time since 1970, or before it.
+pub(crate) fn instant_ns(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => to_ns(since),
+        Err(before) => -to_ns(before.duration()),
     }
 }
 
@@ -100,27 +120,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deadlines_are_those_of_the_clock() {
-        let ns = |deadline: Deadline, clock| deadline.to_ns(clock, || 5_000);
+    fn deadlines_are_those_of_their_clock() {
+        let ns = |deadline: Deadline| deadline.to_ns(|| 5_000);
         let since = Duration::from_nanos(77);
+        assert_eq!((ns(since.into()), Deadline::from(since).clock()), (77, None));
+        assert_eq!(ns(Duration::MAX.into()), HTW_NEVER_NS);
+        let time = Deadline::from(UNIX_EPOCH + since);
+        assert_eq!((ns(time), time.clock()), (77, Some(Clock::Realtime)));
+        assert_eq!(ns((UNIX_EPOCH - since).into()), -77);
+        assert_eq!(Deadline::from(Instant::now()).clock(), Some(Clock::Monotonic));
         for clock in [Clock::Monotonic, Clock::Boottime, Clock::Realtime, Clock::Manual] {
-            assert_eq!(ns(since.into(), clock), Ok(77));
-            assert_eq!(ns(Duration::MAX.into(), clock), Ok(HTW_NEVER_NS));
+            assert_eq!(Clock::from_raw(clock.raw()), clock);
         }
-        assert_eq!(ns((UNIX_EPOCH + since).into(), Clock::Realtime), Ok(77));
-        assert_eq!(ns((UNIX_EPOCH - since).into(), Clock::Realtime), Ok(-77));
-        assert_eq!(ns(UNIX_EPOCH.into(), Clock::Monotonic), Err(Error::InvalidArgument));
-        assert_eq!(ns(Instant::now().into(), Clock::Realtime), Err(Error::InvalidArgument));
     }
 
     #[test]
     fn instant_is_counted_from_the_present() {
         let hour = Duration::from_secs(3600);
         let before = Instant::now();
-        let deadline = Deadline::from(before + hour).to_ns(Clock::Monotonic, || 0).unwrap();
+        let deadline = Deadline::from(before + hour).to_ns(|| 0);
         let spent = to_ns(before.elapsed());
         assert!(deadline <= to_ns(hour) && deadline >= to_ns(hour) - spent);
-        let past = Deadline::from(before).to_ns(Clock::Monotonic, || HTW_HOUR).unwrap();
+        let past = Deadline::from(before).to_ns(|| HTW_HOUR);
         assert!(past <= HTW_HOUR && past >= HTW_HOUR - to_ns(before.elapsed()));
     }
 }

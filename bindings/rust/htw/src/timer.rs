@@ -3,7 +3,7 @@
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::scheduler::{Scheduler, Shared};
-use crate::time::{to_duration, to_ns, Deadline};
+use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::Error;
 use htw_sys::*;
 use std::fmt;
@@ -63,6 +63,28 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// What a schedule call of C has made; after a failure nothing, and the argument is released.
+    ///
+    /// # Safety
+    ///
+    /// The release hook takes the argument.
+    pub(crate) unsafe fn scheduled(
+        scheduler: &Arc<Shared>,
+        result: c_int,
+        handle: htw_handle,
+        arg: *mut c_void,
+        release: htw_release_hook,
+    ) -> Result<Timer, Error> {
+        if let Err(error) = Error::check(result) {
+            if let Some(release) = release {
+                // SAFETY: after a failure the argument is the caller's.
+                unsafe { release(arg) };
+            }
+            return Err(error);
+        }
+        Ok(Timer { scheduler: scheduler.clone(), handle })
+    }
+
     /// Cancels the timer, and says whether its closure will run. If a cancel and an expiration
     /// race, exactly one takes effect. With [`Outcome::Cancelled`] the closure was dropped in this
     /// call.
@@ -70,6 +92,33 @@ impl Timer {
         // SAFETY: the scheduler exists as long as this refers to it, here and below.
         let result = unsafe { htw_cancel(self.scheduler.raw(), self.handle) };
         Outcome::check(result).unwrap_or(Outcome::Gone) // an error: in a child after fork
+    }
+
+    /// Cancels the timer, and tells how much of its delay was left if it was cancelled: 0 if it was
+    /// due, [`Duration::MAX`] if it never was to run, of a paused timer the rest that it kept.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use htw::{Clock, Outcome, SchedulerOptions};
+    ///
+    /// let scheduler = SchedulerOptions::new().clock(Clock::Manual).create()?;
+    /// let timer = scheduler.schedule(Duration::from_secs(5), |_| ())?;
+    /// scheduler.advance(Duration::from_secs(2))?;
+    /// assert_eq!(timer.cancel_remaining(), (Outcome::Cancelled, Some(Duration::from_secs(3))));
+    /// assert_eq!(timer.cancel_remaining(), (Outcome::Gone, None));
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn cancel_remaining(&self) -> (Outcome, Option<Duration>) {
+        let mut left_ns = 0;
+        let result =
+            unsafe { htw_cancel_remaining(self.scheduler.raw(), self.handle, &mut left_ns) };
+        match Outcome::check(result).unwrap_or(Outcome::Gone) {
+            Outcome::Cancelled if left_ns == HTW_NEVER_NS => {
+                (Outcome::Cancelled, Some(Duration::MAX))
+            }
+            Outcome::Cancelled => (Outcome::Cancelled, Some(to_duration(left_ns))),
+            other => (other, None),
+        }
     }
 
     /// Cancels the timer, and waits until its closure is not running and was dropped.
@@ -85,9 +134,13 @@ impl Timer {
         Outcome::check(unsafe { htw_reschedule(self.scheduler.raw(), self.handle, to_ns(delay)) })
     }
 
-    /// Gives the timer a new deadline; see [`Timer::reschedule`].
+    /// Gives the timer a new deadline, of its clock; see [`Timer::reschedule`].
     pub fn reschedule_at(&self, deadline: impl Into<Deadline>) -> Result<Outcome, Error> {
-        let deadline_ns = self.scheduler.deadline_ns(deadline.into())?;
+        let clock = match self.clock() {
+            Some(clock) => clock,
+            None => return Ok(Outcome::Gone),
+        };
+        let deadline_ns = self.scheduler.deadline_ns(deadline.into(), Some(clock))?;
         Outcome::check(unsafe { htw_reschedule_at(self.scheduler.raw(), self.handle, deadline_ns) })
     }
 
@@ -101,7 +154,13 @@ impl Timer {
         unsafe { htw_is_pending(self.scheduler.raw(), self.handle) }
     }
 
-    /// The deadline since the epoch of the scheduler's clock; `None`: the timer has ended.
+    /// The clock of the timer; `None`: the timer has ended.
+    pub fn clock(&self) -> Option<Clock> {
+        let clock = unsafe { htw_clock_of(self.scheduler.raw(), self.handle) };
+        (clock > 0).then(|| Clock::from_raw(clock as htw_clock))
+    }
+
+    /// The deadline since the epoch of the timer's clock; `None`: the timer has ended.
     pub fn deadline(&self) -> Option<Duration> {
         let mut deadline_ns = 0;
         let result = unsafe { htw_deadline(self.scheduler.raw(), self.handle, &mut deadline_ns) };
@@ -133,7 +192,9 @@ impl fmt::Debug for Timer {
 #[must_use = "nothing is scheduled before once() or every()"]
 pub struct Builder<'a> {
     scheduler: &'a Arc<Shared>,
-    spec: Result<htw_spec, Error>,
+    spec: htw_spec,
+    deadline: Option<Deadline>, // otherwise the delay is in the spec
+    clock: Option<Clock>,
     slack_ns: i64,
     borrows: PhantomData<&'a [u8]>, // the key and the group
 }
@@ -146,33 +207,41 @@ impl<'a> Builder<'a> {
             htw_spec_init(spec.as_mut_ptr());
             spec.assume_init()
         };
-        Builder { scheduler: scheduler.shared(), spec: Ok(spec), slack_ns: 0, borrows: PhantomData }
+        Builder {
+            scheduler: scheduler.shared(),
+            spec,
+            deadline: None,
+            clock: None,
+            slack_ns: 0,
+            borrows: PhantomData,
+        }
     }
 
-    fn with(mut self, change: impl FnOnce(&mut htw_spec) -> Result<(), Error>) -> Builder<'a> {
-        self.spec = self.spec.and_then(|mut spec| change(&mut spec).map(|()| spec));
+    fn with(mut self, change: impl FnOnce(&mut htw_spec)) -> Builder<'a> {
+        change(&mut self.spec);
         self
     }
 
     /// The delay until the first run; 0 if nothing else is said, and a period for a timer that
     /// repeats.
-    pub fn after(self, delay: Duration) -> Builder<'a> {
-        self.at_ns(Ok(to_ns(delay)), false)
+    pub fn after(mut self, delay: Duration) -> Builder<'a> {
+        self.deadline = None;
+        self.with(|spec| spec.when_ns = to_ns(delay))
     }
 
-    /// The deadline of the first run. A deadline of another clock than the scheduler's is refused
-    /// when the timer is scheduled.
-    pub fn at(self, deadline: impl Into<Deadline>) -> Builder<'a> {
-        let deadline_ns = self.scheduler.deadline_ns(deadline.into());
-        self.at_ns(deadline_ns, true)
+    /// The deadline of the first run. An [`Instant`](std::time::Instant) or a
+    /// [`SystemTime`](std::time::SystemTime) also selects the clock of the timer; it is refused when
+    /// the timer is scheduled if [`clock`](Builder::clock) says another one, or an `Instant` in
+    /// manual time.
+    pub fn at(mut self, deadline: impl Into<Deadline>) -> Builder<'a> {
+        self.deadline = Some(deadline.into());
+        self
     }
 
-    fn at_ns(self, when_ns: Result<i64, Error>, absolute: bool) -> Builder<'a> {
-        self.with(|spec| {
-            spec.when_ns = when_ns?;
-            spec.absolute = absolute;
-            Ok(())
-        })
+    /// The clock of the timer, of its delay and period; without this, that of the scheduler.
+    pub fn clock(mut self, clock: Clock) -> Builder<'a> {
+        self.clock = Some(clock);
+        self
     }
 
     /// How much later the first run may be, so that timers run together.
@@ -187,25 +256,18 @@ impl<'a> Builder<'a> {
         self.with(|spec| {
             spec.key = key.as_ptr() as *const c_void;
             spec.key_size = key.len();
-            Ok(())
         })
     }
 
     /// Keeps the timer that is pending under the key: scheduling fails with [`Error::KeyExists`]
     /// then.
     pub fn keep_existing(self) -> Builder<'a> {
-        self.with(|spec| {
-            spec.keep_existing = true;
-            Ok(())
-        })
+        self.with(|spec| spec.keep_existing = true)
     }
 
     /// The group, which must be of the same scheduler.
     pub fn group(self, group: &'a Group) -> Builder<'a> {
-        self.with(|spec| {
-            spec.group = group.raw();
-            Ok(())
-        })
+        self.with(|spec| spec.group = group.raw())
     }
 
     /// How the timer repeats; [`Repeat::Skip`] if nothing else is said.
@@ -216,9 +278,24 @@ impl<'a> Builder<'a> {
                 Repeat::Burst => HTW_REPEAT_BURST,
                 Repeat::Delay => HTW_REPEAT_DELAY,
                 Repeat::After => HTW_REPEAT_AFTER,
-            };
-            Ok(())
+            }
         })
+    }
+
+    /// What C needs, without a callback.
+    fn spec(&self) -> Result<htw_spec, Error> {
+        let mut spec = self.spec;
+        let mut clock = self.clock;
+        if let Some(deadline) = self.deadline {
+            clock = clock.or_else(|| deadline.clock());
+            spec.when_ns = self.scheduler.deadline_ns(deadline, clock)?;
+            spec.absolute = true;
+        }
+        if let Some(clock) = clock {
+            spec.clock = clock.raw();
+        }
+        spec.latest_ns = spec.when_ns.saturating_add(self.slack_ns);
+        Ok(spec)
     }
 
     /// Schedules a closure that runs once. If that fails the closure is dropped.
@@ -226,55 +303,44 @@ impl<'a> Builder<'a> {
     where
         F: FnOnce(Expiration) + Send + 'static,
     {
-        let mut spec = self.spec?;
+        let mut spec = self.spec()?;
         spec.callback = Some(Callback::<Option<F>>::run_once);
         spec.release = Some(Callback::<Option<F>>::release);
         spec.arg = Callback::into_arg(Some(function), self.scheduler.on_panic());
         // SAFETY: `callback` and `release` are for this argument.
-        unsafe { schedule(self.scheduler, spec, self.slack_ns) }
+        unsafe { schedule(self.scheduler, &spec) }
     }
 
     /// Schedules a closure that runs again and again, until the timer is cancelled. If a run
     /// panics, it is the last.
-    pub fn every<F>(self, period: Duration, function: F) -> Result<Timer, Error>
+    pub fn every<F>(mut self, period: Duration, function: F) -> Result<Timer, Error>
     where
         F: FnMut(Expiration) + Send + 'static,
     {
-        let mut spec = self.spec?;
-        spec.period_ns = to_ns(period);
-        if spec.period_ns == 0 {
+        let period_ns = to_ns(period);
+        if period_ns == 0 {
             return Err(Error::InvalidArgument); // to C this would mean once
         }
-        if spec.when_ns == 0 && !spec.absolute {
-            spec.when_ns = spec.period_ns;
+        if self.deadline.is_none() && self.spec.when_ns == 0 {
+            self.spec.when_ns = period_ns;
         }
+        let mut spec = self.spec()?;
+        spec.period_ns = period_ns;
         spec.callback = Some(Callback::<F>::run);
         spec.release = Some(Callback::<F>::release);
         spec.arg = Callback::into_arg(function, self.scheduler.on_panic());
         // SAFETY: as in once().
-        unsafe { schedule(self.scheduler, spec, self.slack_ns) }
+        unsafe { schedule(self.scheduler, &spec) }
     }
 }
 
 /// # Safety
 ///
 /// The callback and the release hook take the argument that the spec has.
-unsafe fn schedule(
-    scheduler: &Arc<Shared>,
-    mut spec: htw_spec,
-    slack_ns: i64,
-) -> Result<Timer, Error> {
-    spec.latest_ns = spec.when_ns.saturating_add(slack_ns);
+unsafe fn schedule(scheduler: &Arc<Shared>, spec: &htw_spec) -> Result<Timer, Error> {
     let mut handle = 0;
     // SAFETY: key and group live while the builder does; the library copies the spec.
     let result =
-        unsafe { htw_schedule_spec(scheduler.raw(), &spec, &mut handle, std::ptr::null_mut()) };
-    if let Err(error) = Error::check(result) {
-        if let Some(release) = spec.release {
-            // SAFETY: after a failure the argument is the caller's.
-            unsafe { release(spec.arg) };
-        }
-        return Err(error);
-    }
-    Ok(Timer { scheduler: scheduler.clone(), handle })
+        unsafe { htw_schedule_spec(scheduler.raw(), spec, &mut handle, std::ptr::null_mut()) };
+    unsafe { Timer::scheduled(scheduler, result, handle, spec.arg, spec.release) }
 }

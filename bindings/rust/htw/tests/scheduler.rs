@@ -155,10 +155,8 @@ fn closure_is_dropped_once_in_whichever_way_its_timer_ends() {
         "cancelled by key"
     );
 
-    assert_eq!(
-        scheduler.schedule_at(SystemTime::now(), closure()).err(),
-        Some(Error::InvalidArgument)
-    );
+    let refused = scheduler.schedule_at(Instant::now(), closure());
+    assert_eq!(refused.err(), Some(Error::InvalidArgument)); // in manual time
     assert_eq!(scheduler.timer().every(Duration::ZERO, |_| ()).err(), Some(Error::InvalidArgument));
     assert_eq!(count.load(SeqCst), 0, "another clock");
 
@@ -388,9 +386,126 @@ fn instants_and_wall_times_are_deadlines_and_never_early() {
             timer.unwrap().cancel_wait().map(|outcome| outcome != Outcome::Cancelled),
             Ok(true)
         );
-        let past = scheduler.schedule_at(SystemTime::UNIX_EPOCH, |_| ());
-        assert_eq!(past.err(), (clock == Clock::Monotonic).then_some(Error::InvalidArgument));
     }
+}
+
+#[test]
+fn timers_of_several_clocks_are_in_one_scheduler() {
+    let scheduler = Scheduler::new().unwrap();
+    let (to, from) = channel();
+    let start = (Instant::now(), SystemTime::now());
+    let send = |to: &Sender<_>| {
+        let to = to.clone();
+        move |expiration: htw::Expiration| to.send(expiration.clock).unwrap()
+    };
+    let short = Duration::from_millis(5);
+    let timers = [
+        scheduler.schedule_at(start.0 + short, send(&to)).unwrap(),
+        scheduler.schedule_at(start.1 + short, send(&to)).unwrap(),
+        scheduler.timer().after(short).clock(Clock::Boottime).once(send(&to)).unwrap(),
+        scheduler.timer().after(short).clock(Clock::Realtime).once(send(&to)).unwrap(),
+    ];
+    let mut ran: Vec<_> = timers.iter().map(|_| from.recv().unwrap()).collect();
+    ran.sort_by_key(|clock| *clock as u32);
+    assert_eq!(ran, [Clock::Monotonic, Clock::Boottime, Clock::Realtime, Clock::Realtime]);
+    for timer in timers {
+        timer.cancel_wait().unwrap();
+        assert_eq!(timer.clock(), None);
+    }
+    assert!(start.0.elapsed() >= short && start.1.elapsed().unwrap() >= short);
+    let period = scheduler.timer().clock(Clock::Realtime).every(LONG, send(&to)).unwrap();
+    assert_eq!(period.clock(), Some(Clock::Realtime));
+    assert!(period.deadline().unwrap() >= to_1970(start.1 + LONG));
+
+    // A time of another clock than the timer's.
+    let refused = |result: Result<Timer, Error>| result.err() == Some(Error::InvalidArgument);
+    let timer = || scheduler.timer();
+    assert!(refused(timer().at(SystemTime::now()).clock(Clock::Monotonic).once(|_| ())));
+    assert!(refused(timer().at(Instant::now()).clock(Clock::Boottime).once(|_| ())));
+    assert!(refused(timer().after(SECOND).clock(Clock::Manual).once(|_| ())));
+    assert_eq!(period.reschedule_at(start.0 + LONG), Err(Error::InvalidArgument));
+    assert_eq!(period.reschedule_at(start.1 + 2 * LONG), Ok(Outcome::Moved));
+    assert_eq!(period.deadline(), Some(to_1970(start.1 + 2 * LONG)));
+    // What is said last holds.
+    let delay = timer().at(Instant::now()).after(LONG).once(|_| ()).unwrap();
+    assert!(delay.is_pending());
+}
+
+fn to_1970(time: SystemTime) -> Duration {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap()
+}
+
+#[test]
+fn clocks_of_manual_time_are_set_one_by_one() {
+    let scheduler = manual();
+    let (to, from) = channel();
+    let count = Arc::default();
+    let wall = SystemTime::UNIX_EPOCH + 100 * SECOND;
+    scheduler.schedule_at(wall, send(&to, "wall", &count)).unwrap().detach();
+    scheduler.schedule(3 * SECOND, send(&to, "own", &count)).unwrap().detach();
+    scheduler.set_time(Clock::Realtime, 99 * SECOND).unwrap();
+    assert_eq!((from.try_iter().count(), scheduler.now()), (0, Duration::ZERO));
+    assert_eq!(scheduler.now_by(Clock::Realtime), 99 * SECOND);
+    scheduler.advance(SECOND).unwrap();
+    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["wall"]);
+    scheduler.set_time(Clock::Manual, 3 * SECOND).unwrap();
+    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["own"]);
+    assert_eq!(scheduler.now_by(Clock::Realtime), 100 * SECOND);
+    let threaded = Scheduler::new().unwrap();
+    assert_eq!(threaded.set_time(Clock::Realtime, SECOND), Err(Error::Unsupported));
+}
+
+#[test]
+fn cancel_remaining_tells_what_was_left() {
+    let scheduler = manual();
+    let group = scheduler.group().unwrap();
+    let timer = scheduler.schedule(5 * SECOND, |_| ()).unwrap();
+    let never = scheduler.schedule(Duration::MAX, |_| ()).unwrap();
+    let paused = scheduler.timer().after(5 * SECOND).group(&group).once(|_| ()).unwrap();
+    let (to, from) = channel();
+    let slot: Arc<Mutex<Option<Timer>>> = Arc::default();
+    let own = slot.clone();
+    let run = move |_| {
+        to.send(own.lock().unwrap().as_ref().unwrap().cancel_remaining()).unwrap();
+    };
+    *slot.lock().unwrap() = Some(scheduler.schedule(SECOND, run).unwrap());
+    scheduler.advance(2 * SECOND).unwrap();
+    group.pause().unwrap();
+    scheduler.advance(SECOND).unwrap();
+    assert_eq!(timer.cancel_remaining(), (Outcome::Cancelled, Some(2 * SECOND)));
+    assert_eq!(timer.cancel_remaining(), (Outcome::Gone, None));
+    assert_eq!(never.cancel_remaining(), (Outcome::Cancelled, Some(Duration::MAX)));
+    assert_eq!(paused.cancel_remaining(), (Outcome::Cancelled, Some(3 * SECOND)));
+    assert_eq!(from.recv().unwrap(), (Outcome::Running, None));
+    slot.lock().unwrap().take();
+}
+
+#[test]
+fn statistics_count_what_was_done() {
+    let scheduler =
+        SchedulerOptions::new().clock(Clock::Manual).workers(0).max_pending(3).create().unwrap();
+    let timer = scheduler.schedule(SECOND, |_| ()).unwrap();
+    let late = scheduler.schedule(2 * SECOND, |_| ()).unwrap();
+    let pending = scheduler.schedule(LONG, |_| ()).unwrap();
+    assert_eq!(scheduler.schedule(LONG, |_| ()).err(), Some(Error::LimitReached));
+    timer.cancel();
+    scheduler.set_time(Clock::Manual, 5 * SECOND).unwrap();
+    pending.reschedule(2 * LONG).unwrap();
+    let stats = scheduler.stats().unwrap();
+    assert_eq!((stats.scheduled, stats.fired, stats.cancelled, stats.pending), (3, 1, 1, 1));
+    assert_eq!((stats.runs, stats.late, stats.refused, stats.moved), (1, 1, 1, 1));
+    assert_eq!((stats.handed_back, stats.missed, stats.running), (0, 0, 0));
+    assert_eq!((stats.lateness.count, stats.lateness.max), (1, 3 * SECOND));
+    assert_eq!((stats.lateness.sum, stats.callback.count), (3 * SECOND, 1));
+    let spread = stats.lateness;
+    for percentile in [spread.p50, spread.p90, spread.p99, spread.p999] {
+        assert!(percentile >= 3 * SECOND && percentile <= 3 * SECOND + 3 * SECOND / 64);
+    }
+    assert!(stats.memory_bytes > 0);
+    scheduler.stop().unwrap();
+    let stats = scheduler.stats().unwrap();
+    assert_eq!((stats.handed_back, stats.pending), (1, 0));
+    drop(late);
 }
 
 #[test]
