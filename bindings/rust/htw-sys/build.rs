@@ -17,13 +17,14 @@ fn find_installed() {
     let minor = number(env!("CARGO_PKG_VERSION_MINOR"));
     let this = format!("{}.{}", major, minor);
     let next = if major == 0 { format!("0.{}", minor + 1) } else { (major + 1).to_string() };
+    let library = if cfg!(feature = "calendar") { "htw-calendar" } else { "htw" };
     if let Err(error) =
-        pkg_config::Config::new().range_version(this.as_str()..next.as_str()).probe("htw")
+        pkg_config::Config::new().range_version(this.as_str()..next.as_str()).probe(library)
     {
         eprintln!(
-            "The C library htw {} was not found. Install it and set PKG_CONFIG_PATH, or compile \
+            "The C library {} {} was not found. Install it and set PKG_CONFIG_PATH, or compile \
              it into the program with the feature `vendored`.\n{}",
-            this, error
+            library, this, error
         );
         std::process::exit(1);
     }
@@ -60,6 +61,34 @@ mod vendored {
             .collect()
     }
 
+    fn build(root: &Path) -> cc::Build {
+        let mut build = cc::Build::new();
+        build
+            .include(root.join("include"))
+            .include(root) // xxhash.h, in a package
+            .flag("-pthread")
+            .flag("-fexceptions")
+            .flag("-fvisibility=hidden")
+            .define("_GNU_SOURCE", None)
+            .define("HTW_ANNOTATE", "1");
+        build
+    }
+
+    /// One file is in C++: the one that knows cctz.
+    #[cfg(feature = "calendar")]
+    fn compile_calendar(root: &Path) {
+        let folder = root.join("src/calendar");
+        let files = fs::read_dir(&folder).expect("src/calendar").map(|entry| entry.unwrap().path());
+        let sources: Vec<_> = files.filter(|f| f.extension() == Some("c".as_ref())).collect();
+        build(root).files(sources).flag("-std=c11").compile("htw_calendar");
+        let zone = folder.join("zone.cc");
+        if let Err(error) = build(root).cpp(true).file(zone).try_compile("htw_zone") {
+            eprintln!("The feature `calendar` needs cctz (Debian: libcctz-dev).\n{}", error);
+            std::process::exit(1);
+        }
+        println!("cargo:rustc-link-lib=cctz");
+    }
+
     pub fn compile() {
         if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
             eprintln!("The feature `vendored` needs Linux. Install the library there, with Meson.");
@@ -69,21 +98,13 @@ mod vendored {
         for part in ["meson.build", "include", "src"] {
             println!("cargo:rerun-if-changed={}", root.join(part).display());
         }
+        #[cfg(feature = "calendar")]
+        compile_calendar(&root);
         // An archive for each folder, because files of two folders may have the same name.
         let sources = sources(&root);
         for folder in ["purgatory", "scheduler", "wheel", "base"] {
             let own = sources.iter().filter(|file| file.parent().unwrap().ends_with(folder));
-            cc::Build::new()
-                .files(own)
-                .include(root.join("include"))
-                .include(&root) // xxhash.h, in a package
-                .flag("-std=c11")
-                .flag("-pthread")
-                .flag("-fexceptions")
-                .flag("-fvisibility=hidden")
-                .define("_GNU_SOURCE", None)
-                .define("HTW_ANNOTATE", "1")
-                .compile(&format!("htw_{}", folder));
+            build(&root).files(own).flag("-std=c11").compile(&format!("htw_{}", folder));
         }
         println!("cargo:rustc-link-lib=pthread");
         println!("cargo:include={}", root.join("include").display());

@@ -2,6 +2,8 @@
 /* generate.h - what generate.sh reads: the headers, and the macros that bindgen does not see. */
 #include <htw/htw.h>
 
+#include <htw/calendar.h>
+
 #define CONSTANT(type, name) static const type rust_##name = name
 CONSTANT(int64_t, HTW_NEVER_NS);
 CONSTANT(int64_t, HTW_MICROSECOND);

@@ -102,11 +102,22 @@ fn library_is_of_the_version_of_the_crate() {
     assert!(version.starts_with(&ours), "{} is not {}x", version, ours);
 }
 
-/// In a package there is no list to compare with.
 #[test]
-fn functions_are_those_that_the_library_exports() {
+#[cfg(feature = "calendar")]
+fn calendar_struct_has_the_size_of_the_library() {
+    assert_same_size!(htw_calendar_spec_init(htw_calendar_spec));
+    let mut calendar = MaybeUninit::<htw_calendar>::uninit();
+    unsafe {
+        assert_eq!(htw_calendar_daily(calendar.as_mut_ptr(), 3, 0, 0), 0);
+        assert_eq!(htw_calendar_next(calendar.as_ptr(), ptr::null(), 0), 3 * HTW_HOUR);
+        assert_eq!(htw_calendar_next(calendar.as_ptr(), ptr::null(), HTW_NEVER_NS), HTW_NEVER_NS);
+    }
+}
+
+/// In a package there is no list to compare with.
+fn assert_declares_what_is_exported(map: &str, bindings: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let map = match fs::read_to_string(root.join("src/libhtw.map")) {
+    let map = match fs::read_to_string(root.join("src").join(map)) {
         Ok(map) => map,
         Err(_) => return,
     };
@@ -115,10 +126,18 @@ fn functions_are_those_that_the_library_exports() {
         .filter_map(|line| line.trim().strip_suffix(';'))
         .filter(|name| name.starts_with("htw_"))
         .collect();
-    let declared: BTreeSet<&str> = include_str!("../src/bindings.rs")
+    let declared: BTreeSet<&str> = bindings
         .lines()
         .filter_map(|line| line.trim().strip_prefix("pub fn ")?.split('(').next())
         .collect();
-    assert!(exported.len() > 90);
+    assert!(exported.len() >= least);
     assert_eq!(declared, exported);
+}
+
+#[test]
+fn functions_are_those_that_the_libraries_export() {
+    let bindings = include_str!("../src/bindings.rs");
+    assert_declares_what_is_exported("libhtw.map", bindings, 90);
+    let calendar = include_str!("../src/calendar.rs");
+    assert_declares_what_is_exported("libhtw-calendar.map", calendar, 13);
 }

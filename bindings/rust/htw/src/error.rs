@@ -50,6 +50,8 @@ errors! {
     Busy = EBUSY,
     /// This scheduler cannot do that.
     Unsupported = ENOTSUP,
+    /// There is no such time zone.
+    NotFound = ENOENT,
     /// The scheduler belongs to the parent of this process, which has forked.
     Forked = EOWNERDEAD,
 }

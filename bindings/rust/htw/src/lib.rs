@@ -3,6 +3,8 @@
 #![deny(missing_docs)]
 #![warn(unsafe_op_in_unsafe_fn)]
 
+#[cfg(feature = "calendar")]
+mod calendar;
 mod callback;
 mod error;
 mod group;
@@ -16,6 +18,8 @@ mod time;
 mod timer;
 mod wheel;
 
+#[cfg(feature = "calendar")]
+pub use calendar::{Calendar, CalendarTimer, CronError, Weekdays, Zone};
 pub use callback::Expiration;
 pub use error::Error;
 pub use group::Group;

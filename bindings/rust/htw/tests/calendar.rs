@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#![cfg(feature = "calendar")]
+use htw::{
+    Calendar, Clock, CronError, Error, Outcome, Scheduler, SchedulerOptions, Weekdays, Zone,
+};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86400);
+
+/// 2024-03-28, a Thursday. On the Sunday after it Berlin's clocks are put forward.
+const START: Duration = Duration::from_secs(1711584000);
+
+fn start() -> SystemTime {
+    UNIX_EPOCH + START
+}
+
+fn manual() -> Scheduler {
+    let scheduler = SchedulerOptions::new().clock(Clock::Manual).workers(0).create().unwrap();
+    scheduler.set_time(Clock::Realtime, START).unwrap();
+    scheduler
+}
+
+fn hourly() -> Calendar {
+    "@hourly".parse().unwrap()
+}
+
+#[test]
+fn types_go_where_threads_need_them() {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Zone>();
+    is_send_and_sync::<Calendar>();
+    is_send_and_sync::<CronError>();
+}
+
+#[test]
+fn instants_are_those_of_the_zone_across_daylight_saving() {
+    let berlin = Zone::new("Europe/Berlin").unwrap();
+    let nightly = Calendar::daily(2, 30, 0).unwrap();
+    assert_eq!(nightly.next(start(), None), Some(start() + HOUR * 5 / 2));
+    assert_eq!(nightly.next(start(), Some(&berlin)), Some(start() + HOUR * 3 / 2));
+    let change = start() + 3 * DAY - HOUR;
+    assert_eq!(nightly.next(change, Some(&berlin)), Some(change + 2 * HOUR)); // 03:00: a gap
+    assert_eq!(nightly.previous(start(), Some(&berlin)), Some(start() - DAY + HOUR * 3 / 2));
+    assert_eq!(nightly.previous(start(), None), Some(start() - DAY + HOUR * 5 / 2));
+    assert_eq!((berlin.offset(start()), berlin.offset(start() + 5 * DAY)), (3600, 7200));
+    assert!(nightly.next(SystemTime::now(), Some(&Zone::local().unwrap())) > Some(start()));
+}
+
+#[test]
+fn instants_before_1970_are_instants() {
+    let daily = Calendar::daily(3, 0, 0).unwrap();
+    let time = UNIX_EPOCH - 10 * DAY;
+    assert_eq!(daily.next(time, None), Some(time + 3 * HOUR));
+    assert_eq!(daily.previous(time, None), Some(time - 21 * HOUR));
+    assert_eq!(daily.next(UNIX_EPOCH + 300 * 366 * DAY, None), None);
+    assert_eq!(daily.previous(UNIX_EPOCH - 300 * 366 * DAY, None), None);
+    let never: Calendar = "0 0 30 2 *".parse().unwrap();
+    assert_eq!((never.next(start(), None), never.previous(start(), None)), (None, None));
+}
+
+#[test]
+fn calendar_is_read_from_its_text() {
+    let texts = [
+        (Calendar::daily(3, 0, 0), "0 3 * * *"),
+        (Calendar::weekly(Weekdays::MONDAY_TO_FRIDAY, 3, 4, 5), "5 4 3 * * 1-5"),
+        (Calendar::weekly(Weekdays::SUNDAY | Weekdays::TUESDAY, 3, 4, 0), "4 3 * * 0,2"),
+        (Calendar::monthly(-1, 3, 0, 0), "0 3 L * *"),
+    ];
+    for (calendar, text) in texts {
+        let calendar = calendar.unwrap();
+        assert_eq!((calendar.to_string(), text.parse()), (text.to_string(), Ok(calendar)));
+    }
+    assert_ne!(hourly(), Calendar::daily(3, 0, 0).unwrap());
+    assert_eq!(format!("{:?}", hourly()), "Calendar(\"0 * * * *\")");
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let at = |text: &str| text.parse::<Calendar>().map_err(|error| error.position).err();
+    assert_eq!((at("0 24 * * *"), at("0 3 * foo *"), at("")), (Some(2), Some(6), Some(0)));
+    assert_eq!(at("0 3 * * *\0"), Some(9));
+    assert_eq!(CronError { position: 7 }.to_string(), "no cron expression: error at position 7");
+    let invalid = Some(Error::InvalidArgument);
+    assert_eq!(Calendar::daily(24, 0, 0).err(), invalid);
+    assert_eq!(Calendar::weekly(Weekdays::EVERY_DAY, 0, 60, 0).err(), invalid);
+    assert_eq!(Calendar::monthly(0, 0, 0, 0).err(), invalid);
+    assert_eq!(Zone::new("Europe/Nowhere").err(), Some(Error::NotFound));
+    assert_eq!(Zone::new("../UTC").err(), invalid);
+    assert_eq!(Zone::new("UTC\0x").err(), invalid);
+}
+
+#[test]
+fn timer_repeats_by_a_calendar_and_outlives_its_zone() {
+    let scheduler = manual();
+    let (to, from) = channel();
+    let zone = Zone::new("Europe/Berlin").unwrap();
+    let daily = Calendar::daily(3, 0, 0).unwrap();
+    let run = move |expiration: htw::Expiration| {
+        assert_eq!(expiration.clock, Clock::Realtime);
+        to.send(expiration.deadline - START).unwrap();
+    };
+    let timer = scheduler.calendar_timer(&daily).zone(&zone).schedule(run).unwrap();
+    drop(zone);
+    assert_eq!(timer.clock(), Some(Clock::Realtime));
+    scheduler.advance(5 * DAY).unwrap();
+    let ran: Vec<_> = from.try_iter().map(|after| after.as_secs() / 3600).collect();
+    assert_eq!(ran, [2, 26, 50, 73, 97]);
+    assert_eq!(timer.cancel(), Outcome::Cancelled);
+    scheduler.advance(2 * DAY).unwrap();
+    assert_eq!(from.try_iter().count(), 0);
+}
+
+#[test]
+fn timer_that_is_late_runs_as_its_options_say() {
+    let scheduler = manual();
+    let (to, from) = channel();
+    let timer = |name: &'static str, catch_up, grace| {
+        let to = to.clone();
+        scheduler
+            .calendar_timer(&hourly())
+            .catch_up(catch_up)
+            .grace(grace)
+            .schedule(move |expiration| to.send((name, expiration.missed)).unwrap())
+            .unwrap()
+    };
+    let _timers = [timer("strike", 0, HOUR / 60), timer("report", 3, HOUR / 60)];
+    let _strict = timer("strict", 0, Duration::ZERO);
+    let runs = || {
+        let mut runs: Vec<_> = from.try_iter().collect();
+        runs.sort_unstable();
+        runs
+    };
+    scheduler.set_time(Clock::Realtime, START + 5 * HOUR + HOUR / 3600).unwrap();
+    assert_eq!(runs(), [("report", 0), ("report", 0), ("report", 2), ("strike", 4)]);
+    scheduler.set_time(Clock::Realtime, START + 6 * HOUR).unwrap();
+    assert_eq!(runs(), [("report", 0), ("strict", 5), ("strike", 0)]);
+}
+
+#[test]
+fn timer_makes_good_what_the_program_has_missed() {
+    let scheduler = manual();
+    let count = Arc::new(AtomicUsize::new(0));
+    let timer = |after| {
+        let count = count.clone();
+        let late = Calendar::daily(22, 0, 0).unwrap();
+        let timer = scheduler.calendar_timer(&late).after(after);
+        timer.schedule(move |_| assert!(count.fetch_add(1, SeqCst) < 2)).unwrap()
+    };
+    let _timers = [timer(start() - 3 * HOUR), timer(start()), timer(UNIX_EPOCH)];
+    scheduler.advance(Duration::ZERO).unwrap();
+    assert_eq!(count.load(SeqCst), 2);
+}
+
+#[test]
+fn jitter_key_selects_when_a_timer_runs() {
+    let scheduler = manual();
+    let daily = Calendar::daily(3, 0, 0).unwrap();
+    let deadline = |key: &[u8]| {
+        let timer = scheduler.calendar_timer(&daily).jitter(HOUR, key).schedule(|_| ()).unwrap();
+        timer.deadline().unwrap()
+    };
+    let first = deadline(b"host 1");
+    assert!(first >= START + 3 * HOUR && first <= START + 4 * HOUR);
+    assert_eq!(deadline(b"host 1"), first);
+    assert_ne!(deadline(b"host 2"), first);
+    let invalid = Some(Error::InvalidArgument);
+    let timer = || scheduler.calendar_timer(&daily);
+    assert_eq!(timer().jitter(2 * DAY, b"x").schedule(|_| ()).err(), invalid);
+    assert_eq!(timer().catch_up(1001).schedule(|_| ()).err(), invalid);
+    let never: Calendar = "0 0 30 2 *".parse().unwrap();
+    assert_eq!(scheduler.calendar_timer(&never).schedule(|_| ()).err(), invalid);
+}
+
+#[test]
+fn closure_is_dropped_once_in_whichever_way_its_timer_ends() {
+    let scheduler = manual();
+    let group = scheduler.group().unwrap();
+    let held = Arc::new(());
+    let timer = |group| {
+        let held = held.clone();
+        let run = move |_| assert!(Arc::strong_count(&held) > 1);
+        scheduler.calendar_timer(&hourly()).group(group).key(b"k").keep_existing().schedule(run)
+    };
+    let count = || Arc::strong_count(&held) - 1;
+
+    let cancelled = timer(&group).unwrap();
+    scheduler.advance(2 * HOUR).unwrap();
+    assert_eq!((timer(&group).err(), count()), (Some(Error::KeyExists), 1));
+    assert_eq!((cancelled.cancel_wait(), count()), (Ok(Outcome::Cancelled), 0));
+    drop(timer(&group).unwrap());
+    assert_eq!(count(), 0);
+    timer(&group).unwrap().detach();
+    assert_eq!((group.cancel_key(b"k"), count()), (Ok(Outcome::Cancelled), 0));
+    timer(&group).unwrap().detach();
+    assert_eq!((group.cancel(), count()), (Ok(1), 0));
+    timer(&group).unwrap().detach();
+    assert_eq!((scheduler.stop(), count()), (Ok(1), 0));
+    assert_eq!((timer(&group).err(), count()), (Some(Error::Stopped), 0));
+}
+
+#[test]
+fn closure_that_panics_ends_its_timer() {
+    let panics = Arc::new(AtomicUsize::new(0));
+    let count = panics.clone();
+    let scheduler = SchedulerOptions::new()
+        .clock(Clock::Manual)
+        .workers(0)
+        .on_panic(move |_| assert_eq!(count.fetch_add(1, SeqCst), 0))
+        .create()
+        .unwrap();
+    let run = |_| std::panic::resume_unwind(Box::new("on purpose"));
+    let timer = scheduler.calendar_timer(&hourly()).schedule(run).unwrap();
+    scheduler.advance(3 * HOUR).unwrap();
+    assert_eq!((panics.load(SeqCst), timer.is_pending()), (1, false));
+}
+
+#[test]
+fn threads_share_zones_and_calendars_and_run_by_the_wall_clock() {
+    let scheduler = Scheduler::new().unwrap();
+    let zone = Zone::new("America/New_York").unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let timer = scheduler.calendar_timer(&hourly()).zone(&zone).schedule(|_| ());
+                    assert!(hourly().next(SystemTime::now(), Some(&zone)).is_some());
+                    assert_eq!(timer.unwrap().cancel(), Outcome::Cancelled);
+                }
+            });
+        }
+    });
+    let (to, from) = channel();
+    let each_second: Calendar = "* * * * * *".parse().unwrap();
+    let run = move |_| to.send(SystemTime::now()).unwrap_or(()); // the test may be over
+    let _timer = scheduler.calendar_timer(&each_second).schedule(run).unwrap();
+    assert!(from.recv().unwrap() >= start());
+}
