@@ -31,9 +31,10 @@
  *
  * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
  * until the disk has answered: those without _later, htw_journal_open() and htw_journal_close(). In
- * a `durable` notice they return -EDEADLK, because the notice runs in the thread that writes. The
- * journal holds no lock while it calls `deliver` or a notice; it may hold one while it calls an
- * allocator.
+ * a `durable` notice they return -EDEADLK, because the notice runs in the thread that writes. If
+ * nothing else is to be written they use SQLite in the calling thread: that takes up to 32 KiB of its
+ * stack, and a signal of the thread is handled afterwards. The journal holds no lock while it calls
+ * `deliver` or a notice; it may hold one while it calls an allocator.
  *
  * The file is a database of SQLite in WAL mode: beside PATH there are PATH-wal and PATH-shm while it
  * is in use, and PATH-lock, which stays. Other programs may read it, and SQLite's own backup works,

@@ -198,7 +198,7 @@ static void wake_callers(struct htw_journal *journal) {
 static struct rest finish_all(struct htw_journal *journal, struct htw__change *batch, int error) {
     struct rest rest = { NULL, NULL };
     struct htw__change **last_notice = &rest.notices, **last_sync = &rest.syncs, *next;
-    bool is_awaited = false;
+    uint64_t callers = 0;
     for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
         finish(journal, change, error);
@@ -210,13 +210,14 @@ static struct rest finish_all(struct htw_journal *journal, struct htw__change *b
             last_sync = &change->next;
         } else {
             change->is_finished = true; /* its caller may return as soon as the lock is free */
-            is_awaited = true;
+            callers++;
         }
     }
     *last_notice = NULL;
     *last_sync = NULL;
-    if (is_awaited)
+    if (callers > 0)
         wake_callers(journal);
+    journal->last_callers = callers;
     return rest;
 }
 
@@ -233,7 +234,18 @@ static bool give_notice(struct htw_journal *journal, struct htw__change *change)
     return !htw__journal_is_child(journal);
 }
 
+/*
+ * With several callers the writer is better: while it commits, the others come together for the next
+ * batch. A caller that commits by itself as soon as it can commits alone.
+ */
+bool htw__commit_is_idle(const struct htw_journal *journal) {
+    return journal->first == NULL && journal->last_callers <= 1 && !journal->is_in_use &&
+           !journal->writer_waits && !htw__log_is_long(&journal->database.log) &&
+           !htw__reader_has_work(journal);
+}
+
 bool htw__commit_queue(struct htw_journal *journal) {
+    journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_sequence = journal->next_sequence;
     bool has_failed = journal->has_failed, commits = false;
@@ -275,5 +287,8 @@ bool htw__commit_queue(struct htw_journal *journal) {
         }
         wake_callers(journal);
     }
+    journal->is_in_use = false;
+    if (journal->writer_waits || htw__log_is_long(&journal->database.log))
+        pthread_cond_signal(&journal->work);
     return true;
 }

@@ -17,8 +17,6 @@
    are not given again. */
 #define SEQUENCE_RESERVE (UINT64_C(1) << 17)
 
-int htw__database_checkpoint_pages = 4096; /* 16 MiB */
-
 #define BUSY_TIMEOUT_MS 2000
 
 /* Columns that are null or constant cost a byte each. */
@@ -215,56 +213,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
     return error;
 }
 
-/* ---- a log that a process has left */
-
-static int copy_log_onto_itself(sqlite3_file *log, unsigned char *buffer, int capacity) {
-    sqlite3_int64 size;
-    int result = log->pMethods->xFileSize(log, &size);
-    for (sqlite3_int64 at = 0; at < size && result == SQLITE_OK; at += capacity) {
-        int part = size - at < capacity ? (int)(size - at) : capacity;
-        result = log->pMethods->xRead(log, buffer, part, at);
-        if (result == SQLITE_OK)
-            result = log->pMethods->xWrite(log, buffer, part, at);
-    }
-    return result == SQLITE_OK ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) : result;
-}
-
-/*
- * Writes the log again, in place, and syncs it. If an fsync of an earlier process has failed, the
- * kernel may hold pages of the log as clean that are not on the disk, and a sync alone would not
- * write them: what SQLite reads from the log now could be lost at a power cut while it is copied to
- * the file. SQLite's lock is held, so that no other program writes.
- */
-static int rewrite_log(struct htw__database *self) {
-    enum { CAPACITY = 64 * 1024 };
-    sqlite3_file *log = NULL;
-    int error = execute(self, "BEGIN IMMEDIATE");
-    if (error != 0)
-        return error;
-    int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    if (result == SQLITE_OK && log != NULL && log->pMethods != NULL) {
-        unsigned char *buffer = sqlite3_malloc(CAPACITY);
-        result = buffer == NULL ? SQLITE_NOMEM : copy_log_onto_itself(log, buffer, CAPACITY);
-        sqlite3_free(buffer);
-    }
-    if (result != SQLITE_OK)
-        error = htw__journal_fail(htw__journal_errno(self->connection, result),
-                                  "%s-wal: the log cannot be written: %s", self->name,
-                                  sqlite3_errstr(result));
-    int ended = execute(self, "ROLLBACK");
-    return error == 0 ? ended : error;
-}
-
-/* Copies the log into the file before anything is added. (If another program reads, it is copied,
-   but stays.) */
-static int settle_log(struct htw__database *self) {
-    int error = rewrite_log(self);
-    if (error != 0)
-        return error;
-    int result =
-        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : fail(self, result);
-}
+/* ---- the counters */
 
 static int read_meta(struct htw__database *self) {
     struct sqlite3_stmt *statement;
@@ -287,6 +236,15 @@ static int read_meta(struct htw__database *self) {
     return result == SQLITE_ROW ? 0 : fail(self, again);
 }
 
+static int settle_log(struct htw__database *self) {
+    int result = htw__log_settle(self->connection);
+    return result == SQLITE_OK
+               ? 0
+               : htw__journal_fail(htw__journal_errno(self->connection, result),
+                                   "%s-wal: the log cannot be copied into the file: %s", self->name,
+                                   sqlite3_errstr(result));
+}
+
 static int prepare(struct htw__database *self) {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -297,21 +255,11 @@ static int prepare(struct htw__database *self) {
     return 0;
 }
 
-static int note_pages(void *context, struct sqlite3 *connection, const char *name, int pages) {
-    (void)connection, (void)name;
-    struct htw__database *self = context;
-    if (pages < self->wal_pages) /* it begins at its start again */
-        self->checkpoint_at = htw__database_checkpoint_pages;
-    self->wal_pages = pages;
-    return SQLITE_OK;
-}
-
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
                        enum htw_synchronous synchronous) {
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
     self->synchronous = synchronous;
-    self->checkpoint_at = htw__database_checkpoint_pages;
     int result = sqlite3_open_v2(
         path->name, &self->connection,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
@@ -333,7 +281,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         htw__database_close(self, false);
         return error;
     }
-    sqlite3_wal_hook(self->connection, note_pages, self);
+    htw__log_init(&self->log, self->connection);
     error = reserve_sequence(self);
     if (error != 0) {
         htw__database_close(self, false);
@@ -375,6 +323,8 @@ int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     uint64_t keyed = self->keyed + (uint64_t)self->keyed_added;
     next_sequence = (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
     int error = set_meta(self, jobs, keyed, next_sequence);
+    if (error == 0 && self->synchronous == HTW_SYNCHRONOUS_FULL)
+        htw__log_extend(&self->log);
     if (error == 0)
         error = run(self, COMMIT);
     if (error == 0) {
@@ -575,12 +525,7 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
 }
 
 int htw__database_checkpoint(struct htw__database *self) {
-    if (self->wal_pages < self->checkpoint_at)
-        return false;
-    /* If a reader keeps the log from beginning again, it grows meanwhile. */
-    self->checkpoint_at = self->wal_pages + htw__database_checkpoint_pages;
-    int result =
-        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int result = htw__log_checkpoint(&self->log);
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
     return result == SQLITE_OK ? true : fail(self, result);

@@ -13,6 +13,7 @@
 #ifndef HTW_SRC_JOURNAL_DATABASE_H
 #define HTW_SRC_JOURNAL_DATABASE_H
 
+#include "log.h"
 #include "path.h"
 
 #include <htw/journal.h>
@@ -41,9 +42,6 @@ static inline int64_t htw__bucket_start(uint64_t bucket) {
     return (int64_t)bucket * HTW_MINUTE;
 }
 
-/* The log is copied into the file when it has so many pages. Only tests change it. */
-extern int htw__database_checkpoint_pages;
-
 struct htw__database {
     struct sqlite3 *connection; /* NULL: not open */
     struct sqlite3_stmt *statements[16];
@@ -58,10 +56,9 @@ struct htw__database {
     /* Of the transaction that is open. */
     int64_t jobs_added, keyed_added;
     int64_t saved_jobs_added, saved_keyed_added; /* at the savepoint */
-    int wal_pages;                               /* in the log after the last commit */
-    int checkpoint_at;                           /* the log is copied when it has so many */
-    bool is_open;                                /* and all statements are prepared */
-    bool is_distrusted;                          /* an fsync has failed, or the file is damaged */
+    struct htw__log log;
+    bool is_open;       /* and all statements are prepared */
+    bool is_distrusted; /* an fsync has failed, or the file is damaged */
 };
 
 /* Opens the database, creates its tables if the file is empty, and copies a log that a crash left
@@ -132,7 +129,7 @@ void htw__database_fetch_end(struct htw__database *self);
 /* The mark, in `buffer` of HTW_JOURNAL_MARK_MAX bytes. Its size, or a negative errno. */
 int64_t htw__database_get_mark(struct htw__database *self, void *buffer);
 
-/* Copies the log into the file, if that is due. Returns whether it has, or a negative errno. */
+/* Copies the log into the file. Returns whether it was possible now, or a negative errno. */
 int htw__database_checkpoint(struct htw__database *self);
 
 #endif /* HTW_SRC_JOURNAL_DATABASE_H */

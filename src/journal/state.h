@@ -5,7 +5,8 @@
  * PARTS. Callers make CHANGES (change.h) and append them to the queue (submit.c). The WRITER, a
  * thread, takes all that wait, makes them in one transaction (commit.c), and tells the callers. The
  * same thread READS the jobs of the near future from the file into memory (reader.c), and copies the
- * log into the file. Timers of the user's scheduler, the SLOTS (slot.c), hand out what is due.
+ * log into the file. Timers of the user's scheduler, the SLOTS (slot.c), hand out what is due. A
+ * caller that waits, and is alone, commits by itself: it saves two changes of threads.
  *
  * THE CURSOR is a place in the order of delivery (deadline, then id). Each durable job up to the
  * cursor is in memory, or was delivered. Those behind it are in the file alone. A job that is put
@@ -22,7 +23,8 @@
  * If that is impossible, or if an fsync failed, the journal STOPS: each call returns -EIO, nothing is
  * delivered. The file has the truth, for the next open.
  *
- * LOCK. One, `mutex`. The writer does not hold it while it uses the database, which only it uses.
+ * LOCK. One, `mutex`. It is not held while the database is used. One thread uses that at a time, the
+ * one that has set `is_in_use`: the writer, or a caller that commits by itself.
  * With it held, slots are rescheduled, so it comes before the locks of the scheduler.
  */
 #ifndef HTW_SRC_JOURNAL_STATE_H
@@ -79,7 +81,7 @@ struct htw_journal {
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
 
     struct htw__journal_path path;
-    struct htw__database database;  /* the writer's */
+    struct htw__database database;  /* of the thread that has set is_in_use */
     struct htw__row scan_rows[256]; /* the writer's */
     pthread_t writer;
     bool has_writer;
@@ -94,8 +96,11 @@ struct htw_journal {
     uint64_t waiting_changes;          /* in the queue */
     uint64_t queued_jobs;              /* jobs that these put */
     size_t queued_bytes;
-    bool is_urgent; /* a caller waits for the queue */
-    uint64_t batch; /* the number of the batch that will take the queue */
+    bool is_urgent;        /* a caller waits for the queue */
+    bool is_in_use;        /* the database */
+    bool writer_waits;     /* for the database */
+    uint64_t last_callers; /* that waited for the last batch */
+    uint64_t batch;        /* the number of the batch that will take the queue */
     uint64_t next_sequence;
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */
@@ -121,7 +126,7 @@ struct htw_journal {
     /* Counters. */
     uint64_t found, put, done, cancelled, replaced, delivered_count, refused, failed, commits,
         checkpoints, jobs_in_file;
-    struct htw__histogram commit_ns, durable_ns; /* the writer records */
+    struct htw__histogram commit_ns, durable_ns; /* recorded while is_in_use */
     struct htw__histogram lateness_ns;           /* recorded under the lock */
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* submit.c - the public calls that change something: they append to the queue of the writer. */
 #include "change.h"
+#include "commit.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 /* So many changes are written without waiting for more. */
@@ -51,8 +53,8 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
     }
 }
 
-/* Under the lock. */
-static void append(struct htw_journal *journal, struct htw__change *change) {
+/* Under the lock. Whether the writer must be told. */
+static bool append(struct htw_journal *journal, struct htw__change *change) {
     bool was_empty = journal->first == NULL;
     change->next = NULL;
     *journal->last = change;
@@ -64,8 +66,17 @@ static void append(struct htw_journal *journal, struct htw__change *change) {
     bool was_urgent = journal->is_urgent;
     journal->is_urgent = journal->is_urgent || change->is_waited_for || //
                          journal->waiting_changes >= ENOUGH;
-    if (was_empty || journal->is_urgent != was_urgent)
-        pthread_cond_signal(&journal->work);
+    return was_empty || journal->is_urgent != was_urgent;
+}
+
+/* The queue has the change of this thread only, so there is no notice. A signal handler must neither
+   interrupt the sync nor leave the commit half done. */
+static void commit_alone(struct htw_journal *journal) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)htw__commit_queue(journal);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Under the lock. `ret_id` receives the id of the first job, before that can be delivered. */
@@ -76,7 +87,11 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
         give_ids(journal, change, wanted);
         if (ret_id != NULL)
             *ret_id = wanted->jobs[0].id;
-        append(journal, change);
+        bool is_alone = change->is_waited_for && htw__commit_is_idle(journal);
+        if (append(journal, change) && !is_alone)
+            pthread_cond_signal(&journal->work);
+        if (is_alone)
+            commit_alone(journal);
     }
     return error;
 }
@@ -143,8 +158,8 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
     int cancel_state; /* the writer uses the change on this stack */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, &change, wanted, ret_id);
     uint64_t batch = journal->batch;
+    error = submit(journal, &change, wanted, ret_id);
     while (error == 0 && !change.is_finished)
         htw__mutex_wait(&journal->mutex, &journal->committed[batch % 2]);
     if (error == 0)

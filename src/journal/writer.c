@@ -23,12 +23,12 @@ static int64_t queue_due_ns(const struct htw_journal *journal) {
     return journal->first->queued_ns + journal->gather_ns;
 }
 
-static void checkpoint(struct htw_journal *journal) {
-    if (journal->has_failed)
-        return;
+static void copy_log(struct htw_journal *journal) {
+    journal->is_in_use = true;
     htw__mutex_unlock(&journal->mutex);
     int result = htw__database_checkpoint(&journal->database);
     htw__mutex_lock(&journal->mutex);
+    journal->is_in_use = false;
     if (result > 0)
         journal->checkpoints++;
     /* Without space or memory the log grows, and the next checkpoint tries again. */
@@ -59,14 +59,23 @@ static void *write_and_read(void *arg) {
         int64_t now = htw__clock_monotonic_ns();
         int64_t due_ns = queue_due_ns(journal);
         bool can_read = htw__reader_has_work(journal);
-        if (due_ns <= now && !(has_written && can_read)) {
+        if (journal->is_in_use) { /* a caller commits by itself, and wakes this thread then */
+            journal->writer_waits = true;
+            htw__mutex_wait(&journal->mutex, &journal->work);
+            journal->writer_waits = false;
+            continue;
+        }
+        if (htw__log_is_long(&journal->database.log) && !journal->has_failed) {
+            copy_log(journal);
+        } else if (due_ns <= now && !(has_written && can_read)) {
             if (!htw__commit_queue(journal))
                 return NULL; /* a child process, in which no other thread is left */
-            checkpoint(journal);
             has_written = true;
         } else if (can_read) {
             has_written = false;
+            journal->is_in_use = true;
             htw__reader_step(journal);
+            journal->is_in_use = false;
             htw__slots_arm(journal);
         } else if (journal->is_stopping) {
             break;

@@ -12,7 +12,7 @@
  *
  * usage: as that of a model (arguments.h); a history is a round
  */
-#include "../../src/journal/database.h"
+#include "../../src/journal/log.h"
 #include "../model/arguments.h"
 #include "../support/random.h"
 #include "faulty_vfs.h"
@@ -374,7 +374,7 @@ int main(int argc, char **argv) {
         return 1;
     snprintf(path, sizeof(path), "%s/journal", folder);
     faulty_vfs_register();
-    htw__database_checkpoint_pages = 30; /* so that the log begins again often */
+    htw__log_checkpoint_pages = 30; /* so that the log begins again often */
     uint64_t faulty = 0;
     for (uint64_t i = 0; i < arguments.histories; i++)
         faulty += run_round(arguments.first + i) > 0;

@@ -48,6 +48,63 @@ JOURNAL_TEST(journal_file_is_for_its_owner_alone) {
     assert_int_equal(access(path, F_OK), -1); /* one file can be copied now */
 }
 
+static off_t size_of_log(const struct journal_fixture *f) {
+    struct stat status;
+    char path[160];
+    beside(f, "-wal", path);
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_size;
+}
+
+/* A sync that must record a new size takes longer: many commits in a row need none. */
+JOURNAL_TEST(journal_extends_its_log_ahead_where_commits_are_synced) {
+    off_t size = 0;
+    int extensions = 0;
+    f->options.synchronous = HTW_SYNCHRONOUS_FULL;
+    journal_open(f);
+    assert_true(size_of_log(f) > 1 << 20);
+    for (int i = 0; i < 600; i++) { /* more than 4 MiB */
+        journal_put(f, HTW_HOUR, "a");
+        extensions += size != size_of_log(f);
+        size = size_of_log(f);
+    }
+    assert_in_range(extensions, 4, 6);
+    assert_true(size < 7 << 20);
+    journal_close(f);
+    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    journal_open(f);
+    assert_true(size_of_log(f) < 1 << 20);
+}
+
+static void copy_file(const struct journal_fixture *f, const char *suffix, const char *to) {
+    char from[160], path[160];
+    beside(f, suffix, from);
+    snprintf(path, sizeof(path), "%s%s", to, suffix);
+    FILE *in = fopen(from, "r"), *out = fopen(path, "w");
+    assert_non_null(in);
+    assert_non_null(out);
+    for (int byte; (byte = fgetc(in)) != EOF;)
+        fputc(byte, out);
+    assert_int_equal(fclose(in), 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* What a crash leaves: a log that ends in zeros. */
+JOURNAL_TEST(journal_finds_all_jobs_in_a_log_with_room_at_its_end) {
+    char copy[160];
+    beside(f, "-copy", copy);
+    f->options.synchronous = HTW_SYNCHRONOUS_FULL;
+    journal_open(f);
+    for (int i = 0; i < 50; i++)
+        journal_put(f, HTW_HOUR, "a");
+    assert_true(size_of_log(f) > 1 << 20);
+    copy_file(f, "", copy);
+    copy_file(f, "-wal", copy);
+    journal_close(f);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, copy, &f->options), 0);
+    assert_int_equal(journal_stats(f).found, 50);
+}
+
 JOURNAL_TEST(journal_is_open_once_by_any_name) {
     struct htw_journal *second;
     char link[160], other[160];

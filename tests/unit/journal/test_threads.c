@@ -125,6 +125,36 @@ JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
     assert_int_equal(f->seen_count, 20);
 }
 
+/* A caller that is alone commits by itself, one change after the other. */
+static void *put_and_wait_without_end(void *arg) {
+    struct flood *flood = arg;
+    while (!flood->stop) {
+        int result = htw_journal_put(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL);
+        if (result != 0 && result != -EAGAIN) /* little memory, in which `done` waits */
+            return (void *)-1;
+    }
+    return NULL;
+}
+
+JOURNAL_TEST(journal_reads_jobs_while_a_thread_commits_without_end) {
+    struct flood flood = { .f = f };
+    pthread_t thread;
+    void *result;
+    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    f->options.max_memory = 4096; /* many steps of reading */
+    journal_open(f);
+    for (int i = 0; i < 500; i++)
+        journal_put(f, HTW_HOUR, "far");
+    assert_int_equal(pthread_create(&thread, NULL, put_and_wait_without_end, &flood), 0);
+    while (journal_stats(f).put < 1000)
+        usleep(1000);
+    journal_advance_to(f, HTW_HOUR);
+    flood.stop = true;
+    pthread_join(thread, &result);
+    assert_null(result);
+    assert_int_equal(f->seen_count, 500);
+}
+
 /* ---- parallel */
 
 static _Atomic unsigned inside, most;

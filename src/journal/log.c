@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - the log of SQLite: what a process has left in it, its size, and copying it to the file. */
+#include "log.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+int htw__log_checkpoint_pages = 4096; /* 16 MiB */
+
+/* A page in the log, with its header. */
+#define FRAME_BYTES (4096 + 24)
+
+/* The log becomes longer by so much, when less than so much of it is unused. */
+#define EXTENSION_BYTES (1 << 20)
+#define RESERVE_BYTES (16 * FRAME_BYTES)
+
+/* NULL: there is none. */
+static sqlite3_file *file_of(struct sqlite3 *connection) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    return result == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
+}
+
+/* ---- a log that a process has left */
+
+static int copy_onto_itself(sqlite3_file *file, unsigned char *buffer, int capacity) {
+    sqlite3_int64 size;
+    int result = file->pMethods->xFileSize(file, &size);
+    for (sqlite3_int64 at = 0; at < size && result == SQLITE_OK; at += capacity) {
+        int part = size - at < capacity ? (int)(size - at) : capacity;
+        result = file->pMethods->xRead(file, buffer, part, at);
+        if (result == SQLITE_OK)
+            result = file->pMethods->xWrite(file, buffer, part, at);
+    }
+    return result == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : result;
+}
+
+/*
+ * Writes the log again, in place, and syncs it. If an fsync of an earlier process has failed, the
+ * kernel may hold pages of the log as clean that are not on the disk, and a sync alone would not
+ * write them: what SQLite reads from the log now could be lost at a power cut while it is copied to
+ * the file. SQLite's lock is held, so that no other program writes.
+ */
+static int rewrite(struct sqlite3 *connection) {
+    enum { CAPACITY = 64 * 1024 };
+    int result = sqlite3_exec(connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        return result;
+    sqlite3_file *file = file_of(connection);
+    if (file != NULL) {
+        unsigned char *buffer = sqlite3_malloc(CAPACITY);
+        result = buffer == NULL ? SQLITE_NOMEM : copy_onto_itself(file, buffer, CAPACITY);
+        sqlite3_free(buffer);
+    }
+    int ended = sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
+    return result == SQLITE_OK ? ended : result;
+}
+
+int htw__log_settle(struct sqlite3 *connection) {
+    int result = rewrite(connection);
+    if (result != SQLITE_OK)
+        return result;
+    result = sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return (result & 0xff) == SQLITE_BUSY ? SQLITE_OK : result;
+}
+
+/* ---- its size */
+
+static int note_pages(void *context, struct sqlite3 *connection, const char *name, int pages) {
+    (void)connection, (void)name;
+    struct htw__log *log = context;
+    if (pages < log->pages) /* it begins at its start again */
+        log->checkpoint_at = htw__log_checkpoint_pages;
+    log->pages = pages;
+    return SQLITE_OK;
+}
+
+void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
+    *log =
+        (struct htw__log) { .connection = connection, .checkpoint_at = htw__log_checkpoint_pages };
+    sqlite3_wal_hook(connection, note_pages, log);
+}
+
+/* A failure is that of the commit, if it matters: SQLite makes the log longer itself then. */
+void htw__log_extend(struct htw__log *log) {
+    static const unsigned char zeros[64 * 1024];
+    int64_t needed = (int64_t)log->pages * FRAME_BYTES + RESERVE_BYTES;
+    if (needed <= log->bytes)
+        return;
+    sqlite3_file *file = file_of(log->connection);
+    sqlite3_int64 size;
+    if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return;
+    if (needed > size) {
+        sqlite3_int64 wanted = needed + EXTENSION_BYTES;
+        while (size < wanted &&
+               file->pMethods->xWrite(file, zeros, sizeof(zeros), size) == SQLITE_OK)
+            size += (sqlite3_int64)sizeof(zeros);
+    }
+    log->bytes = size;
+}
+
+/* ---- copying it */
+
+bool htw__log_is_long(const struct htw__log *log) {
+    return log->pages >= log->checkpoint_at;
+}
+
+int htw__log_checkpoint(struct htw__log *log) {
+    /* If a reader keeps the log from beginning again, it grows meanwhile. */
+    log->checkpoint_at = log->pages + htw__log_checkpoint_pages;
+    return sqlite3_wal_checkpoint_v2(log->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
