@@ -225,7 +225,8 @@ struct htw_calendar_spec {
     htw_callback *callback;
     void *arg; /**< see htw_schedule_calendar() */
     /** Instants after this one count: the last one for which the program knows that it ran, so that
-        those that passed while it did not run are treated as missed; 0: now. */
+        those that passed while it did not run are treated as missed; 0: now. One that is more than 3
+        hours in the future means that the clock was wrong when it was noted, and counts as now. */
     int64_t after_ns;
     /**
      * Each run is later than its instant by the same part of this time, from 0 to

@@ -15,6 +15,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* As in Vixie cron: when the clock was set back by less, what has run does not run again. */
+#define SET_BACK_NS (3 * HTW_HOUR)
+
 /* What malloc() has for any type. */
 enum { JOB_ALIGNMENT = 16 };
 
@@ -145,7 +148,7 @@ static bool spec_is_valid(const struct htw_calendar_spec *spec) {
     return spec != NULL && spec->struct_size == sizeof(*spec) && spec->callback != NULL &&
            spec->jitter_ns >= 0 && spec->jitter_ns <= HTW_CALENDAR_JITTER_NS_MAX &&
            (spec->jitter_ns == 0 || spec->jitter_key != NULL) && spec->grace_ns >= 0 &&
-           spec->catch_up <= HTW_CALENDAR_CATCH_UP_MAX &&
+           spec->after_ns != HTW_NEVER_NS && spec->catch_up <= HTW_CALENDAR_CATCH_UP_MAX &&
            (spec->allocator == NULL ||
             (spec->allocator->allocate != NULL && spec->allocator->release != NULL));
 }
@@ -181,6 +184,14 @@ static struct job *create_job(const struct htw_calendar_spec *spec) {
     return job;
 }
 
+/* After which instant a timer begins. */
+static int64_t first_after(const struct htw_scheduler *scheduler, const struct job *job,
+                           int64_t after_ns) {
+    int64_t now_ns = htw_scheduler_now_by(scheduler, HTW_CLOCK_REALTIME);
+    bool was_set_back = now_ns < HTW_NEVER_NS - SET_BACK_NS && after_ns > now_ns + SET_BACK_NS;
+    return after_ns == 0 || was_set_back ? now_ns - job->delay_ns : after_ns;
+}
+
 int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_calendar_spec *spec,
                           htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     if (scheduler == NULL || !spec_is_valid(spec))
@@ -188,10 +199,7 @@ int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_cale
     struct job *job = create_job(spec);
     if (job == NULL)
         return -ENOMEM;
-    int64_t after_ns = spec->after_ns;
-    if (after_ns == 0)
-        after_ns = htw_scheduler_now_by(scheduler, HTW_CLOCK_REALTIME) - job->delay_ns;
-    job->next_ns = instant_after(job, after_ns);
+    job->next_ns = instant_after(job, first_after(scheduler, job, spec->after_ns));
     int error = -EINVAL;
     if (job->next_ns != HTW_NEVER_NS) {
         struct htw_spec timer = HTW_SPEC_INIT;

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SET_BACK_NS (3 * HTW_HOUR)
+
 void htw__cron_job_free_if_unused(struct htw__cron_job *job) {
     if (job->is_removed && job->running == 0)
         htw__cron_job_free(job);
@@ -38,6 +40,25 @@ static int schedule(struct htw__cron *cron, struct htw__cron_job *job) {
     spec.catch_up = cron->catch_up;
     spec.after_ns = cron->after_ns;
     return htw_schedule_calendar(cron->scheduler, &spec, &job->timer, NULL);
+}
+
+void htw__cron_note_clock(struct htw__cron *cron, int64_t ahead_ns) {
+    if (ahead_ns >= cron->ahead_ns) { /* set forward, or as it was */
+        cron->ahead_ns = ahead_ns;
+        return;
+    }
+    if (cron->ahead_ns - ahead_ns <= SET_BACK_NS)
+        return;
+    cron->ahead_ns = ahead_ns;
+    htw__cron_complain(cron->path, 0, "the clock was set back: its new time counts");
+    for (struct htw__cron_job *job = cron->jobs; job != NULL; job = job->next) {
+        htw_handle old = job->timer;
+        int error = schedule(cron, job);
+        if (error == 0)
+            (void)!htw_cancel(cron->scheduler, old);
+        else
+            htw__cron_complain(cron->path, job->line, "%s", htw_strerror(error));
+    }
 }
 
 static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {

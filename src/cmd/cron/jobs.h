@@ -21,6 +21,7 @@ struct htw__cron {
     bool is_verbose;
     uint32_t catch_up; /* as in struct htw_calendar_spec */
     int64_t after_ns;  /* as in struct htw_calendar_spec, for the first load */
+    int64_t ahead_ns;  /* of the clock of the machine: htw__cron_note_clock() */
     struct htw__cron_job *jobs;
     struct htw__cron_child *children; /* `child_count` of them, in no order */
     size_t child_count, child_capacity;
@@ -29,6 +30,14 @@ struct htw__cron {
 /* Reads the file, for the first time or again: jobs that are in it as before go on, new ones are
    scheduled, and others end. False: complained; then nothing has changed. */
 bool htw__cron_load(struct htw__cron *cron);
+
+/*
+ * To be called with how far the wall clock is ahead of one that nobody sets, when that may have
+ * changed. If the wall clock was set back by more than 3 hours, all at once or bit by bit, its new time
+ * counts: what it comes to once more runs once more. If it was set back by less, nothing does. That
+ * is the rule of Vixie cron.
+ */
+void htw__cron_note_clock(struct htw__cron *cron, int64_t ahead_ns);
 
 /* Starts nothing any more. */
 void htw__cron_stop(struct htw__cron *cron);

@@ -31,7 +31,8 @@ static const char help[] =
     "  # a comment\n"
     "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
     "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
-    "hour is `*`. A run that was missed while the machine was asleep is made up for once.\n"
+    "hour is `*`. A run that was missed while the machine was asleep is made up for once. When\n"
+    "the clock is set back by more than three hours, its new time counts.\n"
     "\n"
     "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment of\n"
     "this program, its outputs, and no input. A job that still runs is not started again. What\n"
@@ -98,15 +99,16 @@ static void print_instant(const struct htw__cron_job *job, int64_t instant_ns) {
            job->command);
 }
 
-static int64_t wall_clock_ns(void) {
+static int64_t clock_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
 }
 
 static int check(const struct options *options) {
     struct htw__cron_job *jobs;
-    int64_t after_ns = options->cron.after_ns == 0 ? wall_clock_ns() : options->cron.after_ns;
+    int64_t after_ns =
+        options->cron.after_ns == 0 ? clock_ns(CLOCK_REALTIME) : options->cron.after_ns;
     if (!htw__cron_table_read(options->cron.path, &jobs))
         return HTW__EXIT_FAILED;
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
@@ -154,6 +156,7 @@ static int loop(struct htw__cron *cron, int signal_fd) {
                             { .fd = signal_fd, .events = POLLIN } };
     unsigned stops = 0;
     while (stops == 0 || cron->child_count > 0) {
+        htw__cron_note_clock(cron, clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
         int error = htw_scheduler_process(cron->scheduler, 0, NULL);
         if (error != 0) {
             htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));

@@ -218,6 +218,7 @@ CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
     f->spec.jitter_ns = HTW_DAY;
     f->spec.jitter_key = "beta/backup"; /* a third of the jitter */
     f->spec.jitter_key_size = 11;
+    set_time(f, INT64_MAX - 2 * HTW_MINUTE);
     f->spec.after_ns = INT64_MAX - 2 * HTW_MINUTE;
     assert_int_equal(schedule(f, "* * * * *"), 0);
     assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
@@ -305,6 +306,19 @@ CALENDAR_TEST(calendar_instants_since_the_last_run_of_the_program_are_missed) {
     assert_int_equal(f->runs[0].deadline_ns, START_NS - HTW_DAY);
     assert_int_equal(f->runs[0].missed, 1);
     assert_int_equal(f->runs[1].deadline_ns, START_NS);
+}
+
+/* The clock was set back since then: by a little, so that it waits, or it was wrong by far. */
+CALENDAR_TEST(calendar_last_run_that_is_in_the_future_counts_up_to_three_hours) {
+    f->spec.after_ns = START_NS + 3 * HTW_HOUR;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    advance(f, 4 * HTW_HOUR);
+    HOURS(f, 4);
+    assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    f->spec.after_ns = START_NS + 7 * HTW_HOUR + 1;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    advance(f, HTW_HOUR);
+    HOURS(f, 5);
 }
 
 CALENDAR_TEST(calendar_count_of_missed_instants_has_a_bound) {

@@ -223,6 +223,45 @@ CRON_TEST(cron_file_that_has_become_wrong_changes_nothing) {
     assert_int_equal(wait_for_all(f), 1);
 }
 
+static void set_clock(struct fixture *f, int64_t time_ns) {
+    assert_int_equal(htw_scheduler_set_clock(f->cron.scheduler, HTW_CLOCK_REALTIME, time_ns), 0);
+    htw__cron_note_clock(&f->cron, time_ns);
+}
+
+CRON_TEST(cron_clock_that_is_set_back_far_counts_anew) {
+    static const struct {
+        int64_t first_ns, second_ns; /* what the clock is set to at 06:00 */
+        unsigned runs;               /* in the 12 hours after that */
+    } cases[] = {
+        { 5 * HTW_HOUR, 3 * HTW_HOUR, 9 },
+        { 5 * HTW_HOUR, 3 * HTW_HOUR - 1, 12 },
+        { 6 * HTW_HOUR, HTW_HOUR / 2, 12 },
+        { 30 * HTW_HOUR, 5 * HTW_HOUR, 1 + 12 }, /* one for all that were missed */
+        { 30 * HTW_HOUR, 27 * HTW_HOUR, 1 + 9 },
+    };
+    f->cron.overlaps = true;
+    write_table(f, "@hourly true\n");
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        f->cron.ahead_ns = 0;
+        set_clock(f, START_NS);
+        load(f);
+        advance(f, 6 * HTW_HOUR);
+        assert_int_equal(f->cron.child_count, 6);
+        wait_for_all(f);
+        capture_begin();
+        htw__cron_note_clock(&f->cron, START_NS + 6 * HTW_HOUR);
+        set_clock(f, START_NS + cases[i].first_ns);
+        set_clock(f, START_NS + cases[i].second_ns);
+        advance(f, 12 * HTW_HOUR);
+        const char *told = capture_end();
+        assert_int_equal(strstr(told, "the clock was set back") != NULL,
+                         cases[i].runs == 12 || cases[i].runs == 13);
+        assert_int_equal(f->cron.child_count, cases[i].runs);
+        wait_for_all(f);
+        htw__cron_stop(&f->cron);
+    }
+}
+
 CRON_TEST(cron_that_was_stopped_starts_nothing_and_can_end_what_runs) {
     write_table(f, "@hourly sleep 1000 & wait\n");
     load(f);
