@@ -23,7 +23,7 @@ LAYERS = {
         r"journal_.*|fault_journal|model_journal"),
     "cmd": (
         r"cmd/.*\.[ch]",
-        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*"),
+        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*|cron.*"),
 }
 
 

@@ -227,44 +227,48 @@ CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
 
 /* ---- what was missed */
 
-CALENDAR_TEST(calendar_missed_instants_lead_to_one_run) {
-    assert_int_equal(schedule(f, "0 * * * *"), 0);
-    set_time(f, START_NS + 5 * HTW_HOUR + 30 * HTW_MINUTE);
-    assert_int_equal(f->runs[0].missed, 4);
-    assert_int_equal(f->runs[0].late_ns, 30 * HTW_MINUTE);
-    HOURS(f, 5);
-    advance(f, HTW_HOUR);
-    assert_int_equal(f->runs[0].missed, 0);
-    HOURS(f, 6);
+/* The clock is set from 00:00 to half past an hour. */
+CALENDAR_TEST(calendar_missed_instants_run_late_as_catch_up_says) {
+    static const struct {
+        uint32_t catch_up;
+        int hour;     /* the last one that was missed */
+        int hours[4]; /* that run late, ended by -1 */
+        uint64_t missed;
+    } cases[] = {
+        { 0, 5, { -1 }, 5 },
+        { 1, 5, { 5, -1 }, 4 },
+        { 3, 2, { 1, 2, -1 }, 0 },
+        { 3, 12, { 10, 11, 12, -1 }, 9 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        bool skips = cases[i].catch_up == 0;
+        set_time(f, START_NS);
+        f->spec.catch_up = cases[i].catch_up;
+        assert_int_equal(schedule(f, "0 * * * *"), 0);
+        set_time(f, START_NS + cases[i].hour * HTW_HOUR + 30 * HTW_MINUTE);
+        for (unsigned run = 0; run < f->count; run++)
+            assert_int_equal(f->runs[run].missed, run == 0 ? cases[i].missed : 0);
+        assert_true(skips || f->runs[f->count - 1].late_ns == 30 * HTW_MINUTE);
+        assert_hours(f, cases[i].hours);
+        advance(f, HTW_HOUR);
+        assert_int_equal(f->runs[0].missed, skips ? cases[i].missed : 0);
+        HOURS(f, cases[i].hour + 1);
+        advance(f, HTW_HOUR);
+        assert_int_equal(f->runs[0].missed, 0);
+        HOURS(f, cases[i].hour + 2);
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
 }
 
-CALENDAR_TEST(calendar_missed_instants_are_skipped_and_counted) {
+CALENDAR_TEST(calendar_skipped_instants_add_up_until_a_run) {
     f->spec.catch_up = 0;
     assert_int_equal(schedule(f, "0 * * * *"), 0);
-    set_time(f, START_NS + 5 * HTW_HOUR + 30 * HTW_MINUTE);
-    NO_RUN(f);
-    set_time(f, START_NS + 7 * HTW_HOUR + 30 * HTW_MINUTE);
+    for (int hour = 1; hour <= 7; hour += 2)
+        set_time(f, START_NS + hour * HTW_HOUR + 30 * HTW_MINUTE);
     NO_RUN(f);
     advance(f, HTW_HOUR);
     assert_int_equal(f->runs[0].missed, 7);
     HOURS(f, 8);
-    advance(f, HTW_HOUR);
-    assert_int_equal(f->runs[0].missed, 0);
-    HOURS(f, 9);
-}
-
-CALENDAR_TEST(calendar_missed_instants_run_each_up_to_the_bound) {
-    f->spec.catch_up = 3;
-    assert_int_equal(schedule(f, "0 * * * *"), 0);
-    set_time(f, START_NS + 2 * HTW_HOUR + 30 * HTW_MINUTE);
-    assert_int_equal(f->runs[0].missed + f->runs[1].missed, 0);
-    HOURS(f, 1, 2);
-    set_time(f, START_NS + 12 * HTW_HOUR + 30 * HTW_MINUTE);
-    assert_int_equal(f->runs[0].missed, 7);
-    assert_int_equal(f->runs[1].missed + f->runs[2].missed, 0);
-    HOURS(f, 10, 11, 12);
-    advance(f, HTW_HOUR);
-    HOURS(f, 13);
 }
 
 /* The last one is on time: it runs in each case, and counts. */
