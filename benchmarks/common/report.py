@@ -5,7 +5,8 @@ A benchmark is a module with these names:
     TITLE                 of the report
     LABELS                the members that distinguish the rows of a workload, with their defaults;
                           "peer" has a column always, another one if a row has not the default
-    COLUMNS               of each workload: metric, head of the column, divisor of the values
+    COLUMNS               of each workload: metric, head of the column, divisor of the values; of
+                          "metric:spread", the least and the greatest of the runs
     targets(figures)      workload, what, ">=" or "<=", the target, the figure or None
     blocks(figures, workload)
                           optional: the tables of a workload, in place of one with these columns
@@ -72,6 +73,8 @@ class Figures:
                 values.setdefault((row, line["metric"]), []).append(line["value"])
         self.rows_seen = dict.fromkeys([row for row, _ in values] + list(self.states))
         self.medians = {key: statistics.median(found) for key, found in values.items()}
+        self.spreads = {key: (min(found), max(found)) for key, found in values.items()
+                        if len(found) > 1}
 
     def value(self, workload, row, metric):
         """None if a run of the row has failed, even where another one has figures."""
@@ -82,6 +85,18 @@ class Figures:
     def get(self, workload, metric, **labels):
         row = tuple(labels.get(label, default) for label, default in self.labels.items())
         return self.value(workload, row, metric)
+
+    def cell(self, workload, row, column):
+        metric, _, divisor = column
+        if metric.endswith(":spread"):
+            return self.spread(workload, row, metric.removesuffix(":spread"), divisor)
+        value = self.value(workload, row, metric)
+        return number(None if value is None else value / divisor)
+
+    def spread(self, workload, row, metric, divisor):
+        """As text; empty if there was one run."""
+        least, greatest = self.spreads.get(((workload, row), metric), (None, None))
+        return "" if least is None else f"{number(least / divisor)}-{number(greatest / divisor)}"
 
     def state(self, workload, row):
         return self.states.get((workload, row), "")
@@ -96,13 +111,10 @@ def workload_table(benchmark, figures, workload):
     shown = [label == "peer" or any(row[i] != default for row in rows)
              for i, (label, default) in enumerate(benchmark.LABELS.items())]
     columns = [column for column in benchmark.COLUMNS[workload]
-               if any(figures.value(workload, row, column[0]) is not None for row in rows)]
+               if any(figures.cell(workload, row, column) for row in rows)]
     lines = []
     for row in rows:
-        cells = []
-        for metric, _, divisor in columns:
-            value = figures.value(workload, row, metric)
-            cells.append(number(None if value is None else value / divisor))
+        cells = [figures.cell(workload, row, column) for column in columns]
         if cells and not cells[0]:
             cells[0] = figures.state(workload, row).split(":")[0]
         lines.append([str(value) for value, is_shown in zip(row, shown) if is_shown] + cells)

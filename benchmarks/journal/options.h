@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - what the command line of htw-bench-journal asks for. */
+#ifndef BENCH_JOURNAL_OPTIONS_H
+#define BENCH_JOURNAL_OPTIONS_H
+
+#include "peer.h"
+
+#include "../common/workload.h"
+
+#include <stdbool.h>
+
+struct options {
+    const struct workload *workload;
+    const struct peer *peer;
+    char folder[4096]; /* of all files; absolute. It is the working directory, too */
+    char place[8];     /* "disk", or "tmpfs" */
+    char case_name[60];
+    uint64_t threads;      /* that put */
+    uint64_t jobs;         /* pending; of lateness: a second */
+    uint64_t payload_size; /* bytes */
+    uint64_t in_flight;    /* the most of cycle */
+    uint64_t log_mib;      /* of restart: the size of the log at the kill; 0: as it comes */
+    bool is_random;        /* of space: deadlines in no order */
+    double delay;          /* of cycle: the longest, in seconds */
+    double seconds;
+    double warmup;
+};
+
+/* Ends the process if the command line is wrong or asks for help. */
+void options_read(struct options *options, int argc, char **argv);
+
+#endif

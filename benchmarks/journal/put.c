@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* put.c - threads that put one job after the other, and wait until each is durable. */
+#include "options.h"
+
+#include "../common/clock.h"
+#include "../common/report.h"
+#include "../common/thread.h"
+
+#include <stdlib.h>
+
+struct putter {
+    const struct peer *peer;
+    void *connection;
+    struct load load;
+    struct histogram durations; /* of the measured time */
+    pthread_t thread;
+};
+
+enum phase { WARMUP, MEASURED, ENDING };
+
+static _Atomic(enum phase) phase;
+
+static void *put(void *arg) {
+    struct putter *putter = arg;
+    char payload[PAYLOAD_MAX + 1];
+    for (enum phase seen; (seen = atomic_load(&phase)) != ENDING;) {
+        int64_t deadline_ns = load_next(&putter->load, payload);
+        int64_t begin_ns = clock_now_ns();
+        putter->peer->put(putter->connection, deadline_ns, payload, putter->load.payload_size);
+        if (seen == MEASURED)
+            histogram_record(&putter->durations, clock_now_ns() - begin_ns);
+    }
+    return NULL;
+}
+
+static void putter_init(struct putter *putter, const struct options *options, unsigned index) {
+    putter->peer = options->peer;
+    putter->connection = options->peer->connect();
+    load_init(&putter->load, index);
+    putter->load.delay_min_ns = putter->load.delay_max_ns = clock_ns(86400);
+}
+
+static void run(const struct options *options) {
+    const struct peer *peer = options->peer;
+    peer->start(peer, 0);
+    struct putter *putters = calloc(options->threads, sizeof(*putters));
+    if (putters == NULL)
+        report_out_of_memory();
+    for (unsigned i = 0; i < options->threads; i++)
+        putter_init(&putters[i], options, i);
+    for (unsigned i = 0; i < options->threads; i++)
+        putters[i].thread = thread_start(put, &putters[i]);
+    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    int64_t begin_ns = clock_now_ns();
+    atomic_store(&phase, MEASURED);
+    clock_sleep_until(begin_ns + clock_ns(options->seconds));
+    atomic_store(&phase, ENDING);
+    double seconds = (double)(clock_now_ns() - begin_ns) / 1e9;
+
+    struct histogram durations = { 0 };
+    uint64_t all = 0;
+    for (unsigned i = 0; i < options->threads; i++) {
+        pthread_join(putters[i].thread, NULL);
+        histogram_merge(&durations, &putters[i].durations);
+        all += putters[i].load.put;
+    }
+    uint64_t found = peer->count();
+    if (found != all)
+        report_failure("%llu jobs were put, but the store has %llu", (unsigned long long)all,
+                       (unsigned long long)found);
+    report_number("puts_per_s", (double)durations.total / seconds);
+    report_percentiles("put", &durations);
+    peer->stop();
+}
+
+const struct workload workload_put = {
+    .name = "put",
+    .about = "threads put jobs, each waiting until its job is durable",
+    .seconds = 2,
+    .run = run,
+};

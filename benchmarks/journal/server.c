@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - starts a server, and stops it. */
+#include "server.h"
+
+#include "../common/clock.h"
+#include "../common/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_NS INT64_C(60000000000)
+#define PAUSE_NS 1000000
+
+static struct {
+    const char *name;
+    pid_t process;
+    int stop_signal;
+    int64_t patience_ns;
+} server;
+
+const char *server_find(const char *name, const char *pattern) {
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) == 0 &&
+        access(found.gl_pathv[found.gl_pathc - 1], X_OK) == 0)
+        return found.gl_pathv[found.gl_pathc - 1]; /* is not freed */
+    char reason[100];
+    snprintf(reason, sizeof(reason), "%s is not installed", name);
+    report_left_out(reason);
+}
+
+static void become(const char *name, const char *const arguments[], const struct passwd *user,
+                   int end_signal) {
+    char log[100];
+    snprintf(log, sizeof(log), "%s.log", name);
+    int output = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    int input = open("/dev/null", O_RDONLY);
+    if (output < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+        _exit(126);
+    if (user != NULL &&
+        (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
+        _exit(126);
+    prctl(PR_SET_PDEATHSIG, end_signal); /* a change of the user would undo it */
+    execv(arguments[0], (char *const *)arguments);
+    _exit(127);
+}
+
+static pid_t launch(const char *name, const char *const arguments[], const struct passwd *user,
+                    int end_signal) {
+    pid_t process = fork();
+    if (process < 0)
+        report_failure("fork: %s", strerror(errno));
+    if (process == 0)
+        become(name, arguments, user, end_signal);
+    return process;
+}
+
+void server_start(const char *name, const char *const arguments[], const struct passwd *user,
+                  int stop_signal) {
+    /* Of PostgreSQL, SIGQUIT ends all processes as a crash does; SIGKILL only the first. */
+    server.process = launch(name, arguments, user, user == NULL ? SIGKILL : SIGQUIT);
+    server.name = name;
+    server.stop_signal = stop_signal;
+    server.patience_ns = clock_now_ns() + PATIENCE_NS;
+}
+
+void server_run(const char *name, const char *const arguments[], const struct passwd *user) {
+    int status;
+    if (waitpid(launch(name, arguments, user, SIGKILL), &status, 0) < 0 || status != 0)
+        report_failure("%s has failed: see %s.log", name, name);
+}
+
+void server_await(void) {
+    int status;
+    if (waitpid(server.process, &status, WNOHANG) != 0)
+        report_failure("%s has ended: see %s.log", server.name, server.name);
+    if (clock_now_ns() > server.patience_ns)
+        report_failure("%s does not answer", server.name);
+    clock_sleep_until(clock_now_ns() + PAUSE_NS);
+}
+
+void server_stop(void) {
+    kill(server.process, server.stop_signal);
+    waitpid(server.process, NULL, 0);
+}
+
+int server_connect(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    int socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket_ < 0)
+        report_failure("socket: %s", strerror(errno));
+    if (connect(socket_, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return socket_;
+    close(socket_);
+    return -1;
+}
+
+/* What is shared counts once. */
+static uint64_t proportional_bytes(long process) {
+    char path[64], line[128];
+    snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", process);
+    FILE *file = fopen(path, "r");
+    unsigned long long kib = 0;
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "Pss: %llu", &kib) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kib * 1024;
+}
+
+uint64_t server_resident_bytes(void) {
+    uint64_t sum = proportional_bytes(server.process);
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)server.process,
+             (long)server.process);
+    FILE *file = fopen(path, "r");
+    long child;
+    while (file != NULL && fscanf(file, "%ld", &child) == 1)
+        sum += proportional_bytes(child);
+    if (file != NULL)
+        fclose(file);
+    return sum;
+}

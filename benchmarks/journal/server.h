@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.h - a server that the benchmark starts, in the working directory, and stops. It is killed
+ * when the thread that started it ends, however that ends. What it prints is in the file "NAME.log".
+ */
+#ifndef BENCH_JOURNAL_SERVER_H
+#define BENCH_JOURNAL_SERVER_H
+
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The path of a program; ends the run if it is not installed. `pattern` may be of glob(). */
+const char *server_find(const char *name, const char *pattern);
+
+/* `user` NULL: this one. `stop_signal`: what ends it properly. */
+void server_start(const char *name, const char *const arguments[], const struct passwd *user,
+                  int stop_signal);
+
+/* Runs a program to its end. */
+void server_run(const char *name, const char *const arguments[], const struct passwd *user);
+
+/* Call this between attempts to connect. Ends the run if the server has ended, or takes too long. */
+void server_await(void);
+
+void server_stop(void);
+
+/* Connects to a socket in the working directory; -1: not yet. */
+int server_connect(const char *path);
+
+/* With its processes. */
+uint64_t server_resident_bytes(void);
+
+#endif
