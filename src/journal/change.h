@@ -5,13 +5,15 @@
 
 #include "state.h"
 
+#include <semaphore.h>
+
 struct htw__change {
     struct htw__change *next; /* in the queue */
     size_t size;              /* of the block; 0: it is on the stack of a caller that waits */
     htw_durable *durable;
     void *arg;
     bool is_waited_for; /* by a caller */
-    bool is_finished;
+    sem_t *finished;    /* of that; NULL: none */
     bool is_cancel; /* `done` is one job, which must not have been delivered */
     int result;     /* as far as it is known */
     int64_t queued_ns;

@@ -30,7 +30,6 @@ static struct htw__change *take_queue(struct htw_journal *journal) {
     journal->last = &journal->first;
     journal->waiting_changes = 0;
     journal->is_urgent = false;
-    journal->batch++;
     for (struct htw__change *change = batch; change != NULL; change = change->next)
         if (change->is_cancel)
             hold(journal, change);
@@ -187,37 +186,43 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
 
 /* What remains to be done of a batch when the lock is free: in their order. */
 struct rest {
+    struct htw__change *callers;
     struct htw__change *notices; /* changes that nobody waits for */
     struct htw__change *syncs;   /* callers that also wait for the notices */
 };
 
-static void wake_callers(struct htw_journal *journal) {
-    pthread_cond_broadcast(&journal->committed[(journal->batch - 1) % 2]);
+static void append(struct htw__change ***last, struct htw__change *change) {
+    **last = change;
+    *last = &change->next;
+}
+
+/* They return, and their changes are gone. */
+static void wake(struct htw__change *callers) {
+    struct htw__change *next;
+    for (struct htw__change *change = callers; change != NULL; change = next) {
+        next = change->next;
+        sem_post(change->finished);
+    }
 }
 
 static struct rest finish_all(struct htw_journal *journal, struct htw__change *batch, int error) {
-    struct rest rest = { NULL, NULL };
-    struct htw__change **last_notice = &rest.notices, **last_sync = &rest.syncs, *next;
-    uint64_t callers = 0;
+    struct rest rest = { NULL, NULL, NULL };
+    struct htw__change **last_caller = &rest.callers, **last_notice = &rest.notices,
+                       **last_sync = &rest.syncs, *next;
+    journal->last_callers = 0;
     for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
         finish(journal, change, error);
         if (!change->is_waited_for) {
-            *last_notice = change;
-            last_notice = &change->next;
+            append(&last_notice, change);
         } else if (is_empty(change)) {
-            *last_sync = change;
-            last_sync = &change->next;
+            append(&last_sync, change);
         } else {
-            change->is_finished = true; /* its caller may return as soon as the lock is free */
-            callers++;
+            append(&last_caller, change);
+            journal->last_callers++;
         }
     }
-    *last_notice = NULL;
-    *last_sync = NULL;
-    if (callers > 0)
-        wake_callers(journal);
-    journal->last_callers = callers;
+    *last_caller = *last_notice = *last_sync = NULL;
     return rest;
 }
 
@@ -270,23 +275,16 @@ bool htw__commit_queue(struct htw_journal *journal) {
     struct htw__change *next;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
-    if (rest.notices != NULL) {
-        htw__mutex_unlock(&journal->mutex);
-        for (struct htw__change *change = rest.notices; change != NULL; change = next) {
-            next = change->next;
-            if (change->durable != NULL && !give_notice(journal, change))
-                return false;
-            htw__change_destroy(journal, change);
-        }
-        htw__mutex_lock(&journal->mutex);
+    htw__mutex_unlock(&journal->mutex);
+    wake(rest.callers);
+    for (struct htw__change *change = rest.notices; change != NULL; change = next) {
+        next = change->next;
+        if (change->durable != NULL && !give_notice(journal, change))
+            return false;
+        htw__change_destroy(journal, change);
     }
-    if (rest.syncs != NULL) {
-        for (struct htw__change *change = rest.syncs; change != NULL; change = next) {
-            next = change->next;
-            change->is_finished = true;
-        }
-        wake_callers(journal);
-    }
+    wake(rest.syncs);
+    htw__mutex_lock(&journal->mutex);
     journal->is_in_use = false;
     if (journal->writer_waits || htw__log_is_long(&journal->database.log))
         pthread_cond_signal(&journal->work);

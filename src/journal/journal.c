@@ -123,8 +123,6 @@ static void init(struct htw_journal *journal) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&journal->work, &attributes);
     pthread_condattr_destroy(&attributes);
-    pthread_cond_init(&journal->committed[0], NULL);
-    pthread_cond_init(&journal->committed[1], NULL);
     pthread_cond_init(&journal->read, NULL);
     journal->last = &journal->first;
     htw__jobs_init(&journal->jobs, &journal->allocator);
@@ -140,8 +138,6 @@ static void fini(struct htw_journal *journal) {
     htw__reader_fini(journal);
     htw__jobs_fini(&journal->jobs);
     pthread_cond_destroy(&journal->work);
-    pthread_cond_destroy(&journal->committed[0]);
-    pthread_cond_destroy(&journal->committed[1]);
     pthread_cond_destroy(&journal->read);
     htw__mutex_fini(&journal->mutex);
     allocator.release(allocator.context, journal, sizeof(*journal), ALIGNMENT);

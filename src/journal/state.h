@@ -88,7 +88,6 @@ struct htw_journal {
 
     struct htw__mutex mutex;     /* for all that follows */
     pthread_cond_t work;         /* for the writer */
-    pthread_cond_t committed[2]; /* for callers, by the number of the batch */
     pthread_cond_t read;         /* the reader has done a step: for manual time */
 
     struct htw__change *first, **last; /* the queue */
@@ -100,7 +99,6 @@ struct htw_journal {
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
     uint64_t last_callers; /* that waited for the last batch */
-    uint64_t batch;        /* the number of the batch that will take the queue */
     uint64_t next_sequence;
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */

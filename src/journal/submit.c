@@ -155,17 +155,26 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
     if (error != 0)
         return error;
     change.is_cancel = is_cancel;
-    int cancel_state; /* the writer uses the change on this stack */
+    sem_t finished;
+    sem_init(&finished, 0, 0);
+    change.finished = &finished;
+    int cancel_state; /* the writer uses what is on this stack */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&journal->mutex);
-    uint64_t batch = journal->batch;
     error = submit(journal, &change, wanted, ret_id);
-    while (error == 0 && !change.is_finished)
-        htw__mutex_wait(&journal->mutex, &journal->committed[batch % 2]);
-    if (error == 0)
-        error = htw__change_report(journal, &change);
     htw__mutex_unlock(&journal->mutex);
+    if (error == 0) {
+        /* Without the lock: a hundred callers of a batch would wait for it one after the other. */
+        while (sem_wait(&finished) != 0)
+            ; /* a signal */
+        if (change.result != 0) {
+            htw__mutex_lock(&journal->mutex);
+            error = htw__change_report(journal, &change);
+            htw__mutex_unlock(&journal->mutex);
+        }
+    }
     pthread_setcancelstate(cancel_state, NULL);
+    sem_destroy(&finished);
     htw__change_destroy(journal, &change);
     return error;
 }
