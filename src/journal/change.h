@@ -14,8 +14,8 @@ struct htw__change {
     void *arg;
     bool is_waited_for; /* by a caller */
     sem_t *finished;    /* of that; NULL: none */
-    bool is_cancel; /* `done` is one job, which must not have been delivered */
-    int result;     /* as far as it is known */
+    bool is_cancel;     /* `done` is one job, which must not have been delivered */
+    int result;         /* as far as it is known */
     int64_t queued_ns;
     const uint64_t *done;
     size_t done_count;

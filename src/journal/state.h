@@ -86,9 +86,9 @@ struct htw_journal {
     pthread_t writer;
     bool has_writer;
 
-    struct htw__mutex mutex;     /* for all that follows */
-    pthread_cond_t work;         /* for the writer */
-    pthread_cond_t read;         /* the reader has done a step: for manual time */
+    struct htw__mutex mutex; /* for all that follows */
+    pthread_cond_t work;     /* for the writer */
+    pthread_cond_t read;     /* the reader has done a step: for manual time */
 
     struct htw__change *first, **last; /* the queue */
     uint64_t queued;                   /* changes, those of the batch included */
