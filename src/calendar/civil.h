@@ -33,11 +33,8 @@ static inline int64_t htw__days_of(struct htw__date date) {
 
 static inline struct htw__date htw__date_of(int64_t days) {
     int64_t since = days + HTW__CIVIL_EPOCH;
-    int64_t year = since * 400 / 146097; /* may be one too many or too few */
-    while (htw__civil_year_start(year) > since)
-        year--;
-    while (htw__civil_year_start(year + 1) <= since)
-        year++;
+    int64_t year = since * 400 / 146097; /* or the year after it: never two, and never too late */
+    year += htw__civil_year_start(year + 1) <= since;
     unsigned day = (unsigned)(since - htw__civil_year_start(year));
     unsigned month = (5 * day + 2) / 153;
     return (struct htw__date) {

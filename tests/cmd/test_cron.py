@@ -68,7 +68,7 @@ def next_times_end_where_time_ends(directory):
 def check_names_each_wrong_line(directory):
     table = table_with(directory, "* * * *", "1 2 3 4 5", "foo", "0 0 30 2 * x", "TZ=No/where",
                        "61 * * * * x", "* * * * * * x", "MAILTO=root", "TZ=" + 300 * "x", "0 0\0 * * * x",
-                       "0 4 * * * right", "  1 2,x 3 4 5 y")
+                       "0 4 * * * right", "  1 2,x 3 4 5 y", "TX=UTC", "CRON_TX=UTC", "TZ='UTC\"", "TZ='")
     got = command("cron", "--check", table)
     equal((got.status, got.out), (1, b""))
     equal([line.replace(f"htw cron: {table}:", "") for line in got.err.splitlines()], [
@@ -82,7 +82,11 @@ def check_names_each_wrong_line(directory):
         "8: only TZ and CRON_TZ can be set; write others before the command",
         f"9: time zone {300 * 'x'}: there is none of this name",
         "10: there is a zero byte",
-        "12: not a time, at column 7: 1 2,x 3 4 5"])
+        "12: not a time, at column 7: 1 2,x 3 4 5",
+        "13: only TZ and CRON_TZ can be set; write others before the command",
+        "14: only TZ and CRON_TZ can be set; write others before the command",
+        "15: time zone 'UTC\": there is none of this name",
+        "16: time zone ': there is none of this name"])
 
 
 @test
@@ -105,6 +109,9 @@ def check_of_a_file_that_cannot_be_read_fails(directory):
 def command_line_that_is_wrong_is_refused():
     for words, why in [([], "FILE expected"), (["a", "b"], "one FILE expected, not more: b"),
                        (["-n", "0", "a"], "--next: not a number"), (["-n", "x", "a"], "--next: not a number"),
+                       (["-n", "-1", "a"], "--next: not a number"), (["-n", "1x", "a"], "--next: not a number"),
+                       (["-n", "9" * 30, "a"], "--next: not a number"), (["-n", "1000001", "a"], "--next"),
+                       (["-a", "1969-12-31T00:00:00Z", "a"], "--after"), (["-a", "@1e10", "a"], "--after"),
                        (["-m", "1001", "a"], "--catch-up: not a number from 0 to 1000: 1001"),
                        (["-a", "soon", "a"], "--after: not an instant"), (["--what", "a"], "--what")]:
         got = command("cron", *words)
@@ -120,6 +127,22 @@ def help_and_version_are_printed():
         has(got.out, b"Usage: htw cron [OPTION]... FILE\n")
         assert all(len(line) <= 95 for line in got.lines), "a line of the help is too long"
     has(command("cron", "--version").out, b"htw cron 0.")
+
+
+@test
+def output_that_fails_is_reported(directory):
+    table = table_with(directory, "@daily x")
+    for words in (["--next", "5000", table], ["--help"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            got = subprocess.run([PROGRAM, "cron", *words], stdout=full, stderr=subprocess.PIPE)
+        equal((got.returncode, got.stderr), (1, b"htw cron: standard output: No space left on device\n"))
+
+
+@test
+def descriptors_that_are_missing_are_reported(directory):
+    table = table_with(directory, "@daily x")
+    got = subprocess.run(["sh", "-c", 'ulimit -n 4; exec "$@"', "sh", PROGRAM, "cron", table], capture_output=True)
+    equal((got.returncode, got.stderr), (1, f"htw cron: {table}: the process has too many open files\n".encode()))
 
 
 @test
@@ -152,6 +175,7 @@ def second_signal_ends_what_runs_and_a_third_kills_it(directory):
         os.unlink(begun)
         for _ in range(1 + extra):
             process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGHUP)  # is of no interest any more
             time.sleep(0.3)  # two that come at once are one
             assert process.poll() is None, "it has not waited"
         got = stop(process, signal.SIGTERM)
