@@ -29,6 +29,11 @@ def start_due(table, *words):
     return start("--verbose", "--after", str(int(time.time()) - 90), *words, table)
 
 
+def wait_for_line(process, wanted):
+    while wanted not in (line := process.stderr.readline()):
+        assert line, f"{wanted!r} is not said"
+
+
 def is_there(path):
     return lambda: os.path.exists(path)
 
@@ -173,11 +178,10 @@ def second_signal_ends_what_runs_and_a_third_kills_it(directory):
         process = start_due(table_with(directory, f"* * * * * {trap}touch {begun}; sleep 1000; sleep 1000"))
         wait_for(is_there(begun), "the run")
         os.unlink(begun)
-        for _ in range(1 + extra):
+        for said in [b"waiting for 1 that", b"SIGTERM for 1 that"][:1 + extra]:
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGHUP)  # is of no interest any more
-            time.sleep(0.3)  # two that come at once are one
-            assert process.poll() is None, "it has not waited"
+            wait_for_line(process, said)  # of two that come at once one would be lost
         got = stop(process, signal.SIGTERM)
         equal(got.status, 0)
         has(got.err, f"table:1: ended by signal {9 if extra else 15} ")
@@ -191,10 +195,7 @@ def hangup_reads_the_file_again(directory):
     wait_for(is_there(one), "the run")
     table_with(directory, "wrong")
     process.send_signal(signal.SIGHUP)
-    line = process.stderr.readline()
-    while b"neither" not in line:
-        assert line, "nothing is said"
-        line = process.stderr.readline()
+    wait_for_line(process, b"neither")
     assert process.poll() is None, "it has ended"
     equal(stop(process, signal.SIGTERM).status, 0)
 

@@ -136,6 +136,21 @@ static int check(const struct options *options) {
 
 /* ---- the loop */
 
+/* A signal asks for the end, for the first time, the second or later. */
+static void stop(struct htw__cron *cron, unsigned times) {
+    static const struct {
+        int signal_number;
+        const char *what;
+    } steps[] = { { 0, "waiting for" }, { SIGTERM, "SIGTERM for" }, { SIGKILL, "SIGKILL for" } };
+    unsigned step = times < 3 ? times - 1 : 2;
+    htw__cron_stop(cron);
+    if (steps[step].signal_number != 0)
+        htw__cron_kill(cron, steps[step].signal_number);
+    if (cron->child_count > 0)
+        htw__cron_complain(cron->path, 0, "%s %zu that still run", steps[step].what,
+                           cron->child_count);
+}
+
 /* Takes one signal; SIGCHLD stands for all children that have ended. */
 static void take_signal(struct htw__cron *cron, int signal_fd, unsigned *stops) {
     struct signalfd_siginfo info;
@@ -145,16 +160,7 @@ static void take_signal(struct htw__cron *cron, int signal_fd, unsigned *stops) 
     if (info.ssi_signo == SIGCHLD)
         htw__cron_reap(cron);
     else if (info.ssi_signo != SIGHUP)
-        switch (++*stops) {
-        case 1:
-            htw__cron_stop(cron);
-            break;
-        case 2:
-            htw__cron_kill(cron, SIGTERM);
-            break;
-        default:
-            htw__cron_kill(cron, SIGKILL);
-        }
+        stop(cron, ++*stops);
     else if (*stops == 0)
         (void)!htw__cron_load(cron);
 }
