@@ -115,7 +115,7 @@ static void run(const struct options *options) {
 const struct workload workload_cycle = {
     .name = "cycle",
     .about = "put, deliver and end jobs as fast as it goes",
-    .seconds = 2,
+    .seconds = 1.5,
     .count = 1000,
     .quick_count = 1000,
     .run = run,

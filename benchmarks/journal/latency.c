@@ -104,6 +104,6 @@ static void run(const struct options *options) {
 const struct workload workload_latency = {
     .name = "latency",
     .about = "a durable put, beside writing as many bytes and fdatasync",
-    .seconds = 3,
+    .seconds = 2,
     .run = run,
 };

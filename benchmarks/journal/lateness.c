@@ -63,7 +63,7 @@ static void run(const struct options *options) {
 const struct workload workload_lateness = {
     .name = "lateness",
     .about = "jobs at a constant rate, delayed by 1 to 1000 ms",
-    .seconds = 3,
+    .seconds = 2,
     .count = 10000,
     .quick_count = 10000,
     .run = run,

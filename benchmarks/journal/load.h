@@ -47,12 +47,13 @@ int64_t load_next(struct load *load, char *payload);
 /* A job has been delivered; ends the process if it is early or damaged. */
 void load_delivered(struct load *load, const char *payload, size_t size);
 
+/* Who has seen the count sees what came before, such as `lateness`. */
 static inline void load_end(struct load *load, size_t count) {
-    atomic_fetch_add_explicit(&load->ended, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&load->ended, count, memory_order_release);
 }
 
 static inline uint64_t load_ended(const struct load *load) {
-    return atomic_load_explicit(&load->ended, memory_order_relaxed);
+    return atomic_load_explicit(&load->ended, memory_order_acquire);
 }
 
 #endif

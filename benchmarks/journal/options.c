@@ -45,7 +45,7 @@ static struct bench_option table[] = {
     OPTION_COUNT("log", "restart", &given.log_mib, 0, 65536,
                  "MiB of log at the kill; of htw (as it comes)"),
     OPTION_NUMBER("seconds", "cycle put latency lateness", &given.seconds, 0.01, 3600,
-                  "measured time (cycle, put 2; latency, lateness 3)"),
+                  "measured time (cycle, put 1.5; latency, lateness 2)"),
     OPTION_NUMBER("warmup", "cycle put lateness", &given.warmup, 0.01, 3600,
                   "seconds before the measured time (1)"),
     OPTION_FLAG("quick", NULL, &is_quick,

@@ -76,6 +76,6 @@ static void run(const struct options *options) {
 const struct workload workload_put = {
     .name = "put",
     .about = "threads put jobs, each waiting until its job is durable",
-    .seconds = 2,
+    .seconds = 1.5,
     .run = run,
 };
