@@ -427,12 +427,22 @@ struct htw_spec {
      * clock is set, only timers with HTW_CLOCK_REALTIME are moved.
      */
     enum htw_clock clock;
+    /**
+     * More than 0, in nanoseconds, up to HTW_SPAN_NS_MAX: the timer has a least delay, `when_ns`, and a
+     * greatest, `when_ns + span_ns`. Which one counts is decided by the scale of its group:
+     * htw_group_set_scale(). It must have a group, no period and no range (`latest_ns`). 0: the delay
+     * is `when_ns`.
+     */
+    int64_t span_ns;
 };
+
+/** The greatest span of a timer: 73 years. */
+#define HTW_SPAN_NS_MAX (HTW_NEVER_NS / 4)
 
 #define HTW_SPEC_INIT                                                                         \
     {                                                                                         \
         sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
-            NULL, NULL, HTW_CLOCK_DEFAULT                                                     \
+            NULL, NULL, HTW_CLOCK_DEFAULT, 0                                                  \
     }
 
 /** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
@@ -450,8 +460,9 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  * @return 0: success, also if a timer was replaced. At `max_pending`, a timer may replace another;
  *         -EEXIST: a timer has the key, and `keep_existing` is set;
  *         -EINVAL also if `struct_size` is unknown, the period is negative, the group belongs to
- *         another scheduler, or a timer of this scheduler cannot have the clock (it is
- *         HTW_CLOCK_MANUAL and the scheduler's is not, or the system does not have it);
+ *         another scheduler, `span_ns` is out of its range or in a spec that must not have it, or a
+ *         timer of this scheduler cannot have the clock (it is HTW_CLOCK_MANUAL and the scheduler's is
+ *         not, or the system does not have it);
  *         -EMFILE, -ENFILE: only with another clock than the scheduler's: no file descriptor is left
  *         for a timer of the system;
  *         the errors of htw_schedule().
@@ -461,7 +472,8 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  *
  * Cost: O(1). A timer that repeats or has a key, a group, a hook or another clock than the scheduler
  * has a block of attributes: about 140 bytes and the key. Timers with a key or group are in the
- * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB.
+ * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB; the
+ * first of a group with a span of two new significant digits a smaller one (htw_group_set_scale()).
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
@@ -654,6 +666,39 @@ HTW_API int htw_group_pause(struct htw_group *group);
 /** Resumes a group: each timer continues with the rest of its delay, or waits for its instant. As
     htw_group_pause(). */
 HTW_API int htw_group_resume(struct htw_group *group);
+
+/**
+ * Sets the scale of a group: how much of its span (`span_ns` of struct htw_spec) each timer of the group
+ * waits beyond its least delay. So a server that runs short of memory tells all its idle connections
+ * at once to end sooner.
+ *
+ *     deadline = armed + least delay + scale * span
+ *
+ * @param scale from 0 (the least delays) to 1 (the greatest). A new group has 1. The value that was set
+ *              last counts, for the timers that are pending and for those that are scheduled later.
+ * @return 0: success;
+ *         -EINVAL also if `scale` is out of its range or not a number.
+ *
+ * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
+ * time of this call, from which `late_ns` counts. With a greater scale, timers that are not due yet
+ * wait longer; those that are due run. No timer is due before its least delay. At scale 1 deadlines are
+ * exact. At other scales a deadline may be later, by up to 1 - scale times the part of the span beyond
+ * its two leading decimal digits in ticks (less than 1/10 of the span: that of 298 s counts as 290 s,
+ * and 8 s more are waited), and by half a tick more or less.
+ *
+ * htw_reschedule() and htw_reschedule_at() give the timer another least delay; it keeps its span.
+ * In a paused group the new scale counts from the resume on. Timers of a group that was destroyed keep
+ * its last scale.
+ *
+ * Cost: O(classes of the group), not of its timers. A class has all timers of the group with the same
+ * clock and the same two leading digits of the span: there are at most 90 for each power of ten. It
+ * takes some 7 KiB, until the group is destroyed and its timers have ended. Allocates nothing. Locks the
+ * shard of the group, and wakes the expirer if a timer becomes due sooner.
+ */
+HTW_API int htw_group_set_scale(struct htw_group *group, double scale);
+
+/** Returns the scale of a group; 0 for NULL. Cost: O(1). */
+HTW_API double htw_group_scale(struct htw_group *group);
 
 /** Returns how many timers of a group are pending, paused or running; 0 for NULL. Cost: O(1). */
 HTW_API uint64_t htw_group_count(struct htw_group *group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.c - the optional properties of a timer: period, key, group, release hook, another
+/* attributes.c - the optional properties of a timer: period, key, group, span, release hook, another
    clock. */
 #include "attributes.h"
 
@@ -9,7 +9,8 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
     const struct htw_scheduler *scheduler = clockwork->scheduler;
     size_t key_size = spec->key == NULL ? 0 : spec->key_size;
-    size_t bytes = sizeof(struct htw__attributes) + key_size;
+    bool has_span = spec->span_ns > 0;
+    size_t bytes = sizeof(struct htw__attributes) + has_span * sizeof(struct htw__span) + key_size;
     struct htw__attributes *attributes = htw__allocate(&scheduler->allocator, bytes);
     if (attributes == NULL)
         return NULL;
@@ -20,16 +21,19 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         .period_ns = spec->period_ns,
         .repeat = spec->repeat,
         .is_instant = spec->absolute,
+        .has_span = has_span,
         .group = spec->group,
         .bytes = bytes,
     };
+    if (has_span)
+        attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
+    unsigned char *key_bytes = (unsigned char *)(attributes->span + has_span);
     HTW__ANNOTATE_IGNORE_BEGIN();
     if (key_size > 0)
-        memcpy(attributes->key_bytes, spec->key, key_size);
+        memcpy(key_bytes, spec->key, key_size);
     HTW__ANNOTATE_IGNORE_END();
-    attributes->key = (struct htw__key_node) { .hash = hash,
-                                               .key = attributes->key_bytes,
-                                               .size = (uint32_t)key_size };
+    attributes->key =
+        (struct htw__key_node) { .hash = hash, .key = key_bytes, .size = (uint32_t)key_size };
     attributes->member.attributes = attributes;
     return attributes;
 }
@@ -48,9 +52,13 @@ static bool keeps_instant(const struct htw__attributes *attributes) {
 
 int64_t htw__attributes_deadline_ns(const struct htw__record *record,
                                     const struct htw__attributes *attributes) {
-    if (attributes == NULL || !attributes->paused || keeps_instant(attributes))
+    if (attributes == NULL)
         return record->deadline_ns;
-    return htw__after_ns(htw__clockwork_now_ns(attributes->clockwork), record->deadline_ns);
+    const struct htw__clockwork *clockwork = attributes->clockwork;
+    if (!attributes->paused || keeps_instant(attributes))
+        return htw__clockwork_due_ns(clockwork, record->deadline_ns);
+    int64_t rest_ns = htw__left_ns(htw__clockwork_lead_ns(clockwork), record->deadline_ns);
+    return htw__after_ns(htw__clockwork_now_ns(clockwork), rest_ns);
 }
 
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
@@ -64,8 +72,11 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
                             int64_t now_ns) {
     if (attributes == NULL || !attributes->paused)
         return;
+    /* What was due is due from now on. */
+    int64_t lead_ns = htw__clockwork_lead_ns(attributes->clockwork);
     if (!keeps_instant(attributes))
-        record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
+        record->deadline_ns =
+            htw__after_ns(now_ns, record->deadline_ns > lead_ns ? record->deadline_ns : lead_ns);
     attributes->paused = false;
 }
 
@@ -90,7 +101,8 @@ int htw__timer_key_refusal(const struct htw_scheduler *scheduler, const struct h
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    if (key == NULL || key_size > UINT32_MAX || (group != NULL && group->scheduler != scheduler))
+    if (key == NULL || key_size > UINT32_MAX ||
+        (group != NULL && group->shard->scheduler != scheduler))
         return -EINVAL;
     return 0;
 }
@@ -155,7 +167,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
         .unexpired = { .handle = htw__handle_of(shard, record),
                        .callback = record->callback,
                        .arg = attributes != NULL ? attributes->arg : record->arg,
-                       .deadline_ns = record->deadline_ns,
+                       .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
                        .clock = clockwork->clock->name },
         .attributes = attributes,
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.h - the optional properties of a timer: period, key, group, release hook, another
+/* attributes.h - the optional properties of a timer: period, key, group, span, release hook, another
    clock. Also the steps that end a timer, with or without attributes. */
 #ifndef HTW_SRC_SCHEDULER_ATTRIBUTES_H
 #define HTW_SRC_SCHEDULER_ATTRIBUTES_H
@@ -7,24 +7,33 @@
 #include "group.h"
 #include "shard.h"
 
+/* Of a timer whose deadline moves with the scale of its group (span.h). */
+struct htw__span {
+    int64_t span_ns;
+    struct htw__span_class *class; /* NULL: not armed yet */
+};
+
 /* Guarded by the lock of the shard. */
 struct htw__attributes {
     void *arg;
     htw_release_hook *release;
     struct htw__record *record;
-    struct htw__clockwork *clockwork; /* of the shard: the one in which the timer is armed */
-    int64_t period_ns;                /* 0: does not repeat */
-    uint64_t missed;                  /* periods left out since the last run */
+    /* The one in which the timer is armed, and by whose clock deadline_ns of the record is: that of its
+       class or of the shard. A timer with a span leaves its class when it is due. */
+    struct htw__clockwork *clockwork;
+    int64_t period_ns; /* 0: does not repeat */
+    uint64_t missed;   /* periods left out since the last run */
     enum htw_repeat repeat;
     bool paused; /* the record is PENDING and never due, or QUEUED; its deadline_ns is what remains,
                     or an instant that the pause keeps */
     bool is_instant; /* the deadline was given as an instant, not as a delay */
     bool keyed;      /* `key` is in a table */
+    bool has_span;
     struct htw_group *group;
     struct htw__member member; /* of `group` */
     struct htw__key_node key;
-    size_t bytes; /* of this block, with the key */
-    unsigned char key_bytes[];
+    size_t bytes;            /* of this block, with what follows */
+    struct htw__span span[]; /* none or one; then the bytes of the key */
 };
 
 /*
@@ -41,7 +50,7 @@ static inline bool htw__attributes_are_needed(const struct htw_scheduler *schedu
     const struct htw_spec all = {
         spec->struct_size,   spec->callback,  spec->arg,     spec->when_ns, spec->latest_ns,
         spec->absolute,      spec->period_ns, spec->repeat,  spec->key,     spec->key_size,
-        spec->keep_existing, spec->group,     spec->release, spec->clock,
+        spec->keep_existing, spec->group,     spec->release, spec->clock,   spec->span_ns,
     };
     return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL ||
            (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name);
@@ -61,6 +70,12 @@ void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attrib
 static inline struct htw__clockwork *htw__clockwork_of(struct htw__shard *shard,
                                                        const struct htw__attributes *attributes) {
     return attributes == NULL ? &shard->own : attributes->clockwork;
+}
+
+/* The clockwork in which a timer is armed for another deadline. */
+static inline struct htw__clockwork *htw__clockwork_anew(struct htw__attributes *attributes) {
+    return attributes->has_span ? &attributes->span->class->leading.clockwork
+                                : attributes->clockwork;
 }
 
 /* The attributes of a record; NULL: it has none. */

@@ -31,14 +31,14 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
             return HTW_GONE;
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
     HTW__ANNOTATE_TAKE_OVER(record);
-    struct htw__clockwork *clockwork = htw__clockwork_of(shard, htw__attributes_of(record, status));
+    if (state ==
+        HTW__PENDING) /* first: with its last timer a group may be freed, with clockworks */
+        htw__clockwork_disarm(htw__clockwork_of(shard, htw__attributes_of(record, status)), record);
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
-    if (state == HTW__PENDING) { /* a queued one is freed by the thread that has its batch */
-        htw__clockwork_disarm(clockwork, record);
+    if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
         htw__shard_free_record(shard, record);
-    }
     return HTW_CANCELLED;
 }
 

@@ -1,14 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* clockwork.c - how timers enter and leave the wheel of a clockwork, and when the expirer serves
-   it. */
+/* clockwork.c - how timers enter and leave the wheel of a clockwork, and when the expirer serves it;
+   collect.c takes those that are due. */
 #include "clockwork.h"
 
-static int create_wheel(const struct htw_scheduler *scheduler, uint64_t start,
-                        struct htw_wheel **ret_wheel) {
+static struct htw__leading *leading_of(struct htw__clockwork *clockwork) {
+    return clockwork->slot == HTW__SLOT_LEADING
+               ? HTW_CONTAINER_OF(clockwork, struct htw__leading, clockwork)
+               : NULL;
+}
+
+/* ---- its wheel */
+
+/* Leading clockworks may be many, and most of their timers are cancelled: so their wheels are small.
+   docs/choices.md has the figures. */
+#define LEADING_WHEEL_SIZE 16u
+
+static uint32_t wheel_size(const struct htw__clockwork *clockwork) {
+    uint32_t option = clockwork->scheduler->wheel_size;
+    uint32_t size = option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
+    return clockwork->slot == HTW__SLOT_LEADING && size > LEADING_WHEEL_SIZE ? LEADING_WHEEL_SIZE
+                                                                             : size;
+}
+
+/* The memory of a leading clockwork is counted as it changes: statistics do not visit them. */
+static void *allocate_counted(void *context, size_t size, size_t alignment) {
+    const struct htw__leading *leading = context;
+    (void)alignment; /* that of every block */
+    void *memory = htw__allocate(&leading->clockwork.scheduler->allocator, size);
+    if (memory != NULL)
+        htw__counter_add(leading->bytes, size);
+    return memory;
+}
+
+static void release_counted(void *context, void *memory, size_t size, size_t alignment) {
+    const struct htw__leading *leading = context;
+    (void)alignment;
+    htw__counter_add(leading->bytes, 0 - (uint64_t)size);
+    htw__release(&leading->clockwork.scheduler->allocator, memory, size);
+}
+
+int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
+                                struct htw_wheel **ret_wheel) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.size = scheduler->wheel_size;
+    struct htw_allocator counted = { allocate_counted, release_counted, leading_of(clockwork) };
+    options.size = wheel_size(clockwork);
     options.start = start;
-    options.allocator = &scheduler->allocator;
+    options.allocator = counted.context != NULL ? &counted : &clockwork->scheduler->allocator;
     return htw_wheel_create(ret_wheel, &options);
 }
 
@@ -20,12 +57,58 @@ int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__cloc
     atomic_init(&clockwork->wake_tick, HTW_NEVER_TICK);
     clockwork->fast_after_tick = HTW_NEVER_TICK;
     uint64_t start = htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));
-    return create_wheel(clockwork->scheduler, start, &clockwork->wheel);
+    return htw__clockwork_create_wheel(clockwork, start, &clockwork->wheel);
 }
 
 void htw__clockwork_fini(struct htw__clockwork *clockwork) {
     htw_wheel_destroy(clockwork->wheel);
     htw_wheel_destroy(clockwork->previous);
+}
+
+/* Without a level for it, a record is armed for as late as the wheel can: it is armed again whenever
+   it comes up. Which levels the wheel has is found by trying; it always has the lowest. */
+static void arm_in_reach(struct htw__clockwork *clockwork, struct htw__record *record,
+                         uint64_t tick) {
+    struct htw_wheel *wheel = clockwork->wheel;
+    uint64_t size = wheel_size(clockwork);
+    uint64_t now = htw_wheel_now(wheel);
+    uint64_t distance = size - 1;
+    while (distance <= (tick - now) / size)
+        distance *= size;
+    while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
+        HTW_ASSERT(distance >= size);
+        distance /= size;
+    }
+}
+
+/* Arms a record, which may be armed in the same clockwork. Cannot fail. */
+static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record, uint64_t tick) {
+    htw__clockwork_disarm_previous(clockwork, record);
+    if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
+        arm_in_reach(clockwork, record, tick);
+}
+
+struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork) {
+    struct htw_wheel *previous = clockwork->previous;
+    struct htw_timer *timers[HTW__SLICE];
+    size_t count;
+    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
+        HTW_DONE)
+        /* The timers that are left never become due. */
+        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(previous)) != NULL)
+            count++;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t tick = htw_timer_deadline(timers[i]);
+        if (htw_wheel_schedule(clockwork->wheel, timers[i], tick) != 0)
+            arm_in_reach(clockwork, htw__record_of(timers[i]), tick);
+    }
+    if (htw_wheel_count(previous) > 0)
+        return NULL;
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    htw_wheel_get_stats(previous, &stats);
+    clockwork->demoted += stats.demoted;
+    clockwork->previous = NULL;
+    return previous;
 }
 
 /* ---- when the expirer must serve it */
@@ -40,15 +123,16 @@ void htw__clockwork_fini(struct htw__clockwork *clockwork) {
  *    clock_read_tick, and the expirer serves this at wake_tick. Unless the expirer is late by
  *    more than a tick, the present tick is at most one after the later of the two.
  */
-static void set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick) {
+void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick) {
     uint64_t later = tick > clockwork->clock_read_tick ? tick : clockwork->clock_read_tick;
     atomic_store_explicit(&clockwork->wake_tick, tick, memory_order_relaxed);
     clockwork->fast_after_tick =
         clockwork->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
-/* Makes the expirer serve this at `tick`, which is at most fast_after_tick. */
-static void plan_wake(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
+/* Makes the expirer serve a clockwork that does not lead at `tick`, which is at most
+   fast_after_tick. */
+static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
     uint64_t planned = htw__clockwork_wake_tick(clockwork);
     if (tick >= planned && (clockwork->waking == 0 || tick == HTW_NEVER_TICK))
         return;
@@ -57,7 +141,25 @@ static void plan_wake(struct htw__clockwork *clockwork, uint64_t tick, unsigned 
     *ret_wake |= 1u << clockwork->slot;
     clockwork->clock_read_tick =
         htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));
-    set_wake_tick(clockwork, tick < planned ? tick : planned);
+    htw__clockwork_set_wake_tick(clockwork, tick < planned ? tick : planned);
+}
+
+/* What a proxy was armed for. */
+static void plan_alarm_for(struct htw__leading *leading, unsigned *ret_wake) {
+    uint64_t tick = htw_timer_deadline(&leading->proxy.timer);
+    if (tick <= leading->parent->fast_after_tick)
+        plan_alarm(leading->parent, tick, ret_wake);
+}
+
+/* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
+static void plan_wake(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
+    struct htw__leading *leading = leading_of(clockwork);
+    if (leading == NULL) {
+        plan_alarm(clockwork, tick, ret_wake);
+    } else if (tick < htw__clockwork_wake_tick(clockwork)) {
+        htw__leading_plan(leading, tick);
+        plan_alarm_for(leading, ret_wake);
+    }
 }
 
 void htw__clockwork_wake(struct htw__clockwork *clockwork) {
@@ -66,20 +168,52 @@ void htw__clockwork_wake(struct htw__clockwork *clockwork) {
     htw__wake_at(clockwork->waker, clockwork->clock, at_ns);
     htw__lock_acquire(clockwork->lock);
     clockwork->waking--;
-    set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
+    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
     htw__lock_release(clockwork->lock);
 }
 
 /* ---- arming */
 
+/* The time of the clock that drives it. */
+static int64_t time_at(const struct htw__clockwork *clockwork, int64_t now_ns) {
+    return htw__after_ns(now_ns, htw__clockwork_lead_ns(clockwork));
+}
+
+/*
+ * The clock of a wheel cannot go back, but that of a leading clockwork can, when its lead shrinks or
+ * its parent's clock is set back. A timer for a tick that the wheel has passed, and that is not due,
+ * gets a new wheel; the others follow when the expirer serves this. Without memory the timer comes
+ * up at once, and the expirer arms it again, tick by tick.
+ */
+static bool renew_wheel_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
+    const struct htw_scheduler *scheduler = clockwork->scheduler;
+    struct htw_wheel *wheel;
+    if (clockwork->slot != HTW__SLOT_LEADING || tick >= htw_wheel_now(clockwork->wheel) ||
+        clockwork->previous != NULL ||
+        tick <= htw__tick_at(scheduler, time_at(clockwork, now_ns)) ||
+        htw__clockwork_create_wheel(clockwork, htw__tick_at(scheduler, now_ns), &wheel) != 0)
+        return false;
+    clockwork->previous = clockwork->wheel;
+    clockwork->wheel = wheel;
+    return true;
+}
+
 int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
                             uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    const struct htw_scheduler *scheduler = clockwork->scheduler;
-    if (tick != 0 && tick != HTW_NEVER_TICK && deadline_ns <= htw__clockwork_now_ns(clockwork))
-        tick = htw__tick_at(scheduler, deadline_ns);
-    int error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
+    int error = 0;
+    bool renewed = false;
+    if (tick != 0 && tick != HTW_NEVER_TICK) {
+        int64_t now_ns = htw__clockwork_now_ns(clockwork);
+        if (deadline_ns <= time_at(clockwork, now_ns))
+            tick = htw__tick_at(clockwork->scheduler, deadline_ns);
+        renewed = renew_wheel_for(clockwork, tick, now_ns);
+    }
+    if (renewed) /* the record may be in the previous wheel now, and must not get lost */
+        arm_for(clockwork, record, tick);
+    else
+        error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
     if (error == 0)
-        plan_wake(clockwork, tick, ret_wake);
+        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
 
@@ -92,150 +226,75 @@ int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__reco
     return error;
 }
 
-/* Arms a record for as late as the wheel can without growing: the record is armed again whenever it
-   comes up. Which levels the wheel has is found by trying; it always has the lowest. */
-static void arm_in_reach(struct htw__clockwork *clockwork, struct htw__record *record,
-                         uint64_t tick) {
-    struct htw_wheel *wheel = clockwork->wheel;
-    uint32_t option = clockwork->scheduler->wheel_size;
-    uint64_t size = option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
-    uint64_t now = htw_wheel_now(wheel);
-    uint64_t distance = size - 1;
-    while (distance <= (tick - now) / size)
-        distance *= size;
-    while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
-        HTW_ASSERT(distance >= size);
-        distance /= size;
-    }
-}
-
-/* Arms a record for its deadline_ns, or earlier if the wheel cannot grow: then
-   htw__clockwork_collect() arms it again. Does not wake the expirer. */
-static void arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
-                       int64_t now_ns) {
-    uint64_t tick = htw__tick_due(clockwork->scheduler, record->deadline_ns, now_ns);
-    htw__clockwork_disarm_previous(clockwork, record);
-    if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
-        arm_in_reach(clockwork, record, tick);
+void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
+                          int64_t now_ns) {
+    uint64_t tick =
+        htw__tick_due(clockwork->scheduler, record->deadline_ns, time_at(clockwork, now_ns));
+    renew_wheel_for(clockwork, tick, now_ns);
+    arm_for(clockwork, record, tick);
 }
 
 void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
                                int64_t now_ns, unsigned *ret_wake) {
-    arm_always(clockwork, record, now_ns);
+    htw__clockwork_rearm(clockwork, record, now_ns);
     if (htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
         plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
 }
 
-/* ---- a clock that was set back */
+/* ---- leading clockworks */
 
-/*
- * The clock of a wheel cannot go back. So all timers move to a new wheel that begins at the new
- * time, a slice at a time; meanwhile both `previous` and `wheel` are in use. If there is no memory
- * for that, the old wheel stays. Its timers still come up at their time, but a timer that is armed
- * for a tick before the wheel's clock comes up at once, and is armed again until it is due.
- *
- * Wheels are created and destroyed without the lock, since both take long. Only the expirer
- * replaces wheels and advances their clocks, so it may read these without the lock.
- */
-static struct htw_wheel *create_successor(const struct htw__clockwork *clockwork,
-                                          uint64_t now_tick) {
-    struct htw_wheel *wheel;
-    if (clockwork->previous != NULL || now_tick >= htw_wheel_now(clockwork->wheel) ||
-        create_wheel(clockwork->scheduler, now_tick, &wheel) != 0)
-        return NULL;
-    if (htw_wheel_reserve(wheel, HTW_NEVER_TICK) == 0)
-        return wheel;
-    htw_wheel_destroy(wheel);
-    return NULL;
+int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t deadline_ns) {
+    if (clockwork->slot != HTW__SLOT_LEADING || deadline_ns == HTW_NEVER_NS)
+        return deadline_ns;
+    const struct htw__leading *leading =
+        HTW_CONTAINER_OF(clockwork, const struct htw__leading, clockwork);
+    int64_t due_ns;
+    if (__builtin_sub_overflow(deadline_ns, leading->lead_ns, &due_ns))
+        due_ns = INT64_MIN;
+    /* The change of the lead made it due, not before it happened; unless the clock was set since. */
+    if (due_ns < leading->grown_ns && deadline_ns >= leading->grown_ns &&
+        leading->grown_ns <= htw__clockwork_now_ns(clockwork))
+        due_ns = leading->grown_ns;
+    return due_ns;
 }
 
-/* Moves up to HTW__SLICE timers. Returns the previous wheel, to be destroyed, when it is empty. */
-static struct htw_wheel *move_from_previous(struct htw__clockwork *clockwork) {
-    struct htw_wheel *previous = clockwork->previous;
-    struct htw_timer *timers[HTW__SLICE];
-    size_t count;
-    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
-        HTW_DONE)
-        /* The timers that are left never become due. */
-        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(previous)) != NULL)
-            count++;
-    for (size_t i = 0; i < count; i++) {
-        /* Cannot fail: the wheel has all its levels. */
-        int error = htw_wheel_schedule(clockwork->wheel, timers[i], htw_timer_deadline(timers[i]));
-        HTW_ASSERT(error == 0);
-        (void)error;
-    }
-    if (htw_wheel_count(previous) > 0)
-        return NULL;
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_get_stats(previous, &stats);
-    clockwork->demoted += stats.demoted;
-    clockwork->previous = NULL;
-    return previous;
+int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent,
+                      struct htw__counter *bytes) {
+    *leading = (struct htw__leading) {
+        .clockwork = { .scheduler = parent->scheduler,
+                       .lock = parent->lock,
+                       .waker = parent->waker },
+        .parent = parent,
+        .bytes = bytes,
+        .grown_ns = INT64_MIN,
+    };
+    atomic_init(&leading->proxy.status, HTW__PROXY);
+    int error = htw__clockwork_init(&leading->clockwork, parent->clock, HTW__SLOT_LEADING);
+    if (error == 0)
+        htw__leading_plan(leading, HTW_NEVER_TICK);
+    return error;
 }
 
-/* ---- due timers */
-
-/* Adds timers that the wheel says are due to the batch, except those that were claimed or are not
-   due by the clock. */
-static void add_due(struct htw__clockwork *clockwork, struct htw_timer *const *timers, size_t count,
-                    int64_t now_ns, struct htw__batch *batch) {
-    for (size_t i = 0; i < count; i++) {
-        struct htw__record *record = htw__record_of(timers[i]);
-        uint64_t status = htw__status_of(record);
-        /* A timer that was armed with no delay after `now_ns` was read is due, too. */
-        if (htw__status_state(status) == HTW__PENDING && record->deadline_ns > now_ns) {
-            int64_t later_ns = htw__clockwork_now_ns(clockwork);
-            if (record->deadline_ns > later_ns) {
-                arm_always(clockwork, record, later_ns); /* collect_slice() sets wake_tick */
-                continue;
-            }
-        }
-        if (htw__status_state(status) == HTW__PENDING &&
-            htw__status_change(record, &status,
-                               htw__status_in(status, HTW__QUEUED, status & HTW__HAS_ATTRIBUTES)))
-            batch->records[batch->count++] = record;
-    }
+void htw__leading_fini(struct htw__leading *leading) {
+    htw__clockwork_disarm(leading->parent, &leading->proxy);
+    htw__clockwork_fini(&leading->clockwork);
 }
 
-/* Under the lock. Returns whether there may be more. */
-static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint64_t now_tick,
-                          struct htw__batch *batch, uint32_t max) {
-    struct htw_timer *timers[HTW__SLICE];
-    size_t count;
-    int progress =
-        htw_wheel_poll_batch(clockwork->wheel, now_tick, timers, max, HTW__SLICE, &count);
-    add_due(clockwork, timers, count, now_ns, batch);
-    if (progress == HTW_MORE)
-        return true;
-    uint64_t next = htw_wheel_next(clockwork->wheel);
-    /* The clock was set back and there was no memory for a new wheel: try again soon. */
-    if (now_tick < htw_wheel_now(clockwork->wheel))
-        next = now_tick + 1;
-    set_wake_tick(clockwork, next);
-    return false;
+void htw__leading_plan(struct htw__leading *leading, uint64_t tick) {
+    htw__clockwork_set_wake_tick(&leading->clockwork, tick);
+    if (tick != HTW_NEVER_TICK)
+        tick = tick > leading->lead_tick ? tick - leading->lead_tick : 0;
+    arm_for(leading->parent, &leading->proxy, tick);
 }
 
-bool htw__clockwork_collect(struct htw__clockwork *clockwork, int64_t now_ns,
-                            struct htw__batch *batch, uint32_t max) {
-    uint64_t now_tick = htw__tick_at(clockwork->scheduler, now_ns);
-    struct htw_wheel *successor = create_successor(clockwork, now_tick);
-    struct htw_wheel *emptied = NULL;
-    bool more = true;
-    batch->count = 0;
-    atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
-    htw__lock_acquire(clockwork->lock);
-    clockwork->clock_read_tick = now_tick;
-    set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
-    if (successor != NULL) {
-        clockwork->previous = clockwork->wheel;
-        clockwork->wheel = successor;
-    }
-    if (clockwork->previous != NULL)
-        emptied = move_from_previous(clockwork);
-    else
-        more = collect_slice(clockwork, now_ns, now_tick, batch, max);
-    htw__lock_release(clockwork->lock);
-    htw_wheel_destroy(emptied);
-    return more;
+void htw__leading_set(struct htw__leading *leading, uint64_t lead_tick, unsigned *ret_wake) {
+    struct htw__clockwork *clockwork = &leading->clockwork;
+    int64_t now_ns = htw__clockwork_now_ns(clockwork);
+    if (lead_tick > leading->lead_tick)
+        leading->grown_ns = now_ns;
+    leading->lead_tick = lead_tick;
+    leading->lead_ns = htw__tick_ns(clockwork->scheduler, lead_tick);
+    clockwork->clock_read_tick = htw__tick_at(clockwork->scheduler, time_at(clockwork, now_ns));
+    htw__leading_plan(leading, htw__clockwork_wake_tick(clockwork));
+    plan_alarm_for(leading, ret_wake);
 }

@@ -4,6 +4,7 @@
  *
  * Each shard has a clockwork for the scheduler's own clock. One for another clock is created when a
  * timer of the shard uses that clock for the first time, and stays until the scheduler is destroyed.
+ * Leading clockworks come and go: their clock is ahead of that of another clockwork, see below.
  *
  * All of this happens under the lock of the shard, except where a comment says otherwise.
  */
@@ -11,6 +12,7 @@
 #define HTW_SRC_SCHEDULER_CLOCKWORK_H
 
 #include "../base/assert.h"
+#include "../base/counter.h"
 #include "../base/lock.h"
 #include "clocks.h"
 #include "record.h"
@@ -20,6 +22,7 @@
 /* The place of a clockwork in its shard: 0 is that of the scheduler's own clock, the others are
    values of enum htw_clock. Sets of them are bit masks. */
 #define HTW__SLOT_COUNT 4u
+#define HTW__SLOT_LEADING HTW__SLOT_COUNT /* none: a leading clockwork */
 
 struct htw__clockwork {
     const struct htw_scheduler *scheduler; /* constant, as are the next four */
@@ -36,8 +39,26 @@ struct htw__clockwork {
     uint64_t demoted;           /* by wheels that were destroyed */
 };
 
-/* Creates the wheel, without the lock. 0 or -ENOMEM; in either case htw__clockwork_fini() may
-   follow. What is constant, except `clock` and `slot`, is set by the caller. */
+/*
+ * A clockwork whose clock is ahead of that of another one, its parent. How far, may be changed at any
+ * time: all of its timers then become due so much earlier or later, at the cost of one.
+ *
+ * The expirer serves it through the parent. In the wheel of the parent it has a record, the proxy,
+ * which comes up when the expirer must serve it. The proxy is always armed, except after a stop.
+ */
+struct htw__leading {
+    struct htw__clockwork clockwork; /* in ticks of the clock that leads */
+    struct htw__clockwork *parent;   /* constant, as is `bytes` */
+    struct htw__counter *bytes;      /* counts the memory of the wheel */
+    uint64_t lead_tick;              /* how far it is ahead */
+    int64_t lead_ns;                 /* the same */
+    int64_t grown_ns;                /* when the lead grew last, by the clock of the parent */
+    struct htw__record proxy;
+};
+
+/* Creates the wheel, without the lock (a leading one: under the lock). 0 or -ENOMEM; in either case
+   htw__clockwork_fini() may follow. What is constant, except `clock` and `slot`, is set by the
+   caller. */
 int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__clock *clock,
                         uint32_t slot);
 void htw__clockwork_fini(struct htw__clockwork *clockwork);
@@ -46,11 +67,21 @@ static inline int64_t htw__clockwork_now_ns(const struct htw__clockwork *clockwo
     return htw__clock_now_ns(clockwork->scheduler, clockwork->clock);
 }
 
+/* How far its clock is ahead of the real one. */
+static inline int64_t htw__clockwork_lead_ns(const struct htw__clockwork *clockwork) {
+    return __builtin_expect(clockwork->slot == HTW__SLOT_LEADING, false)
+               ? HTW_CONTAINER_OF(clockwork, const struct htw__leading, clockwork)->lead_ns
+               : 0;
+}
+
+/* When a timer is due whose record has this deadline: the instant of the real clock. */
+int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t deadline_ns);
+
 static inline uint64_t htw__clockwork_wake_tick(const struct htw__clockwork *clockwork) {
     return atomic_load_explicit(&clockwork->wake_tick, memory_order_relaxed);
 }
 
-/* ---- arming */
+/* ---- arming: `now_ns` is a time of the real clock */
 
 /* For a timer that has not moved to the new wheel yet. */
 static inline void htw__clockwork_disarm_previous(struct htw__clockwork *clockwork,
@@ -102,15 +133,41 @@ static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
         htw__clockwork_disarm_previous(clockwork, record);
 }
 
+/* Arms a record for its deadline_ns, or earlier if the wheel cannot grow: then it comes up early, and
+   must be armed again. Does not wake the expirer. */
+void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
+                          int64_t now_ns);
+
+/* ---- leading clockworks */
+
+/* Creates one with no lead. 0 or -ENOMEM; then there is nothing to release. */
+int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent,
+                      struct htw__counter *bytes);
+void htw__leading_fini(struct htw__leading *leading);
+
+/* Changes the lead. `ret_wake`: as htw__clockwork_arm_new(). Cannot fail. */
+void htw__leading_set(struct htw__leading *leading, uint64_t lead_tick, unsigned *ret_wake);
+
+/* For the expirer, which has served it: the next time is at `tick` of the clock that leads. Does not
+   wake the expirer. */
+void htw__leading_plan(struct htw__leading *leading, uint64_t tick);
+
+/* ---- for the expirer */
+
+/* The expirer must serve this at `tick`. */
+void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick);
+
+/* A wheel that begins at a tick, for this clockwork. 0 or -ENOMEM. */
+int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
+                                struct htw_wheel **ret_wheel);
+
+/* Moves up to HTW__SLICE timers from the previous wheel. Returns that wheel, to be destroyed, when it
+   is empty. */
+struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork);
+
 /* ---- without the lock */
 
 /* Sets the alarm of the expirer: once for each time that the slot was added to `*ret_wake`. */
 void htw__clockwork_wake(struct htw__clockwork *clockwork);
-
-/* Takes up to `max` timers that are due at `now_ns`, by the clock of the clockwork, into the batch,
-   as QUEUED and in order; `max` is at most HTW__SLICE. Returns whether more may be due; if not,
-   wake_tick is up to date. */
-bool htw__clockwork_collect(struct htw__clockwork *clockwork, int64_t now_ns,
-                            struct htw__batch *batch, uint32_t max);
 
 #endif /* HTW_SRC_SCHEDULER_CLOCKWORK_H */

@@ -5,6 +5,7 @@
 
 #include "../base/thread.h"
 #include "clocks.h"
+#include "collect.h"
 #include "executor.h"
 #include "run.h"
 #include "shard.h"
@@ -131,8 +132,8 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard,
             break;
         size_t left = budget - count;
         batch->shard = shard;
-        more = htw__clockwork_collect(clockwork, now_ns, batch,
-                                      left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
+        more =
+            htw__collect(clockwork, now_ns, batch, left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
         count += batch->count;
         dispatch(expirer, batch);
     }

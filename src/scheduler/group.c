@@ -19,7 +19,8 @@ static void add_bytes(struct htw_group *group, uint64_t bytes) {
 }
 
 static void free_group(struct htw_group *group) {
-    const struct htw_allocator *allocator = &group->scheduler->allocator;
+    const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
+    htw__spans_fini(&group->spans);
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
     if (group->keys != NULL) {
         add_bytes(group, 0 - (uint64_t)sizeof(*group->keys));
@@ -36,7 +37,7 @@ void htw__group_free_if_unused(struct htw_group *group) {
 
 struct htw__key_table *htw__group_keys(struct htw_group *group) {
     if (group->keys == NULL) {
-        const struct htw_allocator *allocator = &group->scheduler->allocator;
+        const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
         group->keys = htw__allocate(allocator, sizeof(*group->keys));
         if (group->keys != NULL) {
             htw__key_table_init(group->keys, allocator);
@@ -57,7 +58,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
     struct htw_group *group = htw__allocate(&scheduler->allocator, sizeof(*group));
     if (group == NULL)
         return -ENOMEM;
-    *group = (struct htw_group) { .scheduler = scheduler, .shard = htw__shard_here(scheduler) };
+    *group = (struct htw_group) { .shard = htw__shard_here(scheduler), .spans = { .scale = 1 } };
     htw__ring_init(&group->members);
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
@@ -73,4 +74,25 @@ uint64_t htw_group_count(struct htw_group *group) {
     uint64_t count = group->count;
     htw__lock_release(&group->shard->lock);
     return count;
+}
+
+/* ---- scale */
+
+int htw_group_set_scale(struct htw_group *group, double scale) {
+    int refusal = htw__group_refusal(group);
+    if (refusal != 0)
+        return refusal;
+    if (!(scale >= 0 && scale <= 1)) /* nor is NaN */
+        return -EINVAL;
+    htw__spans_set_scale(&group->spans, group->shard, scale);
+    return 0;
+}
+
+double htw_group_scale(struct htw_group *group) {
+    if (htw__group_refusal(group) != 0)
+        return 0;
+    htw__lock_acquire(&group->shard->lock);
+    double scale = group->spans.scale;
+    htw__lock_release(&group->shard->lock);
+    return scale;
 }

@@ -5,6 +5,7 @@
 
 #include "../base/list.h"
 #include "shard.h"
+#include "span.h"
 
 /* A place in the list of a group. */
 struct htw__member {
@@ -14,14 +15,14 @@ struct htw__member {
 
 /* Guarded by the lock of the shard, in which all timers of the group live. */
 struct htw_group {
-    struct htw_scheduler *scheduler; /* constant, as is the shard */
-    struct htw__shard *shard;
+    struct htw__shard *shard; /* constant */
     struct htw__link members; /* ring of struct htw__member: timers, and cursors of sweeps */
     uint64_t count;           /* timers in `members` */
     unsigned sweeps;          /* cancels, pauses and resumes that are under way */
     bool paused;
     bool destroyed;              /* by the user: freed with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
+    struct htw__spans spans;
 };
 
 /* Under the lock of the shard. */
@@ -38,7 +39,7 @@ void htw__group_free_if_unused(struct htw_group *group);
 
 /* What every public call begins with: 0, -EINVAL or -EOWNERDEAD. */
 static inline int htw__group_refusal(const struct htw_group *group) {
-    return group == NULL ? -EINVAL : htw__scheduler_refusal(group->scheduler);
+    return group == NULL ? -EINVAL : htw__scheduler_refusal(group->shard->scheduler);
 }
 
 #endif /* HTW_SRC_SCHEDULER_GROUP_H */

@@ -180,16 +180,28 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 
 /* ---- with attributes */
 
+static bool span_is_valid(const struct htw_spec *spec) {
+    return spec->span_ns > 0 && spec->span_ns <= HTW_SPAN_NS_MAX && spec->group != NULL &&
+           spec->period_ns == 0 && (spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0);
+}
+
 static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
     return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 &&
            spec->repeat >= HTW_REPEAT_SKIP && spec->repeat <= HTW_REPEAT_AFTER &&
            spec->key_size <= UINT32_MAX && htw__clock_for(scheduler, spec->clock) != NULL &&
-           (spec->group == NULL || spec->group->scheduler == scheduler);
+           (spec->group == NULL || spec->group->shard->scheduler == scheduler) &&
+           (spec->span_ns == 0 || span_is_valid(spec));
 }
 
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
                            const struct htw_spec *spec) {
     bool has_range = spec->latest_ns > spec->when_ns;
+    if (spec->span_ns > 0) { /* the greatest deadline: span.h */
+        int64_t least_ns = spec->absolute
+                               ? spec->when_ns
+                               : htw__after_ns(htw__clock_now_ns(scheduler, clock), spec->when_ns);
+        return plan_at(scheduler, htw__after_ns(least_ns, spec->span_ns));
+    }
     if (!has_range)
         return spec->absolute ? plan_at(scheduler, spec->when_ns)
                               : plan_after(scheduler, clock, spec->when_ns);
@@ -222,6 +234,17 @@ static struct htw__record *holder_of_key(struct htw__shard *shard, const struct 
                                              spec->key, spec->key_size);
 }
 
+static bool find_class(struct htw__shard *shard, struct htw_group *group,
+                       struct htw__attributes *attributes) {
+    struct htw__span_class *class =
+        htw__spans_class(&group->spans, shard, attributes->clockwork, attributes->span->span_ns);
+    if (class == NULL)
+        return false;
+    attributes->span->class = class;
+    attributes->clockwork = &class->leading.clockwork;
+    return true;
+}
+
 /* `old` is the timer that has the key. It must not change before the new one is armed. */
 static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) {
     const struct htw_spec *spec = arming->spec;
@@ -229,6 +252,8 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     struct htw__record *record;
     uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
+        return -ENOMEM;
+    if (spec->span_ns > 0 && !find_class(shard, spec->group, attributes))
         return -ENOMEM;
     bool has_credit = htw__credit_acquire(shard);
     int error = htw__shard_allocate_record(shard, &record, &index);

@@ -15,7 +15,8 @@
  *
  * A timer is a RECORD of 64 bytes (record.h) in the slab of its shard. A timer with a period, a
  * key, a group, a release hook or another clock than the scheduler also has ATTRIBUTES
- * (attributes.h), a second block of memory.
+ * (attributes.h), a second block of memory. A group may have clockworks of its own, for timers whose
+ * deadline moves with its scale (span.h).
  *
  * THE LIFE OF A TIMER
  *

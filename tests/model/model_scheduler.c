@@ -5,7 +5,8 @@
  *
  * There is one thread, and manual time; each clock is advanced with the others, and at times set alone,
  * forward or back. All times are whole ticks: tests/unit/scheduler has the rounding. Which timers run
- * in a step, and at what time, is known before it, except for the order of those of one instant.
+ * in a step, and at what time, is known before it, except for the order of those of one instant. Some
+ * timers of groups have a span; the scales of the groups change.
  */
 #include "arguments.h"
 
@@ -34,8 +35,10 @@ struct timed {
     htw_handle handle;
     enum htw_clock clock;
     bool pending;
-    int64_t deadline_ns;    /* by its clock; while its group is paused: the rest, unless: */
+    /* By its clock, at scale 1; while its group is paused: the rest, unless `keeps_instant`. */
+    int64_t deadline_ns;
     bool keeps_instant;     /* an instant of the wall clock, which a pause does not move */
+    int64_t span_ns;        /* 0: none */
     int group, key;         /* -1: none */
     int64_t period_ns;      /* 0: runs once */
     uint64_t runs, wanted;  /* what the library and the oracle have counted */
@@ -46,6 +49,7 @@ static struct model {
     struct htw_scheduler *scheduler;
     struct htw_group *groups[GROUPS];
     bool paused[GROUPS];
+    double scales[GROUPS];
     struct timed timers[TIMERS];
     int64_t now_ns[CLOCKS];
     struct random_source source;
@@ -97,12 +101,31 @@ static int64_t sum(int64_t a, int64_t b) {
     return a == HTW_NEVER_NS || b == HTW_NEVER_NS ? HTW_NEVER_NS : a + b;
 }
 
+/* How much sooner it is due than at scale 1: a part of its span, of which two digits count. */
+static int64_t lead_ns(const struct timed *timer) {
+    if (timer->span_ns == 0)
+        return 0;
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%" PRId64, timer->span_ns / TICK_NS);
+    for (size_t i = 2; digits[i - 2] != 0 && digits[i - 1] != 0 && digits[i] != 0; i++)
+        digits[i] = '0';
+    int64_t counted = strtoll(digits, NULL, 10);
+    return (counted - (int64_t)(model.scales[timer->group] * (double)counted + 0.5)) * TICK_NS;
+}
+
+/* A time that is left, as long as it is left. */
+static int64_t less(int64_t left, int64_t by) {
+    if (left == HTW_NEVER_NS)
+        return left;
+    return left > by ? left - by : 0;
+}
+
 /* How long until its deadline, if no clock is set. */
 static int64_t rest_ns(const struct timed *timer) {
-    if (timer->deadline_ns == HTW_NEVER_NS || has_rest(timer))
-        return timer->deadline_ns;
-    int64_t left = timer->deadline_ns - model.now_ns[timer->clock];
-    return left < 0 ? 0 : left;
+    if (timer->deadline_ns == HTW_NEVER_NS)
+        return HTW_NEVER_NS;
+    int64_t left = timer->deadline_ns - (has_rest(timer) ? 0 : model.now_ns[timer->clock]);
+    return less(left, lead_ns(timer));
 }
 
 /* How long until it runs, if no clock is set. */
@@ -180,7 +203,17 @@ static struct htw_group *group_of(int group) {
 
 static void set_deadline(struct timed *timer, int64_t delay_ns, bool is_instant) {
     timer->keeps_instant = is_instant && timer->clock == HTW_CLOCK_REALTIME;
-    timer->deadline_ns = has_rest(timer) ? delay_ns : sum(model.now_ns[timer->clock], delay_ns);
+    int64_t most_ns = sum(delay_ns, timer->span_ns);
+    if (has_rest(timer))
+        timer->deadline_ns = most_ns < 0 ? 0 : most_ns;
+    else
+        timer->deadline_ns = sum(model.now_ns[timer->clock], most_ns);
+}
+
+/* Often the same. */
+static int64_t class_of_span(void) {
+    static const int64_t spans[] = { 1, 7, 99, 100, 298, 1000, 98765 };
+    return below(2) == 0 ? 0 : spans[below(sizeof(spans) / sizeof(spans[0]))] * TICK_NS;
 }
 
 static void schedule(void) {
@@ -193,6 +226,7 @@ static void schedule(void) {
     timer->group = (int)below(GROUPS + 2) - 2 < 0 ? -1 : (int)below(GROUPS);
     timer->key = below(3) == 0 ? (int)below(KEYS) : -1;
     timer->period_ns = below(6) == 0 ? TICK_NS + ticks(500) : 0;
+    timer->span_ns = timer->group >= 0 && timer->period_ns == 0 ? class_of_span() : 0;
     int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
     bool plain = timer->clock == HTW_CLOCK_MANUAL && timer->group < 0 && timer->key < 0 &&
                  timer->period_ns == 0;
@@ -201,7 +235,10 @@ static void schedule(void) {
     spec.arg = timer;
     spec.clock = timer->clock;
     spec.absolute = delay_ns != HTW_NEVER_NS && below(2) == 0;
+    if (spec.absolute && timer->span_ns > 0 && below(3) == 0)
+        delay_ns = -delay_ns;
     spec.when_ns = spec.absolute ? model.now_ns[timer->clock] + delay_ns : delay_ns;
+    spec.span_ns = timer->span_ns;
     spec.group = group_of(timer->group);
     spec.key = timer->key < 0 ? NULL : &timer->key;
     spec.key_size = sizeof(timer->key);
@@ -264,13 +301,25 @@ static void cancel(void) {
 static void reschedule(void) {
     struct timed *timer = some_timer();
     int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
+    bool absolute = below(2) == 0;
+    if (absolute && delay_ns != HTW_NEVER_NS && timer->span_ns > 0 && below(3) == 0)
+        delay_ns = -delay_ns;
     int64_t at_ns = sum(model.now_ns[timer->clock], delay_ns);
-    bool is_instant = below(2) == 0;
-    int result = is_instant ? htw_reschedule_at(model.scheduler, timer->handle, at_ns)
-                            : htw_reschedule(model.scheduler, timer->handle, delay_ns);
+    int result = absolute ? htw_reschedule_at(model.scheduler, timer->handle, at_ns)
+                          : htw_reschedule(model.scheduler, timer->handle, delay_ns);
     EXPECT(result == (timer->pending ? HTW_MOVED : HTW_GONE));
     if (timer->pending)
-        set_deadline(timer, delay_ns, is_instant);
+        set_deadline(timer, delay_ns, absolute);
+}
+
+static void set_scale(void) {
+    int group = (int)below(GROUPS);
+    static const double scales[] = { 0, 1, 1, 0.3, 0.5, 0.999, 1e-9 };
+    double scale = below(2) == 0 ? scales[below(sizeof(scales) / sizeof(scales[0]))]
+                                 : (double)below(101) / 100;
+    EXPECT(htw_group_set_scale(model.groups[group], scale) == 0);
+    model.scales[group] = scale;
+    EXPECT(htw_group_scale(model.groups[group]) == scale);
 }
 
 /* The rest of a delay is at least 0, so that of a timer that is due does not say how late it is. */
@@ -282,9 +331,14 @@ static void pause_or_resume(void) {
         return;
     for (int i = 0; i < TIMERS; i++) {
         struct timed *timer = &model.timers[i];
-        if (timer->pending && timer->group == group && !timer->keeps_instant)
-            timer->deadline_ns =
-                pauses ? left_ns(timer) : sum(model.now_ns[timer->clock], timer->deadline_ns);
+        if (!timer->pending || timer->group != group || timer->keeps_instant ||
+            timer->deadline_ns == HTW_NEVER_NS)
+            continue;
+        int64_t now_ns = model.now_ns[timer->clock], lead = lead_ns(timer);
+        if (pauses)
+            timer->deadline_ns = less(timer->deadline_ns, now_ns);
+        else
+            timer->deadline_ns = now_ns + (timer->deadline_ns > lead ? timer->deadline_ns : lead);
     }
     model.paused[group] = pauses;
 }
@@ -330,7 +384,14 @@ static void compare_timer(struct timed *timer) {
         return;
     }
     EXPECT(result == 0 && clock == (int)timer->clock);
-    EXPECT(deadline_ns == (has_rest(timer) ? sum(now_ns, timer->deadline_ns) : timer->deadline_ns));
+    int64_t wanted_ns = timer->deadline_ns;
+    if (has_rest(timer))
+        wanted_ns = sum(now_ns, less(wanted_ns, lead_ns(timer)));
+    else if (wanted_ns != HTW_NEVER_NS)
+        wanted_ns -= lead_ns(timer);
+    /* One that a change of the scale made due is so since then. */
+    EXPECT(deadline_ns == wanted_ns ||
+           (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns));
 }
 
 static void compare(void) {
@@ -356,7 +417,7 @@ static void compare(void) {
 static void take_step(void) {
     static void (*const kinds[])(void) = {
         schedule,        schedule,     schedule,  schedule, cancel,  cancel,     reschedule,
-        pause_or_resume, cancel_group, set_clock, advance,  advance, reschedule,
+        pause_or_resume, cancel_group, set_clock, advance,  advance, reschedule, set_scale,
     };
     uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
     if (kinds[kind] == cancel_group && below(4) != 0)
@@ -388,8 +449,10 @@ static void begin(uint64_t seed) {
     for (int i = 0; i < CLOCKS; i++)
         model.now_ns[i] = options.manual_start_ns;
     EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
-    for (int i = 0; i < GROUPS; i++)
+    for (int i = 0; i < GROUPS; i++) {
         EXPECT(htw_group_create(model.scheduler, &model.groups[i]) == 0);
+        model.scales[i] = 1;
+    }
     for (int i = 0; i < TIMERS; i++)
         model.timers[i].clock = HTW_CLOCK_MANUAL;
 }

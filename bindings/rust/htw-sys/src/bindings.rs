@@ -397,6 +397,7 @@ pub struct htw_spec {
     pub group: *mut htw_group,
     pub release: htw_release_hook,
     pub clock: htw_clock,
+    pub span_ns: i64,
 }
 extern "C" {
     pub fn htw_spec_init(spec: *mut htw_spec);
@@ -501,6 +502,12 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_group_resume(group: *mut htw_group) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_group_set_scale(group: *mut htw_group, scale: f64) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_group_scale(group: *mut htw_group) -> f64;
 }
 extern "C" {
     pub fn htw_group_count(group: *mut htw_group) -> u64;

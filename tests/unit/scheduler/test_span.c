@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* test_span.c - timers with a least and a greatest delay, and the scale of their group. */
+#include "scheduler_fixture.h"
+
+#include <errno.h>
+#include <math.h>
+
+enum { MANY = 300 }; /* several slices */
+
+static void reopen(struct scheduler_fixture *f) {
+    scheduler_reopen(f);
+    create_group(f);
+}
+
+static int setup(void **state) {
+    scheduler_setup_later(state);
+    struct scheduler_fixture *f = *state;
+    f->count = MANY + 1;
+    reopen(f);
+    return 0;
+}
+
+#define SPAN_TEST(name) SCHEDULER_TEST_AFTER(setup, name)
+
+static struct htw_spec span_spec(struct scheduler_fixture *f, unsigned number, int64_t least_ns,
+                                 int64_t span_ns) {
+    struct htw_spec spec = grouped_spec(f, number, least_ns);
+    spec.span_ns = span_ns;
+    return spec;
+}
+
+static void arm_span(struct scheduler_fixture *f, unsigned number, int64_t least_ns,
+                     int64_t span_ns) {
+    struct htw_spec spec = span_spec(f, number, least_ns, span_ns);
+    arm_spec(f, number, &spec);
+}
+
+static void arm_span_at(struct scheduler_fixture *f, unsigned number, int64_t least_ns,
+                        int64_t span_ns) {
+    struct htw_spec spec = span_spec(f, number, least_ns, span_ns);
+    spec.absolute = true;
+    arm_spec(f, number, &spec);
+}
+
+#define set_scale(f, scale) assert_int_equal(htw_group_set_scale((f)->group, scale), 0)
+
+/* ---- what is refused */
+
+SPAN_TEST(span_scale_out_of_its_range_is_refused_and_changes_nothing) {
+    static const double wrong[] = { -0.01, 1.01, NAN, INFINITY, -INFINITY, -1e-300 };
+    assert_true(htw_group_scale(f->group) == 1);
+    set_scale(f, 0.25);
+    for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+        assert_int_equal(htw_group_set_scale(f->group, wrong[i]), -EINVAL);
+        assert_true(htw_group_scale(f->group) == 0.25);
+    }
+    assert_int_equal(htw_group_set_scale(NULL, 1), -EINVAL);
+    assert_true(htw_group_scale(NULL) == 0);
+}
+
+SPAN_TEST(span_that_does_not_fit_its_spec_is_refused) {
+    struct htw_spec good = span_spec(f, 0, MS, MS), spec;
+    spec = good, spec.span_ns = -1;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    spec = good, spec.span_ns = HTW_SPAN_NS_MAX + 1;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    spec = good, spec.group = NULL;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    spec = good, spec.period_ns = MS;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    spec = good, spec.latest_ns = 2 * MS;
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_pending(f->scheduler), 0);
+    spec = good, spec.span_ns = HTW_SPAN_NS_MAX;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(set_period(f, 0, MS), -EINVAL);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+}
+
+/* ---- the deadline */
+
+SPAN_TEST(span_deadline_moves_with_the_scale) {
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    assert_int_equal(deadline_of(f, 0), START_NS + 110 * MS);
+    set_scale(f, 0.3);
+    assert_int_equal(deadline_of(f, 0), START_NS + 40 * MS);
+    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 40 * MS);
+    arm_span(f, 1, 20 * MS, 100 * MS); /* armed later, with the same scale */
+    assert_int_equal(deadline_of(f, 1), START_NS + 50 * MS);
+    assert_runs_after(f, 40 * MS, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 40 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+    set_scale(f, 1);
+    assert_int_equal(deadline_of(f, 1), START_NS + 120 * MS);
+    assert_runs_after(f, 80 * MS, 1);
+}
+
+SPAN_TEST(span_is_all_of_it_at_1_and_nothing_at_0) {
+    arm_span(f, 0, 7 * MS + 1, 100 * MS + 1); /* 107 ms and 2 ns: rounded up to a tick */
+    assert_int_equal(deadline_of(f, 0), START_NS + 107 * MS + 2);
+    assert_runs_after(f, 108 * MS, 0);
+    assert_int_equal(f->probes[0].last.late_ns, MS - 2);
+    set_scale(f, 0);
+    arm_span(f, 1, 0, 100 * MS);
+    advance(f, 0);
+    assert_ran(f, 1);
+    assert_int_equal(f->probes[1].last.late_ns, 0);
+    arm_span(f, 2, -1, 100 * MS);
+    advance(f, 0);
+    assert_ran(f, 2);
+}
+
+/* Also with spans that are shorter than a tick, or longer than any delay. */
+SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
+    static const int64_t spans[] = { 1,
+                                     MS - 1,
+                                     MS,
+                                     99 * MS,
+                                     101 * MS,
+                                     109 * MS,
+                                     298 * MS,
+                                     1099 * MS,
+                                     59 * HTW_SECOND + 1,
+                                     HTW_HOUR,
+                                     HTW_DAY,
+                                     1234567890123,
+                                     HTW_SPAN_NS_MAX };
+    const int64_t least_ns = 5 * MS;
+    for (unsigned i = 0; i < COUNT_OF(spans); i++)
+        for (int percent = 0; percent <= 100; percent += 4) {
+            set_scale(f, percent / 100.0);
+            arm_span(f, 0, least_ns, spans[i]);
+            int64_t span_ns = deadline_of(f, 0) - START_NS - least_ns;
+            double wanted_ns = percent / 100.0 * (double)spans[i];
+            assert_true(span_ns >= 0 && span_ns <= spans[i]);
+            assert_true((double)span_ns >= wanted_ns * (1 - 1e-15) - 0.5 * MS);
+            assert_true((double)span_ns <=
+                        wanted_ns + 0.5 * MS + MS + (100 - percent) / 1000.0 * (double)spans[i]);
+            assert_true(percent < 100 || span_ns == spans[i]);
+            assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+        }
+}
+
+SPAN_TEST(span_of_three_digits_counts_as_one_of_two) {
+    set_scale(f, 0);
+    arm_span(f, 0, 5 * MS, 298 * MS);
+    assert_int_equal(deadline_of(f, 0), START_NS + 13 * MS);
+    arm_span(f, 1, 5 * MS, 290 * MS);
+    assert_int_equal(deadline_of(f, 1), START_NS + 5 * MS);
+    set_scale(f, 1);
+    assert_int_equal(deadline_of(f, 0), START_NS + 303 * MS);
+}
+
+SPAN_TEST(span_of_a_timer_without_a_deadline_changes_nothing) {
+    arm_span(f, 0, HTW_NEVER_NS, 100 * MS);
+    set_scale(f, 0);
+    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    advance(f, HTW_DAY);
+    assert_none_ran(f);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+}
+
+/* ---- a change of the scale */
+
+SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
+    arm_span(f, 0, 10 * MS, 1000 * MS);
+    arm_span(f, 1, 990 * MS, 1000 * MS);
+    advance(f, 700 * MS);
+    set_scale(f, 0);
+    assert_int_equal(deadline_of(f, 0), START_NS + 700 * MS);
+    assert_int_equal(deadline_of(f, 1), START_NS + 990 * MS);
+    set_time(f, START_NS + 703 * MS); /* it comes late */
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 700 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 3 * MS);
+    assert_runs_after(f, 287 * MS, 1);
+}
+
+SPAN_TEST(span_that_was_ended_and_not_taken_is_restored_by_a_greater_scale) {
+    arm_span(f, 0, 10 * MS, 1000 * MS);
+    advance(f, 500 * MS);
+    set_scale(f, 0);
+    set_scale(f, 1);
+    assert_int_equal(deadline_of(f, 0), START_NS + 1010 * MS);
+    assert_runs_after(f, 510 * MS, 0);
+}
+
+SPAN_TEST(span_scale_that_returns_to_1_restores_those_that_are_left) {
+    for (unsigned i = 0; i < MANY; i++)
+        arm_span(f, i, (int64_t)i * MS, 1000 * MS);
+    set_scale(f, 0);
+    advance(f, 99 * MS); /* 0 to 99 */
+    assert_each_ran(f, 0, 100, 1);
+    set_scale(f, 1);
+    for (unsigned i = 100; i < MANY; i++)
+        assert_int_equal(deadline_of(f, i), START_NS + (1000 + (int64_t)i) * MS);
+    advance(f, 1000 * MS);
+    assert_each_ran(f, 100, MANY, 0);
+    advance(f, 100 * MS);
+    assert_each_ran(f, 100, 200, 1);
+    advance(f, 100 * MS);
+    assert_each_ran(f, 0, MANY, 1);
+}
+
+/* With timers of other kinds in between, which come in their order. */
+SPAN_TEST(span_timers_that_become_due_together_all_run_once) {
+    struct htw_group *groups[4];
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        struct htw_spec spec = span_spec(f, i, MS, HTW_HOUR + i % 3 * HTW_MINUTE);
+        spec.group = i % 5 == 0 ? f->group : groups[i % 4];
+        spec.span_ns = i % 7 == 0 ? 0 : spec.span_ns;
+        arm_spec(f, i, &spec);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(htw_group_set_scale(groups[i], 0), 0);
+    set_scale(f, 0);
+    advance(f, HTW_MINUTE * 6);
+    assert_each_ran(f, 0, MANY, 1);
+    for (unsigned i = 0; i < 4; i++)
+        htw_group_destroy(groups[i]);
+}
+
+SPAN_TEST(span_scale_reaches_every_one_of_many_classes) {
+    for (unsigned i = 0; i < 90; i++)
+        arm_span(f, i, MS, (10 + (int64_t)i) * HTW_SECOND);
+    set_scale(f, 0.5);
+    for (unsigned i = 0; i < 90; i++)
+        assert_int_equal(deadline_of(f, i), START_NS + MS + (10 + (int64_t)i) * HTW_SECOND / 2);
+    set_scale(f, 0);
+    advance(f, MS);
+    assert_each_ran(f, 0, 90, 1);
+}
+
+static void act_scale_down(struct probe *self) {
+    self->result = htw_group_set_scale(self->fixture->group, 0);
+}
+
+SPAN_TEST(span_scale_may_be_set_by_a_callback) {
+    f->probes[0].act = act_scale_down;
+    arm(f, 0, 5 * MS);
+    arm_span(f, 1, 2 * MS, HTW_HOUR);
+    assert_runs_after(f, 5 * MS, 0, 1);
+    assert_int_equal(f->probes[1].last.deadline_ns, START_NS + 5 * MS);
+}
+
+/* ---- other calls */
+
+static void act_touch_again(struct probe *self) {
+    if (self->runs == 1)
+        self->result = htw_reschedule(self->fixture->scheduler, self->handle, 10 * MS);
+}
+
+SPAN_TEST(span_is_kept_when_the_timer_is_moved) {
+    f->probes[0].act = act_touch_again;
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    advance(f, 50 * MS);
+    assert_int_equal(reschedule(f, 0, 10 * MS), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), START_NS + 160 * MS);
+    assert_int_equal(reschedule_at(f, 0, START_NS + 70 * MS), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), START_NS + 170 * MS);
+    set_scale(f, 0.5);
+    assert_runs_after(f, 70 * MS, 0); /* which moves it once more */
+    assert_int_equal(f->probes[0].result, HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), START_NS + 180 * MS);
+    set_scale(f, 0);
+    assert_runs_after(f, 10 * MS, 0);
+    assert_false(is_pending(f, 0));
+}
+
+SPAN_TEST(span_timer_that_is_cancelled_tells_what_was_left) {
+    int64_t left_ns;
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    set_scale(f, 0.5);
+    advance(f, 20 * MS);
+    assert_int_equal(htw_cancel_remaining(f->scheduler, f->probes[0].handle, &left_ns),
+                     HTW_CANCELLED);
+    assert_int_equal(left_ns, 40 * MS);
+    set_scale(f, 0);
+    advance(f, HTW_HOUR);
+    assert_none_ran(f);
+}
+
+SPAN_TEST(span_timer_of_a_key_is_replaced_and_found) {
+    struct htw_spec spec = span_spec(f, 0, 10 * MS, 100 * MS);
+    struct htw_unexpired replaced;
+    spec.key = "key";
+    spec.key_size = 3;
+    arm_spec(f, 0, &spec);
+    set_scale(f, 0.1);
+    spec.arg = &f->probes[1];
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[1].handle, &replaced), 0);
+    assert_ptr_equal(replaced.arg, &f->probes[0]);
+    assert_int_equal(replaced.deadline_ns, START_NS + 20 * MS);
+    assert_int_equal(htw_find_key(f->scheduler, f->group, "key", 3), f->probes[1].handle);
+    assert_runs_after(f, 20 * MS, 1);
+}
+
+/* ---- pauses */
+
+SPAN_TEST(span_in_a_paused_group_keeps_what_remains) {
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    advance(f, 60 * MS);
+    pause_group(f);
+    advance(f, HTW_HOUR);
+    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 110 * MS);
+    set_scale(f, 0.8); /* 20 ms sooner */
+    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 90 * MS);
+    resume_group(f);
+    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 90 * MS);
+    assert_runs_after(f, 30 * MS, 0);
+}
+
+SPAN_TEST(span_that_the_scale_ended_in_the_pause_is_late_from_the_resume_on) {
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    arm_span(f, 1, 10 * MS, 100 * MS);
+    advance(f, 60 * MS);
+    pause_group(f);
+    set_scale(f, 0);
+    advance(f, HTW_HOUR);
+    assert_none_ran(f);
+    assert_int_equal(reschedule(f, 1, 10 * MS), HTW_MOVED);
+    resume_group(f);
+    assert_int_equal(deadline_of(f, 0), START_NS + 60 * MS + HTW_HOUR);
+    advance(f, 0);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+    assert_runs_after(f, 10 * MS, 1);
+}
+
+/* ---- clocks */
+
+SPAN_TEST(span_is_of_the_clock_of_the_timer) {
+    struct htw_spec spec = span_spec(f, 0, 10 * MS, 100 * MS);
+    spec.clock = HTW_CLOCK_REALTIME;
+    arm_spec(f, 0, &spec);
+    arm_span(f, 1, 10 * MS, 100 * MS);
+    assert_int_equal(htw_clock_of(f->scheduler, f->probes[0].handle), HTW_CLOCK_REALTIME);
+    set_scale(f, 0.5);
+    assert_int_equal(
+        htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, START_NS - HTW_MINUTE), 0);
+    assert_runs_after(f, 60 * MS, 1);
+    set_scale(f, 0.2);
+    assert_runs_after(f, HTW_MINUTE - 30 * MS, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 30 * MS);
+    assert_int_equal(f->probes[0].last.clock, HTW_CLOCK_REALTIME);
+}
+
+SPAN_TEST(span_of_a_clock_that_was_set_back_is_not_late_from_the_future) {
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    arm_span(f, 1, 10 * MS, 100 * MS);
+    advance(f, 90 * MS);
+    set_scale(f, 0.5);
+    set_time(f, START_NS + 70 * MS);
+    assert_each_ran(f, 0, 2, 1);
+    f->log_count = 0;
+    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 60 * MS);
+    assert_int_equal(f->probes[0].last.late_ns, 10 * MS);
+    arm_span(f, 0, 0, 10 * MS);
+    set_time(f, START_NS + 2 * MS);
+    arm_span(f, 1, 0, 10 * MS);
+    assert_runs_after(f, 5 * MS, 1);
+    assert_runs_after(f, 68 * MS, 0);
+}
+
+/* ---- timers for a time that the wheel of their class has passed */
+
+/* At scale 0 the clock of the class was a minute ahead, and at scale 1 it is not: the deadlines of
+   `behind` of MANY timers are before that of the wheel. */
+static void arm_behind(struct scheduler_fixture *f, unsigned behind) {
+    set_scale(f, 0);
+    arm_span(f, 0, 0, HTW_MINUTE);
+    advance(f, 0);
+    assert_ran(f, 0);
+    set_scale(f, 1);
+    for (unsigned i = 0; i < MANY; i++) {
+        int64_t most_ns = i < behind ? (1 + (int64_t)i) * MS : HTW_MINUTE + (int64_t)i * MS;
+        arm_span_at(f, i, START_NS + most_ns - HTW_MINUTE, HTW_MINUTE);
+        assert_int_equal(deadline_of(f, i), START_NS + most_ns);
+    }
+}
+
+static void assert_they_run_in_time(struct scheduler_fixture *f, unsigned behind) {
+    for (unsigned i = 0; i < behind; i++)
+        assert_runs_after(f, MS, i);
+    advance(f, HTW_MINUTE - (int64_t)behind * MS);
+    f->log_count = 0;
+    for (unsigned i = behind; i < MANY; i++)
+        advance(f, MS);
+    advance(f, (int64_t)behind * MS);
+    assert_each_ran(f, 1, MANY, 1);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(f->probes[i].last.late_ns, 0);
+}
+
+SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time) {
+    static const unsigned cases[] = { 1, 3, 100 };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        reopen(f);
+        arm_behind(f, cases[i]);
+        uint64_t before = scheduler_stats(f).wakeups;
+        assert_they_run_in_time(f, cases[i]);
+        /* One for each, for each slice that moved, and for buckets in between. */
+        assert_in_range(scheduler_stats(f).wakeups - before, MANY, 2 * MANY);
+    }
+}
+
+SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time_without_memory) {
+    for (size_t nth = 1; nth < 12; nth++) {
+        reopen(f);
+        set_scale(f, 0);
+        arm_span(f, 0, 0, HTW_MINUTE);
+        arm_span(f, 1, HTW_MINUTE, HTW_MINUTE);
+        arm_span(f, 2, 20 * MS, HTW_MINUTE);
+        arm_span(f, 3, 10 * MS, HTW_MINUTE);
+        advance(f, 0);
+        assert_ran(f, 0);
+        pause_group(f);
+        set_scale(f, 1);
+        assert_int_equal(reschedule_at(f, 2, START_NS + 20 * MS - HTW_MINUTE), HTW_MOVED);
+        assert_int_equal(reschedule_at(f, 3, START_NS + 10 * MS - HTW_MINUTE), HTW_MOVED);
+        failing_allocator_fail(&f->memory, nth, nth % 2 == 1);
+        resume_group(f);
+        assert_runs_after(f, 10 * MS, 3);
+        assert_runs_after(f, 10 * MS, 2);
+        assert_runs_after(f, 2 * HTW_MINUTE - 20 * MS, 1);
+        failing_allocator_relent(&f->memory);
+        for (unsigned i = 1; i < 4; i++)
+            assert_int_equal(f->probes[i].last.late_ns, 0);
+    }
+}
+
+/* ---- the end */
+
+SPAN_TEST(span_timers_of_a_destroyed_group_keep_its_scale) {
+    set_scale(f, 0.5);
+    for (unsigned i = 0; i < 3; i++)
+        arm_span(f, i, 10 * MS, (1 + (int64_t)i) * 100 * MS);
+    size_t blocks = f->memory.live_blocks;
+    destroy_group(f);
+    assert_int_equal(f->memory.live_blocks, blocks);
+    assert_int_equal(deadline_of(f, 0), START_NS + 60 * MS);
+    assert_runs_after(f, 60 * MS, 0);
+    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
+    assert_runs_after(f, 100 * MS, 2);
+    assert_in_range(f->memory.live_blocks, 1, blocks - 10); /* the group is gone, and its classes */
+}
+
+SPAN_TEST(span_timer_that_is_the_last_of_a_destroyed_group_can_be_cancelled) {
+    arm_span(f, 0, 10 * MS, 100 * MS);
+    destroy_group(f);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    advance(f, HTW_HOUR);
+    assert_none_ran(f);
+}
+
+SPAN_TEST(span_timers_are_handed_back_by_stop) {
+    for (unsigned i = 0; i < MANY; i++) {
+        struct htw_spec spec = span_spec(f, i, 10 * MS, (1 + i % 100) * HTW_SECOND);
+        spec.clock = i % 2 ? HTW_CLOCK_REALTIME : HTW_CLOCK_DEFAULT;
+        spec.when_ns = i % 9 == 0 ? HTW_NEVER_NS : 10 * MS;
+        arm_spec(f, i, &spec);
+    }
+    arm(f, MANY, HTW_HOUR);
+    set_scale(f, 0.5);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
+    for (unsigned i = 0; i <= MANY; i++)
+        assert_int_equal(f->probes[i].visits, 1);
+    assert_int_equal(f->probes[1].unexpired_ns, START_NS + 10 * MS + HTW_SECOND);
+    set_scale(f, 0); /* changes nothing */
+    struct htw_spec spec = span_spec(f, 0, 10 * MS, HTW_SECOND);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
+}
+
+SPAN_TEST(span_timers_of_a_paused_group_are_handed_back_by_stop) {
+    for (unsigned i = 0; i < MANY; i++)
+        arm_span(f, i, 10 * MS, 100 * MS);
+    arm_behind(f, 0);
+    pause_group(f);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
+    for (unsigned i = 1; i < MANY; i++)
+        assert_int_equal(f->probes[i].visits, 2); /* each was armed twice */
+}
