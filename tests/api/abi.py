@@ -23,8 +23,8 @@ ABIDW = ["abidw", "--drop-private-types", "--exported-interfaces-only", "--no-sh
 # Where each library is in the folder of the build, and what its interface holds in any case.
 LIBRARIES = {
     "libhtw": ("libhtw.so", ["htw_scheduler_create", "htw_spec"]),
-    "libhtw-calendar": ("src/calendar/libhtw-calendar.so", ["htw_calendar_next", "htw_calendar_spec"]),
-    "libhtw-journal": ("src/journal/libhtw-journal.so", ["htw_journal_open", "htw_journal_options"]),
+    "libhtw-calendar": ("libhtw-calendar.so", ["htw_calendar_next", "htw_calendar_spec"]),
+    "libhtw-journal": ("libhtw-journal.so", ["htw_journal_open", "htw_journal_options"]),
 }
 INCLUDES = "".join(f"#include <htw/{name}.h>\n" for name in ["calendar", "htw", "journal"])
 NO_CONSTANT = re.compile(r"HTW_VERSION.*|HTW_\w+_(H|HPP|INIT)|HTW_API|HTW_WARN_UNUSED")
