@@ -108,6 +108,16 @@ typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
  */
 typedef void htw_durable(void *arg, int result);
 
+/**
+ * The notice that the journal has stopped by itself: called once, soon after that. Other calls say
+ * so, too (-EIO); this is for a program that makes none. Must return.
+ *
+ * @param why a sentence, as that of htw_journal_error(); valid until the notice returns.
+ *
+ * Threads: called in the thread that writes, as a `durable` notice.
+ */
+typedef void htw_stopped(void *context, const char *why);
+
 /** When a change counts as durable. */
 enum htw_synchronous {
     /** When the disk has confirmed it. It survives a crash of the process and of the system, and a
@@ -130,7 +140,10 @@ struct htw_journal_options {
     size_t struct_size;
     /** Receives the jobs. NULL: none is delivered, to look after a file. */
     htw_deliver *deliver;
-    void *context; /**< passed to `deliver` */
+    /** Told if the journal stops by itself: the disk has failed, or the file is damaged. NULL: no
+        notice. */
+    htw_stopped *stopped;
+    void *context; /**< passed to `deliver` and `stopped` */
     enum htw_synchronous synchronous;
     /**
      * The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in
@@ -160,8 +173,11 @@ struct htw_journal_options {
     const struct htw_allocator *allocator;
 };
 
-#define HTW_JOURNAL_OPTIONS_INIT \
-    { sizeof(struct htw_journal_options), NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, 0, NULL }
+#define HTW_JOURNAL_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(struct htw_journal_options), NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, \
+            0, NULL                                                                                \
+    }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_journal_options_init(struct htw_journal_options *options);

@@ -51,6 +51,7 @@ void htw__journal_stop(struct htw_journal *journal) {
     snprintf(journal->failure, sizeof(journal->failure), "%.400s: the journal has stopped",
              htw_journal_error());
     pthread_cond_broadcast(&journal->read);
+    pthread_cond_signal(&journal->work); /* it calls `stopped` */
 }
 
 void *htw__journal_allocate(struct htw_journal *journal, size_t size) {
@@ -103,6 +104,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
                         const struct htw_journal_options *options) {
     journal->scheduler = scheduler;
     journal->deliver = options->deliver;
+    journal->stopped = options->stopped;
     journal->context = options->context;
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;

@@ -73,6 +73,7 @@ struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* NULL: nothing is delivered */
     htw_deliver *deliver;
+    htw_stopped *stopped;
     void *context;
     unsigned fork_count;
     bool is_manual; /* the clock of the scheduler */
@@ -105,6 +106,7 @@ struct htw_journal {
     bool needs_retry; /* a slot could not be rescheduled */
     bool scheduler_has_stopped;
     bool has_failed;
+    bool has_told;                        /* `stopped` */
     char failure[HTW__JOURNAL_SENTENCE];  /* why */
     char sentence[HTW__JOURNAL_SENTENCE]; /* of the last batch that failed */
     int unreported;                       /* the error of a change without a notice */

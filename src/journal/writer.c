@@ -50,12 +50,30 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* False: the process has forked in the notice, and this is the child. */
+static bool tell_stopped(struct htw_journal *journal) {
+    struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
+    journal->has_told = true;
+    if (journal->stopped == NULL)
+        return true;
+    htw__mutex_unlock(&journal->mutex);
+    htw__journal_frame_push(&frame);
+    journal->stopped(journal->context, journal->failure);
+    htw__journal_frame_pop(&frame);
+    if (htw__journal_is_child(journal))
+        return false;
+    htw__mutex_lock(&journal->mutex);
+    return true;
+}
+
 static void *write_and_read(void *arg) {
     struct htw_journal *journal = arg;
     int64_t retry_ns = HTW_NEVER_NS;
     bool has_written = false; /* then it is the turn of the reader, however long the queue is */
     htw__mutex_lock(&journal->mutex);
     for (;;) {
+        if (journal->has_failed && !journal->has_told && !tell_stopped(journal))
+            return NULL;
         int64_t now = htw__clock_monotonic_ns();
         int64_t due_ns = queue_due_ns(journal);
         bool can_read = htw__reader_has_work(journal);

@@ -117,8 +117,6 @@ static int64_t choose_sleep(struct htw__durable *self) {
         return 0;
     if (self->released_count > 0 && self->change_has_failed)
         until_ns = self->retry_ns;
-    if (self->jobs > 0 && self->look_ns < until_ns)
-        until_ns = self->look_ns;
     int64_t progress_ns = htw__progress_wait_ns(&self->progress);
     if (until_ns == INT64_MAX)
         return progress_ns == INT64_MAX ? -1 : progress_ns;
@@ -263,6 +261,7 @@ static int open_journal(struct htw__durable *self) {
     scheduler.shards = 1;
     scheduler.workers = 0; /* a delivery may wait, and then all others must */
     journal.deliver = deliver;
+    journal.stopped = htw__durable_stopped;
     journal.context = self;
     journal.gather_ns = 1; /* the loop gathers */
     int error = htw_scheduler_create(&self->scheduler, &scheduler);

@@ -14,9 +14,6 @@
 /* After a failure the ends of jobs are tried again after this. */
 #define RETRY_NS HTW__NS_PER_S
 
-/* Nothing else wakes the loop when the journal stops. */
-#define LOOK_NS (5 * HTW__NS_PER_S)
-
 bool htw__durable_is_reading(const struct htw__durable *self) {
     return !self->has_stopped_reading && !htw__input_is_over(&self->input);
 }
@@ -169,8 +166,6 @@ void htw__durable_change_ended(struct htw__durable *self) {
     change->is_under_way = false;
     if (change->result != 0) {
         change_failed(self, change->sentence, change->has_lines);
-        self->look_ns = 0;
-        htw__durable_look_after_journal(self);
         return;
     }
     self->change_has_failed = false;
@@ -184,14 +179,19 @@ void htw__durable_change_ended(struct htw__durable *self) {
         self->acknowledge.count = self->lines;
 }
 
+/* In the journal's thread. */
+void htw__durable_stopped(void *context, const char *why) {
+    struct htw__durable *self = context;
+    snprintf(self->stopped_because, sizeof(self->stopped_because), "%s", why);
+    atomic_store(&self->journal_has_stopped, true);
+    htw__inbox_wake(&self->inbox);
+}
+
 void htw__durable_look_after_journal(struct htw__durable *self) {
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (self->is_broken || now_ns < self->look_ns)
+    if (self->is_broken || !atomic_load(&self->journal_has_stopped))
         return;
-    self->look_ns = now_ns + LOOK_NS;
-    if (htw_journal_apply_later(self->journal, &nothing, NULL, NULL) != -EIO)
-        return;
-    htw__durable_fail(self);
+    if (!self->change_has_failed) /* that has said it */
+        htw__terminal_error("%s", self->stopped_because);
+    self->has_failed = true;
     self->is_broken = true;
 }

@@ -65,11 +65,12 @@ struct htw__durable {
     struct htw_job put[HTW__DURABLE_LINES];
 
     bool has_stopped_reading;
-    bool has_lost_lines;    /* a change with lines has failed: they are not accepted */
-    bool change_has_failed; /* the last one; the ends of jobs are tried again */
-    int64_t retry_ns;       /* by the monotonic clock */
-    int64_t look_ns;        /* when the loop looks whether the journal has stopped */
-    bool is_broken;         /* the run ends early */
+    bool has_lost_lines;             /* a change with lines has failed: they are not accepted */
+    bool change_has_failed;          /* the last one; the ends of jobs are tried again */
+    int64_t retry_ns;                /* by the monotonic clock */
+    bool is_broken;                  /* the run ends early */
+    atomic_bool journal_has_stopped; /* set in the journal's thread, after the next */
+    char stopped_because[512];
     bool has_failed;
     int output_error; /* a negative errno once standard output has failed */
 };
@@ -93,7 +94,8 @@ void htw__durable_change(struct htw__durable *self, bool takes_all);
 /* Looks whether the change that was under way has ended. */
 void htw__durable_change_ended(struct htw__durable *self);
 
-/* Ends the run early if the journal has stopped, which otherwise only the next change would tell. */
+/* The notice of the journal that it has stopped, and what the loop makes of it: the run ends early. */
+void htw__durable_stopped(void *context, const char *why);
 void htw__durable_look_after_journal(struct htw__durable *self);
 
 /* Prints what the journal says of its last failure. */

@@ -309,17 +309,37 @@ JOURNAL_TEST(journal_damaged_file_is_refused) {
     assert_refused(f, -EBADMSG, "malformed");
 }
 
+static struct htw_journal *_Atomic stopped_journal;
+static _Atomic int notices, refusals;
+static char why_stopped[512];
+
+static void note_stopped(void *context, const char *why) {
+    (void)context;
+    snprintf(why_stopped, sizeof(why_stopped), "%s", why);
+    refusals += htw_journal_sync(stopped_journal) == -EDEADLK;
+    notices++;
+}
+
 /* Damage that the open cannot see is found when a job is read, and stops the journal. */
 JOURNAL_TEST(journal_that_finds_damage_stops) {
     write_damaged(f, 3000, 12, 20);
+    f->options.stopped = note_stopped;
     journal_open(f);
+    stopped_journal = f->journal;
     assert_int_equal(htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR), 0);
+    for (int i = 0; i < 3000 && notices == 0; i++) /* no call is needed for the notice */
+        usleep(10000);
+    assert_int_equal(notices, 1);
+    assert_int_equal(refusals, 1);
+    assert_non_null(strstr(why_stopped, "malformed"));
+    assert_non_null(strstr(why_stopped, "has stopped"));
     assert_int_equal(htw_journal_put(f->journal, START_NS, "a", 1, NULL), -EIO);
     assert_non_null(strstr(htw_journal_error(), "malformed"));
     assert_non_null(strstr(htw_journal_error(), "has stopped"));
     assert_int_equal(htw_journal_sync(f->journal), -EIO);
     (void)htw_journal_close(f->journal);
     f->journal = NULL;
+    assert_int_equal(notices, 1);
 }
 
 /* ---- sequence numbers */
