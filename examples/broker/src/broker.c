@@ -4,6 +4,7 @@
 
 #include "blocking.h"
 #include "delayed.h"
+#include "journal.h"
 #include "loop.h"
 
 #include <stdio.h>
@@ -38,10 +39,12 @@ bool broker_init(struct broker *broker, const struct options *options) {
     for (unsigned i = 0; i < options->threads; i++)
         if (!loop_init(&broker->loops[i], broker, i == 0))
             return false;
-    return true;
+    return options->journal == NULL || journal_open(broker);
 }
 
 void broker_fini(struct broker *broker) {
+    if (broker->journal != NULL)
+        journal_close(broker);
     for (unsigned i = 0; i < broker->options.threads; i++)
         loop_fini(&broker->loops[i]);
     free(broker->loops);

@@ -18,6 +18,7 @@ struct broker {
     struct htw_scheduler *scheduler;      /* timeouts, expiry, LPUSHIN */
     struct htw_scheduler *wall_scheduler; /* LPUSHAT */
     struct htw_purgatory *purgatory;      /* the requests of blocked clients */
+    struct htw_journal *journal;          /* LPUSHIN and LPUSHAT; NULL: they are not in a file */
     struct store store;
     const struct item *served_key; /* set by blocking_serve(); guarded by the store's lock */
     struct loop *loops;            /* options.threads of them; main() runs the first */
@@ -28,7 +29,7 @@ struct broker {
     atomic_uint blocked_clients;
     atomic_bool is_stopping; /* the program ends */
     atomic_uint_fast64_t last_client_id;
-    uint64_t deliveries;        /* pending LPUSHIN and LPUSHAT; guarded by the store's lock */
+    uint64_t deliveries;        /* pending ones without a journal; guarded by the store's lock */
     uint64_t deliveries_failed; /* the key held a string; guarded by the store's lock */
 };
 

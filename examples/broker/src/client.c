@@ -6,6 +6,7 @@
 #include "command.h"
 #include "loop.h"
 #include "client_memory.h"
+#include "journal.h"
 #include "reply.h"
 
 #include <errno.h>
@@ -52,7 +53,8 @@ void client_create(struct loop *loop, int socket) {
 
 /* Frees a closed client, unless something still refers to it. */
 static void free_if_unused(struct client *client) {
-    if (client->socket < 0 && client->blocked == NULL && !client->is_queued && !client->is_in_turn)
+    if (client->socket < 0 && client->blocked == NULL && client->undurable == 0 &&
+        !client->is_queued && !client->is_in_turn)
         free(client);
 }
 
@@ -81,6 +83,7 @@ void client_close(struct client *client) {
     free(client->name);
     buffer_fini(&client->input);
     buffer_fini(&client->output);
+    buffer_fini(&client->kept);
     if (client->is_answered)
         finish_blocked(client, false);
     else if (client->blocked != NULL) /* goes to the mailbox */
@@ -99,13 +102,19 @@ static bool is_throttled(const struct client *client) {
     return unsent(client) >= options_of(client)->max_output;
 }
 
+/* Whether the kernel has accepted all its replies. */
+static bool is_drained(const struct client *client) {
+    return client->output.size == 0 && client->undurable == 0;
+}
+
 static bool can_execute(const struct client *client) {
-    return client->blocked == NULL && !client->is_closing && !is_throttled(client) &&
-           client->input.size > 0 && client->input.size >= client->needed;
+    return client->blocked == NULL && client->undurable == 0 && !client->is_closing &&
+           !is_throttled(client) && client->input.size > 0 && client->input.size >= client->needed;
 }
 
 static size_t memory_of(const struct client *client) {
-    size_t bytes = client->input.capacity + client->output.capacity;
+    size_t bytes = client->input.capacity + client->output.capacity + client->kept.capacity +
+                   client->undurable * block_cost(sizeof(struct put));
     if (client->name != NULL)
         bytes += block_cost(strlen(client->name) + 1);
     if (client->blocked != NULL)
@@ -117,7 +126,7 @@ static size_t memory_of(const struct client *client) {
 
 /* Tells epoll which events to report. */
 static void update_interest(struct client *client) {
-    bool reads = !client->is_closing && !is_throttled(client);
+    bool reads = !client->is_closing && !is_throttled(client) && client->undurable == 0;
     uint32_t interest = reads ? EPOLLIN | EPOLLRDHUP : 0;
     if (client->output.size > 0 && !client->is_queued)
         interest |= EPOLLOUT;
@@ -128,7 +137,7 @@ static void update_interest(struct client *client) {
 /* Ends a turn. May free the client. */
 static void end_turn(struct client *client) {
     client->is_in_turn = false;
-    if (client->socket >= 0 && client->output.size == 0) {
+    if (client->socket >= 0 && is_drained(client)) {
         if (client->is_answered)
             finish_blocked(client, true);
         if (client->is_closing && client->blocked == NULL) {
@@ -186,6 +195,11 @@ static void flush(struct client *client, bool is_later) {
     struct buffer *reply = &loop->reply;
     ssize_t sent = 0;
     bool is_broken = reply->failed;
+    if (client->undurable > 0) {
+        buffer_append(&client->kept, reply->bytes, reply->size);
+        is_broken = is_broken || client->kept.failed;
+        reply->size = 0;
+    }
     if (!is_broken && reply->size > 0 && client->output.size == 0 && !is_later)
         sent = send(client->socket, reply->bytes, reply->size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
@@ -248,6 +262,8 @@ static void execute(struct client *client, char *bytes, size_t size) {
     }
     if (client->blocked != NULL)
         loop->blocked_clients++;
+    if (client->undurable > 0)
+        loop->undurable_clients++;
     if (client->is_closing)
         at = size;
     if (bytes == loop->input)
@@ -269,7 +285,7 @@ static void execute(struct client *client, char *bytes, size_t size) {
 static void input_ended(struct client *client, ssize_t got) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got == 0 && client->output.size > 0 && client->blocked == NULL)
+    if (got == 0 && !is_drained(client) && client->blocked == NULL)
         client->is_closing = true; /* the other side may still read */
     else
         client_close(client);
@@ -329,9 +345,9 @@ static void take_turn(struct client *client, uint32_t events) {
         client_close(client);
     else if (client->output.size > 0)
         send_rest(client);
-    if (client->socket < 0 || client->is_closing || is_throttled(client))
+    if (client->socket < 0 || client->is_closing || is_throttled(client) || client->undurable > 0)
         return;
-    if (client->is_answered && client->output.size == 0)
+    if (client->is_answered && is_drained(client))
         finish_blocked(client, true);
     if (can_execute(client))
         execute(client, client->input.bytes, client->input.size);
@@ -368,6 +384,16 @@ void client_resume(struct client *client) {
         client->is_answered = true;
         flush(client, false);
     }
+    end_turn(client);
+}
+
+void client_durable(struct client *client) {
+    struct loop *loop = client->loop;
+    client->is_in_turn = true;
+    loop->undurable_clients--;
+    journal_take_replies(client, client->socket < 0 ? NULL : &loop->reply);
+    if (client->socket >= 0)
+        flush(client, false);
     end_turn(client);
 }
 

@@ -28,6 +28,7 @@
 
 struct loop;
 struct blocked_request;
+struct put;
 
 struct client {
     struct loop *loop;               /* read by any thread */
@@ -39,6 +40,10 @@ struct client {
     struct buffer input;             /* read, not executed */
     struct buffer output;            /* replies; the kernel has accepted the first `sent` bytes */
     size_t sent;
+    struct buffer kept;   /* replies that wait for the disk: journal.h */
+    struct put *puts;     /* jobs whose replies are in `kept`; the oldest */
+    struct put *last_put; /* likewise; valid if `puts` is not NULL */
+    unsigned undurable;   /* of these, jobs whose results are not known; 0: `kept` is empty */
     size_t needed;        /* the request is incomplete until `input` has this many bytes */
     atomic_size_t memory; /* see client_memory.h; any thread reads it */
     uint64_t id;
@@ -60,6 +65,9 @@ void client_turn(struct client *client);
 
 /* Replies to the client: its blocked request has ended. May free it. */
 void client_resume(struct client *client);
+
+/* Sends the replies that it has kept: all its jobs are durable, or have failed. May free it. */
+void client_durable(struct client *client);
 
 /* Closes the client as soon as its output is sent, and executes nothing more. May free it. */
 void client_close_after_output(struct client *client);

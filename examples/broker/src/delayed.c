@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* delayed.c - LPUSHIN and LPUSHAT: a timer for each value. */
+/* delayed.c - LPUSHIN and LPUSHAT: a timer for each value, or a job of the journal. */
 #include "delayed.h"
 
 #include "blocking.h"
 #include "command.h"
+#include "journal.h"
 #include "list_key.h"
 #include "reply.h"
 
@@ -68,13 +69,26 @@ static struct delivery *delivery_create(struct call *call) {
     return delivery;
 }
 
+/* The instant of the wall clock, by which a journal goes, that is as far ahead. Not before it: the
+   wall clock is read last. */
+static int64_t by_wall(const struct broker *broker, int64_t when_ns) {
+    int64_t left_ns = when_ns - htw_scheduler_now(broker->scheduler);
+    int64_t now_ns = htw_scheduler_now(broker->wall_scheduler);
+    return __builtin_add_overflow(now_ns, left_ns, &when_ns) ? HTW_NEVER_NS - 1 : when_ns;
+}
+
 /* `when_ns` is by the clock of the scheduler. */
 static void schedule(struct call *call, struct htw_scheduler *scheduler, int64_t when_ns) {
+    struct broker *broker = call->broker;
     bool wrong_type;
     list_key_find(&call->broker->store, call->arguments[1].bytes, call->arguments[1].size,
                   &wrong_type);
     if (wrong_type) {
         reply_error(call->reply, REPLY_WRONG_TYPE);
+        return;
+    }
+    if (broker->journal != NULL) {
+        journal_put(call, scheduler == broker->wall_scheduler ? when_ns : by_wall(broker, when_ns));
         return;
     }
     struct delivery *delivery = delivery_create(call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* info.c - INFO: the statistics, including those of the purgatory and the scheduler. */
 #include "command.h"
+#include "journal.h"
 #include "loop.h"
 #include "reply.h"
 
@@ -63,7 +64,8 @@ static void stats(struct broker *broker, struct buffer *text) {
     field(text, "expired_keys", store->expired);
     field(text, "keyspace_hits", store->hits);
     field(text, "keyspace_misses", store->misses);
-    field(text, "deliveries_pending", broker->deliveries);
+    field(text, "deliveries_pending",
+          broker->journal == NULL ? broker->deliveries : journal_pending(broker));
     field(text, "deliveries_failed", broker->deliveries_failed);
 }
 

@@ -5,6 +5,7 @@
 #include "blocking.h"
 #include "listener.h"
 #include "client_memory.h"
+#include "journal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -230,6 +231,8 @@ static void run_round(struct loop *loop, int timeout_ms) {
     int64_t step_ns = is_behind ? STEP_BEHIND_NS : STEP_NS;
     client_memory_enforce_limit(loop); /* another loop may have woken this one for it */
     run_answers(loop, now_ns() + step_ns);
+    if (loop->undurable_clients > 0)
+        journal_resume_clients(loop);
     run_queue(loop, now_ns() + step_ns);
     if (reported.has_connections) /* last: closed clients free descriptors first */
         listener_accept(loop);
@@ -238,7 +241,8 @@ static void run_round(struct loop *loop, int timeout_ms) {
 void loop_run(struct loop *loop) {
     int64_t end_ns = 0; /* 0: the program does not end yet */
     current = loop;
-    while (end_ns == 0 || loop->clients != NULL || loop->blocked_clients > 0) {
+    while (end_ns == 0 || loop->clients != NULL || loop->blocked_clients > 0 ||
+           loop->undurable_clients > 0) {
         int64_t left_ns = end_ns == 0 ? 0 : end_ns - now_ns();
         if (end_ns != 0 && left_ns <= 0)
             for_each_client(loop, client_close);

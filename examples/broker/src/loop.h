@@ -8,7 +8,8 @@
  * 2. Run the timers that are due (first loop only). They are first, and get most of the time when
  *    they are behind. Otherwise busy clients would delay the timeouts of all others, and could
  *    create timers faster than these run.
- * 3. Reply to blocked clients whose requests have ended, in any thread.
+ * 3. Reply to blocked clients whose requests have ended, in any thread, and to clients whose jobs
+ *    are durable.
  * 4. Give the clients in the queue their turns, first come, first served.
  */
 #ifndef BROKER_LOOP_H
@@ -23,6 +24,8 @@
 /* The size of a read, and so of the input that a client executes in one round. */
 #define LOOP_INPUT_SIZE 65536
 
+struct put;
+
 struct loop {
     struct broker *broker;
     pthread_t thread;
@@ -33,6 +36,8 @@ struct loop {
     struct mailbox mailbox;
     pthread_mutex_t mutex;           /* guards the list of clients and their names */
     struct client *clients;          /* a list of utlist.h */
+    struct put *puts;                /* jobs whose results are known; guarded by the mutex */
+    unsigned undurable_clients;      /* which wait for the disk, closed ones included */
     unsigned blocked_clients;        /* including closed ones whose requests have not ended */
     struct blocked_request *answers; /* ended requests, from the mailbox, oldest first */
     struct client *queue;            /* clients that wait for a turn; the oldest */

@@ -20,6 +20,9 @@ static const char usage[] =
     "  --max-memory BYTES   limit of keys and values, beyond which writes are refused, and again\n"
     "                       limit of requests, replies and names of clients, beyond which the\n"
     "                       client with the most memory is closed; 0: no limit (1g)\n"
+    "  --journal FILE       keep the values of LPUSHIN and LPUSHAT in FILE until they are pushed, "
+    "so\n"
+    "                       that they survive a restart; OK means that the value is on the disk\n"
     "  --reuse-port yes     other servers may listen on the same port (no)\n"
     "  --help\n"
     "\n"
@@ -60,6 +63,8 @@ static bool parse_option(struct options *options, const char *name, const char *
         return options->reuse_port || strcmp(value, "no") == 0;
     } else if (strcmp(name, "--max-memory") == 0) {
         return number_parse_size(value, &options->max_memory);
+    } else if (strcmp(name, "--journal") == 0) {
+        options->journal = value;
     } else {
         return false;
     }
