@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.c - the process that uses a journal until it is killed. Threads put, replace, cancel and end
+ * jobs while jobs are delivered; another one sets the wall clock.
+ */
+#include "worker.h"
+
+#include "../../src/journal/database.h"
+#include "../fault/faulty_vfs.h"
+#include "../support/random.h"
+#include "wall_clock.h"
+
+#include <htw/journal.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define THREADS 3
+#define KEYS 5
+
+static const struct orders *orders;
+static struct htw_scheduler *scheduler;
+static struct htw_journal *journal;
+
+static void report(enum report_kind kind, uint64_t id, int result) {
+    const struct report line = { kind, result, id };
+    if (write(orders->report_fd, &line, sizeof(line)) != sizeof(line))
+        _exit(9);
+}
+
+/* What a disk that fails may answer. After the journal has stopped it must be opened again. */
+static bool is_of_disk(int result) {
+    return orders->has_faults && (result == -EIO || result == -ENOSPC);
+}
+
+static void end_if_stopped(void) {
+    if (orders->has_faults && htw_journal_sync(journal) == -EIO) {
+        report(STOPPED, 0, 0);
+        _exit(0);
+    }
+}
+
+static bool is_expected(int result) {
+    return result == -ENOENT || result == -EALREADY || is_of_disk(result);
+}
+
+static void end(uint64_t id, bool is_cancel) {
+    report(END_ASKED, id, 0);
+    int result = is_cancel ? htw_journal_cancel(journal, id) : htw_journal_done(journal, id);
+    if (result == 0)
+        report(ENDED, id, 0);
+    else if (!is_expected(result))
+        report(FAILED, id, result);
+    else if (is_of_disk(result))
+        end_if_stopped();
+}
+
+struct ending {
+    uint64_t id;
+};
+
+static void ended_later(void *arg, int result) {
+    struct ending *ending = arg;
+    if (result == 0)
+        report(ENDED, ending->id, 0);
+    else if (!is_expected(result))
+        report(FAILED, ending->id, result);
+    free(ending);
+}
+
+/* The clock may have been set since the journal has read it, in this thread. What it has read is the
+   deadline and how late the job is, and the clock must have shown that. */
+static bool is_early(const struct htw_delivery *delivery) {
+    return delivery->late_ns < 0 ||
+           !wall_clock_has_shown(delivery->deadline_ns + delivery->late_ns);
+}
+
+/* One job in eight is not ended, and comes again in the next round. */
+static void deliver(void *context, const struct htw_delivery *delivery) {
+    (void)context;
+    uint64_t id = delivery->id;
+    report(is_early(delivery) ? EARLY : DELIVERED, id, 0);
+    if (!orders->drains && id % 8 == 0)
+        return;
+    struct ending *ending = malloc(sizeof(*ending));
+    if (ending == NULL)
+        _exit(9);
+    ending->id = id;
+    report(END_ASKED, id, 0);
+    int result = htw_journal_done_later(delivery->journal, id, ended_later, ending);
+    if (result != 0 && !is_of_disk(result))
+        report(FAILED, id, result);
+    if (result != 0)
+        free(ending);
+}
+
+/* Up to three seconds ahead, some far, some past. */
+static int64_t random_deadline(struct random_source *source) {
+    int64_t ahead_ns = random_one_in(source, 20)
+                           ? (int64_t)random_below(source, 2 * HTW_DAY)
+                           : (int64_t)random_below(source, 3500) * HTW_MILLISECOND;
+    return wall_clock_now_ns() + ahead_ns - 500 * HTW_MILLISECOND;
+}
+
+static void put(struct random_source *source, uint64_t *ret_id) {
+    static const char payload[2000];
+    uint64_t id = 0;
+    int result = htw_journal_put(journal, random_deadline(source), payload,
+                                 random_below(source, sizeof(payload)), &id);
+    *ret_id = result == 0 ? id : 0;
+    if (result == 0) {
+        report(PUT, id, 0);
+    } else if (!is_of_disk(result)) {
+        report(FAILED, id, result);
+    } else {
+        end_if_stopped(); /* it may be in the file */
+        report(REFUSED, id, result);
+    }
+}
+
+static void *change(void *arg) {
+    struct random_source source = { (uintptr_t)arg };
+    uint64_t ids[16] = { 0 };
+    for (;;) {
+        uint64_t *id = &ids[random_below(&source, 16)];
+        if (*id != 0 && random_one_in(&source, 3))
+            end(*id, random_one_in(&source, 2));
+        put(&source, id);
+    }
+    return NULL;
+}
+
+/* By milliseconds to days, forward and back, some of them there and back. */
+static void *set_clock(void *arg) {
+    static const int64_t units[] = { HTW_MILLISECOND, HTW_SECOND, HTW_MINUTE, HTW_HOUR, HTW_DAY };
+    struct random_source source = { (uintptr_t)arg };
+    for (;;) {
+        usleep((useconds_t)random_below(&source, 60000));
+        int64_t delta_ns =
+            units[random_below(&source, 5)] * (1 + (int64_t)random_below(&source, 5));
+        if (wall_clock_ahead_ns() > 0 ? !random_one_in(&source, 3) : random_one_in(&source, 3))
+            delta_ns = -delta_ns;
+        wall_clock_step(delta_ns);
+        if (random_one_in(&source, 3))
+            wall_clock_step(-delta_ns);
+    }
+    return NULL;
+}
+
+static void start_thread(void *(*run)(void *), uint64_t seed) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, (void *)(uintptr_t)seed) != 0)
+        _exit(9);
+}
+
+/* From one operation on some fail. What fails at first keeps the journal from being opened. */
+static void plan_faults(struct random_source *source) {
+    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN, FAULT_FULL, FAULT_SYNC };
+    faulty_vfs_register();
+    faulty_vfs_reset(random_next(source));
+    for (int i = 0; i < 3; i++)
+        faulty_vfs_plan(faults[random_below(source, 4)], (long)(random_magnitude(source) % 3000),
+                        1 + (long)random_below(source, 20));
+}
+
+static void open_journal(struct random_source *source) {
+    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    of_scheduler.clock = random_one_in(source, 2) ? HTW_CLOCK_REALTIME : HTW_CLOCK_MONOTONIC;
+    of_scheduler.tick_ns = 10 * HTW_MICROSECOND;
+    options.deliver = deliver;
+    options.parallel = 1 + (uint32_t)random_below(source, 3);
+    options.near_ns = HTW_SECOND; /* so that most jobs are read from the file */
+    options.max_memory = 100000;
+    /* What a kill must not lose is the same; and it is faster, so that more happens in a round. */
+    options.synchronous = random_one_in(source, 4) ? HTW_SYNCHRONOUS_FULL : HTW_SYNCHRONOUS_NORMAL;
+    if (random_one_in(source, 2))
+        htw__database_checkpoint_pages = 50; /* the log begins again while the process is killed */
+    if (htw_scheduler_create(&scheduler, &of_scheduler) != 0)
+        _exit(9);
+    int result = htw_journal_open(&journal, scheduler, orders->path, &options);
+    if (result == 0)
+        return;
+    if (is_of_disk(result)) {
+        report(STOPPED, 0, result);
+        _exit(0);
+    }
+    fprintf(stderr, "worker: %s\n", htw_journal_error());
+    report(FAILED, 0, result);
+    _exit(9);
+}
+
+/* All that is left becomes due when the clock is set, which has to wake those that sleep. */
+static _Noreturn void drain(void) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    usleep(100000);
+    wall_clock_step(wall_clock_most_ahead_ns() - wall_clock_ahead_ns() + 3 * HTW_DAY);
+    do {
+        usleep(20000);
+        htw_journal_get_stats(journal, &stats);
+    } while (stats.jobs > 0);
+    report(QUIET, 0, htw_journal_close(journal));
+    _exit(0);
+}
+
+void worker_run(const struct orders *told) {
+    struct random_source source = { told->seed };
+    orders = told;
+    if (orders->has_faults)
+        plan_faults(&source);
+    open_journal(&source);
+    if (orders->drains)
+        drain();
+    if (orders->steps_clock)
+        start_thread(set_clock, random_next(&source));
+    for (int i = 0; i < THREADS; i++)
+        start_thread(change, random_next(&source));
+    for (;;)
+        pause();
+}
