@@ -113,12 +113,12 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch,
     snprintf(sentence, sizeof(sentence), "%s", htw_journal_error());
     htw__database_rollback(database);
     /*
-     * A complete copy of the transaction may be in the log, and come back after a crash. If there is
-     * no space to write over it there was none for a complete copy either: the log is allocated in
-     * order, and what is written here is shorter.
+     * A complete copy of the transaction may be in the log, and come back after a crash, unless it is
+     * written over. Only where space was lacking for the transaction there is no complete copy: the
+     * log is allocated in order.
      */
     int settled = database->is_distrusted ? 0 : htw__database_settle(database);
-    if (settled != 0 && settled != -ENOSPC)
+    if (settled != 0 && !(settled == -ENOSPC && error == -ENOSPC))
         database->is_distrusted = true;
     return htw__journal_fail_as(error, sentence);
 }
@@ -286,7 +286,8 @@ bool htw__commit_queue(struct htw_journal *journal) {
     wake(rest.syncs);
     htw__mutex_lock(&journal->mutex);
     journal->is_in_use = false;
-    if (journal->writer_waits || htw__log_is_long(&journal->database.log))
+    if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
+        journal->database.lacks_space)
         pthread_cond_signal(&journal->work);
     return true;
 }

@@ -82,6 +82,7 @@ static int fail(struct htw__database *self, int result) {
         primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
         self->is_distrusted = true;
     int error = htw__journal_errno(self->connection, result);
+    self->lacks_space = self->lacks_space || error == -ENOSPC;
     /* Once it is open, only these are about a change, or about the moment. */
     if (self->is_open && error != -ENOMEM && error != -ENOSPC && error != -EBUSY &&
         error != -EEXIST && error != -EMSGSIZE)
@@ -100,6 +101,7 @@ static void bind_blob(struct sqlite3_stmt *statement, int index, const void *byt
 
 /* SQLITE_ROW, SQLITE_DONE, or the failure, with the statement reset. */
 static int step(struct htw__database *self, enum statement which) {
+    errno = 0; /* htw__journal_errno() */
     int result = sqlite3_step(self->statements[which]);
     if (result != SQLITE_ROW) {
         int again = sqlite3_reset(self->statements[which]);
@@ -260,6 +262,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
     self->synchronous = synchronous;
+    errno = 0; /* htw__journal_errno() */
     int result = sqlite3_open_v2(
         path->name, &self->connection,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
@@ -525,8 +528,13 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
 }
 
 int htw__database_checkpoint(struct htw__database *self) {
-    int result = htw__log_checkpoint(&self->log);
+    bool is_whole;
+    errno = 0; /* htw__journal_errno() */
+    int result = htw__log_checkpoint(&self->log, &is_whole);
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
-    return result == SQLITE_OK ? true : fail(self, result);
+    if (result != SQLITE_OK)
+        return fail(self, result);
+    self->lacks_space = self->lacks_space && !is_whole;
+    return true;
 }

@@ -58,6 +58,7 @@ struct htw__database {
     int64_t saved_jobs_added, saved_keyed_added; /* at the savepoint */
     struct htw__log log;
     bool is_open;       /* and all statements are prepared */
+    bool lacks_space;   /* until the whole log is copied */
     bool is_distrusted; /* an fsync has failed, or the file is damaged */
 };
 

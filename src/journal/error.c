@@ -57,6 +57,8 @@ int htw__journal_errno(struct sqlite3 *database, int result) {
         break;
     }
     int system_error = database == NULL ? 0 : sqlite3_system_errno(database);
+    if (system_error == 0) /* SQLite does not keep it when a commit fails */
+        system_error = errno;
     if (system_error == ENOSPC || system_error == EDQUOT)
         return -ENOSPC;
     if ((result & 0xff) == SQLITE_CANTOPEN && system_error != 0)

@@ -106,8 +106,12 @@ bool htw__log_is_long(const struct htw__log *log) {
     return log->pages >= log->checkpoint_at;
 }
 
-int htw__log_checkpoint(struct htw__log *log) {
+int htw__log_checkpoint(struct htw__log *log, bool *ret_is_whole) {
+    int pages = 0, copied = 0;
     /* If a reader keeps the log from beginning again, it grows meanwhile. */
     log->checkpoint_at = log->pages + htw__log_checkpoint_pages;
-    return sqlite3_wal_checkpoint_v2(log->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int result = sqlite3_wal_checkpoint_v2(log->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,
+                                           &copied);
+    *ret_is_whole = copied >= pages;
+    return result;
 }

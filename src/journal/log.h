@@ -38,7 +38,7 @@ void htw__log_extend(struct htw__log *log);
 /* Whether the log is to be copied into the file. */
 bool htw__log_is_long(const struct htw__log *log);
 
-/* Copies it. A result of SQLite; SQLITE_BUSY: later. */
-int htw__log_checkpoint(struct htw__log *log);
+/* Copies it. A result of SQLite; SQLITE_BUSY: later. `ret_is_whole`: not only up to where a reader is. */
+int htw__log_checkpoint(struct htw__log *log, bool *ret_is_whole);
 
 #endif /* HTW_SRC_JOURNAL_LOG_H */

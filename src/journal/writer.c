@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Until a slot that could not be armed is armed again. */
+/* Until a slot that could not be armed is armed again. On a full disk: until the log is copied again. */
 #define RETRY_NS HTW_SECOND
 
 /* When the queue is to be written: now (0), at an instant of the monotonic clock, or HTW_NEVER_NS. */
@@ -69,6 +69,7 @@ static bool tell_stopped(struct htw_journal *journal) {
 static void *write_and_read(void *arg) {
     struct htw_journal *journal = arg;
     int64_t retry_ns = HTW_NEVER_NS;
+    int64_t copy_ns = 0;      /* where space lacks, the log is copied from then on */
     bool has_written = false; /* then it is the turn of the reader, however long the queue is */
     htw__mutex_lock(&journal->mutex);
     for (;;) {
@@ -83,8 +84,11 @@ static void *write_and_read(void *arg) {
             journal->writer_waits = false;
             continue;
         }
-        if (htw__log_is_long(&journal->database.log) && !journal->has_failed) {
+        bool lacks_space = journal->database.lacks_space && !journal->has_failed;
+        if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
+            (lacks_space && now >= copy_ns)) {
             copy_log(journal);
+            copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
         } else if (due_ns <= now && !(has_written && can_read)) {
             if (!htw__commit_queue(journal))
                 return NULL; /* a child process, in which no other thread is left */
@@ -107,7 +111,8 @@ static void *write_and_read(void *arg) {
             int64_t pause_ns = journal->reader.paused_ns;
             if (pause_ns == 0 || pause_ns <= now)
                 pause_ns = HTW_NEVER_NS;
-            wait_until(journal, least(due_ns, least(retry_ns, pause_ns)));
+            int64_t wake_ns = least(due_ns, least(retry_ns, pause_ns));
+            wait_until(journal, lacks_space ? least(wake_ns, copy_ns) : wake_ns);
         }
     }
     htw__mutex_unlock(&journal->mutex);

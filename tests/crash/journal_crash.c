@@ -37,7 +37,8 @@
 
 struct job {
     uint64_t id;
-    bool was_put, was_refused, end_asked, has_ended, was_delivered;
+    bool was_put, end_asked, has_ended, was_delivered;
+    int refusal;          /* what its put has answered when it failed */
     bool must_come;       /* to the last worker */
     unsigned ended_round; /* whose worker has ended it */
 };
@@ -84,6 +85,8 @@ static void complain(const char *what, unsigned round, uint64_t id, int result) 
 /* What a worker has said about its end. */
 struct last_words {
     bool is_quiet, has_stopped;
+    bool
+        has_committed; /* before that, ids of puts that fail may be given again by the next worker */
 };
 
 static void judge(const struct report *report, unsigned round, struct last_words *words) {
@@ -92,12 +95,13 @@ static void judge(const struct report *report, unsigned round, struct last_words
     case PUT:
         job->was_put = true;
         reports_of_puts++;
+        words->has_committed = true;
         break;
     case REFUSED:
         if (job != NULL && job->was_delivered)
             complain("delivered, and then refused", round, report->id, report->result);
-        if (job != NULL)
-            job->was_refused = true;
+        if (job != NULL && words->has_committed)
+            job->refusal = report->result;
         reports_of_refusals++;
         break;
     case END_ASKED:
@@ -114,8 +118,8 @@ static void judge(const struct report *report, unsigned round, struct last_words
         /* In the same round, its end may have been made while `deliver` was about to report. */
         if (job->has_ended && job->ended_round < round)
             complain("delivered after its end was durable", round, report->id, 0);
-        if (job->was_refused)
-            complain("delivered after its put had failed", round, report->id, 0);
+        if (job->refusal != 0)
+            complain("delivered after its put had failed", round, report->id, job->refusal);
         job->was_delivered = true;
         break;
     case EARLY:
@@ -165,7 +169,7 @@ static void read_reports(int fd, unsigned round, int deadline_ms, struct last_wo
 /* `life_ms` below 0: the worker is not killed. */
 static void run_round(const struct orders *told, unsigned round, int life_ms) {
     struct orders orders = *told;
-    struct last_words words = { false, false };
+    struct last_words words = { false, false, false };
     int ends[2];
     if (pipe(ends) != 0)
         exit(1);

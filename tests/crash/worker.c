@@ -158,11 +158,12 @@ static void start_thread(void *(*run)(void *), uint64_t seed) {
 
 /* From one operation on some fail. What fails at first keeps the journal from being opened. */
 static void plan_faults(struct random_source *source) {
-    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN, FAULT_FULL, FAULT_SYNC };
+    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN, FAULT_FULL, FAULT_QUOTA,
+                                         FAULT_SYNC };
     faulty_vfs_register();
     faulty_vfs_reset(random_next(source));
     for (int i = 0; i < 3; i++)
-        faulty_vfs_plan(faults[random_below(source, 4)], (long)(random_magnitude(source) % 3000),
+        faulty_vfs_plan(faults[random_below(source, 5)], (long)(random_magnitude(source) % 3000),
                         1 + (long)random_below(source, 20));
 }
 
@@ -178,7 +179,7 @@ static void open_journal(struct random_source *source) {
     /* What a kill must not lose is the same; and it is faster, so that more happens in a round. */
     options.synchronous = random_one_in(source, 4) ? HTW_SYNCHRONOUS_FULL : HTW_SYNCHRONOUS_NORMAL;
     if (random_one_in(source, 2))
-        htw__database_checkpoint_pages = 50; /* the log begins again while the process is killed */
+        htw__log_checkpoint_pages = 50; /* the log begins again while the process is killed */
     if (htw_scheduler_create(&scheduler, &of_scheduler) != 0)
         _exit(9);
     int result = htw_journal_open(&journal, scheduler, orders->path, &options);

@@ -4,6 +4,7 @@
 
 #include "../support/random.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -121,7 +122,7 @@ static enum fault meet(bool is_write, bool is_sync) {
         if (fault == FAULT_NONE || operations < plans[i].nth || plans[i].times == 0)
             continue;
         if ((fault == FAULT_SYNC && !is_sync) ||
-            ((fault == FAULT_TORN || fault == FAULT_FULL) && !is_write))
+            (fault != FAULT_SYNC && fault != FAULT_REFUSED && fault != FAULT_POWER && !is_write))
             continue;
         plans[i].times--;
         failures++;
@@ -153,7 +154,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
     int part = fault == FAULT_NONE ? size : 0;
     if (fault == FAULT_TORN || fault == FAULT_FULL)
         part = (int)random_below(&source, (unsigned)size);
-    if (fault == FAULT_TORN && random_one_in(&source, 3))
+    if (fault == FAULT_LATE || (fault == FAULT_TORN && random_one_in(&source, 3)))
         part = size;
     if (part > 0) {
         keep(file, offset, part, false);
@@ -161,6 +162,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
         file->real->pMethods->xWrite(file->real, bytes, part, offset);
     }
     pthread_mutex_unlock(&mutex);
+    errno = fault == FAULT_QUOTA ? EDQUOT : EIO; /* SQLite keeps it */
     return fault == FAULT_NONE ? SQLITE_OK : fault == FAULT_FULL ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
@@ -364,6 +366,12 @@ void faulty_vfs_plan(enum fault fault, long nth, long times) {
     plans[i].nth = nth;
     plans[i].times = times;
     plans[i].fault = fault;
+    pthread_mutex_unlock(&mutex);
+}
+
+void faulty_vfs_relent(void) {
+    pthread_mutex_lock(&mutex);
+    memset(plans, 0, sizeof(plans));
     pthread_mutex_unlock(&mutex);
 }
 

@@ -19,7 +19,9 @@ enum fault {
     FAULT_NONE,
     FAULT_REFUSED, /* the operation fails, and nothing is written */
     FAULT_TORN,    /* a write fails after a part, or after all of it */
+    FAULT_LATE,    /* a write fails after all of it */
     FAULT_FULL,    /* a write fails after a part, because the disk is full */
+    FAULT_QUOTA,   /* a write fails, because the user may have no more */
     FAULT_SYNC,    /* the next sync fails; writes until then do not */
     FAULT_POWER,   /* this and all later operations fail */
 };
@@ -32,6 +34,9 @@ void faulty_vfs_reset(uint64_t seed);
 
 /** From the n-th operation on, `times` operations that the fault concerns fail. Up to 4 plans. */
 void faulty_vfs_plan(enum fault fault, long nth, long times);
+
+/** Forgets all plans. */
+void faulty_vfs_relent(void);
 
 /** Writes, syncs and truncations so far, and those that have failed. */
 long faulty_vfs_operations(void);

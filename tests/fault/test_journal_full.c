@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_journal_full.c - a journal in a file system that is full, a tmpfs of 1 MiB.
+ *
+ * Processes fill it, are killed, and open the journal again, while it is full and after a file was
+ * removed. What each call has answered is kept in memory that they share. Where no file system may
+ * be mounted, the test is skipped.
+ */
+#include "../../src/journal/database.h"
+
+#include <htw/journal.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_NS (INT64_C(28333333) * HTW_MINUTE)
+#define JOBS_MAX 4000
+#define SKIPPED 77
+
+struct job {
+    uint64_t id;
+    bool is_accepted, has_ended;
+    unsigned delivered; /* by the last process */
+};
+
+/* Shared by all processes. */
+static struct facts {
+    unsigned count;
+    struct job jobs[JOBS_MAX];
+    bool failed;
+} * facts;
+
+static char folder[] = "/tmp/htw-full-XXXXXX", path[64], ballast[64];
+static struct htw_scheduler *scheduler;
+static struct htw_journal *journal;
+static bool is_last;
+
+#define CHECK(condition)                                       \
+    do {                                                       \
+        if (!(condition)) {                                    \
+            fprintf(stderr, "line %d: " #condition, __LINE__); \
+            fprintf(stderr, ": %s\n", htw_journal_error());    \
+            facts->failed = true;                              \
+            _exit(1);                                          \
+        }                                                      \
+    } while (0)
+
+/* ---- the file system */
+
+static bool write_text(const char *name, const char *text) {
+    int fd = open(name, O_WRONLY);
+    bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return written;
+}
+
+/* In a namespace of its own, which ends with the process. */
+static bool mount_tiny(void) {
+    char users[40], groups[40];
+    snprintf(users, sizeof(users), "0 %u 1", getuid());
+    snprintf(groups, sizeof(groups), "0 %u 1", getgid());
+    if (unshare(CLONE_NEWNS) != 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+            return false;
+        if (!write_text("/proc/self/setgroups", "deny") ||
+            !write_text("/proc/self/uid_map", users) || !write_text("/proc/self/gid_map", groups))
+            return false;
+    }
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", folder, "tmpfs", 0, "size=1m") == 0;
+}
+
+/* A file that takes space until it is removed: so many pages, or all that there are. */
+static void add_ballast(int pages) {
+    char zeros[4096] = { 0 };
+    int fd = open(ballast, O_WRONLY | O_CREAT, 0600);
+    for (int i = 0; i < pages && write(fd, zeros, sizeof(zeros)) == sizeof(zeros); i++)
+        ;
+    close(fd);
+}
+
+/* ---- the journal */
+
+static void deliver(void *context, const struct htw_delivery *delivery) {
+    (void)context;
+    unsigned number;
+    memcpy(&number, delivery->payload, sizeof(number));
+    facts->jobs[number].delivered += is_last;
+}
+
+static int open_journal(void) {
+    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    of_scheduler.clock = HTW_CLOCK_MANUAL;
+    of_scheduler.manual_start_ns = START_NS;
+    of_scheduler.workers = 0;
+    of_scheduler.shards = 1;
+    options.deliver = deliver;
+    CHECK(htw_scheduler_create(&scheduler, &of_scheduler) == 0);
+    return htw_journal_open(&journal, scheduler, path, &options);
+}
+
+static int put(void) {
+    static char payload[1000];
+    CHECK(facts->count < JOBS_MAX);
+    struct job *job = &facts->jobs[facts->count];
+    *job = (struct job) { 0 };
+    memcpy(payload, &facts->count, sizeof(facts->count));
+    int result = htw_journal_put(journal, START_NS + HTW_HOUR, payload, sizeof(payload), &job->id);
+    CHECK(result == 0 || result == -ENOSPC);
+    job->is_accepted = result == 0;
+    facts->count++;
+    return result;
+}
+
+static void end(struct job *job) {
+    int result = htw_journal_done(journal, job->id); /* refused, it has changed nothing */
+    CHECK(result == 0 || result == -ENOSPC);
+    job->has_ended = result == 0;
+}
+
+/* The journal makes room where it can, for up to a second: then it is full for good. */
+static void fill(void) {
+    for (int refused = 0; refused < 3;)
+        if (put() != 0) {
+            refused++;
+            usleep(700000);
+        } else {
+            refused = 0;
+        }
+}
+
+static uint64_t checkpoints(void) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    CHECK(htw_journal_get_stats(journal, &stats) == 0);
+    return stats.checkpoints;
+}
+
+/* ---- the processes */
+
+static void fill_and_die(void) {
+    add_ballast(60);
+    CHECK(open_journal() == 0);
+    fill();
+    CHECK(facts->count > 100);
+    for (unsigned i = 0; i < facts->count; i += 7)
+        if (facts->jobs[i].is_accepted)
+            end(&facts->jobs[i]);
+    kill(getpid(), SIGKILL);
+}
+
+static void open_while_full(void) {
+    int result = open_journal();
+    CHECK(result == 0 || result == -ENOSPC);
+    if (result != 0) {
+        CHECK(strstr(htw_journal_error(), "full") != NULL);
+        return;
+    }
+    for (int i = 0; i < 10; i++)
+        put();
+    CHECK(htw_scheduler_advance(scheduler, 2 * HTW_HOUR) == 0);
+    kill(getpid(), SIGKILL);
+}
+
+/* No call but those for statistics: the log is copied when there is room. */
+static void go_on_when_there_is_room(void) {
+    CHECK(unlink(ballast) == 0);
+    CHECK(open_journal() == 0);
+    htw__log_checkpoint_pages = 1000;
+    for (int i = 0; i < 10; i++)
+        CHECK(put() == 0);
+    add_ballast(1000);
+    fill();
+    uint64_t before = checkpoints();
+    CHECK(unlink(ballast) == 0);
+    for (int i = 0; i < 1000 && checkpoints() == before; i++)
+        usleep(10000);
+    CHECK(checkpoints() > before);
+    CHECK(put() == 0);
+    kill(getpid(), SIGKILL);
+}
+
+/* All at once would need room for a log as large as the file. */
+static void judge(void) {
+    is_last = true;
+    CHECK(open_journal() == 0);
+    CHECK(htw_scheduler_advance(scheduler, 2 * HTW_HOUR) == 0);
+    for (unsigned i = 0; i < facts->count; i++) {
+        struct job *job = &facts->jobs[i];
+        if (job->delivered != (job->is_accepted && !job->has_ended)) {
+            fprintf(stderr, "job %u: accepted %d, ended %d, delivered %u times\n", i,
+                    job->is_accepted, job->has_ended, job->delivered);
+            facts->failed = true;
+        }
+        if (job->is_accepted && !job->has_ended)
+            CHECK(htw_journal_done(journal, job->id) == 0);
+    }
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    htw_journal_get_stats(journal, &stats);
+    CHECK(stats.jobs == 0);
+    CHECK(htw_journal_close(journal) == 0);
+}
+
+static void run(void (*process)(void)) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        process();
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) ? WEXITSTATUS(status) != 0 : WTERMSIG(status) != SIGKILL)
+        facts->failed = true;
+}
+
+int main(void) {
+    facts = mmap(NULL, sizeof(*facts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (facts == MAP_FAILED || mkdtemp(folder) == NULL)
+        return 1;
+    if (!mount_tiny()) {
+        rmdir(folder);
+        printf("skipped: no file system may be mounted here\n");
+        return SKIPPED;
+    }
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    snprintf(ballast, sizeof(ballast), "%s/ballast", folder);
+    htw__log_checkpoint_pages = 20;
+    run(fill_and_die);
+    run(open_while_full);
+    run(go_on_when_there_is_room);
+    run(judge);
+    umount(folder);
+    rmdir(folder);
+    printf("%u puts\n", facts->count);
+    return facts->failed;
+}
