@@ -28,6 +28,15 @@ static int fail_errno(const char *path, int error) {
     return htw__journal_fail(-error, "%s: %s", path, strerror_r(error, text, sizeof(text)));
 }
 
+/* open() that a signal interrupts, as on network file systems, is repeated. */
+static int open_file(const char *name, int flags) {
+    int fd;
+    do
+        fd = open(name, flags | O_CLOEXEC, 0600);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* The folder of a path without symbolic links, in `folder`. */
 static void folder_of(const char *name, char folder[PATH_MAX]) {
     const char *slash = strrchr(name, '/');
@@ -105,7 +114,7 @@ static int lock(struct htw__journal_path *self) {
             if (path->device == status.st_dev && path->inode == status.st_ino &&
                 path->fork_count == htw__fork_count()) /* not a journal of the parent process */
                 return refuse_busy(self->name, getpid());
-    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
     if (fd < 0)
         return fail_errno(file, errno);
     struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -164,10 +173,14 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
 int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
     char folder[PATH_MAX];
     folder_of(self->name, folder);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_file(folder, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fail_errno(folder, errno);
-    int error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: it need not be synced */
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    int error = result == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: it need not be synced */
     close(fd);
     return error == 0 ? 0 : fail_errno(folder, error);
 }
