@@ -219,6 +219,11 @@ bool journal_calls_is_repeated(unsigned call) {
     }
 }
 
+bool journal_calls_must_refuse(unsigned call) {
+    return call == LIBRARY_realpath || call == LIBRARY_mknod || call == LIBRARY_fsync ||
+           call == LIBRARY_open64;
+}
+
 void journal_calls_fail(unsigned call, unsigned nth, int error, bool is_lasting) {
     for (unsigned i = 0; i < COUNT; i++)
         made[i] = 0;

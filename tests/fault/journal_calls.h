@@ -18,6 +18,9 @@ const char *journal_calls_name(unsigned call);
 /** Whether it is repeated where a signal has interrupted it, which is then no failure. */
 bool journal_calls_is_repeated(unsigned call);
 
+/** Whether a new journal cannot be opened without it. */
+bool journal_calls_must_refuse(unsigned call);
+
 /** The n-th call, from 1, fails with `error`; `is_lasting`: all later ones, too. Counts from 0 again. */
 void journal_calls_fail(unsigned call, unsigned nth, int error, bool is_lasting);
 

@@ -224,6 +224,8 @@ static bool run(bool is_new, unsigned call, unsigned nth, int error, bool is_las
     bool was_hit = journal_calls_relent();
     if (error == EINTR && journal_calls_is_repeated(call) && failures > 0)
         fail("an interrupted call is not repeated", 0);
+    if (was_hit && is_new && journal_calls_must_refuse(call) && error != EINTR && failures == 0)
+        fail("a failure that must not be ignored", 0);
     if (count_files() != files)
         fail("files are left open", 0);
     htw_scheduler_destroy(scheduler);

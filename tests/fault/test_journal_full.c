@@ -132,13 +132,11 @@ static void end(struct job *job) {
 
 /* The journal makes room where it can, for up to a second: then it is full for good. */
 static void fill(void) {
-    for (int refused = 0; refused < 3;)
-        if (put() != 0) {
-            refused++;
-            usleep(700000);
-        } else {
-            refused = 0;
-        }
+    do {
+        while (put() == 0)
+            ;
+        usleep(1100000);
+    } while (put() == 0);
 }
 
 static uint64_t checkpoints(void) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Deletes, one at a time, the calls that tests/mutate/permanent.txt lists, in a copy of the source,
-and fails unless the test named there fails each time.
+"""Deletes, one at a time, the calls that tests/mutate/permanent.txt lists, and makes the mistakes of
+tests/mutate/planted.txt, in a copy of the source, and fails unless the test named there fails each time.
 
-usage: permanent.py ROOT FOLDER [CALL]...
+usage: permanent.py ROOT FOLDER [CALL | WORD]...
 
-FOLDER holds the copy and its builds, and makes the next run faster. CALLs: only these.
+FOLDER holds the copy and its builds, and makes the next run faster. CALLs: only these; a WORD: what has
+it in its description.
 """
 import os
 import pathlib
@@ -59,18 +60,17 @@ def build(kind, program):
 
 
 class Mutant:
-    def __init__(self, kind, path, match, test):
-        self.kind, self.path, self.test = kind, path, test
-        self.begin, self.end = match.span("call")
-        text = path.read_text()
-        line = text.count("\n", 0, self.begin) + 1
-        self.name = f"{path.relative_to(source)}:{line}: {match['name']}() deleted"
+    def __init__(self, kind, path, span, new, what, test):
+        self.kind, self.path, self.new, self.test = kind, path, new, test
+        self.begin, self.end = span
+        line = path.read_text().count("\n", 0, self.begin) + 1
+        self.name = f"{path.relative_to(source)}:{line}: {what}"
 
     def make(self, number):
         """Builds the program, and keeps a copy of it under a name of its own."""
         text = self.path.read_text()
         try:
-            self.path.write_text(text[:self.begin] + text[self.end:])
+            self.path.write_text(text[:self.begin] + self.new + text[self.end:])
             program = build(self.kind, self.test[0])
         finally:
             self.path.write_text(text)
@@ -108,11 +108,29 @@ def find_mutants(kind, files, call, test):
     """A call that is a statement: only white space, `)` or `else` are before it in its line."""
     pattern = re.compile(rf"^[ \t]+(?:.*\)|else)?[ \t]*(?P<call>(?P<name>{call})\([^;{{}}]*\));",
                          re.MULTILINE)
-    found = [Mutant(kind, path, match, test) for path in sorted(source.glob(files))
+    found = [Mutant(kind, path, match.span("call"), "", f"{match['name']}() deleted", test) for path in sorted(source.glob(files))
              for match in pattern.finditer(path.read_text())]
     if not found:
         fail(f"no call of {call} in {files}: correct tests/mutate/permanent.txt")
     return found
+
+
+def read_planted():
+    for part in (root / "tests/mutate/planted.txt").read_text().split("\n\n"):
+        lines = [line.split(None, 1) for line in part.splitlines() if line and not line.startswith("#")]
+        if lines:
+            row = dict(lines)
+            if not chosen or any(word in row["WHAT"] for word in chosen):
+                yield row
+
+
+def find_planted(row):
+    places = [(path, path.read_text().find(row["OLD"])) for path in sorted(source.glob(row["FILES"]))
+              if row["OLD"] in path.read_text()]
+    if len(places) != 1 or places[0][0].read_text().count(row["OLD"]) != 1:
+        fail(f"not once in {row['FILES']}: {row['OLD']}: correct tests/mutate/planted.txt")
+    path, begin = places[0]
+    return Mutant("plain", path, (begin, begin + len(row["OLD"])), row["NEW"], row["WHAT"], row["TEST"].split())
 
 
 def check_unchanged(rows):
@@ -150,11 +168,11 @@ def try_all(mutants):
 def main():
     folder.mkdir(parents=True, exist_ok=True)
     copy_source()
-    rows = list(read_table())
-    if not rows:
-        fail(f"no such call: {' '.join(chosen)}")
-    mutants = [mutant for row in rows for mutant in find_mutants(*row)]
-    check_unchanged(rows)
+    rows, planted = list(read_table()), list(read_planted())
+    if not rows and not planted:
+        fail(f"no such call or mistake: {' '.join(chosen)}")
+    mutants = [mutant for row in rows for mutant in find_mutants(*row)] + [find_planted(row) for row in planted]
+    check_unchanged(rows + [("plain", "", "", row["TEST"].split()) for row in planted])
     caught = try_all(mutants)
     print(f"{caught} of {len(mutants)} permanent mutants caught")
     return 0 if caught == len(mutants) else 1

@@ -124,7 +124,9 @@ const char *htw__mark_begin(struct htw__mark *mark, int fd, bool rereads,
     uint64_t name, before;
     recognise(mark);
     htw__mark_fini(mark);
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+    if (fstat(fd, &status) != 0)
+        return strerror(errno);
+    if (!S_ISREG(status.st_mode))
         return NULL;
     off_t offset = lseek(fd, 0, SEEK_CUR);
     if (offset < 0 || !hash_name(fd, &name))
