@@ -81,9 +81,17 @@ void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
     sqlite3_wal_hook(connection, note_pages, log);
 }
 
-/* A failure is that of the commit, if it matters: SQLite makes the log longer itself then. */
+/*
+ * Not before the first commit, which writes a new header of the log and syncs it. Until then a power
+ * cut may undo the truncation at the open, in part: zeros would cut the old log short, and what
+ * SQLite then finds in it is older than the file.
+ *
+ * A failure is that of the commit, if it matters: SQLite makes the log longer itself then.
+ */
 void htw__log_extend(struct htw__log *log) {
     static const unsigned char zeros[64 * 1024];
+    if (log->pages == 0)
+        return;
     int64_t needed = (int64_t)log->pages * FRAME_BYTES + RESERVE_BYTES;
     if (needed <= log->bytes)
         return;

@@ -265,7 +265,7 @@ int main(int argc, char **argv) {
         return 1;
     snprintf(path, sizeof(path), "%s/journal", folder);
     journal_calls_init();
-    htw__database_checkpoint_pages = 10;
+    htw__log_checkpoint_pages = 10;
     make_old();
     for (unsigned call = 0; call < journal_calls_count(); call++)
         for (size_t e = 0; e < (all ? sizeof(errors) / sizeof(errors[0]) : 3); e++)
