@@ -62,7 +62,9 @@ static const char *const texts[] = {
     [FIND_KEY] = "SELECT id FROM job_key WHERE key = ?1",
     [SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
     [DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
-    [SET_META] = "UPDATE meta SET jobs = ?1, keyed = ?2, next_sequence = ?3, generation = ?4",
+    /* generation: of the transaction that this journal has made last */
+    [SET_META] =
+        "UPDATE meta SET jobs=?, keyed=?, next_sequence=?, generation=? WHERE generation=?",
     [SET_MARK] = "UPDATE meta SET mark = ?1",
     [SCAN] = "SELECT id, deadline FROM job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
     [FETCH] = "SELECT deadline, key, payload FROM job WHERE id = ?1",
@@ -311,21 +313,43 @@ int htw__database_begin(struct htw__database *self) {
     return run(self, BEGIN);
 }
 
+static int distrust(struct htw__database *self, const char *why) {
+    self->is_distrusted = true;
+    return htw__journal_fail(-EIO, "%s: %s", self->name, why);
+}
+
 static int set_meta(struct htw__database *self, uint64_t jobs, uint64_t keyed,
-                    uint64_t next_sequence) {
+                    uint64_t next_sequence, uint64_t generation) {
     struct sqlite3_stmt *statement = self->statements[SET_META];
     sqlite3_bind_int64(statement, 1, (int64_t)jobs);
     sqlite3_bind_int64(statement, 2, (int64_t)keyed);
     sqlite3_bind_int64(statement, 3, (int64_t)next_sequence);
-    sqlite3_bind_int64(statement, 4, (int64_t)(self->generation + 1));
-    return run(self, SET_META);
+    sqlite3_bind_int64(statement, 4, (int64_t)generation);
+    sqlite3_bind_int64(statement, 5, (int64_t)self->generation);
+    int error = run(self, SET_META);
+    if (error == 0 && sqlite3_changes(self->connection) == 0)
+        return distrust(self, "another journal has written to the file, without its lock file");
+    return error;
+}
+
+/* What is written to files that were removed is lost when they are closed. */
+static int check_files(struct htw__database *self) {
+    int has_moved = 0;
+    int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (result == SQLITE_OK && has_moved)
+        return distrust(self, "the file was removed or replaced");
+    return htw__log_is_in_place(&self->log, self->name)
+               ? 0
+               : distrust(self, "the log of the file (-wal) was removed or replaced");
 }
 
 int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     uint64_t jobs = self->jobs + (uint64_t)self->jobs_added;
     uint64_t keyed = self->keyed + (uint64_t)self->keyed_added;
     next_sequence = (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
-    int error = set_meta(self, jobs, keyed, next_sequence);
+    int error = set_meta(self, jobs, keyed, next_sequence, self->generation + 1);
+    if (error == 0)
+        error = check_files(self);
     if (error == 0 && self->synchronous == HTW_SYNCHRONOUS_FULL)
         htw__log_extend(&self->log);
     if (error == 0)
@@ -349,11 +373,14 @@ int htw__database_settle(struct htw__database *self) {
     int error = htw__database_begin(self);
     if (error != 0)
         return error;
-    self->generation++; /* a value that differs, or nothing would be written */
-    error = set_meta(self, self->jobs, self->keyed, self->next_sequence);
+    /* Not the value that the transaction had which failed. */
+    uint64_t generation = self->generation + 2;
+    error = set_meta(self, self->jobs, self->keyed, self->next_sequence, generation);
     if (error == 0)
         error = run(self, COMMIT);
-    if (error != 0)
+    if (error == 0)
+        self->generation = generation;
+    else
         htw__database_rollback(self);
     return error;
 }

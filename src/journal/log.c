@@ -2,8 +2,12 @@
 /* log.c - the log of SQLite: what a process has left in it, its size, and copying it to the file. */
 #include "log.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 int htw__log_checkpoint_pages = 4096; /* 16 MiB */
 
@@ -11,8 +15,8 @@ int htw__log_checkpoint_pages = 4096; /* 16 MiB */
 #define FRAME_BYTES (4096 + 24)
 
 /* The log becomes longer by so much, when less than so much of it is unused. */
-#define EXTENSION_BYTES (1 << 20)
-#define RESERVE_BYTES (16 * FRAME_BYTES)
+#define EXTENSION_BYTES ((sqlite3_int64)1 << 20)
+#define RESERVE_BYTES ((sqlite3_int64)16 * FRAME_BYTES)
 
 /* NULL: there is none. */
 static sqlite3_file *file_of(struct sqlite3 *connection) {
@@ -86,7 +90,7 @@ void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
  * cut may undo the truncation at the open, in part: zeros would cut the old log short, and what
  * SQLite then finds in it is older than the file.
  *
- * A failure is that of the commit, if it matters: SQLite makes the log longer itself then.
+ * A failure is that of the commit, if it matters: SQLite makes the log longer itself.
  */
 void htw__log_extend(struct htw__log *log) {
     static const unsigned char zeros[64 * 1024];
@@ -99,13 +103,29 @@ void htw__log_extend(struct htw__log *log) {
     sqlite3_int64 size;
     if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         return;
-    if (needed > size) {
-        sqlite3_int64 wanted = needed + EXTENSION_BYTES;
-        while (size < wanted &&
-               file->pMethods->xWrite(file, zeros, sizeof(zeros), size) == SQLITE_OK)
-            size += (sqlite3_int64)sizeof(zeros);
-    }
     log->bytes = size;
+    if (needed <= size)
+        return;
+    while (log->bytes < needed + EXTENSION_BYTES) {
+        if (file->pMethods->xWrite(file, zeros, sizeof(zeros), log->bytes) != SQLITE_OK) {
+            /* The last space is for jobs. */
+            (void)file->pMethods->xTruncate(file, size);
+            log->bytes = INT64_MAX; /* no further attempt */
+            return;
+        }
+        log->bytes += (int64_t)sizeof(zeros);
+    }
+}
+
+bool htw__log_is_in_place(struct htw__log *log, const char *name) {
+    char path[PATH_MAX + 4];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s-wal", name);
+    if (stat(path, &status) != 0)
+        return errno != ENOENT; /* what else fails says nothing about it */
+    if (log->inode == 0)
+        log->inode = (uint64_t)status.st_ino;
+    return log->inode == (uint64_t)status.st_ino;
 }
 
 /* ---- copying it */

@@ -16,6 +16,7 @@ struct htw__log {
     int pages;         /* after the last commit */
     int checkpoint_at; /* it is copied when it has so many */
     int64_t bytes;     /* at least so many are on the disk */
+    uint64_t inode;    /* 0: not yet known */
 };
 
 /* The log is copied into the file when it has so many pages. Only tests change it. */
@@ -34,6 +35,9 @@ void htw__log_init(struct htw__log *log, struct sqlite3 *connection);
  * its size: docs/choices.md. SQLite takes the zeros for what is left of an older log.
  */
 void htw__log_extend(struct htw__log *log);
+
+/* Whether the log is still beside the file of this name. SQLite does not notice that it is not. */
+bool htw__log_is_in_place(struct htw__log *log, const char *name);
 
 /* Whether the log is to be copied into the file. */
 bool htw__log_is_long(const struct htw__log *log);
