@@ -71,11 +71,14 @@ static void run(const struct options *options) {
     struct load load;
     load_init(&load, 0);
     load.delay_min_ns = load.delay_max_ns = clock_ns(86400);
-    put(peer, connection, &load, &ignored);
-    uint64_t written = written_bytes();
-    for (int i = 0; i < FIRST_PUTS; i++)
+    /* The least of a put: htw also makes its log longer from time to time. */
+    size_t size = SIZE_MAX;
+    for (int i = 0; i < FIRST_PUTS; i++) {
+        uint64_t before = written_bytes();
         put(peer, connection, &load, &ignored);
-    size_t size = (size_t)((written_bytes() - written) / FIRST_PUTS);
+        uint64_t written = written_bytes() - before;
+        size = written < size ? written : size;
+    }
     char *bytes = calloc(1, size);
     if (bytes == NULL)
         report_out_of_memory();

@@ -16,7 +16,7 @@ struct peer {
     const char *about; /* one line for --help; its durability */
     bool is_embedded;  /* in this process; otherwise a server */
     bool has_delays;   /* of fractions of a second */
-    unsigned clients;  /* of cycle: with how many it is fastest, found by trying */
+    unsigned clients;  /* of cycle */
 
     /* Starts on what the folder holds, or with nothing. Returns when it answers. `in_flight`: the
        most jobs that callbacks may have received and not ended. */
