@@ -7,6 +7,8 @@
 #define FRACTION_DIGITS 18
 #define FRACTION_ONE INT64_C(1000000000000000000)
 #define WHOLE_DIGITS 19
+#define NS_PER_S ((uint64_t)HTW__NS_PER_S)
+#define SECONDS_MAX ((uint64_t)HTW__SECONDS_MAX)
 #define EXPONENT_MAX INT64_C(1000000000000)
 
 bool htw__text_at_digit(const struct htw__text *text) {
@@ -123,7 +125,7 @@ const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *r
         return why;
     digits.end = end.at;
     const char *point = memchr(digits.at, '.', (size_t)(digits.end - digits.at));
-    int64_t place = exponent + (point != NULL ? point : digits.end) - digits.at - 1;
+    int64_t place = exponent + ((point != NULL ? point : digits.end) - digits.at) - 1;
     struct htw__decimal decimal = { 0, 0 };
     bool more = false;
     while (digits.at < digits.end) {
@@ -137,10 +139,22 @@ const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *r
     return NULL;
 }
 
-htw__nanos htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns) {
-    htw__nanos whole_ns = (htw__nanos)decimal->whole * unit_ns;
-    if (decimal->fraction == 0)
-        return whole_ns;
-    htw__nanos fraction = (htw__nanos)decimal->fraction * unit_ns;
-    return whole_ns + (fraction + FRACTION_ONE - 1) / FRACTION_ONE;
+static uint64_t divide_up(uint64_t number, uint64_t divisor) {
+    return number / divisor + (number % divisor != 0);
+}
+
+struct htw__time htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns) {
+    uint64_t ones = decimal->whole, s, ns;
+    if (unit_ns < HTW__NS_PER_S) {
+        uint64_t in_a_second = (uint64_t)(HTW__NS_PER_S / unit_ns);
+        uint64_t in_a_ns = (uint64_t)(FRACTION_ONE / unit_ns);
+        s = ones / in_a_second;
+        ns = ones % in_a_second * (uint64_t)unit_ns + divide_up(decimal->fraction, in_a_ns);
+    } else {
+        uint64_t unit_s = (uint64_t)(unit_ns / HTW__NS_PER_S);
+        uint64_t high = decimal->fraction / NS_PER_S, low = decimal->fraction % NS_PER_S;
+        s = ones > SECONDS_MAX / unit_s ? SECONDS_MAX + 1 : ones * unit_s;
+        ns = high * unit_s + divide_up(low * unit_s, NS_PER_S);
+    }
+    return htw__time_of((int64_t)(s > SECONDS_MAX ? SECONDS_MAX + 1 : s), (int64_t)ns);
 }

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DECIMAL_H
 #define HTW_SRC_CMD_DECIMAL_H
 
-#include "nanos.h"
+#include "times.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,8 @@ const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *
  */
 const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *ret_decimal);
 
-/* `decimal` times `unit_ns`, rounded up to a whole nanosecond. */
-htw__nanos htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
+/* `decimal` times `unit_ns`, rounded up to a whole nanosecond; more than HTW__SECONDS_MAX if it is too
+ * much. `unit_ns` is up to a week: whole seconds, or the whole part of one. */
+struct htw__time htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
 
 #endif /* HTW_SRC_CMD_DECIMAL_H */

@@ -35,12 +35,12 @@ static int64_t read_unit(struct htw__text *text) {
     return 0;
 }
 
-const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_ns) {
+const char *htw__duration_parse(const char *text, size_t size, struct htw__time *ret_time) {
     struct htw__text rest = { text, text + size };
     if (size > 0 && *text == '-')
         return "negative delay";
     htw__text_skip(&rest, '+');
-    htw__nanos sum_ns = 0;
+    struct htw__time sum = { 0, 0 };
     bool first = true;
     do {
         struct htw__decimal number;
@@ -53,19 +53,19 @@ const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_n
         int64_t unit_ns = bare ? HTW__NS_PER_S : read_unit(&rest);
         if (unit_ns == 0)
             return "unknown unit (w d h m min s ms us ns are known)";
-        sum_ns += htw__decimal_times(&number, unit_ns);
-        if (sum_ns > (htw__nanos)HTW__SECONDS_MAX * HTW__NS_PER_S)
+        sum = htw__time_add(sum, htw__decimal_times(&number, unit_ns));
+        if (htw__time_is_before(htw__time_of(HTW__SECONDS_MAX, 0), sum))
             return "delay too long";
         first = false;
     } while (rest.at < rest.end);
-    *ret_ns = sum_ns;
+    *ret_time = sum;
     return NULL;
 }
 
-void htw__duration_format(htw__nanos ns, char text[HTW__DURATION_FORMAT_SIZE]) {
+void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]) {
     /* Not in weeks: days are easier to read. */
     const struct unit *unit = &units[1];
-    while (unit->ns > 1 && ns < unit->ns)
+    while (unit->ns > 1 && ns < (uint64_t)unit->ns)
         unit++;
     double number = (double)ns / (double)unit->ns;
     int decimals = unit->ns == 1 || number >= 100 ? 0 : number >= 10 ? 1 : 2;

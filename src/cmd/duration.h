@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DURATION_H
 #define HTW_SRC_CMD_DURATION_H
 
-#include "nanos.h"
+#include "times.h"
 
 #include <stddef.h>
 
@@ -12,14 +12,14 @@
  * number without a unit, in seconds. A number may have a fraction, which is rounded up to a
  * whole nanosecond, and an exponent. A leading + is allowed. `text` needs no terminator.
  *
- * Returns NULL, or why it is none (a static phrase; `*ret_ns` then does not change).
+ * Returns NULL, or why it is none (a static phrase; `*ret_time` then does not change).
  */
-const char *htw__duration_parse(const char *text, size_t size, htw__nanos *ret_ns);
+const char *htw__duration_parse(const char *text, size_t size, struct htw__time *ret_time);
 
 /* The bytes that htw__duration_format() needs at most, with the final NUL. */
 #define HTW__DURATION_FORMAT_SIZE 32
 
-/* Writes a duration for people: three digits or more and one unit. `ns` is at least 0. */
-void htw__duration_format(htw__nanos ns, char text[HTW__DURATION_FORMAT_SIZE]);
+/* Writes a duration for people: three digits or more and one unit. */
+void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]);
 
 #endif /* HTW_SRC_CMD_DURATION_H */

@@ -60,7 +60,7 @@ static bool read_offset(struct htw__text *text, int *ret_seconds) {
     return true;
 }
 
-static const char *parse_date_time(struct htw__text *text, htw__nanos *ret_ns) {
+static const char *parse_date_time(struct htw__text *text, struct htw__time *ret_time) {
     struct date date;
     int hour;
     int minute;
@@ -85,11 +85,12 @@ static const char *parse_date_time(struct htw__text *text, htw__nanos *ret_ns) {
     int64_t seconds = days_since_1970(&date) * 86400 + of_day - offset;
     if (second == 60 && seconds % 86400 != 0)
         return "a leap second comes only at 23:59:60 UTC";
-    *ret_ns = (htw__nanos)seconds * HTW__NS_PER_S + htw__decimal_times(&fraction, HTW__NS_PER_S);
+    *ret_time =
+        htw__time_add(htw__time_of(seconds, 0), htw__decimal_times(&fraction, HTW__NS_PER_S));
     return NULL;
 }
 
-const char *htw__instant_parse(const char *text, size_t size, htw__nanos *ret_ns) {
+const char *htw__instant_parse(const char *text, size_t size, struct htw__time *ret_time) {
     struct htw__text rest = { text, text + size };
     struct htw__decimal seconds;
     if (size > 0 && *text == '-')
@@ -99,27 +100,21 @@ const char *htw__instant_parse(const char *text, size_t size, htw__nanos *ret_ns
         return why;
     if (rest.at < rest.end) {
         rest.at = text;
-        return parse_date_time(&rest, ret_ns);
+        return parse_date_time(&rest, ret_time);
     }
     if (seconds.whole > (uint64_t)HTW__SECONDS_MAX)
         return "instant too far away";
-    *ret_ns = htw__decimal_times(&seconds, HTW__NS_PER_S);
+    *ret_time = htw__decimal_times(&seconds, HTW__NS_PER_S);
     return NULL;
 }
 
-size_t htw__instant_format(htw__nanos ns, char text[HTW__INSTANT_FORMAT_SIZE]) {
-    htw__nanos seconds = ns / HTW__NS_PER_S;
-    int64_t rest_ns = (int64_t)(ns % HTW__NS_PER_S);
-    if (rest_ns < 0) {
-        seconds--;
-        rest_ns += HTW__NS_PER_S;
-    }
-    time_t clock = (time_t)seconds;
+size_t htw__instant_format(struct htw__time time, char text[HTW__INSTANT_FORMAT_SIZE]) {
+    time_t clock = (time_t)time.s;
     struct tm date;
     if (gmtime_r(&clock, &date) == NULL) /* farther than what the parsers let in */
         date = (struct tm) { .tm_mday = 1 };
     int length = snprintf(text, HTW__INSTANT_FORMAT_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
                           (long long)date.tm_year + 1900, date.tm_mon + 1, date.tm_mday,
-                          date.tm_hour, date.tm_min, date.tm_sec, (int)(rest_ns / HTW__NS_PER_US));
+                          date.tm_hour, date.tm_min, date.tm_sec, (int)(time.ns / HTW__NS_PER_US));
     return (size_t)length;
 }

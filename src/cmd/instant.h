@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_INSTANT_H
 #define HTW_SRC_CMD_INSTANT_H
 
-#include "nanos.h"
+#include "times.h"
 
 #include <stddef.h>
 
@@ -12,15 +12,15 @@
  * date and time as in RFC 3339 (2026-01-01T00:00:00.5+01:00). A fraction is rounded up to a whole
  * nanosecond; the leap second 23:59:60 is the second that follows it.
  *
- * `*ret_ns` counts from 1970-01-01T00:00:00Z and may be negative. Returns NULL, or why the
- * text is no moment (a static phrase; `*ret_ns` then does not change).
+ * `*ret_time` counts from 1970-01-01T00:00:00Z and may be negative. Returns NULL, or why the
+ * text is no moment (a static phrase; `*ret_time` then does not change).
  */
-const char *htw__instant_parse(const char *text, size_t size, htw__nanos *ret_ns);
+const char *htw__instant_parse(const char *text, size_t size, struct htw__time *ret_time);
 
 /* The bytes that htw__instant_format() needs at most, with the final NUL. */
 #define HTW__INSTANT_FORMAT_SIZE 48
 
 /* Writes a moment as 2026-01-01T00:00:00.000000Z, rounded down; returns its length. */
-size_t htw__instant_format(htw__nanos ns, char text[HTW__INSTANT_FORMAT_SIZE]);
+size_t htw__instant_format(struct htw__time time, char text[HTW__INSTANT_FORMAT_SIZE]);
 
 #endif /* HTW_SRC_CMD_INSTANT_H */

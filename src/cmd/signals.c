@@ -3,7 +3,7 @@
 #include "signals.h"
 
 #include "../base/clock.h"
-#include "nanos.h"
+#include "times.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -52,7 +52,7 @@ static bool is_short(void) {
 }
 
 /* What a call that fails returns: -1, or NULL. */
-#define FAILURE(type) _Generic((type)0, int : -1, ssize_t : -1, char * : NULL, void * : NULL)
+#define FAILURE(type) _Generic((type)0, char * : NULL, void * : NULL, default : -1)
 
 #define WRAP(type, name, parameters, arguments)                               \
     type __real_##name parameters;                                            \

@@ -218,12 +218,12 @@ static bool parse_number(const char *text, unsigned long least, unsigned long mo
 }
 
 static bool parse_instant(const char *text, int64_t *ret_ns) {
-    htw__nanos ns;
+    struct htw__time time;
     text += *text == '@';
-    if (htw__instant_parse(text, strlen(text), &ns) != NULL || ns < 1 || ns >= HTW_NEVER_NS)
+    if (htw__instant_parse(text, strlen(text), &time) != NULL)
         return false;
-    *ret_ns = (int64_t)ns;
-    return true;
+    *ret_ns = htw__time_to_ns(time);
+    return *ret_ns >= 1 && *ret_ns < HTW_NEVER_NS;
 }
 
 int main(int argc, char *argv[]) {

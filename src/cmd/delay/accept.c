@@ -26,30 +26,30 @@ bool htw__delay_wants_input(const struct htw__delay *delay) {
     return htw__delay_is_reading(delay) && has_room(delay);
 }
 
-static htw__nanos due_of(const struct htw__delay *delay, const struct htw__line *line,
-                         htw__nanos now_ns) {
-    if (!line->is_instant)
-        return line->when_ns + (delay->options->from_start ? 0 : now_ns);
-    htw__nanos due_ns = htw__timeline_from_wall(&delay->timeline, line->when_ns);
-    return due_ns > now_ns ? due_ns : now_ns;
+static struct htw__time due_of(const struct htw__delay *delay, const struct htw__line *line,
+                               struct htw__time now) {
+    if (line->is_instant)
+        return htw__time_later(htw__timeline_from_wall(&delay->timeline, line->when), now);
+    return delay->options->from_start ? line->when : htw__time_add(line->when, now);
 }
 
 /* What is due already need not wait for the tick to end. */
-static uint64_t deadline_of(const struct htw__delay *delay, htw__nanos due_ns, htw__nanos now_ns) {
-    if (due_ns <= now_ns)
-        return htw__nanos_tick_before(now_ns, delay->options->tick_ns);
-    return htw__nanos_tick_after(due_ns, delay->options->tick_ns);
+static uint64_t deadline_of(const struct htw__delay *delay, struct htw__time due,
+                            struct htw__time now) {
+    if (!htw__time_is_before(now, due))
+        return htw__time_tick_before(now, delay->options->tick_ns);
+    return htw__time_tick_after(due, delay->options->tick_ns);
 }
 
 /* Schedules one line; -ENOMEM: nothing has changed. */
-static int schedule(struct htw__delay *delay, const struct htw__line *line, htw__nanos now_ns) {
+static int schedule(struct htw__delay *delay, const struct htw__line *line, struct htw__time now) {
     struct htw__message *message =
         htw__message_create(line->message, line->message_size, delay->options->separator,
-                            line->is_instant ? &line->when_ns : NULL);
+                            line->is_instant ? &line->when : NULL);
     if (message == NULL)
         return -ENOMEM;
-    message->due_ns = due_of(delay, line, now_ns);
-    uint64_t deadline = deadline_of(delay, message->due_ns, now_ns);
+    message->due = due_of(delay, line, now);
+    uint64_t deadline = deadline_of(delay, message->due, now);
     int error = htw_wheel_schedule(delay->wheel, &message->in.timer, deadline);
     if (error != 0) {
         htw__message_destroy(message);
@@ -67,12 +67,12 @@ void htw__delay_stop_for_memory(struct htw__delay *delay, int error) {
 }
 
 static void accept_line(struct htw__delay *delay, const char *bytes, size_t size,
-                        htw__nanos now_ns) {
+                        struct htw__time now) {
     struct htw__line line;
     const char *why = htw__line_parse(bytes, size, &line);
     if (htw__input_is_too_long(&delay->input, size))
         why = "line longer than --max-line";
-    int error = why == NULL ? schedule(delay, &line, now_ns) : 0;
+    int error = why == NULL ? schedule(delay, &line, now) : 0;
     if (error != 0) {
         htw__delay_stop_for_memory(delay, error);
         return;
@@ -91,11 +91,11 @@ void htw__delay_accept_lines(struct htw__delay *delay) {
     const char *bytes;
     size_t size;
     htw__timeline_follow_wall_clock(&delay->timeline);
-    htw__nanos now_ns = htw__timeline_now(&delay->timeline);
+    struct htw__time now = htw__timeline_now(&delay->timeline);
     for (int i = 0; i < HTW__DELAY_LINES_AT_ONCE && htw__delay_wants_input(delay) &&
                     htw__signals_stop() == 0 && htw__input_peek(&delay->input, &bytes, &size);
          i++)
-        accept_line(delay, bytes, size, now_ns);
+        accept_line(delay, bytes, size, now);
     if (!delay->has_stopped_reading)
         htw__input_advance(&delay->input);
 }

@@ -43,7 +43,7 @@ void htw__delay_fail(struct htw__delay *delay, const char *what, int error) {
 
 bool htw__delay_collect_due(struct htw__delay *delay) {
     uint64_t tick =
-        htw__nanos_tick_before(htw__timeline_now(&delay->timeline), delay->options->tick_ns);
+        htw__time_tick_before(htw__timeline_now(&delay->timeline), delay->options->tick_ns);
     struct htw_timer *timers[MESSAGES_AT_ONCE];
     size_t count = 0;
     bool has_more = htw_wheel_poll_batch(delay->wheel, tick, timers, MESSAGES_AT_ONCE,
@@ -73,12 +73,13 @@ static bool has_line(struct htw__delay *delay) {
 }
 
 /* How long until the earliest deadline; false: there is none, and `*ret_ns` does not change. */
-static bool time_to_next(const struct htw__delay *delay, htw__nanos *ret_ns) {
+static bool time_to_next(const struct htw__delay *delay, int64_t *ret_ns) {
     uint64_t tick = htw_wheel_next(delay->wheel);
     if (tick == HTW_NEVER_TICK)
         return false;
-    htw__nanos wait_ns = (htw__nanos)tick * delay->options->tick_ns;
-    wait_ns -= htw__timeline_now(&delay->timeline);
+    struct htw__time next = htw__time_of_tick(tick, delay->options->tick_ns);
+    int64_t wait_ns =
+        htw__time_to_ns(htw__time_subtract(next, htw__timeline_now(&delay->timeline)));
     *ret_ns = wait_ns > 0 ? wait_ns : 0;
     return true;
 }
@@ -93,8 +94,8 @@ static bool jump(struct htw__delay *delay) {
     return true;
 }
 
-static struct timespec to_timespec(htw__nanos ns) {
-    if (ns > (htw__nanos)SLEEP_SECONDS_MAX * HTW__NS_PER_S)
+static struct timespec to_timespec(int64_t ns) {
+    if (ns > SLEEP_SECONDS_MAX * HTW__NS_PER_S)
         return (struct timespec) { .tv_sec = SLEEP_SECONDS_MAX };
     return (struct timespec) {
         .tv_sec = (time_t)(ns / HTW__NS_PER_S),
@@ -103,7 +104,7 @@ static struct timespec to_timespec(htw__nanos ns) {
 }
 
 /* How long to sleep; false: until something happens. `*ret_is_due`: a deadline ends it. */
-static bool choose_sleep(struct htw__delay *delay, htw__nanos *ret_ns, bool *ret_is_due) {
+static bool choose_sleep(struct htw__delay *delay, int64_t *ret_ns, bool *ret_is_due) {
     *ret_is_due = false;
     *ret_ns = 0;
     if (delay->has_more_due || (htw__delay_wants_input(delay) && has_line(delay)))
@@ -126,7 +127,7 @@ static void read_input(struct htw__delay *delay) {
 }
 
 static void sleep_until_something_happens(struct htw__delay *delay) {
-    htw__nanos sleep_ns;
+    int64_t sleep_ns;
     bool is_due;
     bool is_limited = choose_sleep(delay, &sleep_ns, &is_due);
     bool has_output = delay->output.count > 0;

@@ -30,7 +30,7 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     struct htw__message *message = htw__message_create(delivery->payload, delivery->payload_size,
                                                        self->options->separator, NULL);
     if (message != NULL) {
-        message->due_ns = delivery->deadline_ns;
+        message->due = htw__time_of(0, delivery->deadline_ns);
         message->in.id = delivery->id;
     }
     htw__inbox_put(&self->inbox, message);

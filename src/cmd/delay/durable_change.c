@@ -41,18 +41,18 @@ void htw__durable_fail(struct htw__durable *self) {
 /* ---- lines */
 
 /* Makes a job of a line, which refers to the buffer of the input. NULL, or why it is bad. */
-static const char *make_job(const struct htw__line *line, htw__nanos now_ns, struct htw_job *job) {
-    htw__nanos due_ns = line->when_ns;
-    if (!line->is_instant)
-        due_ns += now_ns;
-    else if (due_ns < now_ns) /* in the order of the input */
-        due_ns = now_ns;
-    if (due_ns >= HTW_NEVER_NS)
+static const char *make_job(const struct htw__line *line, struct htw__time now,
+                            struct htw_job *job) {
+    struct htw__time due = line->is_instant
+                               ? htw__time_later(line->when, now) /* in the order of the input */
+                               : htw__time_add(line->when, now);
+    int64_t due_ns = htw__time_to_ns(due);
+    if (due_ns == HTW_NEVER_NS)
         return "later than 2262, where the time of a journal ends";
     if (line->message_size > HTW_JOURNAL_JOB_MAX)
         return "larger than a journal can hold";
     htw_job_init(job);
-    job->deadline_ns = (int64_t)due_ns;
+    job->deadline_ns = due_ns;
     job->payload = line->message;
     job->payload_size = line->message_size;
     return NULL;
@@ -60,13 +60,13 @@ static const char *make_job(const struct htw__line *line, htw__nanos now_ns, str
 
 /* Returns whether the line became a job. */
 static bool accept_line(struct htw__durable *self, const char *bytes, size_t size,
-                        htw__nanos now_ns, struct htw_job *job) {
+                        struct htw__time now, struct htw_job *job) {
     struct htw__line line;
     const char *why = htw__line_parse(bytes, size, &line);
     if (htw__input_is_too_long(&self->input, size))
         why = "line longer than --max-line";
     if (why == NULL)
-        why = make_job(&line, now_ns, job);
+        why = make_job(&line, now, job);
     self->report.read++;
     if (why != NULL) {
         htw__line_report(&line, &self->input, why);
@@ -94,11 +94,11 @@ static size_t accept_lines(struct htw__durable *self, bool takes_all) {
         room = self->options->max_pending - htw__durable_pending(self);
     else if (!takes_all)
         room = 0;
-    htw__nanos now_ns = htw__timeline_now(&self->timeline);
+    struct htw__time now = htw__timeline_now(&self->timeline);
     while (count < HTW__DURABLE_LINES && count < room && htw__durable_is_reading(self) &&
            htw__input_peek(&self->input, &bytes, &size) &&
            (!takes_all || htw__input_is_whole(&self->input, size)))
-        count += accept_line(self, bytes, size, now_ns, &self->put[count]);
+        count += accept_line(self, bytes, size, now, &self->put[count]);
     return count;
 }
 

@@ -81,7 +81,7 @@ static void report_end(const struct htw__durable *self, bool was_reading) {
 
 static void print_time(const char *name, uint64_t ns) {
     char text[HTW__DURATION_FORMAT_SIZE];
-    htw__duration_format((htw__nanos)ns, text);
+    htw__duration_format(ns, text);
     fprintf(stderr, "%s %s", name, text);
 }
 

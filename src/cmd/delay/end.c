@@ -86,7 +86,7 @@ static void report_end(const struct htw__delay *delay, const struct htw__unrelea
 static int save_unreleased(struct htw__delay *delay) {
     struct htw__unreleased unreleased = {
         .input = &delay->input,
-        .now_ns = htw__timeline_now(&delay->timeline),
+        .now = htw__timeline_now(&delay->timeline),
         .from_start = delay->options->from_start,
     };
     struct htw__saved saved = { 0 };

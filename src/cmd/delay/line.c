@@ -32,8 +32,8 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
         return "empty line";
     line->is_instant = *bytes == '@';
     if (line->is_instant)
-        return htw__instant_parse(bytes + 1, line->word_size - 1, &line->when_ns);
-    return htw__duration_parse(bytes, line->word_size, &line->when_ns);
+        return htw__instant_parse(bytes + 1, line->word_size - 1, &line->when);
+    return htw__duration_parse(bytes, line->word_size, &line->when);
 }
 
 void htw__line_report(const struct htw__line *line, const struct htw__input *input,

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DELAY_LINE_H
 #define HTW_SRC_CMD_DELAY_LINE_H
 
-#include "../nanos.h"
+#include "../times.h"
 #include "input.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 struct htw__line {
     /* From when the line was read; or since 1970 by the wall clock, if `is_instant`. */
-    htw__nanos when_ns;
+    struct htw__time when;
     bool is_instant;
     /* The first word as it was written, for error messages; set for bad lines as well. */
     const char *word;

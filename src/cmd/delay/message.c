@@ -12,29 +12,29 @@ static size_t memory_for(size_t size) {
 }
 
 static size_t instant_size(bool has_instant) {
-    return has_instant ? sizeof(htw__nanos) : 0;
+    return has_instant ? sizeof(struct htw__time) : 0;
 }
 
 struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
-                                         const htw__nanos *instant_ns) {
-    bool has_instant = instant_ns != NULL;
+                                         const struct htw__time *instant) {
+    bool has_instant = instant != NULL;
     struct htw__message *message = malloc(memory_for(size + 1 + instant_size(has_instant)));
     if (message == NULL)
         return NULL;
     htw_timer_init(&message->in.timer);
-    message->due_ns = 0;
+    message->due = htw__time_of(0, 0);
     message->size = size + 1;
     message->has_instant = has_instant;
     memcpy(message->bytes, bytes, size);
     message->bytes[size] = terminator;
     if (has_instant)
-        memcpy(message->bytes + size + 1, instant_ns, sizeof(*instant_ns));
+        memcpy(message->bytes + size + 1, instant, sizeof(*instant));
     return message;
 }
 
-bool htw__message_instant(const struct htw__message *message, htw__nanos *ret_ns) {
+bool htw__message_instant(const struct htw__message *message, struct htw__time *ret_instant) {
     if (message->has_instant)
-        memcpy(ret_ns, message->bytes + message->size, sizeof(*ret_ns));
+        memcpy(ret_instant, message->bytes + message->size, sizeof(*ret_instant));
     return message->has_instant;
 }
 

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DELAY_MESSAGE_H
 #define HTW_SRC_CMD_DELAY_MESSAGE_H
 
-#include "../nanos.h"
+#include "../times.h"
 
 #include <htw/wheel.h>
 
@@ -18,19 +18,19 @@ struct htw__message {
             uint64_t id;               /* of its job, if there is a journal */
         };
     } in;
-    htw__nanos due_ns; /* since the start of the program */
-    size_t size;       /* of `bytes`, with the terminator that ends the record */
-    bool has_instant;  /* it follows `bytes`: most messages have none */
+    struct htw__time due; /* since the start of the program */
+    size_t size;          /* of `bytes`, with the terminator that ends the record */
+    bool has_instant;     /* it follows `bytes`: most messages have none */
     char bytes[];
 };
 
-/* Copies a message and ends it with `terminator`. `instant_ns` is when it is to be released, by
+/* Copies a message and ends it with `terminator`. `instant` is when it is to be released, by
  * the wall clock, as the line said; NULL if the line had a delay. NULL when there is no memory. */
 struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
-                                         const htw__nanos *instant_ns);
+                                         const struct htw__time *instant);
 
 /* Returns whether the message has an instant, and stores it. */
-bool htw__message_instant(const struct htw__message *message, htw__nanos *ret_ns);
+bool htw__message_instant(const struct htw__message *message, struct htw__time *ret_instant);
 
 /* Frees it; the message must be neither in a wheel nor in a queue. */
 void htw__message_destroy(struct htw__message *message);

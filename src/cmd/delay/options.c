@@ -111,15 +111,16 @@ static bool parse_count(const char *text, uint64_t *ret_count) {
 }
 
 static bool set_tick(struct htw__options *options, const char *text) {
-    htw__nanos tick_ns;
-    const char *why = htw__duration_parse(text, strlen(text), &tick_ns);
+    struct htw__time tick = { 0, 0 };
+    const char *why = htw__duration_parse(text, strlen(text), &tick);
+    int64_t tick_ns = htw__time_to_ns(tick);
     if (why == NULL && (tick_ns < 1 || tick_ns > HTW__NS_PER_DAY))
         why = "a tick lasts from 1ns to 1d";
     if (why != NULL) {
         htw__terminal_error("--tick: %s: %s", why, text);
         return false;
     }
-    options->tick_ns = (int64_t)tick_ns;
+    options->tick_ns = tick_ns;
     return true;
 }
 

@@ -28,7 +28,7 @@ void htw__progress_update(struct htw__progress *progress,
     char next_in[HTW__DURATION_FORMAT_SIZE] = "-";
     char line[256];
     if (numbers->next_in_ns >= 0)
-        htw__duration_format(numbers->next_in_ns, next_in);
+        htw__duration_format((uint64_t)numbers->next_in_ns, next_in);
     snprintf(line, sizeof(line),
              "read %" PRIu64 "  pending %zu  released %" PRIu64 "  next due in %s", numbers->read,
              numbers->pending, numbers->released, next_in);

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DELAY_PROGRESS_H
 #define HTW_SRC_CMD_DELAY_PROGRESS_H
 
-#include "../nanos.h"
+#include "../times.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct htw__progress_numbers {
     uint64_t read;
     uint64_t released;
     size_t pending;
-    htw__nanos next_in_ns;
+    int64_t next_in_ns;
 };
 
 void htw__progress_init(struct htw__progress *progress, bool is_wanted);

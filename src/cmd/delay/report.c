@@ -23,15 +23,14 @@ void htw__report_accepted(struct htw__report *report, size_t message_bytes, size
         report->peak_pending = pending;
 }
 
-void htw__report_released(struct htw__report *report, size_t message_bytes, htw__nanos due_ns,
-                          htw__nanos before_ns, htw__nanos after_ns) {
+void htw__report_released(struct htw__report *report, size_t message_bytes, struct htw__time due,
+                          struct htw__time before, struct htw__time after) {
     report->message_bytes -= message_bytes;
     report->released++;
-    if (before_ns < due_ns)
+    if (htw__time_is_before(before, due))
         report->early++;
-    htw__nanos lateness_ns = after_ns > due_ns ? after_ns - due_ns : 0;
-    htw__histogram_record(&report->lateness_ns,
-                          lateness_ns < INT64_MAX ? (uint64_t)lateness_ns : INT64_MAX);
+    int64_t lateness_ns = htw__time_to_ns(htw__time_subtract(after, due));
+    htw__histogram_record(&report->lateness_ns, lateness_ns > 0 ? (uint64_t)lateness_ns : 0);
 }
 
 /* With commas between the thousands. */
@@ -56,7 +55,7 @@ static void print_count(FILE *stream, const char *name, uint64_t count) {
 
 static void print_time(FILE *stream, const char *name, uint64_t ns) {
     char text[HTW__DURATION_FORMAT_SIZE];
-    htw__duration_format((htw__nanos)ns, text);
+    htw__duration_format(ns, text);
     fprintf(stream, "%s %s", name, text);
 }
 
@@ -114,7 +113,7 @@ static void print_row(FILE *stream, const struct scale *scale, size_t row, uint6
     char from[HTW__DURATION_FORMAT_SIZE];
     char count[COUNT_SIZE];
     uint64_t from_ns = scale->first_ns + row * scale->step_ns;
-    htw__duration_format((htw__nanos)from_ns, from);
+    htw__duration_format(from_ns, from);
     uint64_t columns = (scale->counts[row] * BAR_COLUMNS + most - 1) / most;
     bool is_rest = scale->has_rest && row + 1 == scale->rows;
     fprintf(stream, "  %s %9s %14s%s%.*s\n", is_rest ? "over" : "from", from,

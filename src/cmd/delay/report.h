@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_CMD_DELAY_REPORT_H
 #define HTW_SRC_CMD_DELAY_REPORT_H
 
-#include "../nanos.h"
+#include "../times.h"
 #include "../../base/histogram.h"
 
 #include <htw/wheel.h>
@@ -30,8 +30,8 @@ void htw__report_init(struct htw__report *report);
 void htw__report_accepted(struct htw__report *report, size_t message_bytes, size_t pending);
 
 /* A message was written whole, by a call that lasted from `before_ns` to `after_ns`. */
-void htw__report_released(struct htw__report *report, size_t message_bytes, htw__nanos due_ns,
-                          htw__nanos before_ns, htw__nanos after_ns);
+void htw__report_released(struct htw__report *report, size_t message_bytes, struct htw__time due,
+                          struct htw__time before, struct htw__time after);
 
 /* Prints how many messages there were, and their lateness with a histogram, in at most 80 columns. */
 void htw__report_print_messages(const struct htw__report *report, FILE *stream);

@@ -36,18 +36,17 @@ void htw__timeline_init_wall(struct htw__timeline *timeline, int64_t tick_ns) {
     *timeline = (struct htw__timeline) { .tick_ns = tick_ns, .is_wall = true };
 }
 
-htw__nanos htw__timeline_now(const struct htw__timeline *timeline) {
+struct htw__time htw__timeline_now(const struct htw__timeline *timeline) {
     if (timeline->is_simulated)
-        return timeline->virtual_ns;
+        return timeline->simulated;
     if (timeline->is_wall)
-        return htw__clock_realtime_ns();
-    return htw__clock_monotonic_ns() - timeline->start_ns;
+        return htw__time_of(0, htw__clock_realtime_ns());
+    return htw__time_of(0, htw__clock_monotonic_ns() - timeline->start_ns);
 }
 
 void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick) {
-    htw__nanos time_ns = (htw__nanos)tick * timeline->tick_ns;
-    if (time_ns > timeline->virtual_ns)
-        timeline->virtual_ns = time_ns;
+    timeline->simulated =
+        htw__time_later(timeline->simulated, htw__time_of_tick(tick, timeline->tick_ns));
 }
 
 /* Small differences do not count: lines with the same instant must stay in order. */
@@ -66,10 +65,12 @@ void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
         timeline->wall_offset_ns += change_ns;
 }
 
-htw__nanos htw__timeline_to_wall(const struct htw__timeline *timeline, htw__nanos time_ns) {
-    return time_ns + timeline->wall_offset_ns;
+struct htw__time htw__timeline_to_wall(const struct htw__timeline *timeline,
+                                       struct htw__time time) {
+    return htw__time_of(time.s, time.ns + timeline->wall_offset_ns);
 }
 
-htw__nanos htw__timeline_from_wall(const struct htw__timeline *timeline, htw__nanos wall_ns) {
-    return wall_ns - timeline->wall_offset_ns;
+struct htw__time htw__timeline_from_wall(const struct htw__timeline *timeline,
+                                         struct htw__time wall) {
+    return htw__time_of(wall.s, wall.ns - timeline->wall_offset_ns);
 }

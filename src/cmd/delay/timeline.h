@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - the time of one run: nanoseconds since the program's start, which either
- * pass by the monotonic clock or, simulated, change only when the loop jumps; with a journal,
- * nanoseconds since 1970 by the wall clock.
+ * timeline.h - the time of one run, since the program's start. It passes by the monotonic clock or,
+ * simulated, only when the loop jumps. With a journal it is the time since 1970 by the wall clock.
  */
 #ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
 #define HTW_SRC_CMD_DELAY_TIMELINE_H
 
-#include "../nanos.h"
+#include "../times.h"
 
 #include <stdbool.h>
 
@@ -15,9 +14,9 @@ struct htw__timeline {
     int64_t tick_ns;
     bool is_simulated;
     bool is_wall;
-    htw__nanos virtual_ns;
-    int64_t start_ns;       /* by the monotonic clock */
-    int64_t wall_offset_ns; /* from the time of the run to that since 1970 */
+    struct htw__time simulated; /* the present time, where it is */
+    int64_t start_ns;           /* by the monotonic clock */
+    int64_t wall_offset_ns;     /* from the time of the run to that since 1970 */
 };
 
 /* Starts the time of the run. */
@@ -27,7 +26,7 @@ void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is
 void htw__timeline_init_wall(struct htw__timeline *timeline, int64_t tick_ns);
 
 /* The present, since the start. */
-htw__nanos htw__timeline_now(const struct htw__timeline *timeline);
+struct htw__time htw__timeline_now(const struct htw__timeline *timeline);
 
 /* Moves simulated time on to the beginning of a tick. */
 void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick);
@@ -37,7 +36,8 @@ void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick);
 void htw__timeline_follow_wall_clock(struct htw__timeline *timeline);
 
 /* From the time of the run to the wall clock's, and back. */
-htw__nanos htw__timeline_to_wall(const struct htw__timeline *timeline, htw__nanos time_ns);
-htw__nanos htw__timeline_from_wall(const struct htw__timeline *timeline, htw__nanos wall_ns);
+struct htw__time htw__timeline_to_wall(const struct htw__timeline *timeline, struct htw__time time);
+struct htw__time htw__timeline_from_wall(const struct htw__timeline *timeline,
+                                         struct htw__time wall);
 
 #endif /* HTW_SRC_CMD_DELAY_TIMELINE_H */

@@ -38,22 +38,21 @@ static int count_one(void *context, const struct record *record, char separator)
     return 0;
 }
 
-static void format_head(struct record *record, const char *sign, htw__nanos time_ns) {
-    if (time_ns < 0)
-        time_ns = 0;
-    snprintf(record->head, sizeof(record->head), "%s%" PRIu64 ".%09" PRIu64 " ", sign,
-             (uint64_t)(time_ns / HTW__NS_PER_S), (uint64_t)(time_ns % HTW__NS_PER_S));
+static void format_head(struct record *record, const char *sign, struct htw__time time) {
+    time = htw__time_later(time, htw__time_of(0, 0));
+    snprintf(record->head, sizeof(record->head), "%s%" PRId64 ".%09" PRId64 " ", sign, time.s,
+             time.ns);
 }
 
 /* An instant is saved as an instant: as a delay it would be late by the time until the next run. */
 static struct record record_of(const struct htw__unreleased *unreleased,
                                const struct htw__message *message) {
     struct record record = { .bytes = message->bytes, .size = message->size, .is_ended = true };
-    htw__nanos instant_ns;
-    if (htw__message_instant(message, &instant_ns))
-        format_head(&record, "@", instant_ns);
+    struct htw__time instant;
+    if (htw__message_instant(message, &instant))
+        format_head(&record, "@", instant);
     else
-        format_head(&record, "", message->due_ns - unreleased->now_ns);
+        format_head(&record, "", htw__time_subtract(message->due, unreleased->now));
     return record;
 }
 
@@ -64,7 +63,7 @@ static struct record record_of_input(const struct htw__unreleased *unreleased, c
     struct htw__line line;
     if (!unreleased->from_start || htw__line_parse(bytes, size, &line) != NULL || line.is_instant)
         return record;
-    format_head(&record, "", line.when_ns - unreleased->now_ns);
+    format_head(&record, "", htw__time_subtract(line.when, unreleased->now));
     record.bytes = line.message;
     record.size = line.message_size;
     return record;

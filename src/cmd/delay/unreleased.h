@@ -16,7 +16,7 @@
 
 struct htw__unreleased {
     struct htw__input *input;
-    htw__nanos now_ns;             /* the time from which all remaining delays count */
+    struct htw__time now;          /* the time from which all remaining delays count */
     bool from_start;               /* delays in the input count from the start of the run */
     struct htw__message *messages; /* first those that are due, then the others in their order */
     uint64_t count;                /* of the messages and of the records of the input */

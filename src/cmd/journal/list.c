@@ -3,7 +3,7 @@
 #include "actions.h"
 
 #include "../../base/clock.h"
-#include "../nanos.h"
+#include "../times.h"
 #include "../status.h"
 #include "jobs.h"
 #include "text.h"

@@ -9,7 +9,7 @@
 
 #include "../../../src/cmd/delay/delay.h"
 #include "../../../src/base/clock.h"
-#include "../../../src/cmd/nanos.h"
+#include "../../../src/cmd/times.h"
 #include "../../../src/cmd/status.h"
 
 #include "../unit.h"

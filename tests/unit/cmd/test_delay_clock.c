@@ -49,8 +49,12 @@ UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
         pass(5 * HTW__NS_PER_S);
         wall_ns += steps_ns[i];
         htw__timeline_follow_wall_clock(&timeline);
-        assert_true(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline)) == wall_ns);
-        assert_true(htw__timeline_from_wall(&timeline, wall_ns) == 5 * HTW__NS_PER_S);
+        assert_int_equal(
+            htw__time_to_ns(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline))),
+            wall_ns);
+        assert_int_equal(
+            htw__time_to_ns(htw__timeline_from_wall(&timeline, htw__time_of(0, wall_ns))),
+            5 * HTW__NS_PER_S);
     }
 }
 
@@ -82,10 +86,10 @@ UNIT_TEST(timeline_simulated_follows_no_clock) {
     wall_ns += 3600 * HTW__NS_PER_S;
     htw__timeline_follow_wall_clock(&timeline);
     assert_true(timeline.wall_offset_ns == offset_ns);
-    assert_true(htw__timeline_now(&timeline) == 0);
+    assert_int_equal(htw__time_to_ns(htw__timeline_now(&timeline)), 0);
     htw__timeline_jump(&timeline, 5);
     htw__timeline_jump(&timeline, 3);
-    assert_true(htw__timeline_now(&timeline) == 5 * HTW__NS_PER_MS);
+    assert_int_equal(htw__time_to_ns(htw__timeline_now(&timeline)), 5 * HTW__NS_PER_MS);
 }
 
 UNIT_TEST(progress_is_due_ten_times_a_second) {

@@ -43,11 +43,16 @@ static char *printed_now(void) {
     return text;
 }
 
+static void release(size_t size, int64_t due_ns, int64_t before_ns, int64_t after_ns) {
+    htw__report_released(&report, size, htw__time_of(0, due_ns), htw__time_of(0, before_ns),
+                         htw__time_of(0, after_ns));
+}
+
 /* The report on messages that were late by each of these; to be freed. */
-static char *printed(const htw__nanos *late_ns, size_t count) {
+static char *printed(const int64_t *late_ns, size_t count) {
     htw__report_init(&report);
     for (size_t i = 0; i < count; i++)
-        htw__report_released(&report, 1, 1000, 1000 + late_ns[i], 1000 + late_ns[i]);
+        release(1, 1000, 1000 + late_ns[i], 1000 + late_ns[i]);
     return printed_now();
 }
 
@@ -93,8 +98,8 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_names_each_number) {
     resident_kib = 1023;
     htw__report_accepted(&report, 1024 * 1024, 3);
     htw__report_accepted(&report, 512 * 1024, 5);
-    htw__report_released(&report, 1024 * 1024, 5000, 4999, 4999); /* early */
-    htw__report_released(&report, 1024, 5000, 5000, 5002);
+    release(1024 * 1024, 5000, 4999, 4999); /* early */
+    release(1024, 5000, 5000, 5002);
     htw__report_accepted(&report, 1024, 4);
     assert_int_equal(report.message_bytes, 512 * 1024);
     char wanted[1024];
@@ -112,9 +117,9 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_names_each_number) {
 
 /* The last row takes a few stragglers; a bar is rounded up, so that each that counts is seen. */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_puts_stragglers_into_one_row) {
-    static htw__nanos late_ns[1000];
+    static int64_t late_ns[1000];
     for (size_t i = 0; i < 1000; i++)
-        late_ns[i] = i < 500 ? 3 : i < 520 ? 4 : i < 995 ? 5 : 1000000 + (htw__nanos)i;
+        late_ns[i] = i < 500 ? 3 : i < 520 ? 4 : i < 995 ? 5 : 1000000 + (int64_t)i;
     char *text = printed(late_ns, 1000);
     assert_non_null(
         strstr(text, "early 0, lateness min 3 ns, p50 3 ns, p99 5 ns, max 1.00 ms\n"
@@ -129,7 +134,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_puts_stragglers_into_one_row) 
 /* Up to nine rows, by round steps: ten rows would be one too many with that of the stragglers. */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_the_finest_round_step_of_nine_rows) {
     static const struct {
-        htw__nanos last_ns;
+        int64_t last_ns;
         const char *second;
         const char *last;
     } cases[] = {
@@ -143,7 +148,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_the_finest_round_step_of
         { 90, "  from     20 ns ", "  from     80 ns " },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const htw__nanos late_ns[] = { 0, cases[i].last_ns };
+        const int64_t late_ns[] = { 0, cases[i].last_ns };
         char *text = printed(late_ns, 2);
         assert_non_null(strstr(text, cases[i].second));
         char *last = strstr(text, cases[i].last);
@@ -156,16 +161,18 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_the_finest_round_step_of
 
 UNIT_TEST_BETWEEN(set_up, tear_down,
                   delay_report_of_a_lateness_beyond_the_range_takes_the_greatest) {
-    const htw__nanos late_ns = (htw__nanos)INT64_MAX * 4;
-    char *text = printed(&late_ns, 1);
+    const struct htw__time late = { INT64_MAX / 1000000000 * 4, 0 };
+    htw__report_init(&report);
+    htw__report_released(&report, 1, htw__time_of(0, 0), late, late);
+    char *text = printed_now();
     assert_true(htw__histogram_max(&report.lateness_ns) == INT64_MAX);
     free(text);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_begins_its_picture_at_a_round_step) {
-    htw__nanos late_ns[100];
+    int64_t late_ns[100];
     for (size_t i = 0; i < 100; i++)
-        late_ns[i] = 5340000 + (htw__nanos)i * 1000;
+        late_ns[i] = 5340000 + (int64_t)i * 1000;
     char *text = printed(late_ns, 100);
     assert_non_null(strstr(text, "  from   5.30 ms            100  ###"));
     assert_non_null(strstr(text, "released 100, unreleased 0\n"));
@@ -173,7 +180,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_begins_its_picture_at_a_round_
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_report_takes_no_step_too_fine_for_its_labels) {
-    const htw__nanos late_ns = 101;
+    const int64_t late_ns = 101;
     char *text = printed(&late_ns, 1);
     assert_non_null(
         strstr(text, "  from    100 ns              1  ###")); /* steps of 2 ns, not of 1 */

@@ -46,13 +46,13 @@ static int tear_down(void **state) {
 static void schedule(uint64_t tick) {
     struct htw__message *message = htw__message_create("x", 1, '\n', NULL);
     assert_non_null(message);
-    message->due_ns = tick;
+    message->due = htw__time_of(0, (int64_t)tick);
     assert_int_equal(htw_wheel_schedule(delay.wheel, &message->in.timer, tick), 0);
 }
 
 /* Calls until nothing more is due; each call must do a little, and the order must be right. */
 static void assert_collects_in_slices(size_t wanted) {
-    htw__nanos last_ns = 0;
+    struct htw__time last = { 0, 0 };
     size_t collected = 0;
     bool has_more;
     size_t calls = 0;
@@ -66,8 +66,8 @@ static void assert_collects_in_slices(size_t wanted) {
         assert_true(after.demoted - before.demoted <= STEPS_MAX);
         struct htw__message *message;
         while ((message = htw__output_pop(&delay.output)) != NULL) {
-            assert_true(message->due_ns >= last_ns);
-            last_ns = message->due_ns;
+            assert_false(htw__time_is_before(message->due, last));
+            last = message->due;
             htw__message_destroy(message);
             collected++;
         }

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define NEVER_MET ((htw__nanos)1 << 90)
-
 static struct htw__output output;
 static struct htw__report report;
 static struct htw__timeline timeline;
@@ -111,17 +109,17 @@ static void begin_input_ended(const char *content) {
     assert_int_equal(htw__input_fd(&input), -1);
 }
 
-static struct htw__message *message_of(const char *text, htw__nanos due_ns,
-                                       const htw__nanos *instant_ns) {
-    struct htw__message *message = htw__message_create(text, strlen(text), '\n', instant_ns);
+static struct htw__message *message_of(const char *text, struct htw__time due,
+                                       const struct htw__time *instant) {
+    struct htw__message *message = htw__message_create(text, strlen(text), '\n', instant);
     assert_non_null(message);
-    message->due_ns = due_ns;
+    message->due = due;
     return message;
 }
 
-static void schedule(const char *text, htw__nanos due_ns, const htw__nanos *instant_ns) {
-    struct htw__message *message = message_of(text, due_ns, instant_ns);
-    uint64_t tick = htw__nanos_tick_after(due_ns, 1);
+static void schedule(const char *text, struct htw__time due, const struct htw__time *instant) {
+    struct htw__message *message = message_of(text, due, instant);
+    uint64_t tick = htw__time_tick_after(due, 1);
     assert_int_equal(htw_wheel_schedule(wheel, &message->in.timer, tick), 0);
 }
 
@@ -144,17 +142,18 @@ static void assert_saved(const char *wanted, uint64_t count) {
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_input) {
-    const htw__nanos instant_ns = (htw__nanos)5 * HTW__NS_PER_S + 1;
-    const htw__nanos before_1970_ns = -1;
+    const struct htw__time instant = { 5, 1 };
+    const struct htw__time before_1970 = { -1, 999999999 };
+    const struct htw__time beyond_all_ticks = { 1237940039285380274, 899124224 };
     begin_input_ended("7 i\nbad\n\n@9 j");
-    schedule("far", NEVER_MET, NULL);
-    schedule("b", 3 * HTW__NS_PER_S, NULL);
-    schedule("a", 2500000001, NULL);
-    schedule("c", 3 * HTW__NS_PER_S, &instant_ns);
-    schedule("d", 4 * HTW__NS_PER_S, &before_1970_ns);
-    htw__output_push(&output, message_of("due", 1, NULL));
-    htw__output_push(&output, message_of("now", 2000000000, NULL));
-    unreleased.now_ns = 2000000000;
+    schedule("far", beyond_all_ticks, NULL);
+    schedule("b", htw__time_of(3, 0), NULL);
+    schedule("a", htw__time_of(2, 500000001), NULL);
+    schedule("c", htw__time_of(3, 0), &instant);
+    schedule("d", htw__time_of(4, 0), &before_1970);
+    htw__output_push(&output, message_of("due", htw__time_of(0, 1), NULL));
+    htw__output_push(&output, message_of("now", htw__time_of(2, 0), NULL));
+    unreleased.now = htw__time_of(2, 0);
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 11);
     assert_true(unreleased.fragment_line == 0);
@@ -177,7 +176,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_inp
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
     begin_input_ended("7 i\nbad\n\n@9 j");
-    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    unreleased.now = htw__time_of(2, 0);
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 4);
     assert_saved("7 i\nbad\n\n@9 j\n", 4);
@@ -185,7 +184,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_from_start_has_the_delays_that_remain) {
     begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
-    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    unreleased.now = htw__time_of(2, 0);
     unreleased.from_start = true;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 5);
