@@ -119,21 +119,21 @@ def text_of(memory: Any) -> str:
 # ---- exceptions of callbacks
 
 
-class _Drive(threading.local):
+class _Entered(threading.local):
     depth = 0
     raised: Optional[BaseException] = None
 
 
-_drive = _Drive()
+_entered = _Entered()
 
 
-def drive(function: Callable[..., int], *args: object) -> int:
-    """Calls a function of the library that may run callbacks in this thread.
+def enter(function: Callable[..., int], *args: object) -> int:
+    """Enters the library by a function that may run callbacks in this thread.
 
     A KeyboardInterrupt, SystemExit or other exception that is no Exception cannot pass through C:
     it is raised here, when the function has returned.
     """
-    local = _drive
+    local = _entered
     local.depth += 1
     try:
         result = function(*args)
@@ -146,10 +146,10 @@ def drive(function: Callable[..., int], *args: object) -> int:
 
 
 def report(exception: BaseException, source: object) -> None:
-    """Reports what a callback or hook has raised: to drive() above, or to sys.unraisablehook."""
-    if not isinstance(exception, Exception) and _drive.depth > 0:
-        if _drive.raised is None:
-            _drive.raised = exception
+    """Reports what a callback or hook has raised: to enter() above, or to sys.unraisablehook."""
+    if not isinstance(exception, Exception) and _entered.depth > 0:
+        if _entered.raised is None:
+            _entered.raised = exception
         return
     lib.py_unraisable(id(exception), id(source))
 

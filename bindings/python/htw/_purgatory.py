@@ -18,7 +18,7 @@ from htw._base import (
     Key,
     Lease,
     checked,
-    drive,
+    enter,
     limit_ns,
     report,
     text_of,
@@ -116,7 +116,7 @@ class Request(Bound):
         purgatory = self._purgatory
         if purgatory is None:
             return False
-        return bool(drive(function, purgatory._pointer, ffi.addressof(self._memory, "request")))
+        return bool(enter(function, purgatory._pointer, ffi.addressof(self._memory, "request")))
 
     def set_timeout(self, timeout: Optional[float]) -> bool:
         """Gives the request another timeout, in seconds from now; None: never.
@@ -126,7 +126,7 @@ class Request(Bound):
         purgatory = self._purgatory
         if purgatory is None:
             return False
-        result = drive(lib.htw_request_set_timeout, purgatory._pointer,
+        result = enter(lib.htw_request_set_timeout, purgatory._pointer,
                        ffi.addressof(self._memory, "request"),
                        NEVER_NS if timeout is None else to_ns(timeout))
         if result == -errno.ENOENT:
@@ -224,7 +224,7 @@ class Purgatory(Bound):
         Does not wait for a hook that another thread is in. Afterwards watch() raises StoppedError.
         The memory is freed with the last reference to the purgatory.
         """
-        result = drive(lib.py_purgatory_close, self._pointer)
+        result = enter(lib.py_purgatory_close, self._pointer)
         self._closed = True
         if result == -errno.EOWNERDEAD:  # nothing of it runs in a child process
             return 0
@@ -293,7 +293,7 @@ class Purgatory(Bound):
                 _end(request)
             return result
 
-        return checked(drive(submit)) == 0
+        return checked(enter(submit)) == 0
 
     def check(self, key: Key, at_most: Optional[int] = None) -> int:
         """Reports an event: asks the requests that wait on a key, and returns how many ended.
@@ -302,9 +302,9 @@ class Purgatory(Bound):
         """
         key_bytes = to_bytes(key)
         if at_most is None:
-            return checked(drive(lib.htw_purgatory_check, self._pointer, key_bytes,
+            return checked(enter(lib.htw_purgatory_check, self._pointer, key_bytes,
                                  len(key_bytes)))
-        return checked(drive(lib.htw_purgatory_check_at_most, self._pointer, key_bytes,
+        return checked(enter(lib.htw_purgatory_check_at_most, self._pointer, key_bytes,
                              len(key_bytes), at_most))
 
     def check_later(self, key: Key) -> None:
@@ -315,7 +315,7 @@ class Purgatory(Bound):
     def cancel_key(self, key: Key) -> int:
         """Ends all requests that wait on a key as cancelled, and returns how many."""
         key_bytes = to_bytes(key)
-        return checked(drive(lib.py_purgatory_cancel_key, self._pointer, key_bytes,
+        return checked(enter(lib.py_purgatory_cancel_key, self._pointer, key_bytes,
                              len(key_bytes)))
 
     def count_key(self, key: Key) -> int:
@@ -383,7 +383,7 @@ class Threshold(Bound):
 
     def advance(self, value: int) -> int:
         """Raises the value, and returns how many requests this completes."""
-        return checked(drive(lib.htw_threshold_advance, self._pointer, value))
+        return checked(enter(lib.htw_threshold_advance, self._pointer, value))
 
     def lower(self, value: int) -> None:
         """Lowers the value; ends no request."""
@@ -391,7 +391,7 @@ class Threshold(Bound):
 
     def end_all(self, reason: Reason = Reason.CANCELLED) -> int:
         """Ends all requests that wait, with any reason but EXPIRED, and returns how many."""
-        return checked(drive(lib.py_threshold_end_all, self._pointer, int(reason)))
+        return checked(enter(lib.py_threshold_end_all, self._pointer, int(reason)))
 
     @property
     def value(self) -> int:

@@ -20,7 +20,7 @@ from htw._base import (
     Key,
     Lease,
     checked,
-    drive,
+    enter,
     fail,
     limit_ns,
     report,
@@ -168,7 +168,7 @@ class Timer(Bound):
 
         Raises DeadlockError inside this very callback: the timer is cancelled even so.
         """
-        return Outcome(checked(drive(lib.htw_cancel_wait, self._scheduler._pointer, self._handle)))
+        return Outcome(checked(enter(lib.htw_cancel_wait, self._scheduler._pointer, self._handle)))
 
     def reschedule(self, delay: float) -> Outcome:
         """Gives the timer a new delay, in seconds from now. In its own callback it runs again.
@@ -426,7 +426,7 @@ class Scheduler(Bound):
         """
         unexpired: list[Unexpired] = []
         reference = ffi.new_handle(unexpired)
-        checked(drive(lib.py_scheduler_stop, self._pointer, reference))
+        checked(enter(lib.py_scheduler_stop, self._pointer, reference))
         self._closed = True
         return unexpired
 
@@ -436,7 +436,7 @@ class Scheduler(Bound):
         The memory is freed with the last reference to the scheduler or to one of its timers.
         """
         if not self._closed:
-            result = drive(lib.py_scheduler_stop, self._pointer, ffi.NULL)
+            result = enter(lib.py_scheduler_stop, self._pointer, ffi.NULL)
             if result != -errno.EOWNERDEAD:  # nothing of it runs in a child process
                 checked(result)
             self._closed = True
@@ -640,7 +640,7 @@ class Scheduler(Bound):
 
         `budget`: the most callbacks to run; 0: all that are due at the start of the call.
         """
-        return bool(checked(drive(lib.htw_scheduler_process, self._pointer, budget, ffi.NULL)))
+        return bool(checked(enter(lib.htw_scheduler_process, self._pointer, budget, ffi.NULL)))
 
     def advance(self, seconds: float) -> None:
         """Advances the manual clock, and runs all that becomes due, in order."""
@@ -648,7 +648,7 @@ class Scheduler(Bound):
 
     def advance_ns(self, nanoseconds: int) -> None:
         """As advance(), in nanoseconds."""
-        checked(drive(lib.htw_scheduler_advance, self._pointer, limit_ns(nanoseconds)))
+        checked(enter(lib.htw_scheduler_advance, self._pointer, limit_ns(nanoseconds)))
 
     def set_time(self, time: float, clock: Clock = Clock.DEFAULT) -> None:
         """Sets the manual clock in one step, forward or back; or another one of the timers."""
@@ -656,7 +656,7 @@ class Scheduler(Bound):
 
     def set_time_ns(self, time_ns: int, clock: Clock = Clock.DEFAULT) -> None:
         """As set_time(), in nanoseconds."""
-        checked(drive(lib.py_set_clock, self._pointer, Clock(clock), limit_ns(time_ns)))
+        checked(enter(lib.py_set_clock, self._pointer, Clock(clock), limit_ns(time_ns)))
 
     # ---- statistics
 
@@ -709,7 +709,7 @@ class Group(Bound):
         """Cancels all timers of the group, and returns those that were pending."""
         unexpired: list[Unexpired] = []
         reference = ffi.new_handle(unexpired)
-        checked(drive(lib.py_group_cancel, self._pointer, reference))
+        checked(enter(lib.py_group_cancel, self._pointer, reference))
         return unexpired
 
     def pause(self) -> None:

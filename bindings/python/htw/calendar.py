@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Times of the calendar: "every day at 03:00", cron expressions, in a time zone; and timers by them.
+"""Times of the calendar: "03:00 every day", cron expressions, in a time zone; timers by them.
 
 >>> berlin = Zone("Europe/Berlin")
 >>> nightly = Calendar("0 3 * * mon-fri")
