@@ -257,6 +257,41 @@ TEST(keys_find_their_timers) {
     CHECK(scheduler.cancel_key(std::string_view()) == htw::outcome::gone);
 }
 
+TEST(group_shortens_delays_by_its_scale) {
+    htw::scheduler scheduler(test::manual());
+    htw::group group(scheduler);
+    htw::timer_options options;
+    options.group = &group;
+    options.span = 50s;
+    int closed = 0;
+    CHECK(group.scale() == 1.0);
+    htw::timer idle = scheduler.schedule(10s, options, [&] { closed++; });
+    htw::timer other = scheduler.schedule(10s, options, [&] { closed++; });
+    scheduler.advance(20s);
+    other.reschedule(10s);
+    group.set_scale(0.5); // the first one by 35 s, the other by 55 s
+    CHECK(group.scale() == 0.5);
+    scheduler.advance(14s);
+    CHECK(closed == 0);
+    scheduler.advance(2s);
+    CHECK(closed == 1 && other.is_pending());
+    std::error_code error;
+    group.set_scale(0, error);
+    scheduler.advance(0s);
+    CHECK(closed == 2 && !error);
+    group.set_scale(1.5, error);
+    CHECK(error == std::errc::invalid_argument && group.scale() == 0.0);
+    CHECK_FAILS(group.set_scale(-1), std::errc::invalid_argument);
+    options.group = nullptr;
+    CHECK_FAILS(scheduler.schedule(10s, options, [] {}), std::errc::invalid_argument);
+    options.group = &group;
+    options.span = -1s;
+    CHECK_FAILS(scheduler.schedule(10s, options, [] {}), std::errc::invalid_argument);
+    group.detach();
+    CHECK(group.scale() == 0.0);
+    CHECK_FAILS(group.set_scale(1), std::errc::invalid_argument);
+}
+
 TEST(groups_pause_and_move) {
     htw::scheduler scheduler(test::manual());
     htw::group first(scheduler);

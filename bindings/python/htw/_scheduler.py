@@ -489,7 +489,7 @@ class Scheduler(Bound):
     def schedule(self, delay: float, callback: Callable[..., object], *args: Any,
                  latest: Optional[float] = None, key: Optional[Key] = None,
                  keep_existing: bool = False, group: Optional[Group] = None,
-                 pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
+                 pass_timer: bool = False, span: float = 0, clock: Clock = Clock.DEFAULT) -> Timer:
         """Calls ``callback(*args)`` once, `delay` seconds from now; never early.
 
         ``latest``
@@ -504,6 +504,9 @@ class Scheduler(Bound):
             call ``callback(timer, *args)``.
         ``clock``
             the clock of the timer, if it is another than that of the scheduler.
+        ``span``
+            how much longer than `delay` the delay may be, in seconds; the scale of the group decides.
+            It needs a group, and goes without `latest`.
 
         A delay of 0 or less means now, but never inside this call; ``math.inf`` means never, until
         the timer is rescheduled.
@@ -511,20 +514,20 @@ class Scheduler(Bound):
         return self.schedule_ns(to_ns(delay), callback, *args,
                                 latest_ns=None if latest is None else to_ns(latest), key=key,
                                 keep_existing=keep_existing, group=group, pass_timer=pass_timer,
-                                clock=clock)
+                                clock=clock, span_ns=to_ns(span))
 
     def schedule_ns(self, delay_ns: int, callback: Callable[..., object], *args: Any,
                     latest_ns: Optional[int] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
+                    pass_timer: bool = False, span_ns: int = 0, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule(), in nanoseconds."""
         return self._start(delay_ns, latest_ns, False, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer)
+                           group, clock, pass_timer, span_ns)
 
     def schedule_at(self, deadline: float, callback: Callable[..., object], *args: Any,
                     latest: Optional[float] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
+                    pass_timer: bool = False, span: float = 0, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule(), with deadlines of the timer's clock in seconds, as now(clock) returns.
 
         A float has about 200 ns at the present time of Clock.REALTIME: schedule_at_ns() is exact.
@@ -532,15 +535,15 @@ class Scheduler(Bound):
         return self.schedule_at_ns(to_ns(deadline), callback, *args,
                                    latest_ns=None if latest is None else to_ns(latest), key=key,
                                    keep_existing=keep_existing, group=group, pass_timer=pass_timer,
-                                   clock=clock)
+                                   clock=clock, span_ns=to_ns(span))
 
     def schedule_at_ns(self, deadline_ns: int, callback: Callable[..., object], *args: Any,
                        latest_ns: Optional[int] = None, key: Optional[Key] = None,
                        keep_existing: bool = False, group: Optional[Group] = None,
-                       pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
+                       pass_timer: bool = False, span_ns: int = 0, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule_at(), in nanoseconds."""
         return self._start(deadline_ns, latest_ns, True, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer)
+                           group, clock, pass_timer, span_ns)
 
     def repeat(self, period: float, callback: Callable[..., object], *args: Any,
                first: Optional[float] = None, policy: Repeat = Repeat.SKIP,
@@ -576,10 +579,10 @@ class Scheduler(Bound):
     def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
                key: Optional[Key], keep_existing: bool, group: Optional[Group], clock: Clock,
-               pass_timer: bool) -> Timer:
+               pass_timer: bool, span_ns: int = 0) -> Timer:
         when_ns = limit_ns(to_index(when_ns))
         if key is None and group is None and latest_ns is None and not absolute \
-                and not period_ns and clock == 0:
+                and not period_ns and not span_ns and clock == 0:
             return self._keep(None, callback, args, pass_timer, _schedule, when_ns)
         latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
         if latest_ns < when_ns:
@@ -588,7 +591,7 @@ class Scheduler(Bound):
         return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, when_ns,
                           latest_ns, absolute, limit_ns(to_index(period_ns)), repeat, key_bytes,
                           len(key_bytes), key is not None, bool(keep_existing),
-                          pointer_of(group), clock and Clock(clock))
+                          pointer_of(group), limit_ns(to_index(span_ns)), clock and Clock(clock))
 
     def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
               pass_timer: bool, schedule: Callable[..., int], *properties: Any) -> Timer:
@@ -719,6 +722,19 @@ class Group(Bound):
     def resume(self) -> None:
         """Resumes the group: each timer continues with the rest of its delay."""
         checked(lib.htw_group_resume(self._pointer))
+
+    @property
+    def scale(self) -> float:
+        """How much of its ``span`` each timer waits beyond its delay: 0 (nothing) to 1 (all of it).
+
+        It can be set, which moves all timers of the group at once; see htw_group_set_scale() in
+        htw/scheduler.h. A new group has 1.
+        """
+        return float(lib.htw_group_scale(self._pointer))
+
+    @scale.setter
+    def scale(self, scale: float) -> None:
+        checked(lib.htw_group_set_scale(self._pointer, scale))
 
     def __len__(self) -> int:
         """How many timers of the group are pending, paused or running."""

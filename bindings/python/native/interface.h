@@ -142,7 +142,7 @@ htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *o
 htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns, int64_t latest_ns,
                             bool absolute, int64_t period_ns, int repeat, const char *key,
                             size_t key_size, bool has_key, bool keep_existing,
-                            struct htw_group *group, int clock, void *object);
+                            struct htw_group *group, int64_t span_ns, int clock, void *object);
 int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_left_ns);
@@ -160,6 +160,8 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler);
 int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
 void htw_group_destroy(struct htw_group *group);
 int64_t py_group_cancel(struct htw_group *group, void *list);
+int htw_group_set_scale(struct htw_group *group, double scale);
+double htw_group_scale(struct htw_group *group);
 int htw_group_pause(struct htw_group *group);
 int htw_group_resume(struct htw_group *group);
 uint64_t htw_group_count(struct htw_group *group);

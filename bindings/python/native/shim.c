@@ -172,8 +172,8 @@ static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, 
 static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns,
                                    int64_t latest_ns, _Bool absolute, int64_t period_ns, int repeat,
                                    const char *key, size_t key_size, _Bool has_key,
-                                   _Bool keep_existing, struct htw_group *group, int clock,
-                                   void *object) {
+                                   _Bool keep_existing, struct htw_group *group,
+                                   int64_t span_ns, int clock, void *object) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = object;
@@ -186,6 +186,7 @@ static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when
     spec.key_size = has_key ? key_size : 0;
     spec.keep_existing = keep_existing;
     spec.group = group;
+    spec.span_ns = span_ns;
     spec.clock = (enum htw_clock)clock;
     spec.release = py_ended;
     return schedule(scheduler, &spec);

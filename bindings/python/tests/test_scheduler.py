@@ -204,6 +204,36 @@ def test_group_is_cancelled_paused_and_resumed(manual):
     assert all(item.callback == ran.append and not item.timer.pending for item in ended)
 
 
+def test_group_shortens_delays_by_its_scale(manual):
+    closed = []
+    group = manual.group()
+    assert group.scale == 1.0
+    manual.schedule(10, closed.append, "idle", group=group, span=50)
+    other = manual.schedule_ns(10**10, closed.append, "other", group=group, span_ns=50 * 10**9)
+    date = manual.schedule_at(110, closed.append, "date", group=group, span=50)
+    manual.advance(20)
+    other.reschedule(10)
+    group.scale = 0.5  # idle by 35 s, other by 55 s, date by 135 s
+    assert group.scale == 0.5
+    manual.advance(14)
+    assert closed == []
+    manual.advance(2)
+    assert closed == ["idle"] and other.pending
+    group.scale = 0
+    manual.advance(0)
+    assert closed == ["idle", "other"] and date.pending
+    manual.advance(74)
+    assert closed == ["idle", "other", "date"]
+    for wrong in (1.5, -1, math.nan):
+        with pytest.raises(ValueError):
+            group.scale = wrong
+    for options in ({"span": 5}, {"span": -1, "group": group},
+                    {"span": 5, "latest": 20, "group": group}, {"span": math.inf, "group": group}):
+        with pytest.raises(ValueError):
+            manual.schedule(10, print, **options)
+    assert len(manual) == 0
+
+
 def test_group_of_another_scheduler_is_refused(manual):
     with htw.Scheduler(clock=Clock.MANUAL) as other:
         with pytest.raises(ValueError):

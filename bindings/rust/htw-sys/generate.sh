@@ -17,7 +17,7 @@ generate() {
         sed 's/rust_HTW_/HTW_/; /^pub type __.*_t = /d'
 }
 
-calendar='htw_(calendar|zone|schedule_calendar|weekday).*|HTW_CALENDAR_.*'
+calendar='htw_(calendar|zone|schedule_calendar|weekday).*|(rust_)?HTW_CALENDAR_.*'
 case ${1:-} in
 calendar)
     generate --no-layout-tests --no-recursive-allowlist --raw-line 'use crate::*;' \

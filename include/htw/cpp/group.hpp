@@ -82,6 +82,21 @@ class group {
         error = make_error(htw_group_resume(native_));
     }
 
+    /** Sets how much of its span each timer waits beyond its least delay: from 0 (nothing) to 1 (all of
+        it, as in a new group). See htw_group_set_scale(). */
+    void set_scale(double scale) {
+        detail::check(htw_group_set_scale(native_, scale));
+    }
+
+    void set_scale(double scale, std::error_code &error) noexcept {
+        error = make_error(htw_group_set_scale(native_, scale));
+    }
+
+    /** The scale; 0 if this is empty. */
+    double scale() const noexcept {
+        return htw_group_scale(native_);
+    }
+
     /** How many timers are pending, paused or running. */
     std::uint64_t count() const noexcept {
         return htw_group_count(native_);

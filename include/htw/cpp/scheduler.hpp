@@ -431,6 +431,7 @@ class scheduler {
         spec.key_size = options.key.size();
         spec.keep_existing = options.keep_existing;
         spec.group = options.group != nullptr ? options.group->native() : nullptr;
+        spec.span_ns = options.span.count();
         spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
         return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
             return htw_schedule_spec(native_, &spec, ret_handle, nullptr);

@@ -870,6 +870,7 @@ pub const HTW_HOUR: i64 = 3600000000000;
 pub const HTW_DAY: i64 = 86400000000000;
 pub const HTW_TICK_NS_MIN: i64 = 1000;
 pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
+pub const HTW_SPAN_NS_MAX: i64 = 2305843009213693951;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw__distant_watch {

@@ -134,3 +134,4 @@ extern "C" {
 extern "C" {
     pub fn htw_calendar_arg(unexpired: *const htw_unexpired) -> *mut ::std::os::raw::c_void;
 }
+pub const HTW_CALENDAR_JITTER_NS_MAX: i64 = 86400000000000;

@@ -265,6 +265,13 @@ impl<'a> Builder<'a> {
         self.with(|spec| spec.keep_existing = true)
     }
 
+    /// How much longer than [`after`](Builder::after) or [`at`](Builder::at) say the timer may wait:
+    /// the scale of its group decides, see [`Group::set_scale`]. It needs a group, and goes without
+    /// slack and period.
+    pub fn span(self, span: Duration) -> Builder<'a> {
+        self.with(|spec| spec.span_ns = to_ns(span))
+    }
+
     /// The group, which must be of the same scheduler.
     pub fn group(self, group: &'a Group) -> Builder<'a> {
         self.with(|spec| spec.group = group.raw())

@@ -346,6 +346,36 @@ fn group_is_cancelled_paused_and_resumed() {
 }
 
 #[test]
+fn group_shortens_delays_by_its_scale() {
+    let scheduler = manual();
+    let group = scheduler.group().unwrap();
+    let (to, from) = channel();
+    let count = Arc::default();
+    let timer = || scheduler.timer().after(10 * SECOND).span(50 * SECOND);
+    assert_eq!(group.scale(), 1.0);
+    timer().group(&group).once(send(&to, "idle", &count)).unwrap().detach();
+    let other = timer().group(&group).once(send(&to, "other", &count)).unwrap();
+    scheduler.advance(20 * SECOND).unwrap();
+    other.reschedule(10 * SECOND).unwrap();
+    group.set_scale(0.5).unwrap(); // the first one by 35 s, the other by 55 s
+    scheduler.advance(14 * SECOND).unwrap();
+    assert_eq!((from.try_iter().count(), group.scale()), (0, 0.5));
+    scheduler.advance(2 * SECOND).unwrap();
+    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["idle"]);
+    group.set_scale(0.0).unwrap();
+    scheduler.advance(Duration::ZERO).unwrap();
+    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["other"]);
+    let invalid = Err(Error::InvalidArgument);
+    assert_eq!((group.set_scale(1.5), group.set_scale(f64::NAN)), (invalid, invalid));
+    let refused = |result: Result<Timer, Error>| result.err() == Some(Error::InvalidArgument);
+    assert!(refused(timer().once(|_| ()))); // without a group
+    assert!(refused(timer().group(&group).slack(SECOND).once(|_| ())));
+    assert!(refused(timer().group(&group).every(SECOND, |_| ())));
+    assert!(refused(timer().group(&group).span(Duration::MAX).once(|_| ())));
+    assert_eq!(count.load(SeqCst), 0);
+}
+
+#[test]
 fn group_of_another_scheduler_is_refused() {
     let (one, other) = (manual(), manual());
     let group = other.group().unwrap();
