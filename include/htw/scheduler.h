@@ -473,7 +473,7 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
  * Cost: O(1). A timer that repeats or has a key, a group, a hook or another clock than the scheduler
  * has a block of attributes: about 140 bytes and the key. Timers with a key or group are in the
  * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB; the
- * first of a group with a span of two new significant digits a smaller one (htw_group_set_scale()).
+ * first of a group with a new span a smaller one (htw_group_set_scale()).
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
@@ -682,17 +682,17 @@ HTW_API int htw_group_resume(struct htw_group *group);
  * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
  * time of this call, from which `late_ns` counts. With a greater scale, timers that are not due yet
  * wait longer; those that are due run. No timer is due before its least delay. At scale 1 deadlines are
- * exact. At other scales a deadline may be later, by up to 1 - scale times the part of the span beyond
- * its two leading decimal digits in ticks (less than 1/10 of the span: that of 298 s counts as 290 s,
- * and 8 s more are waited), and by half a tick more or less.
+ * exact, at others to half a tick; but when the timers of a group have more than 64 different spans,
+ * further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that 8 ms
+ * (always less than 1/10) are waited at any scale.
  *
  * htw_reschedule() and htw_reschedule_at() give the timer another least delay; it keeps its span.
  * In a paused group the new scale counts from the resume on. Timers of a group that was destroyed keep
  * its last scale.
  *
  * Cost: O(classes of the group), not of its timers. A class has all timers of the group with the same
- * clock and the same two leading digits of the span: there are at most 90 for each power of ten. It
- * takes some 7 KiB, until the group is destroyed and its timers have ended. Allocates nothing. Locks the
+ * clock and span, or rounded span: there are at most 64, and 90 for each power of ten. It
+ * takes some 16 KiB (for minutes, at a tick of 1 ms), until the group is destroyed and its timers have ended. Allocates nothing. Locks the
  * shard of the group, and wakes the expirer if a timer becomes due sooner.
  */
 HTW_API int htw_group_set_scale(struct htw_group *group, double scale);

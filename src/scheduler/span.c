@@ -39,11 +39,21 @@ static struct htw__span_class *create_class(struct htw__spans *spans, struct htw
 
 struct htw__span_class *htw__spans_class(struct htw__spans *spans, struct htw__shard *shard,
                                          struct htw__clockwork *parent, int64_t span_ns) {
-    uint64_t span_tick = round_down(htw__tick_at(shard->scheduler, span_ns));
-    struct htw__span_class *class = spans->classes;
-    while (class != NULL && (class->span_tick != span_tick || class->leading.parent != parent))
-        class = class->next;
-    return class != NULL ? class : create_class(spans, shard, parent, span_tick);
+    uint64_t exact = htw__tick_at(shard->scheduler, span_ns), rounded = round_down(exact);
+    struct htw__span_class *near = NULL;
+    unsigned count = 0;
+    for (struct htw__span_class *class = spans->classes; class != NULL; class = class->next) {
+        count++;
+        if (class->leading.parent != parent)
+            continue;
+        if (class->span_tick == exact)
+            return class;
+        if (class->span_tick == rounded)
+            near = class;
+    }
+    if (count < HTW__SPANS_EXACT)
+        return create_class(spans, shard, parent, exact);
+    return near != NULL ? near : create_class(spans, shard, parent, rounded);
 }
 
 /* A slice at a time. Meanwhile classes may be added in front, with the new scale. If another thread

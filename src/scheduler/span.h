@@ -7,9 +7,10 @@
  * scale 1, by all of it at 0. So timers with the same span share a clockwork that leads
  * (clockwork.h), and another scale is another lead of it.
  *
- * Spans are rounded down to two significant decimal digits of ticks, so that a group has at most 90
- * CLASSES of them for each power of ten, and each clock. The lead is never more than the span: no timer
- * is due before its least delay. A class stays until its group is freed.
+ * A CLASS is the timers of a group with one clock and one span, in ticks. There must not be as many as
+ * timers: when a group has HTW__SPANS_EXACT of them, new spans are rounded down to two significant
+ * decimal digits, which makes at most 90 more for each power of ten and each clock. The lead is never
+ * more than the span: no timer is due before its least delay. A class stays until its group is freed.
  *
  * All of this happens under the lock of the shard.
  */
@@ -18,10 +19,11 @@
 
 #include "shard.h"
 
-/* The timers of a group with one clock and one rounded span. */
+#define HTW__SPANS_EXACT 64u
+
 struct htw__span_class {
     struct htw__leading leading;
-    uint64_t span_tick;           /* rounded */
+    uint64_t span_tick;
     struct htw__span_class *next; /* of the group */
 };
 

@@ -101,16 +101,12 @@ static int64_t sum(int64_t a, int64_t b) {
     return a == HTW_NEVER_NS || b == HTW_NEVER_NS ? HTW_NEVER_NS : a + b;
 }
 
-/* How much sooner it is due than at scale 1: a part of its span, of which two digits count. */
+/* How much sooner it is due than at scale 1: a part of its span. */
 static int64_t lead_ns(const struct timed *timer) {
     if (timer->span_ns == 0)
         return 0;
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%" PRId64, timer->span_ns / TICK_NS);
-    for (size_t i = 2; digits[i - 2] != 0 && digits[i - 1] != 0 && digits[i] != 0; i++)
-        digits[i] = '0';
-    int64_t counted = strtoll(digits, NULL, 10);
-    return (counted - (int64_t)(model.scales[timer->group] * (double)counted + 0.5)) * TICK_NS;
+    int64_t span = timer->span_ns / TICK_NS;
+    return (span - (int64_t)(model.scales[timer->group] * (double)span + 0.5)) * TICK_NS;
 }
 
 /* A time that is left, as long as it is left. */

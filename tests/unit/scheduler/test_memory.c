@@ -153,6 +153,29 @@ LATER_TEST(schedule_with_all_features_refused_memory_changes_nothing) {
     assert_int_equal(f->probes[0].releases, 1);
 }
 
+static int schedule_with_a_span(struct scheduler_fixture *f) {
+    struct htw_spec spec = grouped_spec(f, 0, DELAY_NS);
+    spec.span_ns = 40 * HTW_MINUTE + HTW_SECOND;
+    return htw_schedule_spec(f->scheduler, &spec, &f->probes[0].handle, NULL);
+}
+
+/* The group keeps a class that it has made. */
+LATER_TEST(schedule_with_a_span_refused_memory_changes_nothing) {
+    create_group(f);
+    check_attempt(f, schedule_with_a_span, 0, 40);
+    refuse_all(
+        f); /* a change of the scale needs no memory, and the alarm of the class has no level */
+    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
+    assert_int_equal(deadline_of(f, 0), START_NS + DELAY_NS + 20 * HTW_MINUTE + HTW_SECOND / 2);
+    advance(f, HTW_MINUTE);
+    assert_int_equal(f->probes[0].runs, 0);
+    assert_int_equal(htw_group_set_scale(f->group, 0.1), 0);
+    advance(f, 3 * HTW_MINUTE + DELAY_NS + HTW_SECOND / 10);
+    relent(f);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[0].last.late_ns, 0);
+}
+
 static int replace_by_far(struct scheduler_fixture *f) {
     struct htw_spec spec = keyed_spec(f, 0, HTW_NEVER_NS / 2, "k");
     return htw_schedule_spec(f->scheduler, &spec, &f->probes[0].handle, NULL);

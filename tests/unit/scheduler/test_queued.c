@@ -180,3 +180,66 @@ QUEUED_TEST(queued_timer_left_in_the_pause_reports_its_deadline_as_if_resumed) {
     assert_int_equal(f->probes[0].visits, 1);
     assert_int_equal(f->probes[0].unexpired_ns, clock_ns);
 }
+
+/* ---- with a span: what was due and taken stays due */
+
+/* As open_queue(), but the deadline is that of a scale. */
+static void open_queue_with_a_span(struct scheduler_fixture *f) {
+    htw_task_run(task); /* that of open_queue() */
+    task = NULL;
+    assert_ran(f, 0);
+    struct htw_spec spec = grouped_spec(f, 0, HTW_SECOND);
+    spec.span_ns = HTW_MINUTE;
+    arm_spec(f, 0, &spec);
+    clock_ns += 10 * HTW_SECOND;
+    assert_int_equal(htw_group_set_scale(f->group, 0), 0);
+    process(f);
+    assert_non_null(task);
+    clock_ns += HTW_SECOND;
+}
+
+QUEUED_TEST(queued_timer_that_a_scale_has_ended_runs_whatever_the_scale_is_then) {
+    open_queue_with_a_span(f);
+    int64_t due_ns = clock_ns - HTW_SECOND;
+    assert_int_equal(htw_group_set_scale(f->group, 1), 0);
+    assert_int_equal(deadline_of(f, 0), due_ns);
+    run_task();
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].last.deadline_ns, due_ns);
+    assert_int_equal(f->probes[0].last.late_ns, HTW_SECOND);
+}
+
+QUEUED_TEST(queued_timer_that_is_moved_gets_its_span_again) {
+    open_queue_with_a_span(f);
+    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
+    assert_int_equal(reschedule(f, 0, HTW_SECOND), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), clock_ns + 31 * HTW_SECOND);
+    run_task(); /* puts it back */
+    assert_none_ran(f);
+    assert_int_equal(deadline_of(f, 0), clock_ns + 31 * HTW_SECOND);
+    assert_int_equal(htw_group_set_scale(f->group, 0), 0);
+    assert_int_equal(deadline_of(f, 0), clock_ns + HTW_SECOND);
+    clock_ns += HTW_SECOND;
+    expect_run(f, clock_ns);
+}
+
+QUEUED_TEST(queued_timer_with_a_span_that_was_paused_and_put_back_can_be_moved) {
+    open_queue_with_a_span(f);
+    pause_group(f);
+    run_task(); /* puts it back */
+    resume_group(f);
+    assert_int_equal(htw_group_set_scale(f->group, 1), 0);
+    assert_int_equal(deadline_of(f, 0), clock_ns);
+    assert_int_equal(reschedule(f, 0, HTW_SECOND), HTW_MOVED);
+    assert_int_equal(deadline_of(f, 0), clock_ns + 61 * HTW_SECOND);
+    clock_ns += 61 * HTW_SECOND;
+    expect_run(f, clock_ns);
+}
+
+QUEUED_TEST(queued_timer_with_a_span_can_be_the_last_of_a_destroyed_group) {
+    open_queue_with_a_span(f);
+    destroy_group(f);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    run_task();
+    assert_none_ran(f);
+}

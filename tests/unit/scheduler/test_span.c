@@ -110,8 +110,16 @@ SPAN_TEST(span_is_all_of_it_at_1_and_nothing_at_0) {
     assert_ran(f, 2);
 }
 
+/* As many different spans as count exactly; none of them is one of the tests below. */
+static void use_up_the_exact_ones(struct scheduler_fixture *f) {
+    for (unsigned i = 0; i < 64; i++) {
+        arm_span(f, MANY, MS, (100001 + (int64_t)i) * MS);
+        assert_int_equal(cancel(f, MANY), HTW_CANCELLED);
+    }
+}
+
 /* Also with spans that are shorter than a tick, or longer than any delay. */
-SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
+static void check_spans_at_all_scales(struct scheduler_fixture *f, double rounded) {
     static const int64_t spans[] = { 1,
                                      MS - 1,
                                      MS,
@@ -134,21 +142,43 @@ SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
             double wanted_ns = percent / 100.0 * (double)spans[i];
             assert_true(span_ns >= 0 && span_ns <= spans[i]);
             assert_true((double)span_ns >= wanted_ns * (1 - 1e-15) - 0.5 * MS);
-            assert_true((double)span_ns <=
-                        wanted_ns + 0.5 * MS + MS + (100 - percent) / 1000.0 * (double)spans[i]);
+            assert_true((double)span_ns <= wanted_ns * (1 + 1e-15) + 1.5 * MS +
+                                               (100 - percent) * rounded * (double)spans[i]);
             assert_true(percent < 100 || span_ns == spans[i]);
             assert_int_equal(cancel(f, 0), HTW_CANCELLED);
         }
 }
 
-SPAN_TEST(span_of_three_digits_counts_as_one_of_two) {
-    set_scale(f, 0);
+SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
+    check_spans_at_all_scales(f, 0);
+    reopen(f);
+    use_up_the_exact_ones(f);
+    check_spans_at_all_scales(f, 0.001);
+}
+
+SPAN_TEST(span_of_a_group_with_many_counts_with_two_digits) {
     arm_span(f, 0, 5 * MS, 298 * MS);
-    assert_int_equal(deadline_of(f, 0), START_NS + 13 * MS);
-    arm_span(f, 1, 5 * MS, 290 * MS);
+    use_up_the_exact_ones(f);
+    arm_span(f, 1, 5 * MS, 298 * MS);
+    arm_span(f, 2, 5 * MS, 299 * MS);
+    arm_span(f, 3, 5 * MS, 100001 * MS);
+    set_scale(f, 0);
+    assert_int_equal(deadline_of(f, 0), START_NS + 5 * MS);
     assert_int_equal(deadline_of(f, 1), START_NS + 5 * MS);
+    assert_int_equal(deadline_of(f, 2), START_NS + 14 * MS);
+    assert_int_equal(deadline_of(f, 3), START_NS + 5 * MS);
     set_scale(f, 1);
-    assert_int_equal(deadline_of(f, 0), START_NS + 303 * MS);
+    assert_int_equal(deadline_of(f, 2), START_NS + 304 * MS);
+}
+
+/* The timers of a group may have any spans, and many: the memory for them has a limit. */
+SPAN_TEST(span_classes_of_a_group_are_not_as_many_as_its_timers) {
+    size_t before = f->memory.live_bytes;
+    for (unsigned i = 0; i < 3000; i++) {
+        arm_span(f, MANY, MS, (1000 + 3 * (int64_t)i) * MS); /* to 10 s */
+        assert_int_equal(cancel(f, MANY), HTW_CANCELLED);
+    }
+    assert_in_range(f->memory.live_bytes - before, 64 * 1024, (64 + 90) * 16384);
 }
 
 SPAN_TEST(span_of_a_timer_without_a_deadline_changes_nothing) {
