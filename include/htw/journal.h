@@ -246,7 +246,7 @@ HTW_API const char *htw_journal_error(void);
  * @param payload      is copied. May be NULL if `payload_size` is 0.
  * @param payload_size 0 to HTW_JOURNAL_JOB_MAX.
  * @param ret_id       receives the id, before the job can be delivered. May be NULL. Also written
- *                     where the put fails after that.
+ *                     where the put fails after that; 0: a full disk leaves no id to be given.
  * @return 0: the job is durable; otherwise the errors at the top;
  *         -EMSGSIZE: it is too large.
  */

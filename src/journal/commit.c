@@ -117,7 +117,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch,
      * written over. Only where space was lacking for the transaction there is no complete copy: the
      * log is allocated in order.
      */
-    int settled = database->is_distrusted ? 0 : htw__database_settle(database);
+    int settled = database->is_distrusted ? 0 : htw__database_settle(database, next_sequence);
     if (settled != 0 && !(settled == -ENOSPC && error == -ENOSPC))
         database->is_distrusted = true;
     return htw__journal_fail_as(error, sentence);
@@ -253,11 +253,16 @@ bool htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_sequence = journal->next_sequence;
-    bool has_failed = journal->has_failed, commits = false;
+    bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
-    int error = has_failed ? htw__journal_fail_as(-EIO, journal->failure)
-                           : write_batch(journal, batch, next_sequence, &commits);
+    int error = 0;
+    if (has_failed)
+        error = htw__journal_fail_as(-EIO, journal->failure);
+    else if (lacks_ids)
+        error = htw__database_settle(&journal->database, next_sequence);
+    if (error == 0)
+        error = write_batch(journal, batch, next_sequence, &commits);
     if (commits)
         htw__histogram_record(&journal->commit_ns,
                               (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
@@ -271,6 +276,7 @@ bool htw__commit_queue(struct htw_journal *journal) {
     }
     journal->commits += commits;
     journal->jobs_in_file = journal->database.jobs;
+    journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_sequence);
     struct rest rest = finish_all(journal, batch, error);
     struct htw__change *next;
     htw__reader_evict(journal);

@@ -121,7 +121,7 @@ static int run(struct htw__database *self, enum statement which) {
 /* ---- opening */
 
 /* Makes durable that the next sequence numbers are in use, before any is given out. On a full disk the
-   first commit does it. */
+   first change tries it again. */
 static int reserve_sequence(struct htw__database *self) {
     self->first_sequence = self->next_sequence;
     int error = htw__database_begin(self);
@@ -130,7 +130,7 @@ static int reserve_sequence(struct htw__database *self) {
     if (error != 0)
         htw__database_rollback(self);
     if (error == -ENOSPC)
-        error = htw__database_settle(self);
+        error = htw__database_settle(self, self->first_sequence);
     return error == -ENOSPC ? 0 : error;
 }
 
@@ -343,11 +343,15 @@ static int check_files(struct htw__database *self) {
                : distrust(self, "the log of the file (-wal) was removed or replaced");
 }
 
+static uint64_t reserve_from(uint64_t next_sequence) {
+    return (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
+}
+
 int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     uint64_t jobs = self->jobs + (uint64_t)self->jobs_added;
     uint64_t keyed = self->keyed + (uint64_t)self->keyed_added;
-    next_sequence = (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
-    int error = set_meta(self, jobs, keyed, next_sequence, self->generation + 1);
+    uint64_t reserved = reserve_from(next_sequence);
+    int error = set_meta(self, jobs, keyed, reserved, self->generation + 1);
     if (error == 0)
         error = check_files(self);
     if (error == 0 && self->synchronous == HTW_SYNCHRONOUS_FULL)
@@ -357,7 +361,7 @@ int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     if (error == 0) {
         self->jobs = jobs;
         self->keyed = keyed;
-        self->next_sequence = next_sequence;
+        self->next_sequence = reserved;
         self->generation++;
     }
     return error;
@@ -369,20 +373,28 @@ void htw__database_rollback(struct htw__database *self) {
         (void)step(self, ROLLBACK);
 }
 
-int htw__database_settle(struct htw__database *self) {
+int htw__database_settle(struct htw__database *self, uint64_t next_sequence) {
     int error = htw__database_begin(self);
     if (error != 0)
         return error;
     /* Not the value that the transaction had which failed. */
-    uint64_t generation = self->generation + 2;
-    error = set_meta(self, self->jobs, self->keyed, self->next_sequence, generation);
+    uint64_t generation = self->generation + 2, reserved = reserve_from(next_sequence);
+    error = set_meta(self, self->jobs, self->keyed, reserved, generation);
     if (error == 0)
         error = run(self, COMMIT);
-    if (error == 0)
+    if (error == 0) {
+        self->next_sequence = reserved;
         self->generation = generation;
-    else
+    } else {
         htw__database_rollback(self);
+    }
     return error;
+}
+
+/* The numbers are those of a circle. */
+bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_sequence) {
+    uint64_t left = (self->next_sequence - next_sequence) & HTW__SEQUENCE_MASK;
+    return left != 0 && left <= HTW__SEQUENCE_MASK / 2;
 }
 
 int htw__database_savepoint(struct htw__database *self) {

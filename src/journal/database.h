@@ -82,9 +82,13 @@ void htw__database_rollback(struct htw__database *self);
 
 /*
  * After a failed commit: makes sure that no crash brings back the transaction that failed, of which
- * a complete copy may be at the end of the log, by writing over it. 0, or the error of that.
+ * a complete copy may be at the end of the log, by writing over it. Stores `next_sequence`, too. 0,
+ * or the error of that.
  */
-int htw__database_settle(struct htw__database *self);
+int htw__database_settle(struct htw__database *self, uint64_t next_sequence);
+
+/* Whether the file says that `next_sequence` may be in use, so that no later open gives it again. */
+bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_sequence);
 
 /* A part of a transaction that can be undone alone. */
 int htw__database_savepoint(struct htw__database *self);

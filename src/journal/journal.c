@@ -158,6 +158,10 @@ static int open_file(struct htw_journal *journal, const char *path,
             journal->found = journal->database.jobs;
             journal->jobs_in_file = journal->database.jobs;
             journal->next_sequence = journal->database.first_sequence;
+            journal->lacks_ids =
+                !htw__database_has_reserved(&journal->database, journal->next_sequence);
+            if (journal->lacks_ids)
+                snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
             return 0;
         }
         error = (int)mark_size;

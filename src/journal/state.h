@@ -101,6 +101,7 @@ struct htw_journal {
     bool writer_waits;     /* for the database */
     uint64_t last_callers; /* that waited for the last batch */
     uint64_t next_sequence;
+    bool lacks_ids;   /* none is reserved in the file: jobs are refused until one could be */
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */
     bool needs_retry; /* a slot could not be rescheduled */

@@ -37,9 +37,16 @@ static int admit(struct htw_journal *journal, const struct htw__change *change) 
     return 0;
 }
 
+/* Without ids the change fails; its commit tries to reserve some, for later ones. */
 static void give_ids(struct htw_journal *journal, struct htw__change *change,
                      const struct htw_journal_change *wanted) {
     size_t i = 0;
+    if (journal->lacks_ids && change->job_count > 0) {
+        change->result = -ENOSPC;
+        while (i < change->job_count)
+            wanted->jobs[i++].id = 0;
+        return;
+    }
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
         uint64_t sequence = journal->next_sequence;
         journal->next_sequence = (sequence + 1) & HTW__SEQUENCE_MASK;

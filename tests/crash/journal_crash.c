@@ -85,8 +85,6 @@ static void complain(const char *what, unsigned round, uint64_t id, int result) 
 /* What a worker has said about its end. */
 struct last_words {
     bool is_quiet, has_stopped;
-    bool
-        has_committed; /* before that, ids of puts that fail may be given again by the next worker */
 };
 
 static void judge(const struct report *report, unsigned round, struct last_words *words) {
@@ -95,12 +93,11 @@ static void judge(const struct report *report, unsigned round, struct last_words
     case PUT:
         job->was_put = true;
         reports_of_puts++;
-        words->has_committed = true;
         break;
     case REFUSED:
         if (job != NULL && job->was_delivered)
             complain("delivered, and then refused", round, report->id, report->result);
-        if (job != NULL && words->has_committed)
+        if (job != NULL)
             job->refusal = report->result;
         reports_of_refusals++;
         break;
@@ -169,7 +166,7 @@ static void read_reports(int fd, unsigned round, int deadline_ms, struct last_wo
 /* `life_ms` below 0: the worker is not killed. */
 static void run_round(const struct orders *told, unsigned round, int life_ms) {
     struct orders orders = *told;
-    struct last_words words = { false, false, false };
+    struct last_words words = { false, false };
     int ends[2];
     if (pipe(ends) != 0)
         exit(1);

@@ -21,7 +21,7 @@
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
 #define EVER 1000000 /* operations */
 
-static char folder[] = "/tmp/htw-disk-XXXXXX", path[64], copy_path[64];
+static char folder[32], path[64], copy_path[64];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static char delivered[64]; /* the payloads, which are one byte each */
@@ -67,7 +67,7 @@ static void run_shell(const char *format, const char *argument) {
 
 static int begin(void **state) {
     (void)state;
-    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(copy_path, sizeof(copy_path), "%s/copy", folder);
@@ -174,6 +174,44 @@ static void fsync_that_has_failed_stops_the_journal_for_good(void **state) {
     assert_true(stopped > 3);
 }
 
+/* The id is that of a put which has failed, or no id. */
+static void put_and_keep_id(int expected, uint64_t *ret_id) {
+    int result = htw_journal_put(journal, START_NS + HTW_MINUTE, "x", 1, ret_id);
+    assert_int_equal(result, expected);
+}
+
+/* While the disk is full at the open, it cannot be made durable that ids are in use. */
+static void id_of_a_put_that_fails_first_is_not_given_again(void **state) {
+    (void)state;
+    unsigned opened = 0, without_id = 0;
+    for (long nth = 1; nth < 30; nth++) {
+        uint64_t failed = 1, later, of_copy;
+        must_open(path);
+        assert_int_equal(put("a"), 0);
+        close_journal();
+        faulty_vfs_plan(FAULT_QUOTA, faulty_vfs_operations() + nth, EVER);
+        if (open_at(path) == 0) {
+            opened++;
+            put_and_keep_id(-ENOSPC, &failed);
+            without_id += failed == 0;
+            copy_files();
+            faulty_vfs_relent();
+            if (failed == 0) /* this one makes it durable */
+                put_and_keep_id(-ENOSPC, &later);
+            put_and_keep_id(0, &later);
+            assert_true(later != 0 && later != failed);
+            close_journal();
+            faulty_vfs_reset(1);
+            must_open(copy_path);
+            put_and_keep_id(0, &of_copy);
+            assert_true(of_copy != failed);
+            close_journal();
+        }
+        begin_again();
+    }
+    assert_true(opened > without_id && without_id > 0);
+}
+
 static void quota_that_is_used_up_is_a_full_disk(void **state) {
     (void)state;
     must_open(path);
@@ -195,6 +233,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(put_that_has_failed_is_not_in_the_log),
         CASE(fsync_that_has_failed_stops_the_journal_for_good),
+        CASE(id_of_a_put_that_fails_first_is_not_given_again),
         CASE(quota_that_is_used_up_is_a_full_disk),
     };
     faulty_vfs_register();
