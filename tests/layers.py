@@ -20,7 +20,7 @@ LAYERS = {
         r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal|model_journal"),
+        r"journal_.*|fault_journal.*|model_journal"),
     "cmd": (
         r"cmd/.*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*|cron.*"),

@@ -57,6 +57,7 @@ struct htw__database {
     int64_t jobs_added, keyed_added;
     int64_t saved_jobs_added, saved_keyed_added; /* at the savepoint */
     struct htw__log log;
+    int64_t checked_ns; /* when the files were last seen in place; 0: not yet */
     bool is_open;       /* and all statements are prepared */
     bool lacks_space;   /* until the whole log is copied */
     bool is_distrusted; /* an fsync has failed, or the file is damaged */
