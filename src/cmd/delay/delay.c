@@ -11,6 +11,7 @@
 #include "state.h"
 #include "../safe_file.h"
 #include "../signals.h"
+#include "../sleep.h"
 #include "../status.h"
 #include "../terminal.h"
 
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How many messages one step moves out of the wheel, and how many steps of the wheel that may take:
@@ -28,9 +28,6 @@
  * and a step for each level, so that what is due does not pile up. */
 #define MESSAGES_AT_ONCE ((size_t)2 * HTW__DELAY_LINES_AT_ONCE)
 #define STEPS_AT_ONCE ((size_t)8 * HTW__DELAY_LINES_AT_ONCE)
-
-/* The longest sleep: the range of ppoll() differs between systems. */
-#define SLEEP_SECONDS_MAX 1000000000
 
 size_t htw__delay_pending(const struct htw__delay *delay) {
     return htw_wheel_count(delay->wheel) + delay->output.count;
@@ -94,15 +91,6 @@ static bool jump(struct htw__delay *delay) {
     return true;
 }
 
-static struct timespec to_timespec(int64_t ns) {
-    if (ns > SLEEP_SECONDS_MAX * HTW__NS_PER_S)
-        return (struct timespec) { .tv_sec = SLEEP_SECONDS_MAX };
-    return (struct timespec) {
-        .tv_sec = (time_t)(ns / HTW__NS_PER_S),
-        .tv_nsec = (long)(ns % HTW__NS_PER_S),
-    };
-}
-
 /* How long to sleep; false: until something happens. `*ret_is_due`: a deadline ends it. */
 static bool choose_sleep(struct htw__delay *delay, int64_t *ret_ns, bool *ret_is_due) {
     *ret_is_due = false;
@@ -132,14 +120,13 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
     bool is_limited = choose_sleep(delay, &sleep_ns, &is_due);
     bool has_output = delay->output.count > 0;
     bool reads = htw__delay_wants_input(delay) && !has_line(delay);
-    struct timespec limit = to_timespec(sleep_ns);
     struct pollfd wanted[] = {
         { .fd = htw__signals_fd(), .events = POLLIN },
         { .fd = reads ? htw__input_fd(&delay->input) : -1, .events = POLLIN },
         { .fd = has_output || delay->output.is_pipe ? delay->output.fd : -1,
           .events = has_output ? POLLOUT : 0 },
     };
-    int ready = ppoll(wanted, 3, is_limited ? &limit : NULL, NULL);
+    int ready = htw__sleep(wanted, 3, is_limited ? sleep_ns : -1);
     if (ready == 0 && is_due) {
         delay->report.sleeps++;
         delay->slept_until_due = true;

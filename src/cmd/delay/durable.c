@@ -9,6 +9,7 @@
 #include "../../base/clock.h"
 #include "../safe_file.h"
 #include "../signals.h"
+#include "../sleep.h"
 #include "../status.h"
 #include "../terminal.h"
 
@@ -135,8 +136,6 @@ static void read_input(struct htw__durable *self) {
 
 static void sleep_until_something_happens(struct htw__durable *self) {
     int64_t sleep_ns = choose_sleep(self);
-    struct timespec limit = { .tv_sec = (time_t)(sleep_ns / HTW__NS_PER_S),
-                              .tv_nsec = (long)(sleep_ns % HTW__NS_PER_S) };
     bool has_output = self->output.count > 0;
     bool reads = htw__durable_wants_input(self) && !htw__durable_has_line(self);
     struct pollfd wanted[] = {
@@ -148,8 +147,7 @@ static void sleep_until_something_happens(struct htw__durable *self) {
         { .fd = htw__acknowledge_waits(&self->acknowledge) ? self->acknowledge.fd : -1,
           .events = POLLOUT },
     };
-    int ready =
-        ppoll(wanted, sizeof(wanted) / sizeof(wanted[0]), sleep_ns < 0 ? NULL : &limit, NULL);
+    int ready = htw__sleep(wanted, sizeof(wanted) / sizeof(wanted[0]), sleep_ns);
     if (ready < 0 && errno != EINTR)
         break_off(self, "cannot wait", -errno);
     if (ready <= 0)

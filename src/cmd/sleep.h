@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep.h - sleeps until something happens to a descriptor, or for a time.
+ */
+#ifndef HTW_SRC_CMD_SLEEP_H
+#define HTW_SRC_CMD_SLEEP_H
+
+#include <poll.h>
+#include <stdint.h>
+
+/* For so many nanoseconds, at most; negative: until something happens. Returns as poll() does, and is
+ * interrupted by signals. */
+int htw__sleep(struct pollfd *wanted, nfds_t count, int64_t limit_ns);
+
+#endif /* HTW_SRC_CMD_SLEEP_H */
