@@ -83,8 +83,9 @@ static const struct scenario scenarios[] = {
       0 },
 };
 
-/* Where a run works; made anew for each. */
-static char folder[] = "/tmp/htw-fault-XXXXXX";
+/* Where a run works; made anew for each. In memory if there is such a place, as each run waits until its
+ * files are on the disk. */
+static char folder[32];
 static char elsewhere[64], input_path[64], output_path[64], error_path[64], rest_path[64],
     target_path[64];
 
@@ -425,6 +426,7 @@ static int set_up(void **state) {
     (void)state;
     fault_plan =
         mmap(NULL, sizeof(*fault_plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
     if (fault_plan == MAP_FAILED || mkdtemp(folder) == NULL)
         return -1;
     snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder);
