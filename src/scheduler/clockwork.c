@@ -144,11 +144,15 @@ static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned
     htw__clockwork_set_wake_tick(clockwork, tick < planned ? tick : planned);
 }
 
-/* What a proxy was armed for. */
+/* What a proxy was armed for. If threads have not yet set the alarm of the parent, one of them may
+   have armed this proxy, so the next timer must not rely on it: see fast_after_tick. */
 static void plan_alarm_for(struct htw__leading *leading, unsigned *ret_wake) {
+    struct htw__clockwork *clockwork = &leading->clockwork, *parent = leading->parent;
     uint64_t tick = htw_timer_deadline(&leading->proxy.timer);
-    if (tick <= leading->parent->fast_after_tick)
-        plan_alarm(leading->parent, tick, ret_wake);
+    if (tick <= parent->fast_after_tick)
+        plan_alarm(parent, tick, ret_wake);
+    clockwork->waking = parent->waking;
+    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
 }
 
 /* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
@@ -156,8 +160,9 @@ static void plan_wake(struct htw__clockwork *clockwork, uint64_t tick, unsigned 
     struct htw__leading *leading = leading_of(clockwork);
     if (leading == NULL) {
         plan_alarm(clockwork, tick, ret_wake);
-    } else if (tick < htw__clockwork_wake_tick(clockwork)) {
-        htw__leading_plan(leading, tick);
+    } else {
+        if (tick < htw__clockwork_wake_tick(clockwork))
+            htw__leading_plan(leading, tick);
         plan_alarm_for(leading, ret_wake);
     }
 }

@@ -30,7 +30,9 @@ struct htw__clockwork {
     struct htw__waker *waker;              /* of the expirer that serves the shard */
     const struct htw__clock *clock;
     uint32_t slot;
-    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
+    /* Threads that have lowered wake_tick and not yet set the alarm. If it leads: those of the parent
+       when the proxy was armed last. */
+    uint32_t waking;
     _Atomic uint64_t wake_tick; /* the expirer must serve this by then; any thread reads it */
     uint64_t fast_after_tick;   /* a later timer needs neither alarm nor clock: set_wake_tick() */
     struct htw_wheel *wheel;

@@ -54,20 +54,33 @@ static void do_nothing(void *arg, const struct htw_expiration *expiration) {
 struct arming {
     pthread_t thread;
     struct htw_scheduler *scheduler;
+    struct htw_group *group; /* NULL: a timer without a span */
     int64_t delay_ns;
     int result;
 };
 
+static int arm_span_of(struct htw_scheduler *scheduler, struct htw_group *group, int64_t least_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = do_nothing;
+    spec.when_ns = least_ns;
+    spec.group = group;
+    spec.span_ns = 20 * HOUR_NS;
+    return htw_schedule_spec(scheduler, &spec, NULL, NULL);
+}
+
 static void *arm_slowly(void *arg) {
     struct arming *arming = arg;
     is_slow = true;
-    arming->result = htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL);
+    arming->result = arming->group == NULL
+                         ? htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL)
+                         : arm_span_of(arming->scheduler, arming->group, arming->delay_ns);
     return NULL;
 }
 
 /* A thread arms, and is stopped before it sets the alarm. */
-static void start_arming(struct arming *arming, struct htw_scheduler *scheduler, int64_t delay_ns) {
-    *arming = (struct arming) { .scheduler = scheduler, .delay_ns = delay_ns };
+static void start_arming_in(struct arming *arming, struct htw_scheduler *scheduler,
+                            struct htw_group *group, int64_t delay_ns) {
+    *arming = (struct arming) { .scheduler = scheduler, .group = group, .delay_ns = delay_ns };
     pthread_mutex_lock(&barrier.mutex);
     unsigned before = barrier.stopped;
     pthread_mutex_unlock(&barrier.mutex);
@@ -76,6 +89,10 @@ static void start_arming(struct arming *arming, struct htw_scheduler *scheduler,
     while (barrier.stopped == before)
         pthread_cond_wait(&barrier.changed, &barrier.mutex);
     pthread_mutex_unlock(&barrier.mutex);
+}
+
+static void start_arming(struct arming *arming, struct htw_scheduler *scheduler, int64_t delay_ns) {
+    start_arming_in(arming, scheduler, NULL, delay_ns);
 }
 
 /* Of those that are stopped it must be the first. */
@@ -176,5 +193,29 @@ UNIT_TEST(wake_is_not_repeated_for_later_timers) {
     before = atomic_load(&alarms_set);
     arm(scheduler, 3 * HOUR_NS);
     assert_int_equal(atomic_load(&alarms_set), before);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* The second timer of a class of spans is later than the first, for which the alarm is to be set. */
+UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer_with_a_span) {
+    struct htw_scheduler *scheduler = create();
+    struct htw_group *group;
+    struct arming slow;
+    assert_int_equal(htw_group_create(scheduler, &group), 0);
+    assert_int_equal(htw_group_set_scale(group, 0), 0);
+    assert_int_equal(arm_span_of(scheduler, group, 10 * HOUR_NS), 0);
+    start_arming_in(&slow, scheduler, group, 1 * HOUR_NS);
+    int64_t before_ns = remaining_ns(scheduler);
+    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
+    int64_t after_ns = remaining_ns(scheduler);
+    finish_arming(&slow);
+    assert_rings_within(before_ns, 9, 10);
+    assert_rings_within(after_ns, 0, 2);
+    assert_rings_within(remaining_ns(scheduler), 0, 1);
+    unsigned before = atomic_load(&alarms_set);
+    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
+    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
+    assert_int_equal(atomic_load(&alarms_set), before);
+    htw_group_destroy(group);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
