@@ -88,14 +88,13 @@ static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record
         arm_in_reach(clockwork, record, tick);
 }
 
-struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork) {
+struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork, size_t max) {
     struct htw_wheel *previous = clockwork->previous;
     struct htw_timer *timers[HTW__SLICE];
     size_t count;
-    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
-        HTW_DONE)
+    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, max, max, &count) == HTW_DONE)
         /* The timers that are left never become due. */
-        while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(previous)) != NULL)
+        while (count < max && (timers[count] = htw_wheel_drain(previous)) != NULL)
             count++;
     for (size_t i = 0; i < count; i++) {
         uint64_t tick = htw_timer_deadline(timers[i]);
@@ -186,34 +185,32 @@ static int64_t time_at(const struct htw__clockwork *clockwork, int64_t now_ns) {
 
 /*
  * The clock of a wheel cannot go back, but that of a leading clockwork can, when its lead shrinks or
- * its parent's clock is set back. A timer for a tick that the wheel has passed, and that is not due,
+ * its parent's clock is set back. A timer for a tick that the wheel has reached, and that is not due,
  * gets a new wheel; the others follow when the expirer serves this. Without memory the timer comes
  * up at once, and the expirer arms it again, tick by tick.
  */
-static bool renew_wheel_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
+static void renew_wheel_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
     const struct htw_scheduler *scheduler = clockwork->scheduler;
     struct htw_wheel *wheel;
-    if (clockwork->slot != HTW__SLOT_LEADING || tick >= htw_wheel_now(clockwork->wheel) ||
+    if (clockwork->slot != HTW__SLOT_LEADING || tick > htw_wheel_now(clockwork->wheel) ||
         clockwork->previous != NULL ||
         tick <= htw__tick_at(scheduler, time_at(clockwork, now_ns)) ||
         htw__clockwork_create_wheel(clockwork, htw__tick_at(scheduler, now_ns), &wheel) != 0)
-        return false;
+        return;
     clockwork->previous = clockwork->wheel;
     clockwork->wheel = wheel;
-    return true;
 }
 
 int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
                             uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
     int error = 0;
-    bool renewed = false;
     if (tick != 0 && tick != HTW_NEVER_TICK) {
         int64_t now_ns = htw__clockwork_now_ns(clockwork);
         if (deadline_ns <= time_at(clockwork, now_ns))
             tick = htw__tick_at(clockwork->scheduler, deadline_ns);
-        renewed = renew_wheel_for(clockwork, tick, now_ns);
+        renew_wheel_for(clockwork, tick, now_ns);
     }
-    if (renewed) /* the record may be in the previous wheel now, and must not get lost */
+    if (clockwork->previous != NULL) /* the record may be there, and must not get lost */
         arm_for(clockwork, record, tick);
     else
         error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
@@ -256,10 +253,10 @@ int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t de
     int64_t due_ns;
     if (__builtin_sub_overflow(deadline_ns, leading->lead_ns, &due_ns))
         due_ns = INT64_MIN;
-    /* The change of the lead made it due, not before it happened; unless the clock was set since. */
-    if (due_ns < leading->grown_ns && deadline_ns >= leading->grown_ns &&
-        leading->grown_ns <= htw__clockwork_now_ns(clockwork))
-        due_ns = leading->grown_ns;
+    /* The change of the lead made it due, not before it happened, unless it was due without a lead;
+       or unless the clock was set since. */
+    if (due_ns < leading->grown_ns && leading->grown_ns <= htw__clockwork_now_ns(clockwork))
+        due_ns = deadline_ns < leading->grown_ns ? deadline_ns : leading->grown_ns;
     return due_ns;
 }
 

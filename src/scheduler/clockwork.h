@@ -115,7 +115,8 @@ static inline int htw__clockwork_arm_new(struct htw__clockwork *clockwork,
 /* The same; the record may be in the wheel. */
 static inline int htw__clockwork_arm(struct htw__clockwork *clockwork, struct htw__record *record,
                                      uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    htw__clockwork_disarm_previous(clockwork, record);
+    if (__builtin_expect(clockwork->previous != NULL, false))
+        return htw__clockwork_arm_near(clockwork, record, tick, deadline_ns, ret_wake);
     return htw__clockwork_arm_new(clockwork, record, tick, deadline_ns, ret_wake);
 }
 
@@ -163,9 +164,9 @@ void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tic
 int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
                                 struct htw_wheel **ret_wheel);
 
-/* Moves up to HTW__SLICE timers from the previous wheel. Returns that wheel, to be destroyed, when it
-   is empty. */
-struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork);
+/* Moves up to `max` timers, which are at most HTW__SLICE, from the previous wheel. Returns that wheel,
+   to be destroyed, when it is empty. */
+struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork, size_t max);
 
 /* ---- without the lock */
 

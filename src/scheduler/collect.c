@@ -93,9 +93,11 @@ static bool collect_leading(struct htw__leading *leading, int64_t now_ns, uint64
     uint64_t tick = now_tick + leading->lead_tick, next = 0;
     clockwork->clock_read_tick = tick;
     if (clockwork->previous != NULL) {
-        uint64_t demoted = clockwork->demoted;
-        htw_wheel_destroy(htw__clockwork_move_from_previous(clockwork));
-        leading->parent->demoted += clockwork->demoted - demoted;
+        struct htw_wheel *previous = clockwork->previous;
+        uint64_t demoted = demoted_by(previous);
+        struct htw_wheel *emptied = htw__clockwork_move_from_previous(clockwork, budget);
+        leading->parent->demoted += demoted_by(previous) - demoted;
+        htw_wheel_destroy(emptied);
     } else {
         next = collect_from_leading(leading, tick, now_ns, batch, max, budget);
     }
@@ -157,7 +159,7 @@ bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__
         clockwork->wheel = successor;
     }
     if (clockwork->previous != NULL)
-        emptied = htw__clockwork_move_from_previous(clockwork);
+        emptied = htw__clockwork_move_from_previous(clockwork, HTW__SLICE);
     else
         more = collect_slice(clockwork, now_ns, now_tick, batch, max);
     htw__lock_release(clockwork->lock);
