@@ -171,6 +171,17 @@ def run_that_was_missed_is_made_up_for_and_waited_for(directory):
 
 
 @test
+def reader_of_standard_error_that_has_gone_ends_nothing(directory):
+    done = os.path.join(directory, "done")
+    process = start_due(table_with(directory, f"* * * * * sleep 0.5; touch {done}"))
+    process.stderr.close()
+    wait_for(is_there(done), "the run")
+    process.send_signal(signal.SIGTERM)
+    equal((process.wait(timeout=30), process.stdout.read()), (0, b""))
+    process.stdout.close()
+
+
+@test
 def second_signal_ends_what_runs_and_a_third_kills_it(directory):
     begun = os.path.join(directory, "begun")
     for extra in (0, 1):

@@ -194,6 +194,8 @@ static int serve(struct htw__cron *cron) {
     sigprocmask(SIG_BLOCK, &watched, NULL);
     signal(SIGCHLD, SIG_DFL); /* ignored, it would leave nothing to wait for */
     int signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigaddset(&watched, SIGPIPE); /* the reader of standard error may go: jobs go on */
+    sigprocmask(SIG_BLOCK, &watched, NULL);
     int error = signal_fd < 0 ? -errno : htw_scheduler_create(&cron->scheduler, &options);
     if (error != 0) {
         htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
