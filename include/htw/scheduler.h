@@ -680,8 +680,8 @@ HTW_API int htw_group_resume(struct htw_group *group);
  *         -EINVAL also if `scale` is out of its range or not a number.
  *
  * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
- * time of this call, from which `late_ns` counts. With a greater scale, timers that are not due yet
- * wait longer; those that are due run. No timer is due before its least delay. At scale 1 deadlines are
+ * time of this call, from which `late_ns` counts. With a greater scale, timers wait longer, but for
+ * those that the expirer has taken. No timer is due before its least delay. At scale 1 deadlines are
  * exact, at others to half a tick; but when the timers of a group have more than 64 different spans,
  * further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that 8 ms
  * (always less than 1/10) are waited at any scale.
@@ -691,9 +691,11 @@ HTW_API int htw_group_resume(struct htw_group *group);
  * its last scale.
  *
  * Cost: O(classes of the group), not of its timers. A class has all timers of the group with the same
- * clock and span, or rounded span: there are at most 64, and 90 for each power of ten. It
- * takes some 16 KiB (for minutes, at a tick of 1 ms), until the group is destroyed and its timers have ended. Allocates nothing. Locks the
- * shard of the group, and wakes the expirer if a timer becomes due sooner.
+ * clock and span, or rounded span: there are at most 64, and 90 for each power of ten. It takes some
+ * 16 KiB (for minutes, at a tick of 1 ms), until the group is destroyed and its timers have ended.
+ * Needs no memory. Locks the shard of the group, and wakes the expirer if a timer becomes due sooner.
+ * After a greater scale, the first timer that is armed makes the expirer move those of its class to a
+ * new wheel, some at a time.
  */
 HTW_API int htw_group_set_scale(struct htw_group *group, double scale);
 

@@ -212,6 +212,15 @@ def hangup_reads_the_file_again(directory):
 
 
 @test
+def command_that_begins_with_a_hyphen_is_no_option_of_the_shell(directory):
+    """`-n` would make the shell read the command and run nothing."""
+    table = table_with(directory, "* * * * * -n")
+    process = start_due(table)
+    wait_for_line(process, b"ended with status 127: -n")
+    equal(stop(process, signal.SIGTERM).status, 0)
+
+
+@test
 def commands_have_no_input_and_no_blocked_signals(directory):
     out = os.path.join(directory, "out")
     table = table_with(directory, f"* * * * * cat > {out}; grep SigBlk /proc/self/status >> {out}; mv {out} {out}.done")

@@ -23,7 +23,7 @@ static _Noreturn void become(const struct htw__cron_job *job) {
         close(null);
     /* uncovered: in the child */
     if (job->time_zone == NULL || setenv("TZ", job->time_zone, 1) == 0)
-        execl("/bin/sh", "sh", "-c", job->command, (char *)NULL);
+        execl("/bin/sh", "sh", "-c", "--", job->command, (char *)NULL);
     htw__cron_complain(job->cron->path, job->line, "/bin/sh: %s", strerror(errno));
     _exit(127);
 }
