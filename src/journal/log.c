@@ -73,8 +73,10 @@ int htw__log_settle(struct sqlite3 *connection) {
 static int note_pages(void *context, struct sqlite3 *connection, const char *name, int pages) {
     (void)connection, (void)name;
     struct htw__log *log = context;
-    if (pages < log->pages) /* it begins at its start again */
+    if (pages < log->pages) { /* it begins at its start again */
         log->checkpoint_at = htw__log_checkpoint_pages;
+        log->bytes = 0; /* there may be space again for what is ahead of it */
+    }
     log->pages = pages;
     return SQLITE_OK;
 }
