@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c - the file of a journal: its tables, and the statements on them. */
+/* database.c - the statements on the tables of a journal. open.c creates these. */
 #include "database.h"
 
 #include "../base/clock.h"
@@ -7,33 +7,15 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* "htwj" */
-#define APPLICATION_ID 0x6874776a
-#define SCHEMA_VERSION 1
 
 /* Sequence numbers that a crash may skip. Ids that were given to changes which the crash has lost
    are not given again. */
 #define SEQUENCE_RESERVE (UINT64_C(1) << 17)
 
-#define BUSY_TIMEOUT_MS 2000
-
 /* How often a commit looks whether the files are in place. That takes two system calls, which in each
    commit would be a quarter of the time of one on some systems. */
 #define CHECK_NS (10 * HTW_MILLISECOND)
-
-/* Columns that are null or constant cost a byte each. */
-static const char schema[] =
-    "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB "
-    "NOT NULL);"
-    "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
-    "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB);"
-    "INSERT INTO meta VALUES (1, 0, 0, 1, 0, NULL);"
-    "PRAGMA application_id = 1752463210;"
-    "PRAGMA user_version = 1;";
 
 enum statement {
     BEGIN,
@@ -83,7 +65,7 @@ _Static_assert(sizeof(texts) / sizeof(texts[0]) ==
  * After a failed fsync nobody knows what is on the disk: the kernel may have dropped the pages, and
  * the next fsync then succeeds without them. So nothing more is written.
  */
-static int fail(struct htw__database *self, int result) {
+int htw__database_fail(struct htw__database *self, int result) {
     int primary = result & 0xff;
     if (result == SQLITE_IOERR_FSYNC || result == SQLITE_IOERR_DIR_FSYNC ||
         primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
@@ -120,184 +102,16 @@ static int step(struct htw__database *self, enum statement which) {
 /* Runs a statement that returns no row. */
 static int run(struct htw__database *self, enum statement which) {
     int result = step(self, which);
-    return result == SQLITE_DONE ? 0 : fail(self, result);
+    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
 }
 
-/* ---- opening */
-
-/* Makes durable that the next sequence numbers are in use, before any is given out. On a full disk the
-   first change tries it again. */
-static int reserve_sequence(struct htw__database *self) {
-    self->first_sequence = self->next_sequence;
-    int error = htw__database_begin(self);
-    if (error == 0)
-        error = htw__database_commit(self, self->first_sequence);
-    if (error != 0)
-        htw__database_rollback(self);
-    if (error == -ENOSPC)
-        error = htw__database_settle(self, self->first_sequence);
-    return error == -ENOSPC ? 0 : error;
-}
-
-static int execute(struct htw__database *self, const char *text) {
-    int result = sqlite3_exec(self->connection, text, NULL, NULL, NULL);
-    return result == SQLITE_OK ? 0 : fail(self, result);
-}
-
-static int take_number(void *context, int columns, char **values, char **names) {
-    (void)columns, (void)names;
-    *(int64_t *)context = values[0] == NULL ? 0 : (int64_t)strtoll(values[0], NULL, 10);
-    return 0;
-}
-
-static int get_number(struct htw__database *self, const char *text, int64_t *ret_number) {
-    *ret_number = 0;
-    int result = sqlite3_exec(self->connection, text, take_number, ret_number, NULL);
-    return result == SQLITE_OK ? 0 : fail(self, result);
-}
-
-/* Whether the file is a journal of this version. `ret_is_empty`: it has no table at all. */
-static int identify(struct htw__database *self, bool *ret_is_empty) {
-    int64_t application = 0, version = 0, tables = 0;
-    int error = get_number(self, "PRAGMA application_id", &application);
-    if (error == 0)
-        error = get_number(self, "PRAGMA user_version", &version);
-    if (error == 0)
-        error = get_number(self, "SELECT count(*) FROM sqlite_master", &tables);
-    if (error != 0)
-        return error;
-    *ret_is_empty = application == 0 && version == 0 && tables == 0;
-    if (*ret_is_empty)
-        return 0;
-    if (application != APPLICATION_ID)
-        return htw__journal_fail(-EBADMSG, "%s: a database, but not a journal", self->name);
-    if (version > SCHEMA_VERSION)
-        return htw__journal_fail(-EPROTONOSUPPORT,
-                                 "%s: the journal has format %lld, and this version of libhtw "
-                                 "knows formats up to %d",
-                                 self->name, (long long)version, SCHEMA_VERSION);
-    return version == SCHEMA_VERSION
-               ? 0
-               : htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged",
-                                   self->name);
-}
-
-static int is_wal(void *context, int columns, char **values, char **names) {
-    (void)columns, (void)names;
-    *(bool *)context = values[0] != NULL && strcmp(values[0], "wal") == 0;
-    return 0;
-}
-
-static int set_up(struct htw__database *self, const struct htw__journal_path *path) {
-    bool is_empty, has_log = false;
-    int error = identify(self, &is_empty);
-    if (error != 0)
-        return error;
-    if (sqlite3_db_readonly(self->connection, "main") != 0)
-        return htw__journal_fail(-EROFS, "%s: the file cannot be written", self->name);
-    int result =
-        sqlite3_exec(self->connection, "PRAGMA journal_mode = WAL", is_wal, &has_log, NULL);
-    if (result != SQLITE_OK)
-        return fail(self, result);
-    if (!has_log)
-        return htw__journal_fail(-EIO, "%s: the file system does not support a log of SQLite",
-                                 self->name);
-    error =
-        execute(self, self->synchronous == HTW_SYNCHRONOUS_FULL ? "PRAGMA synchronous = FULL"
-                                                                : "PRAGMA synchronous = NORMAL");
-    if (error == 0)
-        error = execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
-                              /* what a savepoint keeps goes to no file */
-                              "PRAGMA temp_store = MEMORY;"
-                              "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
-    if (error == 0 && is_empty) {
-        error = execute(self, "BEGIN IMMEDIATE");
-        if (error == 0)
-            error = execute(self, schema);
-        if (error == 0)
-            error = execute(self, "COMMIT");
-        if (error == 0)
-            error = htw__journal_path_sync_folder(path);
-    }
-    return error;
-}
-
-/* ---- the counters */
-
-static int read_meta(struct htw__database *self) {
-    struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->connection,
-                                    "SELECT jobs, keyed, next_sequence, generation FROM "
-                                    "meta",
-                                    -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return fail(self, result);
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        self->jobs = (uint64_t)sqlite3_column_int64(statement, 0);
-        self->keyed = (uint64_t)sqlite3_column_int64(statement, 1);
-        self->next_sequence = (uint64_t)sqlite3_column_int64(statement, 2) & HTW__SEQUENCE_MASK;
-        self->generation = (uint64_t)sqlite3_column_int64(statement, 3);
-    }
-    int again = sqlite3_finalize(statement);
-    if (result == SQLITE_DONE)
-        return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
-    return result == SQLITE_ROW ? 0 : fail(self, again);
-}
-
-static int settle_log(struct htw__database *self) {
-    int result = htw__log_settle(self->connection);
-    return result == SQLITE_OK
-               ? 0
-               : htw__journal_fail(htw__journal_errno(self->connection, result),
-                                   "%s-wal: the log cannot be copied into the file: %s", self->name,
-                                   sqlite3_errstr(result));
-}
-
-static int prepare(struct htw__database *self) {
+int htw__database_prepare(struct htw__database *self) {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                                         &self->statements[i], NULL);
         if (result != SQLITE_OK)
-            return fail(self, result);
+            return htw__database_fail(self, result);
     }
-    return 0;
-}
-
-int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       enum htw_synchronous synchronous) {
-    memset(self, 0, sizeof(*self));
-    memcpy(self->name, path->name, sizeof(self->name));
-    self->synchronous = synchronous;
-    errno = 0; /* htw__journal_errno() */
-    int result = sqlite3_open_v2(
-        path->name, &self->connection,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
-    if (result != SQLITE_OK) {
-        int error = fail(self, result);
-        htw__database_close(self, false);
-        return error;
-    }
-    sqlite3_extended_result_codes(self->connection, 1);
-    sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
-    int error = set_up(self, path);
-    if (error == 0)
-        error = settle_log(self);
-    if (error == 0)
-        error = read_meta(self);
-    if (error == 0)
-        error = prepare(self);
-    if (error != 0) {
-        htw__database_close(self, false);
-        return error;
-    }
-    htw__log_init(&self->log, self->connection);
-    error = reserve_sequence(self);
-    if (error != 0) {
-        htw__database_close(self, false);
-        return error;
-    }
-    self->is_open = true;
     return 0;
 }
 
@@ -451,7 +265,7 @@ static int remove_key_of(struct htw__database *self, uint64_t id) {
     if (result == SQLITE_DONE)
         return 0;
     if (result != SQLITE_ROW)
-        return fail(self, result);
+        return htw__database_fail(self, result);
     bind_blob(self->statements[DELETE_KEY], 1, sqlite3_column_blob(statement, 0),
               (size_t)sqlite3_column_bytes(statement, 0));
     int error = run(self, DELETE_KEY);
@@ -497,7 +311,7 @@ int htw__database_take_key(struct htw__database *self, const void *key, size_t k
             return error;
         self->keyed_added--;
     } else if (result != SQLITE_DONE) {
-        return fail(self, result);
+        return htw__database_fail(self, result);
     }
     bind_blob(self->statements[SET_KEY], 1, key, key_size);
     sqlite3_bind_int64(self->statements[SET_KEY], 2, (int64_t)id);
@@ -523,7 +337,7 @@ int64_t htw__database_scan(struct htw__database *self, uint64_t first, uint64_t 
         rows[count].id = (uint64_t)sqlite3_column_int64(statement, 0);
         rows[count++].deadline_ns = sqlite3_column_int64(statement, 1);
     }
-    return result == SQLITE_DONE ? count : fail(self, result);
+    return result == SQLITE_DONE ? count : htw__database_fail(self, result);
 }
 
 int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row) {
@@ -533,7 +347,7 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
     if (result == SQLITE_DONE)
         return -ENOENT;
     if (result != SQLITE_ROW)
-        return fail(self, result);
+        return htw__database_fail(self, result);
     ret_row->deadline_ns = sqlite3_column_int64(statement, 0);
     bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
     const void *key = sqlite3_column_blob(statement, 1);
@@ -544,7 +358,7 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
     /* A blob of which no copy could be made looks like an empty one. */
     bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
     if (no_memory && (sqlite3_errcode(self->connection) & 0xff) == SQLITE_NOMEM) {
-        int error = fail(self, SQLITE_NOMEM);
+        int error = htw__database_fail(self, SQLITE_NOMEM);
         sqlite3_reset(statement);
         return error;
     }
@@ -560,7 +374,7 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
     int result =
         sqlite3_prepare_v2(self->connection, "SELECT mark FROM meta", -1, &statement, NULL);
     if (result != SQLITE_OK)
-        return fail(self, result);
+        return htw__database_fail(self, result);
     int64_t size = 0;
     result = sqlite3_step(statement);
     if (result == SQLITE_ROW) {
@@ -572,7 +386,7 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
             memcpy(buffer, mark, (size_t)size);
     }
     int again = sqlite3_finalize(statement);
-    return again == SQLITE_OK ? size : fail(self, again);
+    return again == SQLITE_OK ? size : htw__database_fail(self, again);
 }
 
 int htw__database_checkpoint(struct htw__database *self) {
@@ -582,7 +396,7 @@ int htw__database_checkpoint(struct htw__database *self) {
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
     if (result != SQLITE_OK)
-        return fail(self, result);
+        return htw__database_fail(self, result);
     self->lacks_space = self->lacks_space && !is_whole;
     return true;
 }

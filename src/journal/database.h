@@ -138,4 +138,12 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer);
 /* Copies the log into the file. Returns whether it was possible now, or a negative errno. */
 int htw__database_checkpoint(struct htw__database *self);
 
+/* ---- for open.c */
+
+/* The error of a result of SQLite; leaves its sentence. */
+int htw__database_fail(struct htw__database *self, int result);
+
+/* Prepares all statements. */
+int htw__database_prepare(struct htw__database *self);
+
 #endif /* HTW_SRC_JOURNAL_DATABASE_H */

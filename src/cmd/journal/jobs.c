@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* jobs.c - one job of a journal's file, and all of them in the order of their deadlines. */
+/* jobs.c - what is in the tables of a journal's file. */
 #include "jobs.h"
+
+#include <htw/scheduler.h>
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -43,6 +45,11 @@ bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw__jo
 
 /* ---- all */
 
+/* The last id of a minute. */
+static int64_t last_id(uint64_t bucket) {
+    return (int64_t)(((bucket + 1) << HTW__JOURNAL_SEQUENCE_BITS) - 1);
+}
+
 /* The ids of the jobs of one minute, in order of deadline. */
 struct minute {
     uint64_t *ids;
@@ -79,7 +86,7 @@ static bool read_minute(struct htw__journal_file *file, struct sqlite3_stmt *nex
     if (result != SQLITE_ROW)
         return htw__journal_file_failed(file);
     sqlite3_bind_int64(rows, 1, (int64_t)(bucket << HTW__JOURNAL_SEQUENCE_BITS));
-    sqlite3_bind_int64(rows, 2, (int64_t)(((bucket + 1) << HTW__JOURNAL_SEQUENCE_BITS) - 1));
+    sqlite3_bind_int64(rows, 2, last_id(bucket));
     bool has_memory = true;
     while (has_memory && (result = sqlite3_step(rows)) == SQLITE_ROW)
         has_memory = add(minute, (uint64_t)sqlite3_column_int64(rows, 0));
@@ -112,4 +119,45 @@ bool htw__journal_jobs_visit(struct htw__journal_file *file, htw__journal_visit 
     sqlite3_finalize(job);
     free(minute.ids);
     return success;
+}
+
+/* ---- numbers */
+
+/* Overdue jobs are in minutes of the past, and in the present one. */
+bool htw__journal_jobs_overdue(struct htw__journal_file *file, int64_t now_ns,
+                               uint64_t *ret_count) {
+    struct sqlite3_stmt *statement = htw__journal_file_prepare(
+        file, "SELECT count(*) FROM job WHERE id <= ?1 AND deadline <= ?2");
+    if (statement == NULL)
+        return false;
+    sqlite3_bind_int64(statement, 1, last_id((uint64_t)(now_ns / HTW_MINUTE)));
+    sqlite3_bind_int64(statement, 2, now_ns);
+    bool has_row = sqlite3_step(statement) == SQLITE_ROW;
+    if (has_row)
+        *ret_count = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return has_row || htw__journal_file_failed(file);
+}
+
+bool htw__journal_counters_visit(struct htw__journal_file *file,
+                                 void (*visit)(void *context,
+                                               const struct htw__journal_counters *counters),
+                                 void *context) {
+    struct sqlite3_stmt *statement =
+        htw__journal_file_prepare(file, "SELECT jobs, keyed, mark FROM meta");
+    if (statement == NULL)
+        return false;
+    bool has_row = sqlite3_step(statement) == SQLITE_ROW;
+    if (has_row) {
+        const struct htw__journal_counters counters = {
+            .jobs = (uint64_t)sqlite3_column_int64(statement, 0),
+            .keyed = (uint64_t)sqlite3_column_int64(statement, 1),
+            .mark = htw__journal_file_column(statement, 2),
+        };
+        visit(context, &counters);
+    } else {
+        htw__journal_error_line("%s: the journal has lost its counters", file->path);
+    }
+    sqlite3_finalize(statement);
+    return has_row;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* jobs.h - one job of a journal's file, and all of them in the order of their deadlines. */
+/*
+ * jobs.h - what is in the tables of a journal's file: one job, all of them in the order of their
+ * deadlines, the counters. Beside this only check.c knows the tables.
+ */
 #ifndef HTW_SRC_CMD_JOURNAL_JOBS_H
 #define HTW_SRC_CMD_JOURNAL_JOBS_H
 
@@ -29,5 +32,19 @@ bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw__jo
  */
 bool htw__journal_jobs_visit(struct htw__journal_file *file, htw__journal_visit *visit,
                              void *context);
+
+/* Counts the jobs whose deadline is at most `now_ns`. */
+bool htw__journal_jobs_overdue(struct htw__journal_file *file, int64_t now_ns, uint64_t *ret_count);
+
+struct htw__journal_counters {
+    uint64_t jobs, keyed;
+    struct htw__bytes mark;
+};
+
+/* Calls `visit` once with the counters, whose mark is valid until it returns. */
+bool htw__journal_counters_visit(struct htw__journal_file *file,
+                                 void (*visit)(void *context,
+                                               const struct htw__journal_counters *counters),
+                                 void *context);
 
 #endif /* HTW_SRC_CMD_JOURNAL_JOBS_H */

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,11 +118,12 @@ static bool show_jobs(struct htw__journal_file *file, const struct htw__journal_
 /* ---- show: the journal */
 
 struct summary {
-    uint64_t jobs, keyed, overdue;
+    const struct htw__journal_request *request;
+    struct htw__journal_counters counters;
+    uint64_t overdue;
     bool has_next;
     int64_t next_ns;
     uint64_t file_bytes, log_bytes;
-    struct htw__bytes mark;
 };
 
 static uint64_t size_of(const char *path, const char *suffix) {
@@ -140,71 +140,47 @@ static bool take_first(void *context, const struct htw__journal_job *job) {
     return false;
 }
 
-/* Overdue jobs are in minutes of the past, and in the present one. */
-static bool count_overdue(struct htw__journal_file *file, int64_t now_ns, uint64_t *ret_count) {
-    struct sqlite3_stmt *statement = htw__journal_file_prepare(
-        file, "SELECT count(*) FROM job WHERE id <= ?1 AND deadline <= ?2");
-    if (statement == NULL)
-        return false;
-    uint64_t bucket = (uint64_t)(now_ns / (60 * HTW__NS_PER_S));
-    sqlite3_bind_int64(statement, 1, (int64_t)(((bucket + 1) << HTW__JOURNAL_SEQUENCE_BITS) - 1));
-    sqlite3_bind_int64(statement, 2, now_ns);
-    bool has_row = sqlite3_step(statement) == SQLITE_ROW;
-    if (has_row)
-        *ret_count = (uint64_t)sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return has_row || htw__journal_file_failed(file);
-}
-
-static void print_summary(const struct htw__journal_request *request,
-                          const struct summary *summary) {
+static void print_summary(const struct summary *summary) {
+    const struct htw__journal_counters *counters = &summary->counters;
     char next[HTW__TEXT_DEADLINE_SIZE] = "-";
-    if (request->json) {
+    if (summary->request->json) {
         printf("{\"jobs\":%" PRIu64 ",\"keyed\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"next\":%s",
-               summary->jobs, summary->keyed, summary->overdue, summary->has_next ? "{" : "null");
+               counters->jobs, counters->keyed, summary->overdue, summary->has_next ? "{" : "null");
         if (summary->has_next)
             htw__text_print_json_deadline(summary->next_ns);
         printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
                summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
-        htw__text_print_json("mark", summary->mark);
+        htw__text_print_json("mark", counters->mark);
         fputs("}\n", stdout);
         return;
     }
     if (summary->has_next)
         htw__text_deadline(summary->next_ns, next);
     printf("jobs     %" PRIu64 "\nkeyed    %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\n",
-           summary->jobs, summary->keyed, summary->overdue, next);
+           counters->jobs, counters->keyed, summary->overdue, next);
     printf("bytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ", summary->file_bytes,
            summary->log_bytes);
-    if (summary->mark.bytes == NULL)
+    if (counters->mark.bytes == NULL)
         putchar('-');
     else
-        htw__text_print(summary->mark, ALL_COLUMNS);
+        htw__text_print(counters->mark, ALL_COLUMNS);
     putchar('\n');
+}
+
+static void take_counters(void *context, const struct htw__journal_counters *counters) {
+    struct summary *summary = context;
+    summary->counters = *counters;
+    print_summary(summary);
 }
 
 static bool show_journal(struct htw__journal_file *file,
                          const struct htw__journal_request *request) {
-    struct summary summary = { .file_bytes = size_of(request->path, ""),
+    struct summary summary = { .request = request,
+                               .file_bytes = size_of(request->path, ""),
                                .log_bytes = size_of(request->path, "-wal") };
-    if (!htw__journal_jobs_visit(file, take_first, &summary) ||
-        !count_overdue(file, htw__clock_realtime_ns(), &summary.overdue))
-        return false;
-    struct sqlite3_stmt *meta =
-        htw__journal_file_prepare(file, "SELECT jobs, keyed, mark FROM meta");
-    if (meta == NULL)
-        return false;
-    bool has_row = sqlite3_step(meta) == SQLITE_ROW;
-    if (has_row) {
-        summary.jobs = (uint64_t)sqlite3_column_int64(meta, 0);
-        summary.keyed = (uint64_t)sqlite3_column_int64(meta, 1);
-        summary.mark = htw__journal_file_column(meta, 2);
-        print_summary(request, &summary);
-    } else {
-        htw__journal_error_line("%s: the journal has lost its counters", request->path);
-    }
-    sqlite3_finalize(meta);
-    return has_row;
+    return htw__journal_jobs_visit(file, take_first, &summary) &&
+           htw__journal_jobs_overdue(file, htw__clock_realtime_ns(), &summary.overdue) &&
+           htw__journal_counters_visit(file, take_counters, &summary);
 }
 
 int htw__journal_show(const struct htw__journal_request *request) {
