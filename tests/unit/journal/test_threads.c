@@ -125,7 +125,7 @@ JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
     assert_int_equal(f->seen_count, 20);
 }
 
-/* A caller that is alone commits by itself, one change after the other. */
+/* A caller that is alone commits by itself, one change after the other, but not where test_commit.c says. */
 static void *put_and_wait_without_end(void *arg) {
     struct flood *flood = arg;
     while (!flood->stop) {
