@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * htw/base.h - what every header of htw uses: symbol visibility, the version, error descriptions,
- * the allocator interface, and the link between timers in a list.
+ * the allocator interface, distributions, and the link between timers in a list.
  *
  * Conventions of all headers of htw:
  *  - Most functions succeed or fail: they return 0 or a negative errno value (<errno.h>). On
@@ -103,6 +103,14 @@ struct htw_allocator {
     void (*release)(void *context, void *memory, size_t size, size_t alignment);
     /** Passed to both functions. */
     void *context;
+};
+
+/** The distribution of a duration. In statistics. Percentiles are at most 1/64 too high. */
+struct htw_distribution {
+    uint64_t count;
+    uint64_t sum_ns;
+    uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
+    uint64_t max_ns;
 };
 
 /**

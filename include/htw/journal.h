@@ -62,6 +62,8 @@
 
 #include <htw/scheduler.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -426,6 +428,20 @@ HTW_API void htw_journal_stats_init(struct htw_journal_stats *stats);
  *         -ENOMEM.
  */
 HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats);
+
+/**
+ * Writes the statistics in the text format of Prometheus, the distributions as histograms in
+ * seconds, and htw_journal_stopped: 1 if the journal has stopped by itself. All names start with
+ * "htw_journal_".
+ *
+ * @return 0: success;
+ *         -EINVAL: a pointer is NULL;
+ *         -EIO: writing to the stream failed;
+ *         -ENOMEM.
+ *
+ * Cost: about 300 us, and 30 KiB of memory meanwhile; does not wait for the disk of the journal.
+ */
+HTW_API int htw_journal_prometheus(struct htw_journal *journal, FILE *stream);
 
 #ifdef __cplusplus
 }

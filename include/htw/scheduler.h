@@ -816,14 +816,6 @@ HTW_API HTW_WARN_UNUSED int htw_task_drop(struct htw_task *task, void **ret_arg)
 
 /* ------------------------------------------------------------------ statistics */
 
-/** The distribution of a duration. Percentiles are at most 1/64 too high. */
-struct htw_distribution {
-    uint64_t count;
-    uint64_t sum_ns;
-    uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
-    uint64_t max_ns;
-};
-
 /**
  * Counters since the scheduler was created. When no thread is in a call and nothing runs,
  * scheduled = fired + cancelled + handed_back + pending.

@@ -72,6 +72,27 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
     return extreme(htw__histogram_max(histogram), &bucket, bucket.high);
 }
 
+struct htw_distribution htw__histogram_distribution(const struct htw__histogram *histogram) {
+    return (struct htw_distribution) {
+        .count = htw__histogram_count(histogram),
+        .sum_ns = htw__histogram_sum(histogram),
+        .p50_ns = htw__histogram_percentile(histogram, 50),
+        .p90_ns = htw__histogram_percentile(histogram, 90),
+        .p99_ns = htw__histogram_percentile(histogram, 99),
+        .p999_ns = htw__histogram_percentile(histogram, 99.9),
+        .max_ns = htw__histogram_max(histogram),
+    };
+}
+
+uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint64_t limit) {
+    struct htw__histogram_bucket bucket;
+    size_t cursor = 0;
+    uint64_t count = 0;
+    while (htw__histogram_next(histogram, &cursor, &bucket) && bucket.high <= limit)
+        count += bucket.count;
+    return count;
+}
+
 void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogram *from) {
     size_t cursor = 0;
     uint64_t count = 0;

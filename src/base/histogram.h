@@ -16,6 +16,8 @@
 
 #include "counter.h"
 
+#include <htw/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,6 +78,12 @@ uint64_t htw__histogram_max(const struct htw__histogram *histogram);
  * most 1/64 too small.
  */
 uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent);
+
+/* Of nanoseconds: what statistics tell. Each part as the function above that returns it. */
+struct htw_distribution htw__histogram_distribution(const struct htw__histogram *histogram);
+
+/* How many values were at most `limit`, which is the upper end of a bucket or near it. O(buckets). */
+uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint64_t limit);
 
 /*
  * Adds all values of `from` to `into`, of which the caller is the writer. O(buckets).

@@ -33,3 +33,26 @@ void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decim
             sum % per_second);
     fprintf(stream, "%s_count %" PRIu64 "\n", name, count);
 }
+
+void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
+                               const struct htw__histogram *histogram) {
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } limits[] = {
+        { "1e-06", 1000 },     { "1e-05", 10000 },
+        { "0.0001", 100000 },  { "0.00025", 250000 },
+        { "0.0005", 500000 },  { "0.001", 1000000 },
+        { "0.0025", 2500000 }, { "0.005", 5000000 },
+        { "0.01", 10000000 },  { "0.025", 25000000 },
+        { "0.05", 50000000 },  { "0.1", 100000000 },
+        { "0.25", 250000000 }, { "0.5", 500000000 },
+        { "1", 1000000000 },   { "10", UINT64_C(10000000000) },
+    };
+    htw__prometheus_describe(stream, name, "histogram", help);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        htw__prometheus_bucket(stream, name, limits[i].text,
+                               htw__histogram_count_up_to(histogram, limits[i].ns));
+    htw__prometheus_end(stream, name, htw__histogram_sum(histogram), 9,
+                        htw__histogram_count(histogram));
+}

@@ -7,6 +7,8 @@
 #ifndef HTW_SRC_BASE_PROMETHEUS_H
 #define HTW_SRC_BASE_PROMETHEUS_H
 
+#include "histogram.h"
+
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,5 +27,9 @@ void htw__prometheus_gauge(FILE *stream, const char *name, const char *help, uin
 void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count);
 void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decimals,
                          uint64_t count);
+
+/* A whole metric of durations in nanoseconds. No thread records meanwhile. */
+void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
+                               const struct htw__histogram *histogram);
 
 #endif /* HTW_SRC_BASE_PROMETHEUS_H */

@@ -10,18 +10,6 @@ void htw_journal_stats_init(struct htw_journal_stats *stats) {
         *stats = initial;
 }
 
-static struct htw_distribution summary(const struct htw__histogram *histogram) {
-    return (struct htw_distribution) {
-        .count = htw__histogram_count(histogram),
-        .sum_ns = htw__histogram_sum(histogram),
-        .p50_ns = htw__histogram_percentile(histogram, 50),
-        .p90_ns = htw__histogram_percentile(histogram, 90),
-        .p99_ns = htw__histogram_percentile(histogram, 99),
-        .p999_ns = htw__histogram_percentile(histogram, 99.9),
-        .max_ns = htw__histogram_max(histogram),
-    };
-}
-
 static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->in_flight_bytes +
@@ -54,10 +42,10 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         .in_memory = journal->jobs.count,
         .queued = journal->queued,
         .memory_bytes = memory_of(journal),
-        .lateness = summary(&journal->lateness_ns),
+        .lateness = htw__histogram_distribution(&journal->lateness_ns),
     };
     htw__mutex_unlock(&journal->mutex);
-    stats->commit = summary(&journal->commit_ns);
-    stats->durable = summary(&journal->durable_ns);
+    stats->commit = htw__histogram_distribution(&journal->commit_ns);
+    stats->durable = htw__histogram_distribution(&journal->durable_ns);
     return 0;
 }

@@ -108,18 +108,6 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     stats->memory_bytes += own_bytes(scheduler);
 }
 
-static void summarise(const struct htw__histogram *histogram, struct htw_distribution *into) {
-    *into = (struct htw_distribution) {
-        .count = htw__histogram_count(histogram),
-        .sum_ns = htw__histogram_sum(histogram),
-        .p50_ns = htw__histogram_percentile(histogram, 50),
-        .p90_ns = htw__histogram_percentile(histogram, 90),
-        .p99_ns = htw__histogram_percentile(histogram, 99),
-        .p999_ns = htw__histogram_percentile(histogram, 99.9),
-        .max_ns = htw__histogram_max(histogram),
-    };
-}
-
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {
     static const struct htw_scheduler_stats initial = HTW_SCHEDULER_STATS_INIT;
     if (stats != NULL)
@@ -137,8 +125,8 @@ int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_schedule
     if (histograms == NULL)
         return -ENOMEM;
     htw__stats_gather(scheduler, stats, &histograms[0], &histograms[1]);
-    summarise(&histograms[0], &stats->lateness);
-    summarise(&histograms[1], &stats->callback);
+    stats->lateness = htw__histogram_distribution(&histograms[0]);
+    stats->callback = htw__histogram_distribution(&histograms[1]);
     htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
     return 0;
 }

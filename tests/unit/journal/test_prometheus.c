@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* test_prometheus.c - the text for Prometheus, of a journal. */
+#include "../../support/prometheus_text.h"
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void parse(struct journal_fixture *f) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_journal_prometheus(f->journal, stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    prometheus_text_parse(text, size);
+    free(text);
+}
+
+static void assert_value(const char *name, uint64_t value) {
+    assert_int_equal(prometheus_text_value(name), value);
+}
+
+static void assert_agrees(struct journal_fixture *f) {
+    struct htw_journal_stats stats = journal_stats(f);
+    parse(f);
+    assert_value("htw_journal_found", stats.found);
+    assert_value("htw_journal_put_total", stats.put);
+    assert_value("htw_journal_done_total", stats.done);
+    assert_value("htw_journal_cancelled_total", stats.cancelled);
+    assert_value("htw_journal_replaced_total", stats.replaced);
+    assert_value("htw_journal_delivered_total", stats.delivered);
+    assert_value("htw_journal_refused_total", stats.refused);
+    assert_value("htw_journal_failed_total", stats.failed);
+    assert_value("htw_journal_commits_total", stats.commits);
+    assert_value("htw_journal_checkpoints_total", stats.checkpoints);
+    assert_value("htw_journal_jobs", stats.jobs);
+    assert_value("htw_journal_in_flight", stats.in_flight);
+    assert_value("htw_journal_in_memory", stats.in_memory);
+    assert_value("htw_journal_queued", stats.queued);
+    assert_value("htw_journal_memory_bytes", stats.memory_bytes);
+    assert_value("htw_journal_stopped", 0);
+    prometheus_text_assert_histogram("htw_journal_commit_seconds", &stats.commit);
+    prometheus_text_assert_histogram("htw_journal_durable_seconds", &stats.durable);
+    prometheus_text_assert_histogram("htw_journal_lateness_seconds", &stats.lateness);
+    assert_int_equal(prometheus_text_count(), 19);
+}
+
+static uint64_t put_under_key(struct journal_fixture *f) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.deadline_ns = START_NS + HTW_HOUR;
+    job.key = "key";
+    job.key_size = 3;
+    change.jobs = &job;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    return job.id;
+}
+
+JOURNAL_TEST(journal_prometheus_of_a_new_journal_is_well_formed) {
+    journal_open(f);
+    assert_agrees(f);
+}
+
+/* Each number differs from the others of its kind where it can. */
+JOURNAL_TEST(journal_prometheus_after_some_life_agrees_with_the_stats) {
+    journal_open(f);
+    journal_put(f, HTW_DAY, "found");
+    journal_close(f);
+    f->keeps = true;
+    f->options.max_jobs = 9;
+    f->options.max_in_flight = 5;
+    journal_open(f);
+    for (int i = 0; i < 6; i++)
+        journal_put(f, HTW_SECOND, "due");
+    journal_advance_to(f, 3 * HTW_SECOND);
+    assert_int_equal(f->seen_count, 5);
+    assert_int_equal(htw_journal_done(f->journal, f->seen[0].id), 0);
+    assert_int_equal(htw_journal_done(f->journal, f->seen[1].id), 0);
+    uint64_t id = put_under_key(f);
+    assert_int_not_equal(put_under_key(f), id);
+    assert_int_equal(htw_journal_cancel(f->journal, journal_put(f, HTW_HOUR, "c")), 0);
+    while (journal_stats(f).jobs < 9)
+        journal_put(f, HTW_MINUTE, "more");
+    assert_int_equal(htw_journal_put(f->journal, START_NS, "x", 1, NULL), -EAGAIN);
+    journal_advance_to(f, 3 * HTW_SECOND); /* nothing goes on meanwhile */
+    assert_agrees(f);
+    assert_value("htw_journal_found", 1);
+    assert_value("htw_journal_done_total", 2);
+    assert_value("htw_journal_cancelled_total", 1);
+    assert_value("htw_journal_replaced_total", 1);
+    assert_value("htw_journal_refused_total", 1);
+    assert_value("htw_journal_delivered_total", 6);
+    assert_value("htw_journal_in_flight", 4);
+    assert_value("htw_journal_jobs", 9);
+    for (size_t i = 2; i < f->seen_count; i++)
+        assert_int_equal(htw_journal_done(f->journal, f->seen[i].id), 0);
+}
+
+JOURNAL_TEST(journal_prometheus_to_a_stream_that_fails_answers_eio) {
+    journal_open(f);
+    for (unsigned unbuffered = 0; unbuffered < 2; unbuffered++) {
+        FILE *full = fopen("/dev/full", "w");
+        assert_non_null(full);
+        if (unbuffered)
+            setvbuf(full, NULL, _IONBF, 0);
+        assert_int_equal(htw_journal_prometheus(f->journal, full), -EIO);
+        fclose(full);
+    }
+}
+
+JOURNAL_TEST(journal_prometheus_given_wrongly_is_refused) {
+    journal_open(f);
+    assert_int_equal(htw_journal_prometheus(NULL, stdout), -EINVAL);
+    assert_int_equal(htw_journal_prometheus(f->journal, NULL), -EINVAL);
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_journal_prometheus(f->journal, stdout), -ENOMEM);
+    failing_allocator_relent(&f->memory);
+}
