@@ -30,15 +30,17 @@
  * the new time.
  *
  * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
- * until the disk has answered: those without _later, htw_journal_open() and htw_journal_close(). In
- * a `durable` notice they return -EDEADLK, because the notice runs in the thread that writes. If
- * nothing else is to be written they use SQLite in the calling thread: that takes up to 32 KiB of its
- * stack, and a signal of the thread is handled afterwards. The journal holds no lock while it calls
- * `deliver` or a notice; it may hold one while it calls an allocator.
+ * until the disk has answered: those that change something and are not named ..._later, and
+ * htw_journal_sync(), htw_journal_open() and htw_journal_close(). In a notice of the same journal
+ * they return -EDEADLK, because it runs in the thread that writes. If nothing else is to be written, a
+ * change that waits uses SQLite in the calling thread: that takes up to 32 KiB of its stack, and a
+ * signal of the thread is handled afterwards. Such a change is no cancellation point. The other
+ * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice; it may
+ * hold one while it calls an allocator.
  *
  * The file is a database of SQLite in WAL mode: beside PATH there are PATH-wal and PATH-shm while it
- * is in use, and PATH-lock, which stays. Other programs may read it, and SQLite's own backup works,
- * at any time. One journal may have it open: another process, or a second open in this one, is
+ * is in use, and PATH-lock, which stays. Other programs may read it at any time, and SQLite's own
+ * tools copy it (docs/journal.md says how). One journal may have it open: another process, or a second open in this one, is
  * refused. Do not open and close the file in the same process by other means than a connection of
  * the same SQLite library: closing it would release SQLite's locks.
  *
@@ -48,6 +50,10 @@
  *    -ENOSPC     the disk is full. Nothing has changed; later calls are tried again
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
+ *    -EMSGSIZE   a job or the mark is too large. Nothing has changed
+ *    -EEXIST     the id of a job is still in use, after 2^35 others. Nothing has changed; try again
+ *    -EBUSY      another program has held SQLite's lock for 2 seconds. Nothing has changed
+ *    -EDEADLK    called in a notice of this journal by a function that waits
  *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
  *                has changed. Otherwise the journal has stopped: every later call returns -EIO, and
  *                nothing is delivered any more. Then the file says which of the last changes were
@@ -249,8 +255,10 @@ HTW_API const char *htw_journal_error(void);
  * @param payload_size 0 to HTW_JOURNAL_JOB_MAX.
  * @param ret_id       receives the id, before the job can be delivered. May be NULL. Also written
  *                     where the put fails after that; 0: a full disk leaves no id to be given.
- * @return 0: the job is durable; otherwise the errors at the top;
- *         -EMSGSIZE: it is too large.
+ * @return 0: the job is durable; otherwise an error at the top.
+ *
+ * Cost: about one fdatasync() of the disk (HTW_SYNCHRONOUS_FULL) or some 30 us (NORMAL). Threads that
+ * wait at the same time share it. Allocates the job, and holds it until it is written.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_put(struct htw_journal *journal, int64_t deadline_ns,
                                             const void *payload, size_t payload_size,
@@ -262,7 +270,11 @@ HTW_API HTW_WARN_UNUSED int htw_journal_put(struct htw_journal *journal, int64_t
  * @return 0: the job has not been delivered, and never will be;
  *         -EALREADY: it has been delivered, and is not done. htw_journal_done() ends it;
  *         -ENOENT: no job has this id: it has ended, or never existed;
- *         the errors at the top: nothing has changed.
+ *         an error at the top: nothing has changed.
+ *
+ * If it fails, the job is delivered, late where its time has come meanwhile.
+ *
+ * Cost: as htw_journal_put(), without memory for a job.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_cancel(struct htw_journal *journal, uint64_t id);
 
@@ -271,7 +283,9 @@ HTW_API HTW_WARN_UNUSED int htw_journal_cancel(struct htw_journal *journal, uint
  *
  * @return 0: the job is never delivered again;
  *         -ENOENT: no job has this id;
- *         the errors at the top: the job is as before. A job in flight stays in flight.
+ *         an error at the top: the job is as before. A job in flight stays in flight.
+ *
+ * Cost: as htw_journal_put(), without memory for a job.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_done(struct htw_journal *journal, uint64_t id);
 
@@ -323,12 +337,13 @@ HTW_API void htw_journal_change_init(struct htw_journal_change *change);
  *
  * For example, to try a job again later: end it, and put its payload with a new deadline.
  *
- * @param change the `id` of each job is set.
+ * @param change the `id` of each job is set. The library keeps no pointer to what is in it.
  * @return 0: success;
- *         -ENOENT: a job of `done` does not exist;
- *         -EMSGSIZE: a job is too large;
+ *         -ENOENT: a job of `done` does not exist, or is there twice;
  *         -EINVAL also if a `struct_size` is unknown;
- *         the errors at the top. Nothing has changed.
+ *         an error at the top. Nothing has changed.
+ *
+ * Cost: as htw_journal_put(), and 1 to 2 us for each job.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_apply(struct htw_journal *journal,
                                               const struct htw_journal_change *change);
@@ -338,18 +353,26 @@ HTW_API HTW_WARN_UNUSED int htw_journal_apply(struct htw_journal *journal,
  * have returned.
  *
  * @return 0: they are;
- *         the error of a change without a notice that has failed since the last call of this
- *         function. (If several threads call this function, use notices.)
+ *         the error of the first change without a notice that has failed since the last call of
+ *         this function. (If several threads call this function, use notices.) It is no failure that a
+ *         job to be ended was gone (-ENOENT) or a job to be cancelled was delivered (-EALREADY);
+ *         -EDEADLK: called in a notice of this journal;
+ *         -ESHUTDOWN, -EIO: the journal is being closed, or has stopped.
+ *
+ * Cost: as htw_journal_put() if changes wait to be written; otherwise about 1 us.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
 
 /* ------------------------------------------------------------------ changes that are made later */
 
 /*
- * These functions do not wait. `durable` is called with `arg` when the change is durable or has
+ * These functions do not wait, and may be called in a notice, too. `durable` is called with `arg` when the change is durable or has
  * failed; NULL: no notice. They return 0 if the change will be made or has failed by the time of
  * the notice, and otherwise an error that needs no disk: -EINVAL, -EMSGSIZE, -EAGAIN, -ENOMEM,
  * -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the order of the calls.
+ *
+ * Cost: 1 to 2 us and an allocation of about 150 bytes, besides the job. The thread that writes takes
+ * the rest.
  */
 
 /** As htw_journal_put(), without waiting. `ret_id` receives the id in this call. */
@@ -377,7 +400,10 @@ HTW_API HTW_WARN_UNUSED int htw_journal_apply_later(struct htw_journal *journal,
  * Copies the mark, and returns its size. A mark that is not yet durable does not count.
  *
  * @param buffer receives at most `size` bytes. May be NULL if `size` is 0.
- * @return 0 or more: the size of the mark, also where it is greater than `size`; 0 if none was set.
+ * @return 0 or more: the size of the mark, also where it is greater than `size`; 0 if none was set;
+ *         -EINVAL, -EOWNERDEAD.
+ *
+ * Cost: does not wait for the disk; O(size).
  */
 HTW_API int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t size);
 
@@ -424,8 +450,10 @@ HTW_API void htw_journal_stats_init(struct htw_journal_stats *stats);
  *
  * @param stats its `struct_size` must be set, as HTW_JOURNAL_STATS_INIT does.
  * @return 0: success;
- *         -EINVAL: a pointer is NULL, or `struct_size` is unknown;
- *         -ENOMEM.
+ *         -EINVAL: a pointer is NULL, or `struct_size` is unknown.
+ *
+ * Cost: about 25 us; does not wait for the disk. `commit` and `durable` may count changes that the
+ * other numbers do not count yet.
  */
 HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats);
 
@@ -439,7 +467,7 @@ HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journa
  *         -EIO: writing to the stream failed;
  *         -ENOMEM.
  *
- * Cost: about 300 us, and 30 KiB of memory meanwhile; does not wait for the disk of the journal.
+ * Cost: about 100 us, and 30 KiB of memory meanwhile; does not wait for the disk of the journal.
  */
 HTW_API int htw_journal_prometheus(struct htw_journal *journal, FILE *stream);
 
