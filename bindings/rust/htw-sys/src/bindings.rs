@@ -40,6 +40,17 @@ pub struct htw_allocator {
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
+pub struct htw_distribution {
+    pub count: u64,
+    pub sum_ns: u64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub p999_ns: u64,
+    pub max_ns: u64,
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
 pub struct htw__link {
     pub _next: *mut htw__link,
     pub _back: *mut *mut htw__link,
@@ -552,17 +563,6 @@ extern "C" {
         task: *mut htw_task,
         ret_arg: *mut *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_distribution {
-    pub count: u64,
-    pub sum_ns: u64,
-    pub p50_ns: u64,
-    pub p90_ns: u64,
-    pub p99_ns: u64,
-    pub p999_ns: u64,
-    pub max_ns: u64,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
