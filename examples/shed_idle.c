@@ -27,7 +27,7 @@
 #define LEAST_NS (100 * HTW_MILLISECOND)
 #define GREATEST_NS HTW_MINUTE
 #define CLIENTS 100u
-#define BUFFER (64u * 1024) /* what a connection takes */
+#define BUFFER ((size_t)64 * 1024) /* what a connection takes */
 #define LOW (16 * BUFFER)
 #define HIGH (24 * BUFFER)
 
