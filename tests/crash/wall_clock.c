@@ -91,7 +91,9 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
     pthread_mutex_lock(&mutex);
     int64_t at_ns = ns_of(&setting->it_value);
     if (is_of_wall[fd] && (flags & TFD_TIMER_ABSTIME) != 0 && at_ns != 0) {
-        int64_t real_ns = at_ns - atomic_load(&shared->ahead_ns);
+        int64_t real_ns;
+        if (__builtin_sub_overflow(at_ns, atomic_load(&shared->ahead_ns), &real_ns))
+            real_ns = INT64_MAX; /* never, and the clock is behind */
         real.it_value = time_of(real_ns < 1 ? 1 : real_ns);
     }
     is_armed[fd] = at_ns != 0;
