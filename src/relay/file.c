@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - publishes records: to a bucket, to their topics, or to the dead letters. */
+#include "file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int reserve_headers(struct htw__relay *self, size_t count) {
+    count += HTW__REQUEST_HEADERS_MORE;
+    if (count <= self->header_room)
+        return 0;
+    struct htw__header *headers = realloc(self->headers, count * sizeof(*headers));
+    if (headers == NULL)
+        return -ENOMEM;
+    self->headers = headers;
+    self->header_room = count;
+    return 0;
+}
+
+/* The record with the headers of relay->headers. */
+static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct htw__source from,
+                                          const struct htw__record *record, size_t header_count) {
+    struct htw__outgoing outgoing = { .record = *record, .partition = -1, .from = from };
+    outgoing.from_offset = record->offset;
+    outgoing.record.headers = self->headers;
+    outgoing.record.header_count = header_count;
+    return outgoing;
+}
+
+int htw__relay_bury(struct htw__relay *self, struct htw__source from,
+                    const struct htw__record *record, const char *reason) {
+    int error = reserve_headers(self, record->header_count);
+    if (error != 0)
+        return error;
+    struct htw__outgoing outgoing = make_outgoing(
+        self, from, record, htw__request_headers_of_dead(record, reason, self->headers));
+    outgoing.topic = self->options.dead_letters;
+    self->stats.dead++;
+    return self->transport->publish(self->transport, &outgoing);
+}
+
+int htw__relay_deliver(struct htw__relay *self, struct htw__source from,
+                       const struct htw__record *record, const struct htw__request *request) {
+    char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
+    const char *why =
+        htw__destinations_choose(&self->options.destinations, request->to, topic);
+    if (why != NULL)
+        return htw__relay_bury(self, from, record, why);
+    int error = reserve_headers(self, record->header_count);
+    if (error != 0)
+        return error;
+    struct htw__outgoing outgoing =
+        make_outgoing(self, from, record,
+                      htw__request_headers_to_deliver(record, request->deadline_ms, self->headers,
+                                                      time));
+    outgoing.topic = topic;
+    if (self->options.keep_partition)
+        outgoing.partition = (int32_t)from.stripe;
+    error = self->transport->publish(self->transport, &outgoing);
+    if (error == -ENOENT)
+        return htw__relay_bury(self, from, record, "the topic or its partition does not exist");
+    if (error == -EACCES)
+        return htw__relay_bury(self, from, record, "the relay may not write to the topic");
+    if (error == -EMSGSIZE)
+        return htw__relay_bury(self, from, record, "the record is too large for the topic");
+    if (error != 0)
+        return error;
+    int64_t late_ms = self->now_ms - request->deadline_ms;
+    htw__histogram_record(&self->stats.late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
+    self->stats.delivered++;
+    return 0;
+}
+
+int htw__relay_file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                    const struct htw__record *record, const struct htw__request *request) {
+    if (request->deadline_ms <= self->now_ms) {
+        if (!request->is_cancel)
+            return htw__relay_deliver(self, from, record, request);
+        self->stats.cancels_late++;
+        return 0;
+    }
+    int error = reserve_headers(self, record->header_count);
+    if (error != 0)
+        return error;
+    struct htw__place place =
+        htw__levels_place(&stripe->levels, stripe->clock_ms, request->deadline_ms);
+    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__outgoing outgoing =
+        make_outgoing(self, from, record,
+                      htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time));
+    outgoing.bucket = (struct htw__source) { stripe->index, place.level,
+                                             htw__levels_slot(&stripe->levels, place.number) };
+    struct htw__bucket *bucket =
+        htw__stripe_bucket(stripe, outgoing.bucket.level, outgoing.bucket.slot);
+    if (!htw__bucket_is_occupied(bucket)) {
+        bucket->number = place.number;
+        self->must_look = true;
+    }
+    bucket->in_flight++;
+    if (request->deadline_ms < self->soonest_ms)
+        self->soonest_ms = request->deadline_ms;
+    self->stats.filed[place.level]++;
+    return self->transport->publish(self->transport, &outgoing);
+}
