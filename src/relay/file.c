@@ -97,6 +97,8 @@ int htw__relay_file(struct htw__relay *self, struct htw__stripe *stripe, struct 
         self->must_look = true;
     }
     bucket->in_flight++;
+    if (htw__channel_of(from) == HTW__CHANNEL_DELIVER)
+        stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
     if (request->deadline_ms < self->soonest_ms)
         self->soonest_ms = request->deadline_ms;
     self->stats.filed[place.level]++;

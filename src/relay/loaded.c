@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After all offsets. */
+#define OFFSET_LAST (INT64_C(1) << 60)
+
 void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t end_ms,
                       int64_t position, const struct htw__progress *progress, int64_t end,
                       uint64_t seed, void *owner, uint32_t slot) {
     *self = (struct htw__loaded) { .wheel = wheel,
                                    .owner = owner,
                                    .slot = slot,
-                                   .end_ms = end_ms,
+                                   .end_ms = progress->deadline_ms >= 0 ? progress->end_ms : end_ms,
                                    .progress = *progress,
                                    .seen = position,
                                    .target = end > progress->read_end ? end : progress->read_end,
@@ -274,6 +277,7 @@ struct htw__entry *htw__loaded_leave(struct htw__loaded *self) {
     if (first == NULL)
         return NULL;
     struct htw__entry *entry = HTW_CONTAINER_OF(first, struct htw__entry, turn);
+    self->progress.end_ms = self->end_ms;
     self->progress.deadline_ms = first->deadline_ms;
     self->progress.offset = first->offset;
     detach(entry);
@@ -290,6 +294,11 @@ bool htw__loaded_needs_pass(const struct htw__loaded *self) {
 
 void htw__loaded_begin_pass(struct htw__loaded *self, int64_t position) {
     drop_all(self);
+    /* All before the cut is done, also what a cancel took away: or the next pass could be as this one. */
+    bool is_first = self->cut_offset == 0;
+    self->progress.end_ms = self->end_ms;
+    self->progress.deadline_ms = self->cut_deadline_ms - is_first;
+    self->progress.offset = is_first ? OFFSET_LAST : self->cut_offset - 1;
     self->seen = position;
     self->target = self->progress.read_end;
     self->is_armed = self->seen >= self->target;

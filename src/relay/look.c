@@ -74,7 +74,7 @@ static void settle(struct htw__relay *self, struct htw__source source,
                loaded->seen >= loaded->progress.read_end) {
         bucket->position = loaded->seen;
         bucket->is_dirty = true;
-        loaded->progress = (struct htw__progress) { bucket->position, -1, -1 };
+        loaded->progress = HTW__PROGRESS_NONE(bucket->position);
     }
 }
 

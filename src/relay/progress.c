@@ -13,6 +13,9 @@
 
 #define NUMBERS_MAX 4
 
+/* No bucket of level 0 ends later. */
+#define END_MAX (INT64_C(1) << 54)
+
 bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
                           int64_t offset) {
     if (offset >= progress->read_end)
@@ -47,20 +50,20 @@ static bool parse(struct htw__bytes text, const char *word, int64_t *numbers, si
 
 void htw__progress_format(const struct htw__progress *progress,
                           char text[HTW__PROGRESS_TEXT_SIZE]) {
-    snprintf(text, HTW__PROGRESS_TEXT_SIZE, BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64,
-             progress->read_end, progress->deadline_ms, progress->offset);
+    snprintf(text, HTW__PROGRESS_TEXT_SIZE, BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+             progress->read_end, progress->deadline_ms, progress->offset, progress->end_ms);
 }
 
 int htw__progress_parse(struct htw__bytes text, int64_t position,
                         struct htw__progress *ret_progress) {
     int64_t numbers[NUMBERS_MAX];
-    *ret_progress = (struct htw__progress) { position, -1, -1 };
+    *ret_progress = HTW__PROGRESS_NONE(position);
     if (text.bytes == NULL || text.size == 0)
         return 0;
-    if (!parse(text, BUCKET_WORD, numbers, 3) || numbers[0] < position ||
-        numbers[1] > HTW__RELAY_DEADLINE_MAX)
+    if (!parse(text, BUCKET_WORD, numbers, 4) || numbers[0] < position ||
+        numbers[1] > HTW__RELAY_DEADLINE_MAX || numbers[3] > END_MAX)
         return -EINVAL;
-    *ret_progress = (struct htw__progress) { numbers[0], numbers[1], numbers[2] };
+    *ret_progress = (struct htw__progress) { numbers[0], numbers[1], numbers[2], numbers[3] };
     return 0;
 }
 

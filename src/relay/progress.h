@@ -5,7 +5,8 @@
  *
  * Of a bucket of level 0 that is being delivered: records leave it in order of (deadline, offset),
  * not in order of offset. `(read_end, deadline_ms, offset)` says: of the records before `read_end`,
- * those up to (deadline_ms, offset) are done.
+ * those up to (deadline_ms, offset) are done. A deadline after the end of the bucket counts as
+ * `end_ms`, the end, which is written down too: who resumes must order by the same.
  *
  * Of a stripe, beside the offset of its input partition: the clock, and the widths and sizes by
  * which its buckets were filled.
@@ -21,9 +22,13 @@
 
 struct htw__progress {
     int64_t read_end;
-    int64_t deadline_ms;
+    int64_t deadline_ms; /* negative: none is done */
     int64_t offset;
+    int64_t end_ms;
 };
+
+/* Of a bucket of which nothing is done from `position` on. */
+#define HTW__PROGRESS_NONE(position) ((struct htw__progress) { (position), -1, -1, 0 })
 
 /* Whether a record is done: it was read, and its turn came. */
 bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms, int64_t offset);

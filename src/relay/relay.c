@@ -336,7 +336,7 @@ static int add_bucket(struct htw__relay *self, struct htw__source source,
     const struct htw__progress *progress =
         bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
     *position = (struct htw__position) { .source = source, .offset = bucket->position };
-    if (source.level == 0 && progress->read_end > bucket->position && progress->offset >= 0)
+    if (source.level == 0 && progress->read_end > bucket->position && progress->deadline_ms >= 0)
         htw__progress_format(progress, position->metadata);
     bucket->is_dirty = bucket->is_touched = false;
     self->must_look = true;

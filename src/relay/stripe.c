@@ -13,7 +13,7 @@ struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels 
     stripe->index = index;
     stripe->levels = *levels;
     for (size_t i = 0; i < count; i++)
-        stripe->buckets[i].progress = (struct htw__progress) { 0, -1, -1 };
+        stripe->buckets[i].progress = HTW__PROGRESS_NONE(0);
     return stripe;
 }
 
