@@ -21,11 +21,9 @@ static const struct property all[] = {
 };
 
 static const struct property of_consumers[] = {
-    { "enable.auto.commit", "false" },
-    { "enable.auto.offset.store", "false" },
+    { "enable.auto.commit", "false" },  { "enable.auto.offset.store", "false" },
     { "auto.offset.reset", "error" }, /* a missing offset is an error, never a place to start */
-    { "fetch.error.backoff.ms", "50" },
-    { NULL, NULL },
+    { "fetch.error.backoff.ms", "50" }, { NULL, NULL },
 };
 
 static const struct property of_groups[] = {
@@ -55,7 +53,7 @@ static const struct property of_writers[] = {
     { "acks", "all" },
     { "enable.idempotence", "true" },
     { "linger.ms", "2" },
-    { "partitioner", "murmur2_random" }, /* that of the Java client */
+    { "partitioner", "murmur2_random" },  /* that of the Java client */
     { "message.max.bytes", "100000000" }, /* brokers and topics have the say */
     { "compression.codec", "none" },
     { NULL, NULL },
@@ -110,7 +108,8 @@ static void note_error(rd_kafka_t *handle, int error, const char *reason, void *
     struct htw__kafka *self = opaque;
     char why[512];
     if (error != RD_KAFKA_RESP_ERR__FATAL) {
-        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+            error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
             htw__kafka_say(self, "%s", reason);
         return;
     }

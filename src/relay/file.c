@@ -42,17 +42,15 @@ int htw__relay_bury(struct htw__relay *self, struct htw__source from,
 int htw__relay_deliver(struct htw__relay *self, struct htw__source from,
                        const struct htw__record *record, const struct htw__request *request) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
-    const char *why =
-        htw__destinations_choose(&self->options.destinations, request->to, topic);
+    const char *why = htw__destinations_choose(&self->options.destinations, request->to, topic);
     if (why != NULL)
         return htw__relay_bury(self, from, record, why);
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
-    struct htw__outgoing outgoing =
-        make_outgoing(self, from, record,
-                      htw__request_headers_to_deliver(record, request->deadline_ms, self->headers,
-                                                      time));
+    struct htw__outgoing outgoing = make_outgoing(
+        self, from, record,
+        htw__request_headers_to_deliver(record, request->deadline_ms, self->headers, time));
     outgoing.topic = topic;
     if (self->options.keep_partition)
         outgoing.partition = (int32_t)from.stripe;
@@ -85,9 +83,9 @@ int htw__relay_file(struct htw__relay *self, struct htw__stripe *stripe, struct 
     struct htw__place place =
         htw__levels_place(&stripe->levels, stripe->clock_ms, request->deadline_ms);
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__outgoing outgoing =
-        make_outgoing(self, from, record,
-                      htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time));
+    struct htw__outgoing outgoing = make_outgoing(
+        self, from, record,
+        htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time));
     outgoing.bucket = (struct htw__source) { stripe->index, place.level,
                                              htw__levels_slot(&stripe->levels, place.number) };
     struct htw__bucket *bucket =

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_MS 500    /* for committed positions */
+#define ASK_MS 500 /* for committed positions */
 #define RETRY_MS 200
 #define OFFSETS_MS 10000 /* for the ends of partitions */
 
@@ -90,8 +90,7 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
         /* What was done for these stripes is committed while they are ours. */
         if (is_lost)
             self->must_recover = true;
-        else if (self->must_recover ||
-                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
+        else if (self->must_recover || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
                  htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
             self->must_recover = true;
         if (self->must_recover) { /* and so for all: the transaction is one */
@@ -162,7 +161,8 @@ static struct htw__found *found_of(const struct htw__kafka *self, struct htw__fo
 }
 
 static bool fill(struct htw__kafka *self, struct htw__found *found,
-                 rd_kafka_topic_partition_list_t *committed, rd_kafka_topic_partition_list_t *list) {
+                 rd_kafka_topic_partition_list_t *committed,
+                 rd_kafka_topic_partition_list_t *list) {
     struct htw__found *one;
     for (int i = 0; i < committed->cnt; i++) {
         const rd_kafka_topic_partition_t *partition = &committed->elems[i];
@@ -189,18 +189,21 @@ static bool fill(struct htw__kafka *self, struct htw__found *found,
 static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain result) {
     static const char *const why[] = {
         [HTW__GAIN_NO_MEMORY] = "out of memory",
-        [HTW__GAIN_FOREIGN] = "the metadata of an offset was not written by the relay: does another "
-                              "program commit to this group?",
+        [HTW__GAIN_FOREIGN] =
+            "the metadata of an offset was not written by the relay: does another "
+            "program commit to this group?",
         [HTW__GAIN_OTHER] = "its buckets were filled with another --width, --size or --levels; a "
                             "relay with these must drain them first",
         [HTW__GAIN_MISSING] =
             "positions are missing, though there were records: were offsets deleted, or have they "
             "expired (offsets.retention.minutes) while no relay ran? With --recover it goes on "
             "with all records that are left; those delivered last may be delivered again",
-        [HTW__GAIN_DELETED] = "records were deleted before the relay read them: is the retention too "
-                              "short? With --recover it goes on with those that are left",
+        [HTW__GAIN_DELETED] =
+            "records were deleted before the relay read them: is the retention too "
+            "short? With --recover it goes on with those that are left",
     };
-    return htw__kafka_fail(self, "partition %u of %s: %s", stripe, self->options.input, why[result]);
+    return htw__kafka_fail(self, "partition %u of %s: %s", stripe, self->options.input,
+                           why[result]);
 }
 
 static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset) {
@@ -221,9 +224,8 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
     int64_t input = 0;
-    *ret_taken =
-        rd_kafka_committed(self->group, committed, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-        fill(self, found, committed, list);
+    *ret_taken = rd_kafka_committed(self->group, committed, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                 fill(self, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);

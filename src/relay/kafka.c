@@ -196,7 +196,8 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (self->must_recover && recover(self) != 0)
         return -EIO;
     if (!self->must_recover) {
-        more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, RECORDS_AT_ONCE);
+        more =
+            htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, RECORDS_AT_ONCE);
         if (more < 0)
             self->must_recover = true;
         count = read_some(self);
@@ -227,9 +228,8 @@ static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
 
 int htw__kafka_close(struct htw__kafka *self) {
     int error = 0;
-    if (self->member != NULL &&
-        (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
-         htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
+    if (self->member != NULL && (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+                                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
         error = -EIO;
     if (self->has_relay)
         htw__relay_lose_all(&self->relay);

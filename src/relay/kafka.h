@@ -30,15 +30,15 @@
 
 struct htw__kafka_options {
     const char *brokers;
-    const char *input;           /* the topic; those of the levels are INPUT.l0, ... */
-    const char *group;           /* of consumers */
-    const char *instance;        /* NULL: none, each start is a new member */
-    char *const *properties;     /* NAME=VALUE, for librdkafka */
+    const char *input;       /* the topic; those of the levels are INPUT.l0, ... */
+    const char *group;       /* of consumers */
+    const char *instance;    /* NULL: none, each start is a new member */
+    char *const *properties; /* NAME=VALUE, for librdkafka */
     size_t property_count;
-    int64_t commit_ms;           /* the interval of delivery */
-    int64_t recommit_ms;         /* positions are committed again after this; 0: chosen */
+    int64_t commit_ms;   /* the interval of delivery */
+    int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
     bool at_least_once;
-    int replication;             /* of topics that are created; -1: the broker's default */
+    int replication; /* of topics that are created; -1: the broker's default */
     struct htw__relay_options relay;
     void (*say)(const char *text); /* warnings and notices, one line */
 };
@@ -79,7 +79,7 @@ struct htw__kafka {
     bool has_relay;
     rd_kafka_t *group, *readers[2], *admin;
     rd_kafka_queue_t *group_queue, *reader_queues[2];
-    struct htw__writer writers[2]; /* by channel - 1 */
+    struct htw__writer writers[2];              /* by channel - 1 */
     rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];

@@ -6,9 +6,9 @@
 #define WIDTH_MAX (INT64_C(1) << 52)
 
 bool htw__levels_are_valid(const struct htw__levels *levels) {
-    if (levels->width_ms < 1 || levels->count < 1 || levels->count > HTW__RELAY_LEVELS_MAX ||
-        levels->size < HTW__RELAY_SIZE_MIN || levels->size > HTW__RELAY_SIZE_MAX ||
-        (levels->size & (levels->size - 1)) != 0)
+    if (levels->width_ms < 1 || levels->count < HTW__RELAY_LEVELS_MIN ||
+        levels->count > HTW__RELAY_LEVELS_MAX || levels->size < HTW__RELAY_SIZE_MIN ||
+        levels->size > HTW__RELAY_SIZE_MAX || (levels->size & (levels->size - 1)) != 0)
         return false;
     int64_t width = levels->width_ms;
     for (uint32_t level = 0; level < levels->count; level++) {

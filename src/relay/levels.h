@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* With one level, what lies beyond the window would be loaded into memory each turn. */
+#define HTW__RELAY_LEVELS_MIN 2u
 #define HTW__RELAY_LEVELS_MAX 12u
 #define HTW__RELAY_SIZE_MIN 4u
 #define HTW__RELAY_SIZE_MAX 1024u

@@ -90,8 +90,8 @@ static void write_name(char *name, const struct htw__record *record,
 
 /* Brings a cancel and its victim together. Returns false: the entry was the victim, and is gone. */
 static bool meet(struct htw__loaded *self, struct htw__entry *entry) {
-    struct htw__key_node *node = htw__key_table_find(&self->names, entry->name.hash,
-                                                     entry->name.key, entry->name.size);
+    struct htw__key_node *node =
+        htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
     if (node != NULL) {
         struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
         if (other->is_cancel && !entry->is_cancel) {
@@ -123,9 +123,8 @@ static int compare_turns(const void *one, const void *two) {
 }
 
 static bool is_cut_off(const struct htw__loaded *self, int64_t deadline_ms, int64_t offset) {
-    return self->is_cut &&
-           (deadline_ms > self->cut_deadline_ms ||
-            (deadline_ms == self->cut_deadline_ms && offset >= self->cut_offset));
+    return self->is_cut && (deadline_ms > self->cut_deadline_ms ||
+                            (deadline_ms == self->cut_deadline_ms && offset >= self->cut_offset));
 }
 
 /* Drops the later half. Without memory to sort, it makes no cut this time. */
@@ -242,8 +241,7 @@ enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__re
                                   const struct htw__request *request, size_t bytes_max) {
     if (record->offset < self->seen)
         return HTW__ARRIVAL_KEPT;
-    int64_t deadline_ms =
-        request->deadline_ms < self->end_ms ? request->deadline_ms : self->end_ms;
+    int64_t deadline_ms = request->deadline_ms < self->end_ms ? request->deadline_ms : self->end_ms;
     bool is_new = record->offset >= self->progress.read_end;
     bool is_done = htw__progress_covers(&self->progress, deadline_ms, record->offset);
     bool is_past = is_new && deadline_ms < self->progress.deadline_ms;

@@ -31,15 +31,16 @@
 
 /* A record in memory. */
 struct htw__entry {
-    struct htw_timer timer;    /* until it is due */
-    struct htw__due_node turn; /* its place in the order; the deadline is not after the bucket's end */
+    struct htw_timer timer; /* until it is due */
+    struct htw__due_node
+        turn; /* its place in the order; the deadline is not after the bucket's end */
     struct htw__loaded *loaded;
     struct htw__link link; /* in order of offset */
     size_t size;
     bool is_cancel;
-    bool has_met;         /* a cancel that has met its victim */
-    bool is_beyond;       /* a cancel that is here for its victim only; its turn is another */
-    bool is_named;        /* it is in the table */
+    bool has_met;   /* a cancel that has met its victim */
+    bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
+    bool is_named;  /* it is in the table */
     struct htw__key_node name;
     struct htw__record *record; /* behind the entry, and behind it the name */
 };

@@ -63,8 +63,7 @@ static int open_bucket(struct htw__relay *self, struct htw__stripe *stripe, uint
 /* ---- one stripe */
 
 /* A loaded bucket of which everything has left is done up to where it was read. */
-static void settle(struct htw__relay *self, struct htw__source source,
-                   struct htw__bucket *bucket) {
+static void settle(struct htw__relay *self, struct htw__source source, struct htw__bucket *bucket) {
     struct htw__loaded *loaded = bucket->loaded;
     if (htw__loaded_needs_pass(loaded)) {
         self->stats.passes++;
@@ -221,7 +220,8 @@ size_t htw__relay_demotion_quota(const struct htw__relay *self, int64_t span_ms)
             int64_t left_ms = (start_ms - self->now_ms) / 2;
             if (left_ms <= span_ms)
                 return SIZE_MAX;
-            quota += 1 + (double)(bucket->end - bucket->position) * (double)span_ms / (double)left_ms;
+            quota +=
+                1 + (double)(bucket->end - bucket->position) * (double)span_ms / (double)left_ms;
         }
     }
     return (size_t)quota;

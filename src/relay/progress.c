@@ -50,8 +50,9 @@ static bool parse(struct htw__bytes text, const char *word, int64_t *numbers, si
 
 void htw__progress_format(const struct htw__progress *progress,
                           char text[HTW__PROGRESS_TEXT_SIZE]) {
-    snprintf(text, HTW__PROGRESS_TEXT_SIZE, BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
-             progress->read_end, progress->deadline_ms, progress->offset, progress->end_ms);
+    snprintf(text, HTW__PROGRESS_TEXT_SIZE,
+             BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, progress->read_end,
+             progress->deadline_ms, progress->offset, progress->end_ms);
 }
 
 int htw__progress_parse(struct htw__bytes text, int64_t position,

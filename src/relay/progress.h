@@ -31,14 +31,16 @@ struct htw__progress {
 #define HTW__PROGRESS_NONE(position) ((struct htw__progress) { (position), -1, -1, 0 })
 
 /* Whether a record is done: it was read, and its turn came. */
-bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms, int64_t offset);
+bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
+                          int64_t offset);
 
 /* Writes a progress. */
 void htw__progress_format(const struct htw__progress *progress, char text[HTW__PROGRESS_TEXT_SIZE]);
 
 /* Reads a progress beside the offset `position`. Absent or empty: none, `read_end` is `position`.
  * Returns 0, or -EINVAL if it is no progress, or not one that can stand beside that offset. */
-int htw__progress_parse(struct htw__bytes text, int64_t position, struct htw__progress *ret_progress);
+int htw__progress_parse(struct htw__bytes text, int64_t position,
+                        struct htw__progress *ret_progress);
 
 /* Writes the clock of a stripe. */
 void htw__clock_format(const struct htw__levels *levels, int64_t clock_ms,

@@ -30,8 +30,7 @@ void htw__reader_close(struct htw__transport *transport, struct htw__source buck
 }
 
 /* A bucket that is open already is read again from another offset. */
-void htw__reader_open(struct htw__transport *transport, struct htw__source bucket,
-                      int64_t offset) {
+void htw__reader_open(struct htw__transport *transport, struct htw__source bucket, int64_t offset) {
     struct htw__kafka *self = kafka_of(transport);
     change(self, bucket, 0, false);
     change(self, bucket, offset, true);

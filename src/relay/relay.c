@@ -13,8 +13,9 @@
 
 int htw__relay_init(struct htw__relay *self, const struct htw__relay_options *options,
                     struct htw__transport *transport, int64_t now_ms) {
-    *self = (struct htw__relay) { .options = *options, .transport = transport, .now_ms = now_ms,
-                                  .soonest_ms = INT64_MAX };
+    *self = (struct htw__relay) {
+        .options = *options, .transport = transport, .now_ms = now_ms, .soonest_ms = INT64_MAX
+    };
     htw__ring_init(&self->loaded);
     htw__histogram_init(&self->stats.late_us);
     if (!htw__levels_are_valid(&options->levels))
@@ -103,7 +104,8 @@ static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__buc
 }
 
 static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *stripe,
-                                  const struct htw__found *input, const struct htw__found *buckets) {
+                                  const struct htw__found *input,
+                                  const struct htw__found *buckets) {
     enum htw__gain result = find_clock(self, input, buckets, &stripe->clock_ms);
     if (result != HTW__GAIN_OK)
         return result;
@@ -116,8 +118,7 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
             struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             result = fill_bucket(self, bucket, &buckets[level * stripe->levels.size + slot],
                                  stripe_is_new);
-            bucket->number =
-                htw__levels_turn(&stripe->levels, level, slot, stripe->clock_ms);
+            bucket->number = htw__levels_turn(&stripe->levels, level, slot, stripe->clock_ms);
         }
     }
     return result;

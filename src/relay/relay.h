@@ -102,10 +102,10 @@ struct htw__found {
 enum htw__gain {
     HTW__GAIN_OK = 0,
     HTW__GAIN_NO_MEMORY,
-    HTW__GAIN_FOREIGN,  /* the metadata of an offset is none of the relay's */
-    HTW__GAIN_OTHER,    /* the buckets were filled with other widths or sizes */
-    HTW__GAIN_MISSING,  /* a position is missing, though there was something */
-    HTW__GAIN_DELETED,  /* records of a position were deleted before they were read */
+    HTW__GAIN_FOREIGN, /* the metadata of an offset is none of the relay's */
+    HTW__GAIN_OTHER,   /* the buckets were filled with other widths or sizes */
+    HTW__GAIN_MISSING, /* a position is missing, though there was something */
+    HTW__GAIN_DELETED, /* records of a position were deleted before they were read */
 };
 
 /*

@@ -41,10 +41,9 @@ static uint64_t value_of(const struct htw__relay_stats *self, size_t metric) {
 static const struct {
     uint64_t us;
     const char *seconds;
-} limits[] = { { 1000, "0.001" },    { 5000, "0.005" },     { 10000, "0.01" },
-               { 25000, "0.025" },   { 50000, "0.05" },     { 100000, "0.1" },
-               { 250000, "0.25" },   { 500000, "0.5" },     { 1000000, "1" },
-               { 10000000, "10" },   { 60000000, "60" },    { 600000000, "600" } };
+} limits[] = { { 1000, "0.001" }, { 5000, "0.005" },  { 10000, "0.01" },  { 25000, "0.025" },
+               { 50000, "0.05" }, { 100000, "0.1" },  { 250000, "0.25" }, { 500000, "0.5" },
+               { 1000000, "1" },  { 10000000, "10" }, { 60000000, "60" }, { 600000000, "600" } };
 
 static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
     const char *name = "htw_relay_late_seconds";

@@ -6,8 +6,7 @@
 
 struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels *levels) {
     size_t count = (size_t)levels->count * levels->size;
-    struct htw__stripe *stripe =
-        calloc(1, sizeof(*stripe) + count * sizeof(struct htw__bucket));
+    struct htw__stripe *stripe = calloc(1, sizeof(*stripe) + count * sizeof(struct htw__bucket));
     if (stripe == NULL)
         return NULL;
     stripe->index = index;
@@ -54,8 +53,8 @@ void htw__stripe_advance(struct htw__stripe *self, int64_t now_ms) {
         struct htw__bucket *first = htw__stripe_first(self, level, &slot);
         if (first == NULL)
             continue;
-        int64_t limit_ms = htw__levels_limit(&self->levels,
-                                             (struct htw__place) { level, first->number });
+        int64_t limit_ms =
+            htw__levels_limit(&self->levels, (struct htw__place) { level, first->number });
         if (limit_ms < clock_ms)
             clock_ms = limit_ms;
     }

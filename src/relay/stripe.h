@@ -14,13 +14,13 @@
 #include "progress.h"
 
 struct htw__bucket {
-    int64_t position;  /* all before this is done */
-    int64_t end;       /* something may be before this */
-    int64_t number;    /* the turn, while it is occupied */
-    uint32_t in_flight; /* published, and not acknowledged */
-    bool is_dirty;     /* the position or the progress differs from the committed one */
-    bool is_touched;   /* it is to be committed again, as it is */
-    bool is_open;      /* it is being read */
+    int64_t position;              /* all before this is done */
+    int64_t end;                   /* something may be before this */
+    int64_t number;                /* the turn, while it is occupied */
+    uint32_t in_flight;            /* published, and not acknowledged */
+    bool is_dirty;                 /* the position or the progress differs from the committed one */
+    bool is_touched;               /* it is to be committed again, as it is */
+    bool is_open;                  /* it is being read */
     struct htw__progress progress; /* level 0, when taken over or closed */
     struct htw__loaded *loaded;    /* level 0, while it is open */
 };

@@ -12,12 +12,18 @@
 #include "../base/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ASK_MS 10000
 #define DESTINATION_MS 5000
+
+/* How often a topic that is missing is asked for: one that was made may be known only later. */
+#define TIMES 5
+#define TIMES_CREATED 150
+#define PATIENCE_MS 200
 
 /* How long an answer about a destination counts. That a topic does not exist is asked again sooner. */
 #define KNOWN_MS 60000
@@ -127,15 +133,26 @@ int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
 
 /* ---- checking */
 
-static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted) {
+/* A topic that was just made is not known to all brokers at once. */
+static int32_t await_partitions(struct htw__kafka *self, const char *name, int32_t wanted,
+                                int times) {
     int32_t count = ask_partitions(self, name, ASK_MS);
+    for (int i = 0; i < times && count >= 0 && count < wanted; i++) {
+        poll(NULL, 0, PATIENCE_MS);
+        count = ask_partitions(self, name, ASK_MS);
+    }
+    return count;
+}
+
+static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted, int times) {
+    int32_t count = await_partitions(self, name, wanted, times);
     if (count == -EACCES)
         return htw__kafka_fail(self, "topic %s: the relay is not allowed to see it", name);
     if (count < 0)
         return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
     if (count == 0)
-        return htw__kafka_fail(self, "topic %s does not exist; --create-topics makes what is missing",
-                               name);
+        return htw__kafka_fail(
+            self, "topic %s does not exist; --create-topics makes what is missing", name);
     if (count < wanted)
         return htw__kafka_fail(self,
                                "topic %s has %d partitions and needs %d; --create-topics adds them",
@@ -144,7 +161,7 @@ static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted
 }
 
 static int count_stripes(struct htw__kafka *self) {
-    int error = check_topic(self, self->options.input, 1);
+    int error = check_topic(self, self->options.input, 1, TIMES);
     if (error != 0)
         return error;
     self->stripe_count = (uint32_t)ask_partitions(self, self->options.input, ASK_MS);
@@ -165,16 +182,19 @@ static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
         if (value == NULL)
             continue;
-        bool deletes = (strcmp(name, "retention.ms") == 0 || strcmp(name, "retention.bytes") == 0) &&
-                       strcmp(value, "-1") != 0;
+        bool deletes =
+            (strcmp(name, "retention.ms") == 0 || strcmp(name, "retention.bytes") == 0) &&
+            strcmp(value, "-1") != 0;
         if (deletes)
             htw__kafka_fail(self,
                             "topic %s has %s=%s: records would be deleted before they are due; it "
                             "must be -1",
                             topic, name, value);
         else if (strcmp(name, "cleanup.policy") == 0 && strstr(value, "compact") != NULL)
-            htw__kafka_fail(self, "topic %s has cleanup.policy=%s: it would lose records; it must be "
-                                  "delete", topic, value);
+            htw__kafka_fail(self,
+                            "topic %s has cleanup.policy=%s: it would lose records; it must be "
+                            "delete",
+                            topic, value);
     }
 }
 
@@ -246,9 +266,9 @@ static void check_configs(struct htw__kafka *self) {
 int htw__topics_check(struct htw__kafka *self) {
     int error = count_stripes(self);
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
-        error = check_topic(self, self->level_topics[level], wanted_partitions(self));
+        error = check_topic(self, self->level_topics[level], wanted_partitions(self), TIMES);
     if (error == 0)
-        error = check_topic(self, self->options.relay.dead_letters, 1);
+        error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
     if (error == 0)
         check_configs(self);
     return self->has_failed ? -EIO : error;
@@ -260,8 +280,8 @@ static const char *result_of(rd_kafka_event_t *event) {
     size_t count = 0;
     const rd_kafka_topic_result_t **results;
     if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT)
-        results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event),
-                                                      &count);
+        results =
+            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
     else
         results = rd_kafka_CreatePartitions_result_topics(
             rd_kafka_event_CreatePartitions_result(event), &count);
@@ -325,11 +345,13 @@ static int provide(struct htw__kafka *self, const char *name, int32_t wanted, bo
         return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
     if (count >= wanted)
         return 0;
-    htw__kafka_say(self, count == 0 ? "topic %s: created with %d partition(s)"
-                                    : "topic %s: extended to %d partitions",
+    htw__kafka_say(self,
+                   count == 0 ? "topic %s: created with %d partition(s)"
+                              : "topic %s: extended to %d partitions",
                    name, (int)wanted);
-    return count == 0 ? create_topic(self, name, wanted, is_level)
-                      : add_partitions(self, name, wanted);
+    int error = count == 0 ? create_topic(self, name, wanted, is_level)
+                           : add_partitions(self, name, wanted);
+    return error != 0 ? error : check_topic(self, name, wanted, TIMES_CREATED);
 }
 
 int htw__topics_create(struct htw__kafka *self) {

@@ -28,9 +28,9 @@ struct htw__outgoing {
     struct htw__record record; /* offset and timestamp mean nothing */
     const char *topic;         /* NULL: to the bucket `bucket` */
     struct htw__source bucket;
-    int32_t partition;        /* of `topic`; -1: chosen by the key */
-    struct htw__source from;  /* where the record came from, ... */
-    int64_t from_offset;      /* ... for errors that come later */
+    int32_t partition;       /* of `topic`; -1: chosen by the key */
+    struct htw__source from; /* where the record came from, ... */
+    int64_t from_offset;     /* ... for errors that come later */
 };
 
 struct htw__transport {

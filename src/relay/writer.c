@@ -107,8 +107,7 @@ static rd_kafka_headers_t *make_headers(const struct htw__record *record) {
 static size_t remember(struct htw__writer *writer, const struct htw__outgoing *outgoing) {
     if (writer->count == writer->room) {
         size_t room = writer->room == 0 ? 1024 : writer->room * 2;
-        struct htw__unacknowledged *records =
-            realloc(writer->records, room * sizeof(*records));
+        struct htw__unacknowledged *records = realloc(writer->records, room * sizeof(*records));
         if (records == NULL)
             return 0;
         writer->records = records;
@@ -136,7 +135,8 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
             RD_KAFKA_V_KEY(record->key.bytes, record->key.size),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)record->value.bytes, record->value.size),
-            RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)number), RD_KAFKA_V_END);
+            RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)number),
+            RD_KAFKA_V_END);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
             writer->bytes += record->key.size + record->value.size;
             return 0;
@@ -256,8 +256,8 @@ static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
     if (error == -EEXIST && failed->is_bucket)
         htw__kafka_fail(self, "%s: %s", htw__topics_name(self, failed->bucket), reason);
     else if (error == -EEXIST)
-        htw__kafka_fail(self, "%s: a dead letter was refused: %s",
-                        self->options.relay.dead_letters, reason);
+        htw__kafka_fail(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,
+                        reason);
 }
 
 /* ---- commits */
@@ -270,8 +270,8 @@ static int give_up(struct htw__kafka *self) {
 
 static int flush(struct htw__kafka *self, struct htw__writer *writer) {
     int64_t until_ms = htw__clock_monotonic_ns() / 1000000 + FLUSH_MS;
-    while (writer->acknowledged < writer->count &&
-           writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR && !self->has_failed) {
+    while (writer->acknowledged < writer->count && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR &&
+           !self->has_failed) {
         if (htw__clock_monotonic_ns() / 1000000 > until_ms)
             return give_up(self);
         rd_kafka_flush(writer->producer, 100);
@@ -337,9 +337,8 @@ static int commit_list(struct htw__kafka *self, struct htw__writer *writer,
     if (self->member == NULL)
         return give_up(self);
     if (!has_transactions(self))
-        return rd_kafka_commit(self->group, list, 0) == RD_KAFKA_RESP_ERR_NO_ERROR
-                   ? 0
-                   : give_up(self);
+        return rd_kafka_commit(self->group, list, 0) == RD_KAFKA_RESP_ERR_NO_ERROR ? 0
+                                                                                   : give_up(self);
     int error = begin(self, writer);
     if (error == 0)
         error = do_step(self, writer, send_offsets, list);

@@ -124,7 +124,8 @@ static void touch(struct member *self, size_t number, struct broker_partition *p
     for (size_t i = 0; i < txn->touched_count; i++)
         if (txn->touched[i] == partition)
             return;
-    txn->touched = realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
+    txn->touched =
+        realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
     assert(txn->touched != NULL);
     txn->touched[txn->touched_count++] = partition;
 }
@@ -214,9 +215,8 @@ void member_kill(struct member *self) {
 
 static struct htw__found find(const struct broker_partition *partition) {
     return (struct htw__found) { partition->committed,
-                                 partition->metadata[0] != '\0'
-                                     ? htw__bytes_of(partition->metadata)
-                                     : (struct htw__bytes) { NULL, 0 },
+                                 partition->metadata[0] != '\0' ? htw__bytes_of(partition->metadata)
+                                                                : (struct htw__bytes) { NULL, 0 },
                                  0, (int64_t)partition->count };
 }
 
@@ -227,8 +227,8 @@ enum htw__gain member_gain(struct member *self, uint32_t stripe) {
     assert(buckets != NULL);
     for (uint32_t level = 0; level < levels->count; level++)
         for (uint32_t slot = 0; slot < levels->size; slot++)
-            buckets[level * levels->size + slot] = find(
-                broker_partition(self->broker, (struct htw__source) { stripe, level, slot }));
+            buckets[level * levels->size + slot] =
+                find(broker_partition(self->broker, (struct htw__source) { stripe, level, slot }));
     struct htw__found input = find(&self->broker->inputs[stripe]);
     self->relay.now_ms = member_now(self);
     enum htw__gain result =
@@ -284,9 +284,8 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
         if (next == NULL)
             break;
         self->input_at[stripe]++;
-        error = htw__relay_record(&self->relay,
-                                  (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 },
-                                  next->record);
+        error = htw__relay_record(
+            &self->relay, (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 }, next->record);
     }
     return error;
 }

@@ -24,7 +24,8 @@ static void say(const char *text) {
     static char last[256];
     static int64_t last_ns;
     int64_t now_ns = htw__clock_monotonic_ns();
-    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS && strncmp(last, text, sizeof(last) - 1) == 0)
+    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
+        strncmp(last, text, sizeof(last) - 1) == 0)
         return;
     last_ns = now_ns;
     snprintf(last, sizeof(last), "%s", text);
@@ -105,7 +106,7 @@ static int run(const struct htw__relay_command *command) {
             error = htw__kafka_start(&kafka);
         if (error == 0)
             error = loop(&kafka, command, &metrics);
-        if (command->stats)
+        if (command->stats && kafka.stripes != NULL)
             print_stats(&kafka);
     }
     if (kafka.has_failed)
@@ -128,7 +129,7 @@ int main(int argc, char *argv[]) {
     int status = HTW__EXIT_USAGE;
     htw__terminal_name(name);
     if (argc > 0)
-        argv[0] = name; /* the prefix of error messages of getopt */
+        argv[0] = name;                           /* the prefix of error messages of getopt */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
     switch (htw__relay_command_parse(argc, argv, &command)) {
     case HTW__RELAY_RUN:

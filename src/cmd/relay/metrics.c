@@ -76,10 +76,10 @@ const char *htw__metrics_open(struct htw__metrics *self, const char *where,
     const char *why = parse_address(where, &address);
     if (why != NULL)
         return why;
-    self->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, self,
-                                    MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
-                                    (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-                                    (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    self->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, self, MHD_OPTION_SOCK_ADDR, &address,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
     return self->daemon != NULL ? NULL : "cannot listen there";
 }
 

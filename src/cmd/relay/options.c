@@ -22,15 +22,18 @@ const char htw__relay_help[] = USAGE
     "  htw-delay       or: milliseconds after the timestamp of the record\n"
     "  htw-deliver-to  the topic to which it is delivered; without it, that of --to\n"
     "  htw-id          a name of up to 256 bytes, by which it can be cancelled\n"
-    "  htw-cancel      a record with this header, and with the key and the htw-deliver-at of another\n"
+    "  htw-cancel      a record with this header, and with the key and the htw-deliver-at of "
+    "another\n"
     "                  one, cancels that one if it has this htw-id\n"
     "It is delivered with its key, value and other headers, and with htw-delivered-for, the time\n"
-    "that was wanted. Records wait in topics TOPIC.l0, TOPIC.l1, ...; bad ones go to TOPIC.dead, with\n"
+    "that was wanted. Records wait in topics TOPIC.l0, TOPIC.l1, ...; bad ones go to TOPIC.dead, "
+    "with\n"
     "the reason in htw-reason. Run as many relays as you like: they share the work.\n"
     "\n"
     "  -b, --brokers LIST       HOST:PORT[,HOST:PORT]... of the cluster\n"
     "  -t, --to TOPIC           the default destination; it is allowed\n"
-    "  -a, --allow PATTERN      allow destinations that match, such as 'orders.*'; may be repeated\n"
+    "  -a, --allow PATTERN      allow destinations that match, such as 'orders.*'; may be "
+    "repeated\n"
     "  -d, --dead-letters TOPIC the topic of bad records (default TOPIC.dead)\n"
     "  -g, --group NAME         the consumer group (default TOPIC)\n"
     "  -c, --create-topics      make the topics that are missing, add partitions, and exit\n"
@@ -38,13 +41,14 @@ const char htw__relay_help[] = USAGE
     "  -w, --width DURATION     of the lowest buckets (default 1s); cannot be changed later\n"
     "      --size N             buckets of a level: a power of two from 4 to 1024 (default 64);\n"
     "                           cannot be changed later\n"
-    "      --levels N           1 to 12 (default 5); cannot be changed later\n"
+    "      --levels N           2 to 12 (default 5); cannot be changed later\n"
     "      --lead DURATION      load a bucket so long before its start (default 1s, or the width)\n"
     "  -i, --commit-interval DURATION\n"
     "                           between commits of what was delivered (default 100ms)\n"
     "      --recommit DURATION  commit positions again, so that they do not expire (default: a\n"
     "                           quarter of the broker's offsets.retention.minutes)\n"
-    "      --at-least-once      without transactions: records become visible sooner; after a failure\n"
+    "      --at-least-once      without transactions: records become visible sooner; after a "
+    "failure\n"
     "                           those of one commit interval may be delivered twice\n"
     "      --instance NAME      a name of this relay that stays: a restart replaces it at once\n"
     "  -m, --max-memory SIZE    of records in memory (default 256M)\n"
@@ -164,7 +168,8 @@ static bool set_levels(struct htw__levels *levels, int option, const char *argum
     if (option == 'w')
         return set_ms(&levels->width_ms, "--width", argument, 1);
     if (option == LEVELS)
-        return set_number(&levels->count, "--levels", argument, 1, HTW__RELAY_LEVELS_MAX);
+        return set_number(&levels->count, "--levels", argument, HTW__RELAY_LEVELS_MIN,
+                          HTW__RELAY_LEVELS_MAX);
     if (!set_number(&levels->size, "--size", argument, HTW__RELAY_SIZE_MIN, HTW__RELAY_SIZE_MAX))
         return false;
     if ((levels->size & (levels->size - 1)) == 0)
@@ -335,7 +340,8 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
             return complain();
     }
     if (argc - optind != 1) {
-        htw__terminal_error(argc == optind ? "TOPIC is missing" : "one TOPIC expected, not more: %s",
+        htw__terminal_error(argc == optind ? "TOPIC is missing"
+                                           : "one TOPIC expected, not more: %s",
                             argc == optind ? "" : argv[optind + 1]);
         return complain();
     }
