@@ -240,23 +240,38 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     return 0;
 }
 
-int htw__group_take(struct htw__kafka *self) {
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
-    bool has_taken = false;
-    if (self->member == NULL || now_ms < self->retry_ms)
-        return 0;
+/* The next stripe that is assigned and not taken, in turn; false: there is none. */
+static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
     for (uint32_t i = 0; i < self->stripe_count; i++) {
-        bool is_taken = true;
-        if (self->stripes[i] != HTW__STRIPE_ASSIGNED)
-            continue;
-        if (take(self, i, &is_taken) != 0)
+        uint32_t stripe = (self->next_take + i) % self->stripe_count;
+        if (self->stripes[stripe] == HTW__STRIPE_ASSIGNED) {
+            *ret_stripe = stripe;
+            return true;
+        }
+    }
+    return false;
+}
+
+int htw__group_take(struct htw__kafka *self) {
+    uint32_t stripe;
+    bool is_taken = true, has_taken = false;
+    if (self->member == NULL || htw__clock_monotonic_ns() / 1000000 < self->retry_ms ||
+        !next_to_take(self, &stripe))
+        return 0;
+    /* The commit below is of all positions: nothing that belongs to them may be open then. */
+    if (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+        htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
+        return 0;
+    while (is_taken && next_to_take(self, &stripe)) {
+        self->next_take = stripe + 1;
+        if (take(self, stripe, &is_taken) != 0)
             return -EIO;
         has_taken = has_taken || is_taken;
-        if (!is_taken)
-            self->retry_ms = htw__clock_monotonic_ns() / 1000000 + RETRY_MS;
     }
+    if (!is_taken) /* one at a time, so that the other stripes do not wait */
+        self->retry_ms = htw__clock_monotonic_ns() / 1000000 + RETRY_MS;
     /* The positions of a stripe that is new, before anything is read. */
-    if (has_taken && htw__writers_commit(self, HTW__CHANNEL_ALL) != 0)
-        self->must_recover = true;
+    if (has_taken)
+        htw__writers_commit(self, HTW__CHANNEL_ALL);
     return 0;
 }

@@ -16,6 +16,9 @@
 /* How much one round takes of each, so that none waits long for the others. */
 #define RECORDS_AT_ONCE 1000
 
+/* How often a bucket that is being demoted is looked after: it is read at a measured pace. */
+#define DEMOTION_MS 5
+
 /* A transaction as large as this is committed before its time. */
 #define RECORDS_MAX 50000
 #define BYTES_MAX ((size_t)32 << 20)
@@ -124,14 +127,16 @@ static int recover(struct htw__kafka *self) {
 /* Reads some of everything; returns how much there was. */
 static size_t read_some(struct htw__kafka *self) {
     int64_t now_ms = now_monotonic_ms();
+    double span_ms = (double)(now_ms - self->last_read_ms);
     size_t count = htw__reader_poll(self, self->reader_queues[0], RECORDS_AT_ONCE);
-    size_t quota = htw__relay_demotion_quota(&self->relay, now_ms - self->last_quota_ms);
-    self->last_quota_ms = now_ms;
-    /* What was not used is not saved: a bucket that opens does not begin with a burst. */
-    self->demotion_quota = quota < RECORDS_AT_ONCE ? quota : RECORDS_AT_ONCE;
-    count += htw__reader_poll(self, self->reader_queues[1], self->demotion_quota);
+    self->last_read_ms = now_ms;
+    self->demotion_credit += htw__relay_demotion_rate(&self->relay) * span_ms;
+    if (self->demotion_credit > RECORDS_AT_ONCE)
+        self->demotion_credit = RECORDS_AT_ONCE;
+    size_t demoted = htw__reader_poll(self, self->reader_queues[1], (size_t)self->demotion_credit);
+    self->demotion_credit -= (double)demoted;
     count += htw__reader_poll(self, self->group_queue, RECORDS_AT_ONCE);
-    return count;
+    return count + demoted;
 }
 
 static bool is_large(const struct htw__writer *writer) {
@@ -174,7 +179,8 @@ static int sleep_ms(struct htw__kafka *self, int wait_ms) {
     int64_t commit_ms = commit_time(self, HTW__CHANNEL_DELIVER) - now_ms;
     int64_t file_ms = commit_time(self, HTW__CHANNEL_FILE) - now_ms;
     int64_t width_ms = self->options.relay.levels.width_ms / 4 + 1;
-    int64_t limits[] = { due_ms, commit_ms, file_ms, width_ms };
+    int64_t demotion_ms = htw__relay_demotion_rate(&self->relay) > 0 ? DEMOTION_MS : INT64_MAX;
+    int64_t limits[] = { due_ms, commit_ms, file_ms, width_ms, demotion_ms };
     int64_t sleep = wait_ms;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         if (limits[i] < sleep)

@@ -86,6 +86,7 @@ struct htw__kafka {
     uint32_t stripe_count; /* partitions of the input */
     enum htw__stripe_state *stripes;
     int64_t retry_ms; /* stripes are not taken before this */
+    uint32_t next_take;
     struct htw__destination *destinations;
     size_t destination_count;
     struct htw__header *headers; /* room for those of a record that was read */
@@ -93,10 +94,10 @@ struct htw__kafka {
     rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
     rd_kafka_queue_t *trim_queue;
     bool is_trimming, cannot_trim;
-    int64_t last_trim_ms, last_touch_ms, last_quota_ms;
-    size_t demotion_quota;
-    bool must_recover; /* a transaction failed, or the membership was lost */
-    bool has_failed;   /* for good: `error` says why */
+    int64_t last_trim_ms, last_touch_ms, last_read_ms;
+    double demotion_credit; /* records of buckets above level 0 that may be read now */
+    bool must_recover;      /* a transaction failed, or the membership was lost */
+    bool has_failed;        /* for good: `error` says why */
     bool skew_was_told;
     int64_t skew_checked_ms;
     char error[1024];

@@ -207,8 +207,8 @@ int64_t htw__relay_next(struct htw__relay *self) {
 
 /* ---- how far things are */
 
-size_t htw__relay_demotion_quota(const struct htw__relay *self, int64_t span_ms) {
-    double quota = 0;
+double htw__relay_demotion_rate(const struct htw__relay *self) {
+    double rate = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++) {
         struct htw__stripe *stripe = self->stripes[i];
         for (uint32_t level = 1; stripe != NULL && level < stripe->levels.count; level++) {
@@ -218,13 +218,11 @@ size_t htw__relay_demotion_quota(const struct htw__relay *self, int64_t span_ms)
                 continue;
             int64_t start_ms = bucket->number * htw__levels_width(&stripe->levels, level);
             int64_t left_ms = (start_ms - self->now_ms) / 2;
-            if (left_ms <= span_ms)
-                return SIZE_MAX;
-            quota +=
-                1 + (double)(bucket->end - bucket->position) * (double)span_ms / (double)left_ms;
+            rate +=
+                (double)(bucket->end - bucket->position + 1) / (double)(left_ms > 1 ? left_ms : 1);
         }
     }
-    return (size_t)quota;
+    return rate;
 }
 
 static void measure(struct htw__relay_stats *stats, const struct htw__relay *self,

@@ -151,9 +151,10 @@ int htw__relay_advance(struct htw__relay *relay, int64_t now_ms, size_t max);
 /* When the next record in memory is due; INT64_MAX: none. */
 int64_t htw__relay_next(struct htw__relay *relay);
 
-/* How many records of the buckets to be demoted should be read in `span_ms`, so that they are done in
- * half of the time that is left. Reading them all at once would delay what is due meanwhile. */
-size_t htw__relay_demotion_quota(const struct htw__relay *relay, int64_t span_ms);
+/* How many records of the buckets that are being demoted should be read in a millisecond, so that they
+ * are done in half of the time that is left; 0: there are none. Reading them all at once would delay what
+ * is due meanwhile. */
+double htw__relay_demotion_rate(const struct htw__relay *relay);
 
 /* Lists the positions of a channel that have changed since the last call, in relay->positions. To be
  * called when everything that was published there is acknowledged, just before the commit. If that then

@@ -8,9 +8,11 @@
 #include "kafka.h"
 
 #define EVERY_MS 10000
+#define NEWS_MAX 2000
 
 void htw__trim_note(struct htw__kafka *self) {
-    if (self->cannot_trim)
+    /* So many are only committed again, so that they do not expire. */
+    if (self->cannot_trim || self->relay.position_count > NEWS_MAX)
         return;
     if (self->trims == NULL)
         self->trims = rd_kafka_topic_partition_list_new(64);

@@ -140,7 +140,7 @@ int main(int argc, char *argv[]) {
         status = print(htw__relay_help);
         break;
     case HTW__RELAY_VERSION:
-        status = printf("htw-relay %s\n", htw_version()) > 0 ? 0 : HTW__EXIT_FAILED;
+        status = printf("htw relay %s\n", htw_version()) > 0 ? 0 : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_WRONG:
         break;
