@@ -27,8 +27,8 @@ static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct 
     return outgoing;
 }
 
-int htw__relay_bury(struct htw__relay *self, struct htw__source from,
-                    const struct htw__record *record, const char *reason) {
+static int bury(struct htw__relay *self, struct htw__source from, const struct htw__record *record,
+                const char *reason) {
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
@@ -39,12 +39,12 @@ int htw__relay_bury(struct htw__relay *self, struct htw__source from,
     return self->transport->publish(self->transport, &outgoing);
 }
 
-int htw__relay_deliver(struct htw__relay *self, struct htw__source from,
-                       const struct htw__record *record, const struct htw__request *request) {
+static int deliver(struct htw__relay *self, struct htw__source from,
+                   const struct htw__record *record, const struct htw__request *request) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
     const char *why = htw__destinations_choose(&self->options.destinations, request->to, topic);
     if (why != NULL)
-        return htw__relay_bury(self, from, record, why);
+        return bury(self, from, record, why);
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
@@ -56,11 +56,11 @@ int htw__relay_deliver(struct htw__relay *self, struct htw__source from,
         outgoing.partition = (int32_t)from.stripe;
     error = self->transport->publish(self->transport, &outgoing);
     if (error == -ENOENT)
-        return htw__relay_bury(self, from, record, "the topic or its partition does not exist");
+        return bury(self, from, record, "the topic or its partition does not exist");
     if (error == -EACCES)
-        return htw__relay_bury(self, from, record, "the relay may not write to the topic");
+        return bury(self, from, record, "the relay may not write to the topic");
     if (error == -EMSGSIZE)
-        return htw__relay_bury(self, from, record, "the record is too large for the topic");
+        return bury(self, from, record, "the record is too large for the topic");
     if (error != 0)
         return error;
     int64_t late_ms = self->now_ms - request->deadline_ms;
@@ -69,11 +69,11 @@ int htw__relay_deliver(struct htw__relay *self, struct htw__source from,
     return 0;
 }
 
-int htw__relay_file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record, const struct htw__request *request) {
+static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                const struct htw__record *record, const struct htw__request *request) {
     if (request->deadline_ms <= self->now_ms) {
         if (!request->is_cancel)
-            return htw__relay_deliver(self, from, record, request);
+            return deliver(self, from, record, request);
         self->stats.cancels_late++;
         return 0;
     }
@@ -101,4 +101,50 @@ int htw__relay_file(struct htw__relay *self, struct htw__stripe *stripe, struct 
         self->soonest_ms = request->deadline_ms;
     self->stats.filed[place.level]++;
     return self->transport->publish(self->transport, &outgoing);
+}
+
+/* Whether a record is known to be one that cannot be published; `*ret_reason` says why. It stays
+ * known until it is read again and committed, which may take more than one attempt. */
+static bool is_poison(const struct htw__relay *self, struct htw__source from, int64_t offset,
+                      const char **ret_reason) {
+    for (size_t i = 0; i < self->poison_count; i++) {
+        const struct htw__poison *poison = &self->poisons[i];
+        if (poison->offset == offset && poison->from.stripe == from.stripe &&
+            poison->from.level == from.level &&
+            (from.level == HTW__RELAY_INPUT || poison->from.slot == from.slot)) {
+            *ret_reason = poison->reason;
+            return true;
+        }
+    }
+    return false;
+}
+
+int htw__relay_poison(struct htw__relay *self, struct htw__source from, int64_t offset,
+                      const char *reason) {
+    const char *known;
+    if (is_poison(self, from, offset, &known))
+        return -EEXIST;
+    struct htw__poison *poisons =
+        realloc(self->poisons, (self->poison_count + 1) * sizeof(*poisons));
+    if (poisons == NULL)
+        return -ENOMEM;
+    poisons[self->poison_count++] = (struct htw__poison) { from, offset, reason };
+    self->poisons = poisons;
+    return 0;
+}
+
+int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                       const struct htw__record *record) {
+    struct htw__request request;
+    const char *why;
+    char topic[HTW__TOPIC_NAME_SIZE];
+    if (is_poison(self, from, record->offset, &why))
+        return bury(self, from, record, why);
+    why = htw__request_parse(record, &request);
+    /* A bad topic is told when the record arrives, not when its time has come. */
+    if (why == NULL && !request.is_cancel && from.level == HTW__RELAY_INPUT)
+        why = htw__destinations_choose(&self->options.destinations, request.to, topic);
+    if (why != NULL)
+        return bury(self, from, record, why);
+    return file(self, stripe, from, record, &request);
 }

@@ -3,6 +3,7 @@
 #include "look.h"
 
 #include "../base/list.h"
+#include "file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static int open_demotions(struct htw__relay *self, struct htw__stripe *stripe) {
     return error;
 }
 
-int htw__relay_look(struct htw__relay *self) {
+static int look(struct htw__relay *self) {
     int error = 0;
     self->must_look = false;
     self->looked_ms = self->now_ms;
@@ -164,6 +165,21 @@ int htw__relay_renew_wheel(struct htw__relay *self) {
     return error;
 }
 
+/* An entry has left its bucket: delivers and frees it. */
+static int leave(struct htw__relay *self, struct htw__entry *entry) {
+    struct htw__loaded *loaded = entry->loaded;
+    struct htw__stripe *stripe = loaded->owner;
+    struct htw__source from = { stripe->index, 0, loaded->slot };
+    int error = 0;
+    htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
+    if (entry->has_met)
+        self->stats.cancelled++;
+    else
+        error = htw__relay_pass_on(self, stripe, from, entry->record);
+    htw__entry_free(entry);
+    return error;
+}
+
 /* Some of each bucket in turn. */
 static int deliver_due(struct htw__relay *self, size_t max) {
     struct htw_timer *timer;
@@ -176,7 +192,7 @@ static int deliver_due(struct htw__relay *self, size_t max) {
         for (struct htw__link *at = self->loaded._next; at != &self->loaded; at = at->_next) {
             struct htw__loaded *loaded = HTW_CONTAINER_OF(at, struct htw__loaded, link);
             for (int i = 0; i < AT_ONCE && (entry = htw__loaded_leave(loaded)) != NULL; i++) {
-                int error = htw__relay_leave(self, entry);
+                int error = leave(self, entry);
                 if (error != 0)
                     return error;
                 count++;
@@ -196,7 +212,7 @@ int htw__relay_advance(struct htw__relay *self, int64_t now_ms, size_t max) {
     if (more < 0)
         return more;
     if (went_back || self->must_look || now_ms - self->looked_ms >= LOOK_EVERY_MS)
-        error = htw__relay_look(self);
+        error = look(self);
     return error != 0 ? error : more;
 }
 

@@ -85,7 +85,7 @@ static int pass_record(struct htw__kafka *self, struct htw__source source,
 /* Errors of partitions. Those of connections mend themselves, and librdkafka tells them elsewhere. */
 static void note_error(struct htw__kafka *self, const rd_kafka_message_t *message) {
     const char *topic = message->rkt == NULL ? "?" : rd_kafka_topic_name(message->rkt);
-    switch (message->err) {
+    switch ((int)message->err) { /* of more than a hundred */
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
         htw__kafka_fail(self,

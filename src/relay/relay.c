@@ -4,8 +4,6 @@
 
 #include "../base/list.h"
 #include "../base/random.h"
-#include "file.h"
-#include "look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -179,53 +177,6 @@ void htw__relay_lose_all(struct htw__relay *self) {
 
 /* ---- what arrives */
 
-/* Whether a record is known to be one that cannot be published; `*ret_reason` says why. It stays
- * known until it is read again and committed, which may take more than one attempt. */
-static bool is_poison(const struct htw__relay *self, struct htw__source from, int64_t offset,
-                      const char **ret_reason) {
-    for (size_t i = 0; i < self->poison_count; i++) {
-        const struct htw__poison *poison = &self->poisons[i];
-        if (poison->offset == offset && poison->from.stripe == from.stripe &&
-            poison->from.level == from.level &&
-            (from.level == HTW__RELAY_INPUT || poison->from.slot == from.slot)) {
-            *ret_reason = poison->reason;
-            return true;
-        }
-    }
-    return false;
-}
-
-int htw__relay_poison(struct htw__relay *self, struct htw__source from, int64_t offset,
-                      const char *reason) {
-    const char *known;
-    if (is_poison(self, from, offset, &known))
-        return -EEXIST;
-    struct htw__poison *poisons =
-        realloc(self->poisons, (self->poison_count + 1) * sizeof(*poisons));
-    if (poisons == NULL)
-        return -ENOMEM;
-    poisons[self->poison_count++] = (struct htw__poison) { from, offset, reason };
-    self->poisons = poisons;
-    return 0;
-}
-
-/* A record leaves the partition that it came from: to where its headers say. */
-static int pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                   const struct htw__record *record) {
-    struct htw__request request;
-    const char *why;
-    char topic[HTW__TOPIC_NAME_SIZE];
-    if (is_poison(self, from, record->offset, &why))
-        return htw__relay_bury(self, from, record, why);
-    why = htw__request_parse(record, &request);
-    /* A bad topic is told when the record arrives, not when its time has come. */
-    if (why == NULL && !request.is_cancel && from.level == HTW__RELAY_INPUT)
-        why = htw__destinations_choose(&self->options.destinations, request.to, topic);
-    if (why != NULL)
-        return htw__relay_bury(self, from, record, why);
-    return htw__relay_file(self, stripe, from, record, &request);
-}
-
 static size_t share_of_memory(const struct htw__relay *self) {
     return self->options.max_memory / (2 * self->stats.stripes);
 }
@@ -241,7 +192,7 @@ static int load(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
         return 0;
     case HTW__ARRIVAL_DUE:
         bucket->is_dirty = true;
-        return pass_on(self, stripe, from, record);
+        return htw__relay_pass_on(self, stripe, from, record);
     case HTW__ARRIVAL_NO_MEMORY:
         break;
     }
@@ -259,7 +210,7 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
         stripe->input_position = record->offset + 1;
         stripe->input_is_dirty = true;
         self->stats.received++;
-        return pass_on(self, stripe, from, record);
+        return htw__relay_pass_on(self, stripe, from, record);
     }
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
@@ -270,21 +221,7 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
         return 0;
     bucket->position = record->offset + 1;
     bucket->is_dirty = true;
-    return pass_on(self, stripe, from, record);
-}
-
-int htw__relay_leave(struct htw__relay *self, struct htw__entry *entry) {
-    struct htw__loaded *loaded = entry->loaded;
-    struct htw__stripe *stripe = loaded->owner;
-    struct htw__source from = { stripe->index, 0, loaded->slot };
-    int error = 0;
-    htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
-    if (entry->has_met)
-        self->stats.cancelled++;
-    else
-        error = pass_on(self, stripe, from, entry->record);
-    htw__entry_free(entry);
-    return error;
+    return htw__relay_pass_on(self, stripe, from, record);
 }
 
 int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {

@@ -27,62 +27,9 @@
 #ifndef HTW_SRC_RELAY_RELAY_H
 #define HTW_SRC_RELAY_RELAY_H
 
-#include "destinations.h"
-#include "stats.h"
-#include "stripe.h"
-#include "transport.h"
-
-struct htw__relay_options {
-    struct htw__levels levels;
-    struct htw__destinations destinations;
-    const char *dead_letters; /* the topic */
-    size_t max_memory;        /* bytes of records in memory */
-    int64_t lead_ms;          /* how long before its start a bucket of level 0 is loaded */
-    bool keep_partition;      /* deliver to the partition that has the number of the input's */
-    bool recover;             /* take a stripe over even where positions are missing */
-};
-
-/* A source whose next record is a dead letter, since it could not be published. */
-struct htw__poison {
-    struct htw__source from;
-    int64_t offset;
-    const char *reason;
-};
-
-/* Which records are published and committed together, by the partition that they come from. */
-enum htw__channel { HTW__CHANNEL_FILE = 1, HTW__CHANNEL_DELIVER = 2, HTW__CHANNEL_ALL = 3 };
-
-static inline enum htw__channel htw__channel_of(struct htw__source from) {
-    return from.level == 0 ? HTW__CHANNEL_DELIVER : HTW__CHANNEL_FILE;
-}
-
-/* What is committed of a partition. */
-struct htw__position {
-    struct htw__source source;
-    int64_t offset;
-    char metadata[HTW__PROGRESS_TEXT_SIZE];
-};
-
-struct htw__relay {
-    struct htw__relay_options options;
-    struct htw__transport *transport;
-    struct htw_wheel *wheel;
-    struct htw__link loaded; /* the buckets of level 0 in memory */
-    int64_t now_ms;
-    int64_t looked_ms; /* when buckets were last opened and closed */
-    bool must_look;
-    struct htw__stripe **stripes; /* by index; NULL: not ours */
-    uint32_t stripe_count;        /* of the array */
-    uint64_t seed;
-    struct htw__header *headers; /* room for those of one record */
-    size_t header_room;
-    struct htw__poison *poisons;
-    size_t poison_count;
-    struct htw__position *positions;
-    size_t position_count, position_room;
-    int64_t soonest_ms; /* the earliest deadline that was filed since the last positions of FILE */
-    struct htw__relay_stats stats;
-};
+#include "file.h"
+#include "look.h"
+#include "state.h"
 
 /* Returns 0, -EINVAL (sizes out of range) or -ENOMEM. In all cases htw__relay_fini() ends its use. The
  * strings of the options stay the caller's. */
@@ -134,27 +81,7 @@ int htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_
 /* A record that was published to a bucket is there, at this offset. */
 void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, int64_t offset);
 
-/* A record could not be published, and will not be: when it is read again, it becomes a dead letter.
- * `reason` is a static phrase. Returns 0; -EEXIST: it was a dead letter; -ENOMEM. */
-int htw__relay_poison(struct htw__relay *relay, struct htw__source from, int64_t offset,
-                      const char *reason);
-
-/* ---- time and commits */
-
-/*
- * The time is `now_ms`: delivers what is due, at most `max` records, and opens and closes buckets.
- * Returns 1 if more is due, 0, or a negative errno. A time before the last one is allowed: the wall
- * clock was set back.
- */
-int htw__relay_advance(struct htw__relay *relay, int64_t now_ms, size_t max);
-
-/* When the next record in memory is due; INT64_MAX: none. */
-int64_t htw__relay_next(struct htw__relay *relay);
-
-/* How many records of the buckets that are being demoted should be read in a millisecond, so that they
- * are done in half of the time that is left; 0: there are none. Reading them all at once would delay what
- * is due meanwhile. */
-double htw__relay_demotion_rate(const struct htw__relay *relay);
+/* ---- commits */
 
 /* Lists the positions of a channel that have changed since the last call, in relay->positions. To be
  * called when everything that was published there is acknowledged, just before the commit. If that then
@@ -163,8 +90,5 @@ int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
 
 /* Makes the next htw__relay_positions() list all: positions that nobody commits expire. */
 void htw__relay_touch(struct htw__relay *relay);
-
-/* Brings the state in relay->stats up to date. */
-void htw__relay_measure(struct htw__relay *relay);
 
 #endif /* HTW_SRC_RELAY_RELAY_H */

@@ -19,6 +19,7 @@
 
 #define ASK_MS 10000
 #define DESTINATION_MS 5000
+#define CONFIG_MS 2000 /* not all brokers answer */
 
 /* How often a topic that is missing is asked for: one that was made may be known only later. */
 #define TIMES 5
@@ -199,8 +200,8 @@ static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_
 }
 
 /* Waits for the answer to a request of an administrator. NULL: none came. */
-static rd_kafka_event_t *wait_for(rd_kafka_queue_t *queue) {
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 2 * ASK_MS);
+static rd_kafka_event_t *wait_for(rd_kafka_queue_t *queue, int timeout_ms) {
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
     if (event != NULL && rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_event_destroy(event);
         event = NULL;
@@ -246,7 +247,7 @@ static void check_configs(struct htw__kafka *self) {
             rd_kafka_DescribeConfigs(self->admin, resources, levels, NULL, queue);
         else
             rd_kafka_DescribeConfigs(self->admin, &resources[levels], 1, NULL, queue);
-        rd_kafka_event_t *event = wait_for(queue);
+        rd_kafka_event_t *event = wait_for(queue, CONFIG_MS);
         if (event == NULL)
             break;
         const rd_kafka_ConfigResource_t **answers = rd_kafka_DescribeConfigs_result_resources(
@@ -295,7 +296,7 @@ static const char *result_of(rd_kafka_event_t *event) {
 
 static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const char *what,
                   const char *name) {
-    rd_kafka_event_t *event = wait_for(queue);
+    rd_kafka_event_t *event = wait_for(queue, 2 * ASK_MS);
     rd_kafka_queue_destroy(queue);
     if (event == NULL)
         return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what, name);

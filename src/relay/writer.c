@@ -130,13 +130,22 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
         return -ENOMEM;
     for (;;) {
         rd_kafka_headers_t *headers = make_headers(record);
-        rd_kafka_resp_err_t error = rd_kafka_producev(
-            writer->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-            RD_KAFKA_V_KEY(record->key.bytes, record->key.size),
-            RD_KAFKA_V_VALUE((void *)(uintptr_t)record->value.bytes, record->value.size),
-            RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)number),
-            RD_KAFKA_V_END);
+        const rd_kafka_vu_t parts[] = {
+            { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic },
+            { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition },
+            { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
+            { .vtype = RD_KAFKA_VTYPE_KEY,
+              .u.mem = { (void *)(uintptr_t)record->key.bytes, record->key.size } },
+            { .vtype = RD_KAFKA_VTYPE_VALUE,
+              .u.mem = { (void *)(uintptr_t)record->value.bytes, record->value.size } },
+            { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
+            { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = (void *)(uintptr_t)number },
+        };
+        rd_kafka_error_t *failure =
+            rd_kafka_produceva(writer->producer, parts, sizeof(parts) / sizeof(parts[0]));
+        rd_kafka_resp_err_t error = rd_kafka_error_code(failure); /* of NULL: none */
+        if (failure != NULL)
+            rd_kafka_error_destroy(failure);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
             writer->bytes += record->key.size + record->value.size;
             return 0;
@@ -228,7 +237,7 @@ void htw__writers_poll(struct htw__kafka *self) {
 
 /* Why a record will fail again whatever is done; NULL: it may succeed another time. */
 static const char *permanent_reason(rd_kafka_resp_err_t error) {
-    switch (error) {
+    switch ((int)error) { /* of more than a hundred */
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
     case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
         return "the record is too large for the topic";

@@ -110,14 +110,8 @@ static int tear_down(void **state) {
 
 #define MOCK_TEST(name) UNIT_TEST_BETWEEN(set_up, tear_down, name)
 
-static void start(void) {
-    struct htw__kafka_options options = make_options();
-    if (htw__kafka_open(&relay, &options) != 0 || htw__kafka_start(&relay) != 0)
-        fail_msg("%s", relay.error);
-}
-
 /* Sends a record whose value is a number. `more` is another header, or NULL. */
-static void send(unsigned number, int64_t deadline_ms, const char *more, const char *value) {
+static void produce(unsigned number, int64_t deadline_ms, const char *more, const char *value) {
     char at[32];
     snprintf(at, sizeof(at), "%lld", (long long)deadline_ms);
     rd_kafka_headers_t *headers = rd_kafka_headers_new(3);
@@ -170,6 +164,14 @@ static void run(int64_t span_ms) {
     }
 }
 
+static void start(void) {
+    struct htw__kafka_options options = make_options();
+    if (htw__kafka_open(&relay, &options) != 0 || htw__kafka_start(&relay) != 0)
+        fail_msg("%s", relay.error);
+    for (int i = 0; i < 300 && relay.relay.stats.stripes < STRIPES; i++)
+        run(100);
+}
+
 static bool has_all(unsigned first, unsigned count) {
     for (unsigned i = first; i < first + count; i++)
         if (got[i].count + got[i].dead == 0)
@@ -188,7 +190,7 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
     int64_t begin_ms = now_ms();
     /* From the past to what needs all levels: buckets of 0.2, 0.8 and 3.2 s. */
     for (unsigned i = 0; i < 200; i++)
-        send(i, begin_ms - 500 + (int64_t)i * 40, NULL, NULL);
+        produce(i, begin_ms - 500 + (int64_t)i * 40, NULL, NULL);
     run_until_all(200);
     for (unsigned i = 0; i < 200; i++) {
         bool is_secret = i % 50 == 7;
@@ -203,10 +205,10 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
 
 MOCK_TEST(mock_cancelled_record_is_not_delivered) {
     start();
-    int64_t deadline_ms = now_ms() + 3000;
-    send(0, deadline_ms, "htw-id", "a");
-    send(2, deadline_ms, "htw-id", "b");
-    send(4, deadline_ms, "htw-cancel", "a");
+    int64_t deadline_ms = now_ms() + 5000;
+    produce(0, deadline_ms, "htw-id", "a");
+    produce(2, deadline_ms, "htw-id", "b");
+    produce(4, deadline_ms, "htw-cancel", "a");
     run(500);
     for (int i = 0; i < 300 && got[2].count == 0; i++)
         run(100);
@@ -221,7 +223,7 @@ MOCK_TEST(mock_successor_goes_on_where_the_relay_has_stopped) {
     start();
     int64_t begin_ms = now_ms();
     for (unsigned i = 0; i < 300; i++)
-        send(i, begin_ms + 200 + (int64_t)i * 20, NULL, NULL);
+        produce(i, begin_ms + 200 + (int64_t)i * 20, NULL, NULL);
     run(3000);
     assert_int_equal(htw__kafka_close(&relay), 0);
     start();
@@ -240,7 +242,7 @@ MOCK_TEST(mock_missing_destination_is_a_dead_letter) {
     assert_int_equal(htw__kafka_open(&relay, &options), 0);
     assert_int_equal(htw__kafka_start(&relay), 0);
     rd_kafka_mock_topic_set_error(cluster, "secret", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-    send(7, now_ms(), NULL, NULL);
+    produce(7, now_ms(), NULL, NULL);
     for (int i = 0; i < 300 && got[7].dead == 0; i++)
         run(100);
     assert_int_equal(got[7].dead, 1);
@@ -251,7 +253,7 @@ MOCK_TEST(mock_missing_destination_is_a_dead_letter) {
 MOCK_TEST(mock_failed_requests_are_repeated) {
     start();
     for (unsigned i = 0; i < 100; i++)
-        send(i, now_ms() + 300 + (int64_t)i * 10, NULL, NULL);
+        produce(i, now_ms() + 300 + (int64_t)i * 10, NULL, NULL);
     run(300);
     rd_kafka_mock_push_request_errors(
         cluster, 0 /* Produce */, 3, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
@@ -277,7 +279,7 @@ MOCK_TEST(mock_missing_topic_is_told) {
 
 MOCK_TEST(mock_other_widths_are_refused) {
     start();
-    send(0, now_ms(), NULL, NULL);
+    produce(0, now_ms(), NULL, NULL);
     run_until_all(1);
     assert_int_equal(htw__kafka_close(&relay), 0);
     struct htw__kafka_options options = make_options();

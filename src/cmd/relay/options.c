@@ -241,14 +241,13 @@ static bool set(struct htw__relay_command *command, int option, char *argument) 
     }
 }
 
-static bool write_name(char name[HTW__TOPIC_NAME_SIZE], const char *topic, const char *format,
-                       uint32_t number) {
-    int size = snprintf(name, HTW__TOPIC_NAME_SIZE, "%s", topic);
-    if (size > 0 && size < HTW__TOPIC_NAME_SIZE - 16)
-        snprintf(name + size, 16, format, number);
-    else
-        htw__terminal_error("the name of the topic is too long: %s", topic);
-    return size > 0 && size < HTW__TOPIC_NAME_SIZE - 16;
+/* TOPIC.SUFFIX */
+static bool write_name(char name[HTW__TOPIC_NAME_SIZE], const char *topic, const char *suffix) {
+    int size = snprintf(name, HTW__TOPIC_NAME_SIZE, "%s.%s", topic, suffix);
+    if (size > 0 && size < HTW__TOPIC_NAME_SIZE)
+        return true;
+    htw__terminal_error("the name of the topic is too long: %s", topic);
+    return false;
 }
 
 /* The topics to which the relay delivers nothing: its own. */
@@ -256,13 +255,15 @@ static bool name_topics(struct htw__relay_command *command, const char *topic) {
     struct htw__relay_options *relay = &command->kafka.relay;
     size_t count = 0;
     for (uint32_t level = 0; level < relay->levels.count; level++) {
-        if (!write_name(command->names[count], topic, ".l%u", level))
+        char suffix[16];
+        snprintf(suffix, sizeof(suffix), "l%u", level);
+        if (!write_name(command->names[count], topic, suffix))
             return false;
         command->own[count] = command->names[count];
         count++;
     }
     if (relay->dead_letters == NULL) {
-        if (!write_name(command->names[count], topic, ".dead", 0))
+        if (!write_name(command->names[count], topic, "dead"))
             return false;
         relay->dead_letters = command->names[count];
     }
