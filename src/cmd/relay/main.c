@@ -4,10 +4,10 @@
 #include "options.h"
 
 #include "../../base/clock.h"
-#include "../nanos.h"
 #include "../signals.h"
 #include "../status.h"
 #include "../terminal.h"
+#include "../times.h"
 
 #include <inttypes.h>
 #include <stdio.h>

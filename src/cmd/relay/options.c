@@ -5,6 +5,7 @@
 #include "../count.h"
 #include "../duration.h"
 #include "../terminal.h"
+#include "../times.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -112,16 +113,17 @@ static const struct option long_options[] = {
 };
 
 static bool set_ms(int64_t *ms, const char *name, const char *text, int64_t least_ms) {
-    htw__nanos ns = 0;
-    const char *why = htw__duration_parse(text, strlen(text), &ns);
-    if (why == NULL && (ns % HTW__NS_PER_MS != 0 || ns / HTW__NS_PER_MS < least_ms ||
-                        ns / HTW__NS_PER_MS > HTW__RELAY_DEADLINE_MAX))
+    struct htw__time time = { 0, 0 };
+    const char *why = htw__duration_parse(text, strlen(text), &time);
+    int64_t ns = htw__time_to_ns(time);
+    if (why == NULL &&
+        (ns % HTW__NS_PER_MS != 0 || ns / HTW__NS_PER_MS < least_ms || ns == INT64_MAX))
         why = "not a whole number of milliseconds in the range that is allowed";
     if (why != NULL) {
         htw__terminal_error("%s: %s: %s", name, why, text);
         return false;
     }
-    *ms = (int64_t)(ns / HTW__NS_PER_MS);
+    *ms = ns / HTW__NS_PER_MS;
     return true;
 }
 
