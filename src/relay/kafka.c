@@ -149,13 +149,15 @@ static int64_t commit_time(const struct htw__kafka *self, enum htw__channel chan
     int64_t delay_ms = self->options.commit_ms;
     if (is_large(writer))
         return 0;
-    if (channel == HTW__CHANNEL_FILE && delay_ms < FILE_MS) {
+    int64_t half_ms = self->options.relay.levels.width_ms / 2;
+    int64_t file_ms = half_ms < FILE_MS ? half_ms : FILE_MS;
+    if (channel == HTW__CHANNEL_FILE && delay_ms < file_ms) {
         /* What was filed must be readable, and read, before it is due. */
         int64_t left_ms = self->relay.soonest_ms == INT64_MAX
-                              ? FILE_MS
+                              ? file_ms
                               : self->relay.soonest_ms - self->relay.now_ms - FILE_MS / 2;
         if (left_ms > delay_ms)
-            delay_ms = left_ms < FILE_MS ? left_ms : FILE_MS;
+            delay_ms = left_ms < file_ms ? left_ms : file_ms;
     }
     return writer->last_commit_ms + delay_ms;
 }
