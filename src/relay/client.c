@@ -15,11 +15,9 @@ struct property {
 };
 
 static const struct property all[] = {
-    { "socket.keepalive.enable", "true" },
-    { "log.connection.close", "false" },
+    { "socket.keepalive.enable", "true" },  { "log.connection.close", "false" },
     { "reconnect.backoff.ms", "100" }, /* a broker that was restarted is used again at once */
-    { "reconnect.backoff.max.ms", "1000" },
-    { NULL, NULL },
+    { "reconnect.backoff.max.ms", "1000" }, { NULL, NULL },
 };
 
 static const struct property of_consumers[] = {

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void stop(const char *why) {
+    fprintf(stderr, "memory_broker: %s\n", why);
+    abort();
+}
+
 static void *grow(void *items, size_t count, size_t *room, size_t size) {
     if (count < *room)
         return items;
@@ -173,7 +178,7 @@ static void close_bucket(struct htw__transport *transport, struct htw__source bu
             self->reads[i] = self->reads[--self->read_count];
             return;
         }
-    assert(!"closed, and was not open");
+    stop("closed, and was not open");
 }
 
 static void open_bucket(struct htw__transport *transport, struct htw__source bucket,
@@ -255,9 +260,9 @@ void member_recover(struct member *self) {
     forget(self);
     for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++)
         if (self->owns[stripe] && member_gain(self, stripe) != HTW__GAIN_OK)
-            assert(!"cannot be taken over again");
+            stop("cannot be taken over again");
     if (member_commit(self, HTW__CHANNEL_ALL, false) != 0)
-        assert(!"an empty commit fails");
+        stop("an empty commit fails");
 }
 
 /* The next record that can be read from a position, which moves to it; NULL: the end. */
