@@ -206,7 +206,8 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
 }
 
 MOCK_TEST(mock_cancelled_record_is_not_delivered) {
-    width_ms = 1000; /* both are filed to level 0 long before it is loaded, however slow the machine */
+    width_ms =
+        1000; /* both are filed to level 0 long before it is loaded, however slow the machine */
     start();
     int64_t deadline_ms = now_ms() + 5000;
     produce(0, deadline_ms, "htw-id", "a");
