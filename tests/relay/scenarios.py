@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import re
 import time
 
 from judge import Verdict, header
@@ -175,7 +176,8 @@ def suspend_one_of_two(case, **environment):
     time.sleep(3)
     open(flag, "w").close()
     wait_for(first.is_suspended, "a relay that is suspended")
-    time.sleep(11)
+    wait_for(lambda: re.fullmatch(r"\S+:2", case.client.members(case.name)), "one member with both stripes")
+    time.sleep(6)  # in which that one goes on with the work
     first.resume()
     case.wait_arrived()
     return case.end()
