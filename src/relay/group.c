@@ -88,10 +88,8 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
     } else {
         bool is_lost = rd_kafka_assignment_lost(group) != 0;
         /* What was done for these stripes is committed while they are ours. */
-        if (is_lost)
-            self->must_recover = true;
-        else if (self->must_recover || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
-                 htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
+        if (is_lost || self->must_recover || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
+            htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
             self->must_recover = true;
         if (self->must_recover) { /* and so for all: the transaction is one */
             htw__writers_abort(self);

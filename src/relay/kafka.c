@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -85,7 +84,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
     if (self->event_fd < 0)
-        return htw__kafka_fail(self, "cannot create a descriptor: %s", strerror(errno));
+        return htw__kafka_fail(self, "cannot create a descriptor: %m");
     if (htw__topics_name_all(self) != 0)
         return -EIO;
     self->has_relay = true;

@@ -2,6 +2,8 @@
 /* levels.c - which bucket of which level a deadline belongs to. */
 #include "levels.h"
 
+#include "../base/assert.h"
+
 /* Widths above this are of no use, and would bring products near the end of the range. */
 #define WIDTH_MAX (INT64_C(1) << 52)
 
@@ -43,6 +45,7 @@ int64_t htw__levels_turn(const struct htw__levels *levels, uint32_t level, uint3
 
 struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
                                     int64_t deadline_ms) {
+    HTW_ASSERT(levels->width_ms > 0 && levels->size >= HTW__RELAY_SIZE_MIN);
     if (deadline_ms < clock_ms)
         deadline_ms = clock_ms;
     int64_t width = levels->width_ms;

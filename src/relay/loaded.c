@@ -61,8 +61,11 @@ static void drop(struct htw__entry *entry) {
 }
 
 static void drop_all(struct htw__loaded *self) {
-    while (!htw__ring_is_empty(&self->entries))
-        drop(entry_of(self->entries._next));
+    struct htw__link *next;
+    for (struct htw__link *at = self->entries._next; at != &self->entries; at = next) {
+        next = at->_next;
+        drop(entry_of(at));
+    }
 }
 
 void htw__loaded_fini(struct htw__loaded *self) {

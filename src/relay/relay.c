@@ -178,7 +178,7 @@ void htw__relay_lose_all(struct htw__relay *self) {
 /* ---- what arrives */
 
 static size_t share_of_memory(const struct htw__relay *self) {
-    return self->options.max_memory / (2 * self->stats.stripes);
+    return self->options.max_memory / (2 * (size_t)self->stats.stripes);
 }
 
 /* A record of a bucket of level 0. A bad one has the deadline 0, and so leaves at once. */

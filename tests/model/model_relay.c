@@ -91,6 +91,10 @@ static uint64_t below(uint64_t bound) {
     return random_below(&source, bound);
 }
 
+static size_t size_below(size_t bound) {
+    return (size_t)random_below(&source, bound);
+}
+
 /* ---- sending */
 
 static void send(struct sent *record, size_t index) {
@@ -151,7 +155,7 @@ static void send_some(void) {
             record->fate = (enum fate)(1 + below(3));
         if (record->fate == DEAD_SMALL && !is_faulty)
             record->fate = DELIVER;
-        size_t victim = sent_count > 0 ? below(sent_count) : 0;
+        size_t victim = sent_count > 0 ? size_below(sent_count) : 0;
         if (sent_count > 0 && below(5) == 0 && sent[victim].fate == DELIVER &&
             !sent[victim].has_cancel) {
             *record = sent[victim];
@@ -204,7 +208,7 @@ static void rebalance(bool is_gentle) {
     for (uint32_t stripe = 0; stripe < BROKER_STRIPES && alive; stripe++) {
         size_t owner;
         do
-            owner = below(MEMBERS);
+            owner = size_below(MEMBERS);
         while (!members[owner].is_alive);
         for (size_t i = 0; i < MEMBERS; i++) {
             members[i].generation = broker.generation;
@@ -233,7 +237,7 @@ static void run(struct member *member, size_t max) {
     if (error == 0)
         error = member_poll_buckets(member, max);
     if (error == 0)
-        member_acknowledge(member, below(max + 1));
+        member_acknowledge(member, size_below(max + 1));
     if (error != 0)
         recover(member);
 }
@@ -398,7 +402,7 @@ static void choose_options(void) {
         .levels = { widths[below(3)], 4u << below(3), 2 + (uint32_t)below(4) },
         .destinations = { .patterns = patterns, .pattern_count = 3, .default_topic = "out-1" },
         .dead_letters = "dead",
-        .max_memory = below(2) == 0 ? 4000 + below(20000) : 100000000,
+        .max_memory = below(2) == 0 ? 4000 + size_below(20000) : 100000000,
     };
     options.lead_ms = options.levels.width_ms / (int64_t)(1 + below(4));
     int64_t top_ms = htw__levels_width(&options.levels, options.levels.count - 1);
@@ -423,11 +427,11 @@ static void run_history(void) {
             send_some();
         if (is_faulty && below(20) == 0)
             be_faulty();
-        size_t who = below(MEMBERS);
+        size_t who = size_below(MEMBERS);
         for (size_t i = 0; i < MEMBERS; i++) {
             if (!members[i].is_alive || (is_faulty && i != who))
                 continue;
-            run(&members[i], is_faulty ? 1 + below(60) : 500);
+            run(&members[i], is_faulty ? 1 + size_below(60) : 500);
             if (!is_faulty || below(4) == 0)
                 commit(&members[i]);
         }

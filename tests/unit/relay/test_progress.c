@@ -96,7 +96,7 @@ UNIT_TEST(progress_changed_bytes_are_refused_or_in_range) {
         size_t size = strlen(text);
         for (uint64_t change = random_below(&source, 3); change < 3; change++)
             text[random_below(&source, size)] = (char)random_next(&source);
-        struct htw__bytes bytes = { text, random_below(&source, size + 1) };
+        struct htw__bytes bytes = { text, (size_t)random_below(&source, size + 1) };
         if (htw__progress_parse(bytes, 40, &progress) == 0)
             assert_true(progress.read_end >= 40 && progress.deadline_ms <= HTW__RELAY_DEADLINE_MAX);
     }
