@@ -19,6 +19,7 @@
 #define ASK_MS 500 /* for committed positions */
 #define RETRY_MS 200
 #define OFFSETS_MS 10000 /* for the ends of partitions */
+#define BEYOND_MS 10000  /* how long a position may be beyond the end of its partition */
 
 int htw__group_join(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
@@ -158,10 +159,22 @@ static struct htw__found *found_of(const struct htw__kafka *self, struct htw__fo
     return &found[1 + source.level * levels->size + source.slot];
 }
 
+/*
+ * Asks for the first offsets, then for the positions, then for the last offsets. Another member may commit
+ * and delete meanwhile, if this one does not know yet that it has lost the stripe. In this order a position
+ * still lies between the first and the last offset.
+ */
 static bool fill(struct htw__kafka *self, struct htw__found *found,
                  rd_kafka_topic_partition_list_t *committed,
                  rd_kafka_topic_partition_list_t *list) {
     struct htw__found *one;
+    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_BEGINNING))
+        return false;
+    for (int i = 0; i < list->cnt; i++)
+        if ((one = found_of(self, found, &list->elems[i])) != NULL)
+            one->start = list->elems[i].offset;
+    if (rd_kafka_committed(self->group, committed, ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
     for (int i = 0; i < committed->cnt; i++) {
         const rd_kafka_topic_partition_t *partition = &committed->elems[i];
         if (partition->err != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -171,11 +184,6 @@ static bool fill(struct htw__kafka *self, struct htw__found *found,
             one->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
         }
     }
-    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_BEGINNING))
-        return false;
-    for (int i = 0; i < list->cnt; i++)
-        if ((one = found_of(self, found, &list->elems[i])) != NULL)
-            one->start = list->elems[i].offset;
     if (!ask_offsets(self, list, RD_KAFKA_OFFSET_END))
         return false;
     for (int i = 0; i < list->cnt; i++)
@@ -199,6 +207,11 @@ static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain resu
         [HTW__GAIN_DELETED] =
             "records were deleted before the relay read them: is the retention too "
             "short? With --recover it goes on with those that are left",
+        [HTW__GAIN_BEYOND] =
+            "a position is beyond the end of its partition: was the topic made anew, or did a "
+            "broker "
+            "lose records? With --recover it goes on with all records that are there; some may be "
+            "delivered again",
     };
     return htw__kafka_fail(self, "partition %u of %s: %s", stripe, self->options.input,
                            why[result]);
@@ -212,6 +225,18 @@ static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset)
     self->stripes[stripe] = HTW__STRIPE_TAKEN;
 }
 
+/* A broker that has just become the leader does not know yet how far a partition goes. */
+static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
+    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    if (result != HTW__GAIN_BEYOND) {
+        self->beyond_ms = 0;
+        return false;
+    }
+    if (self->beyond_ms == 0)
+        self->beyond_ms = now_ms;
+    return now_ms - self->beyond_ms < BEYOND_MS;
+}
+
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
 static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     const struct htw__levels *levels = &self->options.relay.levels;
@@ -222,8 +247,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
     int64_t input = 0;
-    *ret_taken = rd_kafka_committed(self->group, committed, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                 fill(self, found, committed, list);
+    *ret_taken = fill(self, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);
@@ -231,7 +255,9 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_topic_partition_list_destroy(committed);
     free(found);
-    if (result != HTW__GAIN_OK)
+    if (*ret_taken && may_grow(self, result))
+        *ret_taken = false;
+    else if (result != HTW__GAIN_OK)
         return explain(self, stripe, result);
     if (*ret_taken)
         read_input(self, stripe, input);

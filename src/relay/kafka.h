@@ -85,7 +85,8 @@ struct htw__kafka {
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
     uint32_t stripe_count; /* partitions of the input */
     enum htw__stripe_state *stripes;
-    int64_t retry_ms; /* stripes are not taken before this */
+    int64_t retry_ms;  /* stripes are not taken before this */
+    int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
     uint32_t next_take;
     struct htw__destination *destinations;
     size_t destination_count;
@@ -96,7 +97,7 @@ struct htw__kafka {
     bool is_trimming, cannot_trim;
     int64_t last_trim_ms, last_touch_ms, last_read_ms;
     double demotion_credit; /* records of buckets above level 0 that may be read now */
-    bool must_recover;      /* a transaction failed, or the membership was lost */
+    bool must_recover;      /* a transaction failed, the membership was lost, an offset is gone */
     bool has_failed;        /* for good: `error` says why */
     bool skew_was_told;
     int64_t skew_checked_ms;

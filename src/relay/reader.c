@@ -88,10 +88,11 @@ static void note_error(struct htw__kafka *self, const rd_kafka_message_t *messag
     switch ((int)message->err) { /* of more than a hundred */
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-        htw__kafka_fail(self,
-                        "%s, partition %d: records were deleted before the relay read them: is the "
-                        "retention too short? With --recover it goes on with those that are left",
-                        topic, (int)message->partition);
+        /* Records may be lost. But a member that does not know yet that it has lost its stripes sees the
+         * same error, when its successor deletes what it has read. The take-over tells the two apart: it
+         * compares the committed positions with what is there. */
+    case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+        self->must_recover = true;
         break;
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -99,9 +100,6 @@ static void note_error(struct htw__kafka *self, const rd_kafka_message_t *messag
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
         htw__kafka_fail(self, "%s: %s", topic, rd_kafka_err2str(message->err));
-        break;
-    case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
-        self->must_recover = true;
         break;
     default:
         break;

@@ -79,12 +79,14 @@ static enum htw__gain find_clock(const struct htw__relay *self, const struct htw
 static enum htw__gain find_position(const struct htw__relay *self, const struct htw__found *found,
                                     bool may_be_missing, int64_t *ret_position) {
     *ret_position = found->offset;
-    if (found->offset >= found->start)
+    if (found->offset >= found->start && found->offset <= found->end)
         return HTW__GAIN_OK;
     *ret_position = found->start;
     if (self->options.recover || (found->offset < 0 && may_be_missing))
         return HTW__GAIN_OK;
-    return found->offset < 0 ? HTW__GAIN_MISSING : HTW__GAIN_DELETED;
+    if (found->offset < 0)
+        return HTW__GAIN_MISSING;
+    return found->offset < found->start ? HTW__GAIN_DELETED : HTW__GAIN_BEYOND;
 }
 
 static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__bucket *bucket,

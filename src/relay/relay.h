@@ -53,6 +53,7 @@ enum htw__gain {
     HTW__GAIN_OTHER,   /* the buckets were filled with other widths or sizes */
     HTW__GAIN_MISSING, /* a position is missing, though there was something */
     HTW__GAIN_DELETED, /* records of a position were deleted before they were read */
+    HTW__GAIN_BEYOND,  /* a position lies beyond the end */
 };
 
 /*

@@ -115,6 +115,20 @@ void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const 
     assert_int_equal(error, 0);
 }
 
+void mock_commit(const char *topic, int64_t offset, const char *metadata) {
+    rd_kafka_t *client = make_client(RD_KAFKA_CONSUMER, "in");
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *partition = rd_kafka_topic_partition_list_add(list, topic, 0);
+    partition->offset = offset;
+    if (metadata != NULL) {
+        partition->metadata = strdup(metadata); /* librdkafka frees it */
+        partition->metadata_size = strlen(metadata);
+    }
+    assert_int_equal(rd_kafka_commit(client, list, 0), 0);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(client);
+}
+
 static void note(const rd_kafka_message_t *message) {
     unsigned number;
     rd_kafka_headers_t *headers;

@@ -53,4 +53,7 @@ void mock_listen(bool listens);
 /* Sends a record whose value is a number. `more` is another header, or NULL. */
 void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const char *value);
 
+/* Commits a position for the relay's group, which must have had no member yet. */
+void mock_commit(const char *topic, int64_t offset, const char *metadata);
+
 #endif /* TESTS_RELAY_MOCK_FIXTURE_H */

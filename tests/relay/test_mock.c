@@ -20,3 +20,26 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
                         "htw-deliver-to is not a topic to which the relay may deliver");
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
+
+/* As after a successor has deleted what this relay had not read: whether anything is lost, the committed
+ * positions say. */
+MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
+    bool has_recovered = false;
+    mock_listen(false); /* or it would get the errors below */
+    mock_start();
+    for (unsigned i = 0; i < 20; i++)
+        mock_produce(i, mock_now_ms() + 500, NULL, NULL);
+    rd_kafka_mock_push_request_errors(
+        mock_cluster, 1 /* Fetch */, 3, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+        RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+    for (int i = 0; i < 10000 && !has_recovered; i++) {
+        mock_run(1);
+        has_recovered = mock_relay.must_recover;
+    }
+    assert_true(has_recovered);
+    mock_listen(true);
+    mock_run_until_all(20);
+    for (unsigned i = 0; i < 20; i++)
+        assert_true(mock_got[i].count + mock_got[i].dead >= 1);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

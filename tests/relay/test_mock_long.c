@@ -97,3 +97,25 @@ MOCK_TEST(mock_other_widths_are_refused) {
     assert_non_null(strstr(mock_relay.error, "--width"));
     htw__kafka_close(&mock_relay);
 }
+
+MOCK_TEST(mock_position_beyond_the_end_is_waited_for_and_then_told) {
+    char clock[HTW__PROGRESS_TEXT_SIZE];
+    struct htw__kafka_options options = mock_options();
+    const struct htw__levels *levels = &options.relay.levels;
+    htw__clock_format(levels, htw__levels_round(levels, mock_now_ms()), clock);
+    mock_commit("in", 0, clock);
+    mock_commit("in.l0", 1000, NULL);
+    assert_int_equal(htw__kafka_open(&mock_relay, &options), 0);
+    assert_int_equal(htw__kafka_start(&mock_relay), 0);
+    mock_produce(1, mock_now_ms(), NULL, NULL); /* to the other stripe, which does not wait */
+    for (int i = 0; i < 300 && mock_got[1].count == 0; i++)
+        mock_run(20);
+    assert_int_equal(mock_got[1].count, 1);
+    assert_int_equal(mock_relay.relay.stats.stripes, 1);
+    int error = 0;
+    for (int i = 0; i < 3000 && error == 0; i++)
+        error = htw__kafka_run(&mock_relay, -1, 10);
+    assert_int_not_equal(error, 0);
+    assert_non_null(strstr(mock_relay.error, "beyond the end"));
+    htw__kafka_close(&mock_relay);
+}
