@@ -22,7 +22,7 @@ LAYERS = {
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal.*|model_journal"),
     "cmd": (
-        r"cmd/.*\.[ch]",
+        r"cmd/(?!relay/).*\.[ch]",
         r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|fault_delay.*|cron.*"),
 }
 

@@ -21,6 +21,7 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "  cron     run the commands of a file by the calendar\n"
                            "  delay    release the lines of the input, each at its time\n"
                            "  journal  look at the file of `htw delay --journal`, and mend it\n"
+                           "  relay    deliver records of Kafka, each at its time\n"
                            "\n"
                            "  help     print this help, or that of a COMMAND\n"
                            "\n"
@@ -92,28 +93,30 @@ static int run_delay(int argc, char *argv[]) {
     return HTW__EXIT_USAGE;
 }
 
-/* The program htw-cron is beside this one, or where the shell finds it. Packages may leave it out. */
-static int run_cron(char *argv[]) {
-    char path[PATH_MAX];
-    static char name[] = "htw-cron";
-    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - sizeof(name));
-    argv[0] = name;
+/* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
+static int run_program(const char *name, char *argv[]) {
+    char path[PATH_MAX], program[32];
+    snprintf(program, sizeof(program), "htw-%s", name);
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - sizeof(program));
+    argv[0] = program;
     if (size > 0) {
         path[size] = '\0';
         char *slash = strrchr(path, '/');
-        memcpy(slash == NULL ? path : slash + 1, name, sizeof(name));
+        memcpy(slash == NULL ? path : slash + 1, program, sizeof(program));
         execv(path, argv);
     }
-    execvp(name, argv);
-    fprintf(stderr, "htw cron: %s\n",
-            errno == ENOENT ? "the program htw-cron is not installed" : strerror(errno));
+    execvp(program, argv);
+    if (errno == ENOENT)
+        fprintf(stderr, "htw %s: the program %s is not installed\n", name, program);
+    else
+        fprintf(stderr, "htw %s: %s\n", name, strerror(errno));
     return HTW__EXIT_USAGE;
 }
 
-static int help_cron(void) {
+static int help_program(const char *name) {
     static char option[] = "--help";
     char *words[] = { option, option, NULL };
-    return run_cron(words);
+    return run_program(name, words);
 }
 
 static int usage_error(const char *what, const char *word) {
@@ -130,8 +133,8 @@ static int run_help(int argc, char *argv[]) {
         return print(htw__options_help);
     if (strcmp(argv[1], "journal") == 0)
         return help_journal();
-    if (strcmp(argv[1], "cron") == 0)
-        return help_cron();
+    if (strcmp(argv[1], "cron") == 0 || strcmp(argv[1], "relay") == 0)
+        return help_program(argv[1]);
     if (strcmp(argv[1], "help") == 0)
         return print(help);
     return usage_error("unknown command: ", argv[1]);
@@ -155,8 +158,8 @@ int main(int argc, char *argv[]) {
         return run_delay(argc - 1, argv + 1);
     if (strcmp(command, "journal") == 0)
         return run_journal(argc - 1, argv + 1);
-    if (strcmp(command, "cron") == 0)
-        return run_cron(argv + 1);
+    if (strcmp(command, "cron") == 0 || strcmp(command, "relay") == 0)
+        return run_program(command, argv + 1);
     if (strcmp(command, "help") == 0)
         return run_help(argc - 1, argv + 1);
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)

@@ -11,6 +11,11 @@
 #define COLUMNS_IF_UNKNOWN 80
 
 static bool line_is_shown;
+static const char *program = "htw delay";
+
+void htw__terminal_name(const char *name) {
+    program = name;
+}
 
 void htw__terminal_error(const char *format, ...) {
     /* With one call, so that other writers do not come in between. Only the name of a file could make
@@ -21,7 +26,7 @@ void htw__terminal_error(const char *format, ...) {
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     htw__terminal_erase();
-    fprintf(stderr, "htw delay: %s\n", text);
+    fprintf(stderr, "%s: %s\n", program, text);
 }
 
 static int columns(void) {

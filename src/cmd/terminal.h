@@ -6,6 +6,9 @@
 #ifndef HTW_SRC_CMD_TERMINAL_H
 #define HTW_SRC_CMD_TERMINAL_H
 
+/* Names the program in error messages: `htw delay` at first. The string is not copied. */
+void htw__terminal_name(const char *name);
+
 /* Prints `htw delay: …` and a newline, after erasing the line that is shown. */
 void htw__terminal_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

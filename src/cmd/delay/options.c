@@ -2,6 +2,7 @@
 /* options.c - reads the command line of `htw delay`. */
 #include "options.h"
 
+#include "../count.h"
 #include "../duration.h"
 #include "../terminal.h"
 
@@ -96,20 +97,6 @@ static const struct option long_options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* Digits only, unlike strtoull, which reads "-1" as a large number. */
-static bool parse_count(const char *text, uint64_t *ret_count) {
-    uint64_t count = 0;
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || count > (UINT64_MAX - 9) / 10)
-            return false;
-        count = count * 10 + (uint64_t)(*text - '0');
-    }
-    *ret_count = count;
-    return true;
-}
-
 static bool set_tick(struct htw__options *options, const char *text) {
     struct htw__time tick = { 0, 0 };
     const char *why = htw__duration_parse(text, strlen(text), &tick);
@@ -126,7 +113,7 @@ static bool set_tick(struct htw__options *options, const char *text) {
 
 static bool set_wheel_size(struct htw__options *options, const char *text) {
     uint64_t size;
-    if (!parse_count(text, &size) || size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX ||
+    if (!htw__count_parse(text, &size) || size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX ||
         (size & (size - 1)) != 0) {
         htw__terminal_error("--wheel-size: not a power of two from %u to %u: %s",
                             HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX, text);
@@ -147,7 +134,7 @@ static bool set_path(const char **path, const char *name, const char *text) {
 
 static bool set_acknowledge(struct htw__options *options, const char *text) {
     uint64_t number;
-    if (!parse_count(text, &number) || number > INT_MAX) {
+    if (!htw__count_parse(text, &number) || number > INT_MAX) {
         htw__terminal_error("--acknowledge: not the number of a descriptor: %s", text);
         return false;
     }
@@ -188,7 +175,7 @@ static bool agree(const struct htw__options *options) {
 
 static bool set_limit(size_t *limit, const char *name, const char *text) {
     uint64_t count;
-    if (!parse_count(text, &count) || count == 0 || count > SIZE_MAX) {
+    if (!htw__count_parse(text, &count) || count == 0 || count > SIZE_MAX) {
         htw__terminal_error("%s: not a number of at least 1: %s", name, text);
         return false;
     }

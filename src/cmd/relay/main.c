@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the program htw-relay, which `htw relay` runs. */
+#include "metrics.h"
+#include "options.h"
+
+#include "../../base/clock.h"
+#include "../signals.h"
+#include "../status.h"
+#include "../terminal.h"
+#include "../times.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define WAIT_MS 1000
+#define SAME_AGAIN_NS (10 * HTW__NS_PER_S)
+
+/* A warning is not repeated while nothing else has been said. */
+static void say(const char *text) {
+    static char last[256];
+    static int64_t last_ns;
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
+        strncmp(last, text, sizeof(last) - 1) == 0)
+        return;
+    last_ns = now_ns;
+    snprintf(last, sizeof(last), "%s", text);
+    htw__terminal_error("%s", text);
+}
+
+static void write_metrics(void *context, FILE *stream) {
+    struct htw__kafka *kafka = context;
+    htw__relay_measure(&kafka->relay);
+    htw__relay_stats_prometheus(&kafka->relay.stats, kafka->options.relay.levels.count, stream);
+}
+
+static void print_stats(struct htw__kafka *kafka) {
+    htw__terminal_erase();
+    htw__relay_measure(&kafka->relay);
+    htw__relay_stats_print(&kafka->relay.stats, kafka->options.relay.levels.count, stderr);
+}
+
+static void show_progress(struct htw__kafka *kafka) {
+    static int64_t last_ns;
+    char line[160];
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (now_ns - last_ns < HTW__NS_PER_S / 2)
+        return;
+    last_ns = now_ns;
+    htw__relay_measure(&kafka->relay);
+    const struct htw__relay_stats *stats = &kafka->relay.stats;
+    snprintf(line, sizeof(line),
+             "%" PRIu64 " received, %" PRIu64 " delivered, %" PRIu64 " dead; %" PRIu64
+             " in memory; partitions: %" PRIu64,
+             stats->received, stats->delivered, stats->dead, stats->in_memory, stats->stripes);
+    htw__terminal_show(line);
+}
+
+static int add_fd(int epoll_fd, int fd) {
+    struct epoll_event event = { .events = EPOLLIN };
+    return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int loop(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                struct htw__metrics *metrics) {
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    bool shows = command->progress && isatty(STDERR_FILENO), was_ready = false;
+    int error = epoll_fd < 0 || add_fd(epoll_fd, htw__signals_fd()) != 0 ||
+                add_fd(epoll_fd, htw__metrics_fd(metrics)) != 0;
+    while (error == 0 && htw__signals_stop() == 0) {
+        error = htw__kafka_run(kafka, epoll_fd, WAIT_MS);
+        htw__signals_clear();
+        htw__metrics_run(metrics);
+        if (htw__signals_take_dump())
+            print_stats(kafka);
+        if (!was_ready && kafka->relay.stats.stripes > 0) {
+            htw__terminal_error("ready: %" PRIu64 " of %u partitions of %s",
+                                kafka->relay.stats.stripes, kafka->stripe_count,
+                                kafka->options.input);
+            was_ready = true;
+        }
+        if (shows)
+            show_progress(kafka);
+    }
+    htw__terminal_erase();
+    if (epoll_fd >= 0)
+        close(epoll_fd);
+    return error;
+}
+
+static int run(const struct htw__relay_command *command) {
+    static struct htw__kafka kafka; /* large, and there is one */
+    struct htw__metrics metrics = { NULL, NULL, NULL };
+    int error = htw__kafka_open(&kafka, &command->kafka);
+    if (error == 0 && command->create_topics)
+        error = htw__topics_create(&kafka);
+    else if (error == 0) {
+        const char *why = htw__metrics_open(&metrics, command->metrics, write_metrics, &kafka);
+        if (why != NULL)
+            error = htw__kafka_fail(&kafka, "--metrics: %s: %s", why, command->metrics);
+        if (error == 0)
+            error = htw__kafka_start(&kafka);
+        if (error == 0)
+            error = loop(&kafka, command, &metrics);
+        if (command->stats && kafka.stripes != NULL)
+            print_stats(&kafka);
+    }
+    if (kafka.has_failed)
+        htw__terminal_error("%s", kafka.error);
+    htw__metrics_close(&metrics);
+    if (htw__kafka_close(&kafka) != 0 && error == 0) {
+        htw__terminal_error("the last commit failed: a successor does that part again");
+        error = -1;
+    }
+    return error == 0 ? 0 : HTW__EXIT_FAILED;
+}
+
+static int print(const char *text) {
+    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : HTW__EXIT_FAILED;
+}
+
+int main(int argc, char *argv[]) {
+    struct htw__relay_command command;
+    static char name[] = "htw relay";
+    int status = HTW__EXIT_USAGE;
+    htw__terminal_name(name);
+    if (argc > 0)
+        argv[0] = name;                           /* the prefix of error messages of getopt */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
+    switch (htw__relay_command_parse(argc, argv, &command)) {
+    case HTW__RELAY_RUN:
+        command.kafka.say = say;
+        status = htw__signals_install() == 0 ? run(&command) : HTW__EXIT_FAILED;
+        break;
+    case HTW__RELAY_HELP:
+        status = print(htw__relay_help);
+        break;
+    case HTW__RELAY_VERSION:
+        status = printf("htw relay %s\n", htw_version()) > 0 ? 0 : HTW__EXIT_FAILED;
+        break;
+    case HTW__RELAY_WRONG:
+        break;
+    }
+    htw__relay_command_fini(&command);
+    return status;
+}

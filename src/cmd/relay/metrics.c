@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.c - serves metrics, by libmicrohttpd. */
+#include "metrics.h"
+
+#include "../count.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECTIONS_MAX 16
+#define IDLE_SECONDS 10
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              char *text, size_t size, enum MHD_ResponseMemoryMode mode) {
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, text, mode);
+    if (response == NULL)
+        return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", type);
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *data_size, void **request) {
+    static char wrong[] = "only GET /metrics\n";
+    struct htw__metrics *self = context;
+    char *text = NULL;
+    size_t size = 0;
+    (void)version, (void)data, (void)data_size, (void)request;
+    if (strcmp(method, "GET") != 0 || strcmp(url, "/metrics") != 0)
+        return answer(connection, MHD_HTTP_NOT_FOUND, "text/plain", wrong, sizeof(wrong) - 1,
+                      MHD_RESPMEM_PERSISTENT);
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return MHD_NO;
+    self->write(self->context, stream);
+    if (fclose(stream) != 0) {
+        free(text);
+        return MHD_NO;
+    }
+    return answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size,
+                  MHD_RESPMEM_MUST_FREE);
+}
+
+static const char *parse_address(const char *where, struct sockaddr_in *address) {
+    char host[INET_ADDRSTRLEN] = "127.0.0.1";
+    const char *colon = strrchr(where, ':');
+    uint64_t port;
+    if (colon != NULL) {
+        if ((size_t)(colon - where) >= sizeof(host))
+            return "not [ADDRESS:]PORT with an IPv4 address";
+        memcpy(host, where, (size_t)(colon - where));
+        host[colon - where] = '\0';
+    }
+    if (!htw__count_parse(colon == NULL ? where : colon + 1, &port) || port > 65535)
+        return "not [ADDRESS:]PORT with an IPv4 address";
+    memset(address, 0, sizeof(*address));
+    address->sin_family = AF_INET;
+    address->sin_port = htons((uint16_t)port);
+    return inet_pton(AF_INET, host, &address->sin_addr) == 1
+               ? NULL
+               : "not [ADDRESS:]PORT with an IPv4 address";
+}
+
+const char *htw__metrics_open(struct htw__metrics *self, const char *where,
+                              void (*write)(void *context, FILE *stream), void *context) {
+    struct sockaddr_in address;
+    *self = (struct htw__metrics) { NULL, write, context };
+    if (where == NULL)
+        return NULL;
+    const char *why = parse_address(where, &address);
+    if (why != NULL)
+        return why;
+    self->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, self, MHD_OPTION_SOCK_ADDR, &address,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    return self->daemon != NULL ? NULL : "cannot listen there";
+}
+
+void htw__metrics_close(struct htw__metrics *self) {
+    if (self->daemon != NULL)
+        MHD_stop_daemon(self->daemon);
+    self->daemon = NULL;
+}
+
+int htw__metrics_fd(const struct htw__metrics *self) {
+    if (self->daemon == NULL)
+        return -1;
+    return MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+void htw__metrics_run(struct htw__metrics *self) {
+    if (self->daemon != NULL)
+        MHD_run(self->daemon);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metrics.h - serves text over HTTP, for Prometheus.
+ *
+ * By libmicrohttpd, which Debian has and which parses what strangers send; it runs in the loop of the
+ * relay, so that the numbers need no lock.
+ */
+#ifndef HTW_SRC_CMD_RELAY_METRICS_H
+#define HTW_SRC_CMD_RELAY_METRICS_H
+
+#include <stdio.h>
+
+struct MHD_Daemon;
+
+struct htw__metrics {
+    struct MHD_Daemon *daemon; /* NULL: none */
+    void (*write)(void *context, FILE *stream);
+    void *context;
+};
+
+/* Listens at [ADDRESS:]PORT; without an address at 127.0.0.1. Returns NULL, or why that failed (a static
+ * phrase). `write` writes what is served at /metrics. */
+const char *htw__metrics_open(struct htw__metrics *metrics, const char *where,
+                              void (*write)(void *context, FILE *stream), void *context);
+void htw__metrics_close(struct htw__metrics *metrics);
+
+/* Readable when there is something to do; -1: never. */
+int htw__metrics_fd(const struct htw__metrics *metrics);
+void htw__metrics_run(struct htw__metrics *metrics);
+
+#endif /* HTW_SRC_CMD_RELAY_METRICS_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the command line of `htw relay`. */
+#ifndef HTW_SRC_CMD_RELAY_OPTIONS_H
+#define HTW_SRC_CMD_RELAY_OPTIONS_H
+
+#include "../../relay/kafka.h"
+
+#define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 2)
+
+struct htw__relay_command {
+    struct htw__kafka_options kafka;
+    bool create_topics;
+    bool stats;
+    bool progress;
+    const char *metrics; /* NULL, or [ADDRESS:]PORT */
+    /* What the options lead to. */
+    const char **patterns;
+    char **properties;
+    const char *own[HTW__RELAY_OWN_TOPICS];
+    char names[HTW__RELAY_OWN_TOPICS][HTW__TOPIC_NAME_SIZE];
+};
+
+enum htw__relay_wish {
+    HTW__RELAY_RUN,
+    HTW__RELAY_HELP,
+    HTW__RELAY_VERSION,
+    HTW__RELAY_WRONG /* the error was printed */
+};
+
+/* Reads the arguments, of which the first is the prefix of error messages. The command must not move
+ * afterwards, and htw__relay_command_fini() ends its use in all cases. */
+enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
+                                              struct htw__relay_command *command);
+void htw__relay_command_fini(struct htw__relay_command *command);
+
+/* What --help prints. */
+extern const char htw__relay_help[];
+
+#endif /* HTW_SRC_CMD_RELAY_OPTIONS_H */

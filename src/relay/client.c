@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* client.c - handles of librdkafka, and their properties. */
+#include "kafka.h"
+
+#include "../base/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Brokers refuse less than 6 s for the session. A member that was killed is replaced after the session
+ * timeout, and its open transaction ends after the transaction timeout. */
+struct property {
+    const char *name, *value;
+};
+
+static const struct property all[] = {
+    { "socket.keepalive.enable", "true" },  { "log.connection.close", "false" },
+    { "reconnect.backoff.ms", "100" }, /* a broker that was restarted is used again at once */
+    { "reconnect.backoff.max.ms", "1000" }, { NULL, NULL },
+};
+
+static const struct property of_consumers[] = {
+    { "enable.auto.commit", "false" },  { "enable.auto.offset.store", "false" },
+    { "auto.offset.reset", "error" }, /* a missing offset is an error, never a place to start */
+    { "fetch.error.backoff.ms", "50" }, { NULL, NULL },
+};
+
+static const struct property of_groups[] = {
+    { "partition.assignment.strategy", "cooperative-sticky" },
+    { "session.timeout.ms", "10000" },
+    { "heartbeat.interval.ms", "2000" },
+    { "max.poll.interval.ms", "60000" },
+    { "isolation.level", "read_committed" },
+    { "queued.max.messages.kbytes", "4096" },
+    { NULL, NULL },
+};
+
+static const struct property of_readers[] = {
+    { "isolation.level", "read_committed" },
+    { "enable.partition.eof", "true" },
+    { "fetch.wait.max.ms", "20" }, /* how long a bucket that is opened waits for others */
+    { "queued.max.messages.kbytes", "4096" },
+    { NULL, NULL },
+};
+
+static const struct property of_admins[] = {
+    { "isolation.level", "read_uncommitted" },
+    { NULL, NULL },
+};
+
+static const struct property of_writers[] = {
+    { "acks", "all" },
+    { "enable.idempotence", "true" },
+    { "linger.ms", "2" },
+    { "partitioner", "murmur2_random" },  /* that of the Java client */
+    { "message.max.bytes", "100000000" }, /* brokers and topics have the say */
+    { "compression.codec", "none" },
+    { NULL, NULL },
+};
+
+static const struct property of_transactions[] = {
+    { "transaction.timeout.ms", "10000" },
+    { NULL, NULL },
+};
+
+static bool set(struct htw__kafka *self, rd_kafka_conf_t *conf, const char *name,
+                const char *value) {
+    char why[256];
+    if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) == RD_KAFKA_CONF_OK)
+        return true;
+    htw__kafka_fail(self, "%s=%s: %s", name, value, why);
+    return false;
+}
+
+static bool set_all(struct htw__kafka *self, rd_kafka_conf_t *conf,
+                    const struct property *properties) {
+    bool is_good = true;
+    for (; properties->name != NULL && is_good; properties++)
+        is_good = set(self, conf, properties->name, properties->value);
+    return is_good;
+}
+
+/* What the operator wants comes last, so that it counts. What is for consumers alone is only warned of by
+ * librdkafka where it does not apply. */
+static bool set_wishes(struct htw__kafka *self, rd_kafka_conf_t *conf) {
+    bool is_good = true;
+    for (size_t i = 0; i < self->options.property_count && is_good; i++) {
+        char name[256];
+        const char *property = self->options.properties[i], *value = strchr(property, '=');
+        if (value == NULL || (size_t)(value - property) >= sizeof(name))
+            return htw__kafka_fail(self, "-X: not NAME=VALUE: %s", property) == 0;
+        memcpy(name, property, (size_t)(value - property));
+        name[value - property] = '\0';
+        is_good = set(self, conf, name, value + 1);
+    }
+    return is_good;
+}
+
+/* Syslog's levels: errors and worse. What is told otherwise is left out. */
+static void log_line(const rd_kafka_t *handle, int level, const char *facility, const char *text) {
+    struct htw__kafka *self = rd_kafka_opaque(handle);
+    if (level <= 3 && strcmp(facility, "FAIL") != 0)
+        htw__kafka_say(self, "%s: %s", facility, text);
+}
+
+static void note_error(rd_kafka_t *handle, int error, const char *reason, void *opaque) {
+    struct htw__kafka *self = opaque;
+    char why[512];
+    if (error != RD_KAFKA_RESP_ERR__FATAL) {
+        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+            error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+            htw__kafka_say(self, "%s", reason);
+        return;
+    }
+    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(handle, why, sizeof(why));
+    if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        htw__kafka_fail(self, "another relay runs as the same --instance");
+    else if (handle == self->group)
+        htw__kafka_fail(self, "%s", why);
+    else
+        self->must_recover = true; /* a producer: it is made anew */
+}
+
+static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind,
+                         const char *suffix) {
+    char id[512];
+    if (kind != HTW__CLIENT_WRITER && !set(self, conf, "group.id", self->options.group))
+        return false;
+    if (kind == HTW__CLIENT_GROUP && self->options.instance != NULL)
+        return set(self, conf, "group.instance.id", self->options.instance);
+    if (kind != HTW__CLIENT_WRITER || self->options.at_least_once)
+        return true;
+    /* With an --instance, a start fences what is left of the one before at once. */
+    if (self->options.instance != NULL)
+        snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, self->options.instance, suffix);
+    else
+        snprintf(id, sizeof(id), "%s-%016" PRIx64 "-%s", self->options.group,
+                 htw__random_seed(self), suffix);
+    return set(self, conf, "transactional.id", id) && set_all(self, conf, of_transactions);
+}
+
+rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *suffix) {
+    static const struct property *const of[] = { of_groups, of_readers, of_admins, of_writers };
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_t *handle = NULL;
+    char why[512];
+    rd_kafka_conf_set_opaque(conf, self);
+    rd_kafka_conf_set_log_cb(conf, log_line);
+    rd_kafka_conf_set_error_cb(conf, note_error);
+    if (kind == HTW__CLIENT_GROUP)
+        rd_kafka_conf_set_rebalance_cb(conf, htw__group_rebalance);
+    if (kind == HTW__CLIENT_WRITER)
+        rd_kafka_conf_set_dr_msg_cb(conf, htw__writer_acknowledge);
+    if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
+        set(self, conf, "client.id", "htw-relay") && set_all(self, conf, all) &&
+        (kind == HTW__CLIENT_WRITER || set_all(self, conf, of_consumers)) &&
+        set_all(self, conf, of[kind]) && set_wishes(self, conf) &&
+        set_identity(self, conf, kind, suffix)) {
+        handle = rd_kafka_new(kind == HTW__CLIENT_WRITER ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER,
+                              conf, why, sizeof(why));
+        if (handle == NULL)
+            htw__kafka_fail(self, "%s", why);
+    }
+    if (handle == NULL)
+        rd_kafka_conf_destroy(conf);
+    return handle;
+}

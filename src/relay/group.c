@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.c - the consumer group: which stripes are ours, and taking them over.
+ *
+ * An input partition that the group assigns is not read at once: first its stripe is taken over. That
+ * asks for the committed positions, and Kafka does not answer while a transaction that would change
+ * them is open, perhaps for as long as the transaction timeout of a member that was killed. So it is
+ * asked for a short time, again and again, from the loop.
+ */
+#include "kafka.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MS 500 /* for committed positions */
+#define RETRY_MS 200
+#define OFFSETS_MS 10000 /* for the ends of partitions */
+#define BEYOND_MS 10000  /* how long a position may be beyond the end of its partition */
+
+int htw__group_join(struct htw__kafka *self) {
+    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t error = rd_kafka_subscribe(self->group, topics);
+    rd_kafka_topic_partition_list_destroy(topics);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return htw__kafka_fail(self, "cannot join the group: %s", rd_kafka_err2str(error));
+    return 0;
+}
+
+/* ---- membership */
+
+static void keep_membership(struct htw__kafka *self, bool is_joined) {
+    if (self->member != NULL)
+        rd_kafka_consumer_group_metadata_destroy(self->member);
+    self->member = is_joined ? rd_kafka_consumer_group_metadata(self->group) : NULL;
+}
+
+static bool is_known(const struct htw__kafka *self, int32_t partition) {
+    return partition >= 0 && (uint32_t)partition < self->stripe_count;
+}
+
+static void assign(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
+    for (int i = 0; i < partitions->cnt; i++) {
+        int32_t partition = partitions->elems[i].partition;
+        if (is_known(self, partition))
+            self->stripes[partition] = HTW__STRIPE_ASSIGNED;
+        else
+            htw__kafka_fail(self,
+                            "partition %d of %s is new: its stripe needs buckets, which "
+                            "--create-topics makes",
+                            (int)partition, self->options.input);
+    }
+    self->retry_ms = 0;
+}
+
+/* Those that were read are put into `ret_read`. */
+static void revoke(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions,
+                   rd_kafka_topic_partition_list_t *ret_read) {
+    for (int i = 0; i < partitions->cnt; i++) {
+        int32_t partition = partitions->elems[i].partition;
+        if (!is_known(self, partition))
+            continue;
+        if (self->stripes[partition] == HTW__STRIPE_TAKEN)
+            rd_kafka_topic_partition_list_add(ret_read, self->options.input, partition);
+        htw__relay_lose(&self->relay, (uint32_t)partition);
+        self->stripes[partition] = HTW__STRIPE_NONE;
+    }
+}
+
+static void answer(struct htw__kafka *self, rd_kafka_error_t *error) {
+    if (error == NULL)
+        return;
+    htw__kafka_say(self, "rebalance: %s", rd_kafka_error_string(error));
+    rd_kafka_error_destroy(error);
+}
+
+void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
+                          rd_kafka_topic_partition_list_t *partitions, void *opaque) {
+    struct htw__kafka *self = opaque;
+    rd_kafka_topic_partition_list_t *now = rd_kafka_topic_partition_list_new(1);
+    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        keep_membership(self, true);
+        assign(self, partitions);
+        answer(self, rd_kafka_incremental_assign(group, now)); /* read after the take-over */
+    } else {
+        bool is_lost = rd_kafka_assignment_lost(group) != 0;
+        /* What was done for these stripes is committed while they are ours. */
+        if (is_lost || self->must_recover || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
+            htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
+            self->must_recover = true;
+        if (self->must_recover) { /* and so for all: the transaction is one */
+            htw__writers_abort(self);
+            htw__relay_lose_all(&self->relay);
+        }
+        revoke(self, partitions, now);
+        keep_membership(self, !is_lost);
+        answer(self, rd_kafka_incremental_unassign(group, now));
+    }
+    rd_kafka_topic_partition_list_destroy(now);
+}
+
+void htw__group_forget(struct htw__kafka *self) {
+    rd_kafka_topic_partition_list_t *read = rd_kafka_topic_partition_list_new(1);
+    htw__relay_lose_all(&self->relay);
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        if (self->stripes[i] != HTW__STRIPE_TAKEN)
+            continue;
+        rd_kafka_topic_partition_list_add(read, self->options.input, (int32_t)i);
+        self->stripes[i] = HTW__STRIPE_ASSIGNED;
+    }
+    if (read->cnt > 0)
+        answer(self, rd_kafka_incremental_unassign(self->group, read));
+    rd_kafka_topic_partition_list_destroy(read);
+}
+
+/* ---- taking over */
+
+/* The input's partition first, and then those of the buckets by level and slot. */
+static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka *self,
+                                                        uint32_t stripe) {
+    const struct htw__levels *levels = &self->options.relay.levels;
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new((int)(levels->count * levels->size) + 1);
+    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
+    for (uint32_t level = 0; level < levels->count; level++) {
+        for (uint32_t slot = 0; slot < levels->size; slot++) {
+            struct htw__source source = { stripe, level, slot };
+            rd_kafka_topic_partition_list_add(list, htw__topics_name(self, source),
+                                              htw__topics_partition(self, source));
+        }
+    }
+    return list;
+}
+
+/* Asks for the first or the last offset of each partition. */
+static bool ask_offsets(struct htw__kafka *self, rd_kafka_topic_partition_list_t *list,
+                        int64_t which) {
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = which;
+    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(self->admin, list, OFFSETS_MS);
+    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        error = list->elems[i].err;
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Brokers answer in any order; so do not rely on that of the list. */
+static struct htw__found *found_of(const struct htw__kafka *self, struct htw__found *found,
+                                   const rd_kafka_topic_partition_t *partition) {
+    const struct htw__levels *levels = &self->options.relay.levels;
+    struct htw__source source;
+    if (!htw__topics_source(self, partition->topic, partition->partition, &source))
+        return NULL;
+    if (source.level == HTW__RELAY_INPUT)
+        return &found[0];
+    return &found[1 + source.level * levels->size + source.slot];
+}
+
+/*
+ * Asks for the first offsets, then for the positions, then for the last offsets. Another member may commit
+ * and delete meanwhile, if this one does not know yet that it has lost the stripe. In this order a position
+ * still lies between the first and the last offset.
+ */
+static bool fill(struct htw__kafka *self, struct htw__found *found,
+                 rd_kafka_topic_partition_list_t *committed,
+                 rd_kafka_topic_partition_list_t *list) {
+    struct htw__found *one;
+    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_BEGINNING))
+        return false;
+    for (int i = 0; i < list->cnt; i++)
+        if ((one = found_of(self, found, &list->elems[i])) != NULL)
+            one->start = list->elems[i].offset;
+    if (rd_kafka_committed(self->group, committed, ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    for (int i = 0; i < committed->cnt; i++) {
+        const rd_kafka_topic_partition_t *partition = &committed->elems[i];
+        if (partition->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            return false;
+        if ((one = found_of(self, found, partition)) != NULL) {
+            one->offset = partition->offset >= 0 ? partition->offset : -1;
+            one->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
+        }
+    }
+    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_END))
+        return false;
+    for (int i = 0; i < list->cnt; i++)
+        if ((one = found_of(self, found, &list->elems[i])) != NULL)
+            one->end = list->elems[i].offset;
+    return true;
+}
+
+static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain result) {
+    static const char *const why[] = {
+        [HTW__GAIN_NO_MEMORY] = "out of memory",
+        [HTW__GAIN_FOREIGN] =
+            "the metadata of an offset was not written by the relay: does another "
+            "program commit to this group?",
+        [HTW__GAIN_OTHER] = "its buckets were filled with another --width, --size or --levels; a "
+                            "relay with these must drain them first",
+        [HTW__GAIN_MISSING] =
+            "positions are missing, though there were records: were offsets deleted, or have they "
+            "expired (offsets.retention.minutes) while no relay ran? With --recover it goes on "
+            "with all records that are left; those delivered last may be delivered again",
+        [HTW__GAIN_DELETED] =
+            "records were deleted before the relay read them: is the retention too "
+            "short? With --recover it goes on with those that are left",
+        [HTW__GAIN_BEYOND] =
+            "a position is beyond the end of its partition: was the topic made anew, or did a "
+            "broker "
+            "lose records? With --recover it goes on with all records that are there; some may be "
+            "delivered again",
+    };
+    return htw__kafka_fail(self, "partition %u of %s: %s", stripe, self->options.input,
+                           why[result]);
+}
+
+static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe)->offset = offset;
+    answer(self, rd_kafka_incremental_assign(self->group, list));
+    rd_kafka_topic_partition_list_destroy(list);
+    self->stripes[stripe] = HTW__STRIPE_TAKEN;
+}
+
+/* A broker that has just become the leader does not know yet how far a partition goes. */
+static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
+    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    if (result != HTW__GAIN_BEYOND) {
+        self->beyond_ms = 0;
+        return false;
+    }
+    if (self->beyond_ms == 0)
+        self->beyond_ms = now_ms;
+    return now_ms - self->beyond_ms < BEYOND_MS;
+}
+
+/* Returns 0: taken, or to be tried again (*ret_taken is false). */
+static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
+    const struct htw__levels *levels = &self->options.relay.levels;
+    struct htw__found *found = calloc(1 + (size_t)levels->count * levels->size, sizeof(*found));
+    if (found == NULL)
+        return htw__kafka_fail(self, "out of memory");
+    rd_kafka_topic_partition_list_t *list = list_partitions(self, stripe);
+    rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
+    enum htw__gain result = HTW__GAIN_OK;
+    int64_t input = 0;
+    *ret_taken = fill(self, found, committed, list);
+    if (*ret_taken) {
+        self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
+        result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_topic_partition_list_destroy(committed);
+    free(found);
+    if (*ret_taken && may_grow(self, result))
+        *ret_taken = false;
+    else if (result != HTW__GAIN_OK)
+        return explain(self, stripe, result);
+    if (*ret_taken)
+        read_input(self, stripe, input);
+    return 0;
+}
+
+/* The next stripe that is assigned and not taken, in turn; false: there is none. */
+static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        uint32_t stripe = (self->next_take + i) % self->stripe_count;
+        if (self->stripes[stripe] == HTW__STRIPE_ASSIGNED) {
+            *ret_stripe = stripe;
+            return true;
+        }
+    }
+    return false;
+}
+
+int htw__group_take(struct htw__kafka *self) {
+    uint32_t stripe;
+    bool is_taken = true, has_taken = false;
+    if (self->member == NULL || htw__clock_monotonic_ns() / 1000000 < self->retry_ms ||
+        !next_to_take(self, &stripe))
+        return 0;
+    /* The commit below is of all positions: nothing that belongs to them may be open then. */
+    if (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+        htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
+        return 0;
+    while (is_taken && next_to_take(self, &stripe)) {
+        self->next_take = stripe + 1;
+        if (take(self, stripe, &is_taken) != 0)
+            return -EIO;
+        has_taken = has_taken || is_taken;
+    }
+    if (!is_taken) /* one at a time, so that the other stripes do not wait */
+        self->retry_ms = htw__clock_monotonic_ns() / 1000000 + RETRY_MS;
+    /* The positions of a stripe that is new, before anything is read. */
+    if (has_taken)
+        htw__writers_commit(self, HTW__CHANNEL_ALL);
+    return 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* kafka.c - the relay over Kafka: start and end, the loop, failures. */
+#include "kafka.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* How much one round takes of each, so that none waits long for the others. */
+#define RECORDS_AT_ONCE 1000
+
+/* How often a bucket that is being demoted is looked after: it is read at a measured pace. */
+#define DEMOTION_MS 5
+
+/* A transaction as large as this is committed before its time. */
+#define RECORDS_MAX 50000
+#define BYTES_MAX ((size_t)32 << 20)
+
+/* Filing is committed so often where nothing that was filed is due soon: each partition that a
+ * transaction touches costs a marker, and filing touches many. */
+#define FILE_MS 500
+
+#define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
+
+static int64_t now_monotonic_ms(void) {
+    return htw__clock_monotonic_ns() / 1000000;
+}
+
+int htw__kafka_fail(struct htw__kafka *self, const char *format, ...) {
+    va_list arguments;
+    if (self->has_failed)
+        return -EIO;
+    va_start(arguments, format);
+    vsnprintf(self->error, sizeof(self->error), format, arguments);
+    va_end(arguments);
+    self->has_failed = true;
+    return -EIO;
+}
+
+void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    self->options.say(text);
+}
+
+/* ---- start */
+
+/* Each queue wakes the loop by the same descriptor. */
+static void wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
+    static const uint64_t one = 1;
+    rd_kafka_queue_io_event_enable(queue, self->event_fd, &one, sizeof(one));
+}
+
+static int open_consumers(struct htw__kafka *self) {
+    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
+    for (int i = 0; i < 2 && self->group != NULL; i++)
+        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
+    if (self->has_failed)
+        return -EIO;
+    rd_kafka_poll_set_consumer(self->group);
+    self->group_queue = rd_kafka_queue_get_consumer(self->group);
+    wake_by(self, self->group_queue);
+    for (int i = 0; i < 2; i++) {
+        rd_kafka_poll_set_consumer(self->readers[i]);
+        self->reader_queues[i] = rd_kafka_queue_get_consumer(self->readers[i]);
+        wake_by(self, self->reader_queues[i]);
+    }
+    return 0;
+}
+
+int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *options) {
+    *self = (struct htw__kafka) {
+        .transport = { htw__writer_publish, htw__reader_open, htw__reader_close },
+        .options = *options,
+        .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+    };
+    if (self->event_fd < 0)
+        return htw__kafka_fail(self, "cannot create a descriptor: %m");
+    if (htw__topics_name_all(self) != 0)
+        return -EIO;
+    self->has_relay = true;
+    if (htw__relay_init(&self->relay, &options->relay, &self->transport,
+                        htw__clock_realtime_ns() / 1000000) != 0)
+        return htw__kafka_fail(self, "cannot start: out of memory");
+    self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
+    if (self->admin == NULL)
+        return -EIO;
+    self->trim_queue = rd_kafka_queue_new(self->admin);
+    return 0;
+}
+
+int htw__kafka_start(struct htw__kafka *self) {
+    if (htw__topics_check(self) != 0 || open_consumers(self) != 0)
+        return -EIO;
+    if (self->options.recommit_ms == 0)
+        self->options.recommit_ms = TOUCH_MS;
+    self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
+    if (self->stripes == NULL)
+        return htw__kafka_fail(self, "out of memory");
+    if (htw__writers_open(self) != 0)
+        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    self->last_touch_ms = now_monotonic_ms();
+    return htw__group_join(self);
+}
+
+/* ---- the loop */
+
+/* Back to what was committed. */
+static int recover(struct htw__kafka *self) {
+    int error = htw__writers_abort(self);
+    htw__group_forget(self);
+    if (error == 0)
+        self->must_recover = false;
+    return error == -EAGAIN ? 0 : error;
+}
+
+/* Reads some of everything; returns how much there was. */
+static size_t read_some(struct htw__kafka *self) {
+    int64_t now_ms = now_monotonic_ms();
+    double span_ms = (double)(now_ms - self->last_read_ms);
+    size_t count = htw__reader_poll(self, self->reader_queues[0], RECORDS_AT_ONCE);
+    self->last_read_ms = now_ms;
+    self->demotion_credit += htw__relay_demotion_rate(&self->relay) * span_ms;
+    if (self->demotion_credit > RECORDS_AT_ONCE)
+        self->demotion_credit = RECORDS_AT_ONCE;
+    size_t demoted = htw__reader_poll(self, self->reader_queues[1], (size_t)self->demotion_credit);
+    self->demotion_credit -= (double)demoted;
+    count += htw__reader_poll(self, self->group_queue, RECORDS_AT_ONCE);
+    return count + demoted;
+}
+
+static bool is_large(const struct htw__writer *writer) {
+    return writer->count >= RECORDS_MAX || writer->bytes >= BYTES_MAX;
+}
+
+/* When the channel is to be committed, by the monotonic clock. */
+static int64_t commit_time(const struct htw__kafka *self, enum htw__channel channel) {
+    const struct htw__writer *writer = &self->writers[channel == HTW__CHANNEL_DELIVER];
+    int64_t delay_ms = self->options.commit_ms;
+    if (is_large(writer))
+        return 0;
+    int64_t half_ms = self->options.relay.levels.width_ms / 2;
+    int64_t file_ms = half_ms < FILE_MS ? half_ms : FILE_MS;
+    if (channel == HTW__CHANNEL_FILE && delay_ms < file_ms) {
+        /* What was filed must be readable, and read, before it is due. */
+        int64_t left_ms = self->relay.soonest_ms == INT64_MAX
+                              ? file_ms
+                              : self->relay.soonest_ms - self->relay.now_ms - FILE_MS / 2;
+        if (left_ms > delay_ms)
+            delay_ms = left_ms < file_ms ? left_ms : file_ms;
+    }
+    return writer->last_commit_ms + delay_ms;
+}
+
+static void commit_some(struct htw__kafka *self) {
+    int64_t now_ms = now_monotonic_ms();
+    if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
+        self->last_touch_ms = now_ms;
+        htw__relay_touch(&self->relay);
+    }
+    if (commit_time(self, HTW__CHANNEL_DELIVER) <= now_ms)
+        htw__writers_commit(self, HTW__CHANNEL_DELIVER);
+    if (commit_time(self, HTW__CHANNEL_FILE) <= now_ms)
+        htw__writers_commit(self, HTW__CHANNEL_FILE);
+}
+
+/* How long nothing needs to be done, unless something arrives. */
+static int sleep_ms(struct htw__kafka *self, int wait_ms) {
+    int64_t due_ms = htw__relay_next(&self->relay) - htw__clock_realtime_ns() / 1000000;
+    int64_t now_ms = now_monotonic_ms();
+    int64_t commit_ms = commit_time(self, HTW__CHANNEL_DELIVER) - now_ms;
+    int64_t file_ms = commit_time(self, HTW__CHANNEL_FILE) - now_ms;
+    int64_t width_ms = self->options.relay.levels.width_ms / 4 + 1;
+    int64_t demotion_ms = htw__relay_demotion_rate(&self->relay) > 0 ? DEMOTION_MS : INT64_MAX;
+    int64_t limits[] = { due_ms, commit_ms, file_ms, width_ms, demotion_ms };
+    int64_t sleep = wait_ms;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (limits[i] < sleep)
+            sleep = limits[i];
+    return sleep > 0 ? (int)sleep : 0;
+}
+
+static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
+    struct pollfd wanted[] = { { .fd = self->event_fd, .events = POLLIN },
+                               { .fd = other_fd, .events = POLLIN } };
+    uint64_t number;
+    if (poll(wanted, 2, timeout_ms) > 0 && wanted[0].revents != 0)
+        (void)!read(self->event_fd, &number, sizeof(number));
+}
+
+int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
+    int more = 0;
+    size_t count = 0;
+    if (self->must_recover && recover(self) != 0)
+        return -EIO;
+    if (!self->must_recover) {
+        more =
+            htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, RECORDS_AT_ONCE);
+        if (more < 0)
+            self->must_recover = true;
+        count = read_some(self);
+        htw__writers_poll(self);
+    }
+    if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
+        commit_some(self);
+    htw__trim_run(self, now_monotonic_ms());
+    if (self->has_failed)
+        return -EIO;
+    if (self->must_recover)
+        wait(self, other_fd, 50);
+    else if (count == 0 && more == 0)
+        wait(self, other_fd, sleep_ms(self, wait_ms));
+    return 0;
+}
+
+/* ---- the end */
+
+static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
+    if (queue != NULL)
+        rd_kafka_queue_destroy(queue);
+    if (consumer == NULL)
+        return;
+    rd_kafka_consumer_close(consumer);
+    rd_kafka_destroy(consumer);
+}
+
+int htw__kafka_close(struct htw__kafka *self) {
+    int error = 0;
+    if (self->member != NULL && (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+                                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
+        error = -EIO;
+    if (self->has_relay)
+        htw__relay_lose_all(&self->relay);
+    close_consumer(self->group, self->group_queue); /* leaves the group: may call the rebalance */
+    for (int i = 0; i < 2; i++)
+        close_consumer(self->readers[i], self->reader_queues[i]);
+    htw__writers_close(self);
+    if (self->trims != NULL)
+        rd_kafka_topic_partition_list_destroy(self->trims);
+    if (self->trim_queue != NULL)
+        rd_kafka_queue_destroy(self->trim_queue);
+    if (self->admin != NULL)
+        rd_kafka_destroy(self->admin);
+    if (self->member != NULL)
+        rd_kafka_consumer_group_metadata_destroy(self->member);
+    if (self->has_relay)
+        htw__relay_fini(&self->relay);
+    free(self->stripes);
+    free(self->destinations);
+    free(self->headers);
+    if (self->event_fd >= 0)
+        close(self->event_fd);
+    return error;
+}

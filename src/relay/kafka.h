@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share.
+ *
+ *   kafka.c   start and end, the loop, failures: start here
+ *   client.c  handles of librdkafka and their properties
+ *   topics.c  the topics: names, whether they are as they must be, creating them
+ *   group.c   the consumer group: which stripes are ours; taking them over
+ *   reader.c  reading of the input and of buckets
+ *   writer.c  producing, transactions, commits
+ *   trim.c    deleting what was read
+ *
+ * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
+ * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
+ * included, and deletes records. Of `writers` there is one for each channel of the relay; without
+ * transactions both use one producer.
+ *
+ * FENCING. Each commit names the member and the generation of the group, as they were at the last
+ * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
+ * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
+ *
+ * One thread uses all this.
+ */
+#ifndef HTW_SRC_RELAY_KAFKA_H
+#define HTW_SRC_RELAY_KAFKA_H
+
+#include "relay.h"
+
+#include <librdkafka/rdkafka.h>
+
+struct htw__kafka_options {
+    const char *brokers;
+    const char *input;       /* the topic; those of the levels are INPUT.l0, ... */
+    const char *group;       /* of consumers */
+    const char *instance;    /* NULL: none, each start is a new member */
+    char *const *properties; /* NAME=VALUE, for librdkafka */
+    size_t property_count;
+    int64_t commit_ms;   /* the interval of delivery */
+    int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
+    bool at_least_once;
+    int replication; /* of topics that are created; -1: the broker's default */
+    struct htw__relay_options relay;
+    void (*say)(const char *text); /* warnings and notices, one line */
+};
+
+/* A record that was produced, and not acknowledged. */
+struct htw__unacknowledged {
+    bool is_bucket;
+    struct htw__source bucket, from;
+    int64_t from_offset;
+};
+
+struct htw__writer {
+    rd_kafka_t *producer;
+    struct htw__unacknowledged *records;
+    size_t count, room;  /* since the last commit */
+    size_t acknowledged; /* of these */
+    size_t bytes;
+    bool in_transaction;
+    int64_t last_commit_ms; /* by the monotonic clock */
+    /* The first record that failed, if one did. */
+    rd_kafka_resp_err_t failure;
+    struct htw__unacknowledged failed;
+};
+
+enum htw__stripe_state { HTW__STRIPE_NONE, HTW__STRIPE_ASSIGNED, HTW__STRIPE_TAKEN };
+
+/* A destination that was asked for. */
+struct htw__destination {
+    char name[HTW__TOPIC_NAME_SIZE];
+    int32_t partitions; /* 0: there is no such topic */
+    int64_t asked_ms;
+};
+
+struct htw__kafka {
+    struct htw__transport transport;
+    struct htw__kafka_options options;
+    struct htw__relay relay;
+    bool has_relay;
+    rd_kafka_t *group, *readers[2], *admin;
+    rd_kafka_queue_t *group_queue, *reader_queues[2];
+    struct htw__writer writers[2];              /* by channel - 1 */
+    rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
+    int event_fd;
+    char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
+    uint32_t stripe_count; /* partitions of the input */
+    enum htw__stripe_state *stripes;
+    int64_t retry_ms;  /* stripes are not taken before this */
+    int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
+    uint32_t next_take;
+    struct htw__destination *destinations;
+    size_t destination_count;
+    struct htw__header *headers; /* room for those of a record that was read */
+    size_t header_room;
+    rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
+    rd_kafka_queue_t *trim_queue;
+    bool is_trimming, cannot_trim;
+    int64_t last_trim_ms, last_touch_ms, last_read_ms;
+    double demotion_credit; /* records of buckets above level 0 that may be read now */
+    bool must_recover;      /* a transaction failed, the membership was lost, an offset is gone */
+    bool has_failed;        /* for good: `error` says why */
+    bool skew_was_told;
+    int64_t skew_checked_ms;
+    char error[1024];
+};
+
+/* ---- kafka.c */
+
+/* Notes an error that ends the relay; the first one counts. Returns -EIO. */
+int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says something by options.say. */
+void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Makes what asks and creates topics. Returns 0, or -EIO: `error` says why. In both cases
+ * htw__kafka_close() ends its use. */
+int htw__kafka_open(struct htw__kafka *kafka, const struct htw__kafka_options *options);
+
+/* Checks the topics, and joins the group. Returns 0 or -EIO. */
+int htw__kafka_start(struct htw__kafka *kafka);
+
+/* One round: takes what has arrived, delivers what is due, commits. Then waits until something happens,
+ * or `other_fd` is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
+int htw__kafka_run(struct htw__kafka *kafka, int other_fd, int wait_ms);
+
+/* Commits what is done, leaves the group, frees everything. Returns 0, or -EIO: not all was committed,
+ * and a successor does the rest again. */
+int htw__kafka_close(struct htw__kafka *kafka);
+
+/* ---- client.c */
+
+enum htw__client { HTW__CLIENT_GROUP, HTW__CLIENT_READER, HTW__CLIENT_ADMIN, HTW__CLIENT_WRITER };
+
+/* Makes a handle; `suffix` tells the producers of an instance apart. NULL: `error` says why. */
+rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind, const char *suffix);
+
+/* ---- topics.c */
+
+/* Finds the topics and checks them, so that a mistake is told at the start. Returns 0 or -EIO. */
+int htw__topics_check(struct htw__kafka *kafka);
+
+/* Makes those that are missing, and adds partitions to those that have too few. Returns 0 or -EIO. */
+int htw__topics_create(struct htw__kafka *kafka);
+
+/* Names the topics of the levels. Returns 0 or -EIO. */
+int htw__topics_name_all(struct htw__kafka *kafka);
+
+/* The number of partitions of a destination; 0: there is none; negative: it is not known now. */
+int32_t htw__topics_destination(struct htw__kafka *kafka, const char *name);
+
+/* The topic and the partition of a source, and back (false: it is none of ours). */
+const char *htw__topics_name(const struct htw__kafka *kafka, struct htw__source source);
+int32_t htw__topics_partition(const struct htw__kafka *kafka, struct htw__source source);
+bool htw__topics_source(const struct htw__kafka *kafka, const char *topic, int32_t partition,
+                        struct htw__source *ret_source);
+
+/* ---- group.c */
+
+/* Joins. Returns 0 or -EIO. */
+int htw__group_join(struct htw__kafka *kafka);
+
+/* Called by librdkafka. */
+void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
+                          rd_kafka_topic_partition_list_t *partitions, void *opaque);
+
+/* Takes over the stripes that were assigned. Returns 0 or -EIO. */
+int htw__group_take(struct htw__kafka *kafka);
+
+/* Forgets all stripes: they are taken over again, as far as they are still ours. */
+void htw__group_forget(struct htw__kafka *kafka);
+
+/* ---- reader.c */
+
+void htw__reader_open(struct htw__transport *transport, struct htw__source bucket, int64_t offset);
+void htw__reader_close(struct htw__transport *transport, struct htw__source bucket);
+
+/* Passes on what has arrived, at most `max` of the queue. Returns how much there was. */
+size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_t max);
+
+/* ---- writer.c */
+
+int htw__writer_publish(struct htw__transport *transport, const struct htw__outgoing *outgoing);
+
+/* Creates the producers. Returns as htw__writers_abort(). */
+int htw__writers_open(struct htw__kafka *kafka);
+void htw__writers_close(struct htw__kafka *kafka);
+
+/* Called by librdkafka. */
+void htw__writer_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
+
+/* Serves acknowledgements. */
+void htw__writers_poll(struct htw__kafka *kafka);
+
+/* Commits what a channel has published, with its positions. Returns 0, or -EAGAIN: all is to be
+ * forgotten; kafka->must_recover is set. */
+int htw__writers_commit(struct htw__kafka *kafka, enum htw__channel channel);
+
+/* Aborts what is open, in all channels. Returns 0; -EAGAIN: to be tried again; or -EIO. */
+int htw__writers_abort(struct htw__kafka *kafka);
+
+/* ---- trim.c */
+
+/* Notes positions that were committed. */
+void htw__trim_note(struct htw__kafka *kafka);
+
+/* Deletes, from time to time, what lies before them. */
+void htw__trim_run(struct htw__kafka *kafka, int64_t now_ms);
+
+#endif /* HTW_SRC_RELAY_KAFKA_H */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* loaded.c - a bucket of level 0 in memory. */
+#include "loaded.h"
+
+#include "../base/list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After all offsets. */
+#define OFFSET_LAST (INT64_C(1) << 60)
+
+void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t end_ms,
+                      int64_t position, const struct htw__progress *progress, int64_t end,
+                      uint64_t seed, void *owner, uint32_t slot) {
+    *self = (struct htw__loaded) { .wheel = wheel,
+                                   .owner = owner,
+                                   .slot = slot,
+                                   .end_ms = progress->deadline_ms >= 0 ? progress->end_ms : end_ms,
+                                   .progress = *progress,
+                                   .seen = position,
+                                   .target = end > progress->read_end ? end : progress->read_end,
+                                   .seed = seed };
+    self->is_armed = self->seen >= self->target;
+    htw__ring_init(&self->entries);
+    htw__key_table_init(&self->names, &htw__default_allocator);
+}
+
+static struct htw__entry *entry_of(struct htw__link *link) {
+    return HTW_CONTAINER_OF(link, struct htw__entry, link);
+}
+
+static void disarm(struct htw__entry *entry) {
+    htw_wheel_cancel(entry->loaded->wheel, &entry->timer);
+    if (entry->turn.place != 0)
+        htw__due_remove(&entry->loaded->due, &entry->turn);
+}
+
+/* Takes an entry out of everything, and leaves it to the caller. */
+static void detach(struct htw__entry *entry) {
+    struct htw__loaded *self = entry->loaded;
+    disarm(entry);
+    htw__link_unlink(&entry->link);
+    if (entry->is_named)
+        htw__key_table_remove(&self->names, &entry->name);
+    entry->is_named = false;
+    self->count--;
+    self->bytes -= entry->size;
+    if (entry->is_beyond)
+        self->beyond--;
+}
+
+void htw__entry_free(struct htw__entry *entry) {
+    free(entry);
+}
+
+static void drop(struct htw__entry *entry) {
+    detach(entry);
+    free(entry);
+}
+
+static void drop_all(struct htw__loaded *self) {
+    struct htw__link *next;
+    for (struct htw__link *at = self->entries._next; at != &self->entries; at = next) {
+        next = at->_next;
+        drop(entry_of(at));
+    }
+}
+
+void htw__loaded_fini(struct htw__loaded *self) {
+    drop_all(self);
+    htw__due_fini(&self->due);
+    htw__key_table_fini(&self->names);
+}
+
+/* ---- names */
+
+/* What a cancel and its victim have in common. */
+static size_t name_size(const struct htw__record *record, const struct htw__request *request) {
+    return sizeof(int64_t) + 1 + request->id.size + record->key.size;
+}
+
+static void write_name(char *name, const struct htw__record *record,
+                       const struct htw__request *request) {
+    unsigned char id_size = (unsigned char)(request->id.size - 1); /* 1 to 256 */
+    memcpy(name, &request->deadline_ms, sizeof(int64_t));
+    memcpy(name + sizeof(int64_t), &id_size, 1);
+    memcpy(name + sizeof(int64_t) + 1, request->id.bytes, request->id.size);
+    if (record->key.size > 0)
+        memcpy(name + sizeof(int64_t) + 1 + request->id.size, record->key.bytes, record->key.size);
+}
+
+/* Brings a cancel and its victim together. Returns false: the entry was the victim, and is gone. */
+static bool meet(struct htw__loaded *self, struct htw__entry *entry) {
+    struct htw__key_node *node =
+        htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
+    if (node != NULL) {
+        struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
+        if (other->is_cancel && !entry->is_cancel) {
+            other->has_met = true;
+            drop(entry);
+            return false;
+        }
+        if (other->is_cancel || !entry->is_cancel)
+            return true; /* a second one of its kind: the first keeps the place */
+        entry->has_met = true;
+        drop(other);
+    }
+    htw__key_table_insert(&self->names, &entry->name);
+    entry->is_named = true;
+    return true;
+}
+
+/* ---- the cut */
+
+struct turn {
+    int64_t deadline_ms, offset;
+};
+
+static int compare_turns(const void *one, const void *two) {
+    const struct turn *a = one, *b = two;
+    if (a->deadline_ms != b->deadline_ms)
+        return a->deadline_ms < b->deadline_ms ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool is_cut_off(const struct htw__loaded *self, int64_t deadline_ms, int64_t offset) {
+    return self->is_cut && (deadline_ms > self->cut_deadline_ms ||
+                            (deadline_ms == self->cut_deadline_ms && offset >= self->cut_offset));
+}
+
+/* Drops the later half. Without memory to sort, it makes no cut this time. */
+static void cut(struct htw__loaded *self) {
+    size_t count = 0;
+    struct turn *turns = malloc((self->count - self->beyond) * sizeof(*turns));
+    if (turns == NULL)
+        return;
+    for (struct htw__link *at = self->entries._next; at != &self->entries; at = at->_next)
+        if (!entry_of(at)->is_beyond)
+            turns[count++] =
+                (struct turn) { entry_of(at)->turn.deadline_ms, entry_of(at)->turn.offset };
+    qsort(turns, count, sizeof(*turns), compare_turns);
+    self->is_cut = true;
+    self->cut_deadline_ms = turns[count / 2].deadline_ms;
+    self->cut_offset = turns[count / 2].offset;
+    free(turns);
+    for (struct htw__link *at = self->entries._next, *next; at != &self->entries; at = next) {
+        struct htw__entry *entry = entry_of(at);
+        next = at->_next;
+        if (!is_cut_off(self, entry->turn.deadline_ms, entry->turn.offset))
+            continue;
+        if (!entry->is_cancel || entry->turn.deadline_ms != self->cut_deadline_ms) {
+            drop(entry);
+        } else if (!entry->is_beyond) {
+            disarm(entry);
+            entry->is_beyond = true;
+            self->beyond++;
+        }
+    }
+}
+
+/* ---- arriving and leaving */
+
+/* There is room among the due for all entries. */
+static int arm(struct htw__loaded *self, struct htw__entry *entry) {
+    if (entry->is_beyond)
+        return 0;
+    uint64_t tick = (uint64_t)entry->turn.deadline_ms;
+    if (tick > htw_wheel_now(self->wheel))
+        return htw_wheel_schedule(self->wheel, &entry->timer, tick);
+    htw__due_push(&self->due, &entry->turn);
+    return 0;
+}
+
+static int arm_all(struct htw__loaded *self) {
+    int error = 0;
+    for (struct htw__link *at = self->entries._next; at != &self->entries && error == 0;
+         at = at->_next)
+        error = arm(self, entry_of(at));
+    return error;
+}
+
+int htw__loaded_move(struct htw__loaded *self, struct htw_wheel *wheel) {
+    for (struct htw__link *at = self->entries._next; at != &self->entries; at = at->_next)
+        disarm(entry_of(at));
+    self->wheel = wheel;
+    return self->is_armed ? arm_all(self) : 0;
+}
+
+void htw__loaded_fall_due(struct htw_timer *timer) {
+    struct htw__entry *entry = HTW_CONTAINER_OF(timer, struct htw__entry, timer);
+    htw__due_push(&entry->loaded->due, &entry->turn);
+}
+
+/* Notes that all before `offset` has been read. */
+static int see(struct htw__loaded *self, int64_t offset) {
+    if (offset > self->seen)
+        self->seen = offset;
+    if (self->seen > self->progress.read_end)
+        self->progress.read_end = self->seen;
+    if (self->is_armed || self->seen < self->target)
+        return 0;
+    self->is_armed = true;
+    return arm_all(self);
+}
+
+static struct htw__entry *make_entry(struct htw__loaded *self, const struct htw__record *record,
+                                     const struct htw__request *request, int64_t deadline_ms) {
+    size_t named = request->id.bytes != NULL ? name_size(record, request) : 0;
+    size_t copied = htw__record_copy_size(record);
+    size_t size = sizeof(struct htw__entry) + copied + named;
+    struct htw__entry *entry = malloc(size);
+    if (entry == NULL || htw__due_reserve(&self->due, self->count + 1) != 0) {
+        free(entry);
+        return NULL;
+    }
+    *entry = (struct htw__entry) { .loaded = self,
+                                   .turn = { deadline_ms, record->offset, 0 },
+                                   .size = size,
+                                   .is_cancel = request->is_cancel };
+    entry->record = htw__record_copy(record, entry + 1);
+    htw__ring_push_back(&self->entries, &entry->link);
+    self->count++;
+    self->bytes += size;
+    if (named > 0) {
+        char *name = (char *)(entry + 1) + copied;
+        write_name(name, record, request);
+        entry->name = (struct htw__key_node) { .hash = htw__key_hash(name, named, self->seed),
+                                               .key = name,
+                                               .size = (uint32_t)named };
+    }
+    return entry;
+}
+
+/* Whether a cancel is loaded though its turn is another, because its victim's may be now. */
+static bool is_for_a_victim(const struct htw__loaded *self, const struct htw__request *request,
+                            int64_t deadline_ms, bool is_done) {
+    return request->is_cancel &&
+           deadline_ms == (is_done ? self->progress.deadline_ms : self->cut_deadline_ms);
+}
+
+enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__record *record,
+                                  const struct htw__request *request, size_t bytes_max) {
+    if (record->offset < self->seen)
+        return HTW__ARRIVAL_KEPT;
+    int64_t deadline_ms = request->deadline_ms < self->end_ms ? request->deadline_ms : self->end_ms;
+    bool is_new = record->offset >= self->progress.read_end;
+    bool is_done = htw__progress_covers(&self->progress, deadline_ms, record->offset);
+    bool is_past = is_new && deadline_ms < self->progress.deadline_ms;
+    bool is_off = is_cut_off(self, deadline_ms, record->offset);
+    bool is_beyond = (is_done || is_off) && is_for_a_victim(self, request, deadline_ms, is_done);
+    if (is_past || ((is_done || is_off) && !is_beyond)) {
+        if (see(self, record->offset + 1) != 0)
+            return HTW__ARRIVAL_NO_MEMORY;
+        return is_past ? HTW__ARRIVAL_DUE : HTW__ARRIVAL_KEPT;
+    }
+    struct htw__entry *entry = make_entry(self, record, request, deadline_ms);
+    if (entry == NULL)
+        return HTW__ARRIVAL_NO_MEMORY;
+    entry->is_beyond = is_beyond;
+    self->beyond += is_beyond;
+    bool is_kept = entry->name.size == 0 || meet(self, entry);
+    /* An entry that makes the bucket armed is armed with all others. */
+    if ((is_kept && self->is_armed && arm(self, entry) != 0) || see(self, record->offset + 1) != 0)
+        return HTW__ARRIVAL_NO_MEMORY;
+    if (self->bytes > bytes_max && self->count - self->beyond >= 2)
+        cut(self);
+    return HTW__ARRIVAL_KEPT;
+}
+
+int htw__loaded_reach(struct htw__loaded *self, int64_t offset) {
+    return see(self, offset);
+}
+
+struct htw__entry *htw__loaded_leave(struct htw__loaded *self) {
+    struct htw__due_node *first = htw__due_first(&self->due);
+    if (first == NULL)
+        return NULL;
+    struct htw__entry *entry = HTW_CONTAINER_OF(first, struct htw__entry, turn);
+    self->progress.end_ms = self->end_ms;
+    self->progress.deadline_ms = first->deadline_ms;
+    self->progress.offset = first->offset;
+    detach(entry);
+    return entry;
+}
+
+bool htw__loaded_is_empty(const struct htw__loaded *self) {
+    return self->is_armed && self->count == self->beyond && !self->is_cut;
+}
+
+bool htw__loaded_needs_pass(const struct htw__loaded *self) {
+    return self->is_armed && self->count == self->beyond && self->is_cut;
+}
+
+void htw__loaded_begin_pass(struct htw__loaded *self, int64_t position) {
+    drop_all(self);
+    /* All before the cut is done, also what a cancel took away: or the next pass could be as this one. */
+    bool is_first = self->cut_offset == 0;
+    self->progress.end_ms = self->end_ms;
+    self->progress.deadline_ms = self->cut_deadline_ms - is_first;
+    self->progress.offset = is_first ? OFFSET_LAST : self->cut_offset - 1;
+    self->seen = position;
+    self->target = self->progress.read_end;
+    self->is_armed = self->seen >= self->target;
+    self->is_cut = false;
+}

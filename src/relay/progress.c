@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c - writes and reads the metadata of offsets. */
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first word of each text: what it is, and its version. */
+#define BUCKET_WORD "htw-bucket-1"
+#define STRIPE_WORD "htw-stripe-1"
+
+#define NUMBERS_MAX 4
+
+/* No bucket of level 0 ends later. */
+#define END_MAX (INT64_C(1) << 54)
+
+bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
+                          int64_t offset) {
+    if (offset >= progress->read_end)
+        return false;
+    return deadline_ms < progress->deadline_ms ||
+           (deadline_ms == progress->deadline_ms && offset <= progress->offset);
+}
+
+/* Reads the word and exactly `count` numbers, each after one blank, none negative. */
+static bool parse(struct htw__bytes text, const char *word, int64_t *numbers, size_t count) {
+    const char *at = text.bytes, *end = at + text.size;
+    size_t length = strlen(word);
+    if (text.size < length || memcmp(at, word, length) != 0)
+        return false;
+    at += length;
+    for (size_t i = 0; i < count; i++) {
+        if (end - at < 2 || at[0] != ' ')
+            return false;
+        int64_t number = 0;
+        const char *first = ++at;
+        for (; at < end && *at >= '0' && *at <= '9'; at++) {
+            if (number > (INT64_MAX - 9) / 10)
+                return false;
+            number = number * 10 + (*at - '0');
+        }
+        if (at == first)
+            return false;
+        numbers[i] = number;
+    }
+    return at == end;
+}
+
+void htw__progress_format(const struct htw__progress *progress,
+                          char text[HTW__PROGRESS_TEXT_SIZE]) {
+    snprintf(text, HTW__PROGRESS_TEXT_SIZE,
+             BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, progress->read_end,
+             progress->deadline_ms, progress->offset, progress->end_ms);
+}
+
+int htw__progress_parse(struct htw__bytes text, int64_t position,
+                        struct htw__progress *ret_progress) {
+    int64_t numbers[NUMBERS_MAX];
+    *ret_progress = HTW__PROGRESS_NONE(position);
+    if (text.bytes == NULL || text.size == 0)
+        return 0;
+    if (!parse(text, BUCKET_WORD, numbers, 4) || numbers[0] < position ||
+        numbers[1] > HTW__RELAY_DEADLINE_MAX || numbers[3] > END_MAX)
+        return -EINVAL;
+    *ret_progress = (struct htw__progress) { numbers[0], numbers[1], numbers[2], numbers[3] };
+    return 0;
+}
+
+void htw__clock_format(const struct htw__levels *levels, int64_t clock_ms,
+                       char text[HTW__PROGRESS_TEXT_SIZE]) {
+    snprintf(text, HTW__PROGRESS_TEXT_SIZE, STRIPE_WORD " %" PRId64 " %u %u %" PRId64,
+             levels->width_ms, levels->size, levels->count, clock_ms);
+}
+
+int htw__clock_parse(struct htw__bytes text, struct htw__levels *ret_levels,
+                     int64_t *ret_clock_ms) {
+    int64_t numbers[NUMBERS_MAX];
+    if (text.bytes == NULL || text.size == 0)
+        return -ENOENT;
+    if (!parse(text, STRIPE_WORD, numbers, 4) || numbers[1] > HTW__RELAY_SIZE_MAX ||
+        numbers[2] > HTW__RELAY_LEVELS_MAX || numbers[3] > HTW__RELAY_DEADLINE_MAX)
+        return -EINVAL;
+    struct htw__levels levels = { numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2] };
+    if (!htw__levels_are_valid(&levels) || numbers[3] % levels.width_ms != 0)
+        return -EINVAL;
+    *ret_levels = levels;
+    *ret_clock_ms = numbers[3];
+    return 0;
+}

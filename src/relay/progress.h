@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.h - what the relay writes beside its offsets, in the metadata of the consumer group: short
+ * texts, which anybody who may commit to the group can write. So reading trusts nothing.
+ *
+ * Of a bucket of level 0 that is being delivered: records leave it in order of (deadline, offset),
+ * not in order of offset. `(read_end, deadline_ms, offset)` says: of the records before `read_end`,
+ * those up to (deadline_ms, offset) are done. A deadline after the end of the bucket counts as
+ * `end_ms`, the end, which is written down too: who resumes must order by the same.
+ *
+ * Of a stripe, beside the offset of its input partition: the clock, and the widths and sizes by
+ * which its buckets were filled.
+ */
+#ifndef HTW_SRC_RELAY_PROGRESS_H
+#define HTW_SRC_RELAY_PROGRESS_H
+
+#include "levels.h"
+#include "record.h"
+
+/* The most bytes of a text here, with the final NUL. Brokers allow 4096 (offset.metadata.max.bytes). */
+#define HTW__PROGRESS_TEXT_SIZE 128
+
+struct htw__progress {
+    int64_t read_end;
+    int64_t deadline_ms; /* negative: none is done */
+    int64_t offset;
+    int64_t end_ms;
+};
+
+/* Of a bucket of which nothing is done from `position` on. */
+#define HTW__PROGRESS_NONE(position) ((struct htw__progress) { (position), -1, -1, 0 })
+
+/* Whether a record is done: it was read, and its turn came. */
+bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
+                          int64_t offset);
+
+/* Writes a progress. */
+void htw__progress_format(const struct htw__progress *progress, char text[HTW__PROGRESS_TEXT_SIZE]);
+
+/* Reads a progress beside the offset `position`. Absent or empty: none, `read_end` is `position`.
+ * Returns 0, or -EINVAL if it is no progress, or not one that can stand beside that offset. */
+int htw__progress_parse(struct htw__bytes text, int64_t position,
+                        struct htw__progress *ret_progress);
+
+/* Writes the clock of a stripe. */
+void htw__clock_format(const struct htw__levels *levels, int64_t clock_ms,
+                       char text[HTW__PROGRESS_TEXT_SIZE]);
+
+/* Reads it. Returns 0, -ENOENT if there is none, or -EINVAL if it is no clock. */
+int htw__clock_parse(struct htw__bytes text, struct htw__levels *ret_levels, int64_t *ret_clock_ms);
+
+#endif /* HTW_SRC_RELAY_PROGRESS_H */

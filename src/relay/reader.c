@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.c - reads the input and the buckets. */
+#include "kafka.h"
+
+#include <stdlib.h>
+
+static struct htw__kafka *kafka_of(struct htw__transport *transport) {
+    return HTW_CONTAINER_OF(transport, struct htw__kafka, transport);
+}
+
+static void change(struct htw__kafka *self, struct htw__source bucket, int64_t offset,
+                   bool is_open) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_t *reader = self->readers[bucket.level > 0];
+    rd_kafka_topic_partition_list_add(list, htw__topics_name(self, bucket),
+                                      htw__topics_partition(self, bucket))
+        ->offset = offset;
+    rd_kafka_error_t *error = is_open ? rd_kafka_incremental_assign(reader, list)
+                                      : rd_kafka_incremental_unassign(reader, list);
+    if (error != NULL && is_open)
+        htw__kafka_fail(self, "cannot read %s: %s", htw__topics_name(self, bucket),
+                        rd_kafka_error_string(error));
+    if (error != NULL)
+        rd_kafka_error_destroy(error);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+void htw__reader_close(struct htw__transport *transport, struct htw__source bucket) {
+    change(kafka_of(transport), bucket, 0, false);
+}
+
+/* A bucket that is open already is read again from another offset. */
+void htw__reader_open(struct htw__transport *transport, struct htw__source bucket, int64_t offset) {
+    struct htw__kafka *self = kafka_of(transport);
+    change(self, bucket, 0, false);
+    change(self, bucket, offset, true);
+}
+
+static struct htw__bytes bytes_of(const void *bytes, size_t size) {
+    return (struct htw__bytes) { bytes, bytes == NULL ? 0 : size };
+}
+
+/* Lists the headers of a message in self->headers. False: no memory. */
+static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *message,
+                         struct htw__record *record) {
+    rd_kafka_headers_t *headers;
+    record->headers = NULL;
+    record->header_count = 0;
+    if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return true;
+    size_t count = rd_kafka_header_cnt(headers);
+    if (count > self->header_room) {
+        struct htw__header *room = realloc(self->headers, count * sizeof(*room));
+        if (room == NULL)
+            return false;
+        self->headers = room;
+        self->header_room = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        const void *value;
+        size_t size;
+        if (rd_kafka_header_get_all(headers, i, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            break;
+        self->headers[record->header_count++] =
+            (struct htw__header) { htw__bytes_of(name), bytes_of(value, size) };
+    }
+    record->headers = self->headers;
+    return true;
+}
+
+static int pass_record(struct htw__kafka *self, struct htw__source source,
+                       const rd_kafka_message_t *message) {
+    rd_kafka_timestamp_type_t type;
+    struct htw__record record = { .offset = message->offset,
+                                  .key = bytes_of(message->key, message->key_len),
+                                  .value = bytes_of(message->payload, message->len) };
+    int64_t timestamp_ms = rd_kafka_message_timestamp(message, &type);
+    record.timestamp_ms = type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms;
+    if (!read_headers(self, message, &record))
+        return -1;
+    return htw__relay_record(&self->relay, source, &record);
+}
+
+/* Errors of partitions. Those of connections mend themselves, and librdkafka tells them elsewhere. */
+static void note_error(struct htw__kafka *self, const rd_kafka_message_t *message) {
+    const char *topic = message->rkt == NULL ? "?" : rd_kafka_topic_name(message->rkt);
+    switch ((int)message->err) { /* of more than a hundred */
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        /* Records may be lost. But a member that does not know yet that it has lost its stripes sees the
+         * same error, when its successor deletes what it has read. The take-over tells the two apart: it
+         * compares the committed positions with what is there. */
+    case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+        self->must_recover = true;
+        break;
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+        htw__kafka_fail(self, "%s: %s", topic, rd_kafka_err2str(message->err));
+        break;
+    default:
+        break;
+    }
+}
+
+static int pass(struct htw__kafka *self, const rd_kafka_message_t *message) {
+    struct htw__source source;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR &&
+        message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        note_error(self, message);
+        return 0;
+    }
+    if (!htw__topics_source(self, rd_kafka_topic_name(message->rkt), message->partition, &source))
+        return 0;
+    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+        return htw__relay_reached(&self->relay, source, message->offset);
+    return pass_record(self, source, message);
+}
+
+size_t htw__reader_poll(struct htw__kafka *self, rd_kafka_queue_t *queue, size_t max) {
+    rd_kafka_message_t *messages[512];
+    size_t taken = 0;
+    while (taken < max && !self->has_failed && !self->must_recover) {
+        size_t wanted = max - taken < 512 ? max - taken : 512;
+        ssize_t count = rd_kafka_consume_batch_queue(queue, 0, messages, wanted);
+        for (ssize_t i = 0; i < count; i++) {
+            /* After a failure nothing is passed on: it would be of the time before. */
+            if (!self->has_failed && !self->must_recover && pass(self, messages[i]) != 0)
+                self->must_recover = true;
+            rd_kafka_message_destroy(messages[i]);
+        }
+        if (count <= 0)
+            break;
+        taken += (size_t)count;
+    }
+    return taken;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - compares and copies records. */
+#include "record.h"
+
+#include <string.h>
+
+bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b) {
+    if (a.bytes == NULL || b.bytes == NULL)
+        return a.bytes == b.bytes;
+    return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+}
+
+struct htw__bytes htw__bytes_of(const char *text) {
+    return (struct htw__bytes) { text, strlen(text) };
+}
+
+size_t htw__record_copy_size(const struct htw__record *record) {
+    size_t size = sizeof(*record) + record->header_count * sizeof(*record->headers);
+    size += record->key.size + record->value.size;
+    for (size_t i = 0; i < record->header_count; i++)
+        size += record->headers[i].name.size + record->headers[i].value.size;
+    return size;
+}
+
+static struct htw__bytes copy_bytes(struct htw__bytes from, char **room) {
+    struct htw__bytes copy = { NULL, 0 };
+    if (from.bytes == NULL)
+        return copy;
+    copy = (struct htw__bytes) { *room, from.size };
+    if (from.size > 0)
+        memcpy(*room, from.bytes, from.size);
+    *room += from.size;
+    return copy;
+}
+
+struct htw__record *htw__record_copy(const struct htw__record *record, void *memory) {
+    struct htw__record *copy = memory;
+    struct htw__header *headers = (struct htw__header *)(void *)(copy + 1);
+    char *room = (char *)(headers + record->header_count);
+    *copy = *record;
+    copy->headers = headers;
+    copy->key = copy_bytes(record->key, &room);
+    copy->value = copy_bytes(record->value, &room);
+    for (size_t i = 0; i < record->header_count; i++) {
+        headers[i].name = copy_bytes(record->headers[i].name, &room);
+        headers[i].value = copy_bytes(record->headers[i].value, &room);
+    }
+    return copy;
+}

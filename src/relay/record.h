@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* record.h - a record of Kafka as the relay sees it, without Kafka. */
+#ifndef HTW_SRC_RELAY_RECORD_H
+#define HTW_SRC_RELAY_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that may be absent (`bytes` is NULL), which is not the same as empty. */
+struct htw__bytes {
+    const void *bytes;
+    size_t size;
+};
+
+struct htw__header {
+    struct htw__bytes name;
+    struct htw__bytes value;
+};
+
+/* A view: whose memory it is, the function that gets it says. */
+struct htw__record {
+    int64_t offset;
+    int64_t timestamp_ms; /* negative: none */
+    struct htw__bytes key;
+    struct htw__bytes value;
+    const struct htw__header *headers;
+    size_t header_count;
+};
+
+/* Whether two byte strings are the same; absent ones are the same as each other only. */
+bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b);
+
+/* The bytes of a string literal or another string. */
+struct htw__bytes htw__bytes_of(const char *text);
+
+/* The memory that htw__record_copy() needs. */
+size_t htw__record_copy_size(const struct htw__record *record);
+
+/* Copies a record with all that it leads to, into memory of that size that is aligned for a pointer. */
+struct htw__record *htw__record_copy(const struct htw__record *record, void *memory);
+
+#endif /* HTW_SRC_RELAY_RECORD_H */

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* relay.c - the relay as a whole: its stripes, what arrives, and what is committed. */
+#include "relay.h"
+
+#include "../base/list.h"
+#include "../base/random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int htw__relay_init(struct htw__relay *self, const struct htw__relay_options *options,
+                    struct htw__transport *transport, int64_t now_ms) {
+    *self = (struct htw__relay) {
+        .options = *options, .transport = transport, .now_ms = now_ms, .soonest_ms = INT64_MAX
+    };
+    htw__ring_init(&self->loaded);
+    htw__histogram_init(&self->stats.late_us);
+    if (!htw__levels_are_valid(&options->levels))
+        return -EINVAL;
+    self->seed = htw__random_seed(self);
+    return htw__relay_renew_wheel(self);
+}
+
+void htw__relay_fini(struct htw__relay *self) {
+    htw__relay_lose_all(self);
+    htw_wheel_destroy(self->wheel);
+    free(self->stripes);
+    free(self->headers);
+    free(self->poisons);
+    free(self->positions);
+}
+
+/* ---- stripes */
+
+static size_t bucket_count(const struct htw__relay *self) {
+    return (size_t)self->options.levels.count * self->options.levels.size;
+}
+
+static bool are_same_levels(const struct htw__levels *a, const struct htw__levels *b) {
+    return a->width_ms == b->width_ms && a->size == b->size && a->count == b->count;
+}
+
+/* Before the first commit of a stripe, nothing was ever published to its buckets. */
+static bool is_new(const struct htw__found *buckets, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (buckets[i].offset >= 0 || buckets[i].end > 0)
+            return false;
+    return true;
+}
+
+/*
+ * Without its clock, nobody knows which turn the buckets of a stripe are in. A clock that is a whole
+ * turn of the highest level behind is right whatever it is: it passes each bucket, and whatever of it
+ * is not due is filed anew.
+ */
+static int64_t clock_for_recovery(const struct htw__relay *self) {
+    const struct htw__levels *levels = &self->options.levels;
+    int64_t turn_ms = htw__levels_width(levels, levels->count - 1) * levels->size;
+    return self->now_ms > turn_ms ? htw__levels_round(levels, self->now_ms - turn_ms) : 0;
+}
+
+static enum htw__gain find_clock(const struct htw__relay *self, const struct htw__found *input,
+                                 const struct htw__found *buckets, int64_t *ret_clock_ms) {
+    struct htw__levels levels;
+    int error = htw__clock_parse(input->metadata, &levels, ret_clock_ms);
+    if (error == 0)
+        return are_same_levels(&levels, &self->options.levels) ? HTW__GAIN_OK : HTW__GAIN_OTHER;
+    if (error == -EINVAL)
+        return HTW__GAIN_FOREIGN;
+    bool has_nothing = is_new(buckets, bucket_count(self));
+    if (!has_nothing && !self->options.recover)
+        return HTW__GAIN_MISSING;
+    *ret_clock_ms = has_nothing ? htw__levels_round(&self->options.levels, self->now_ms)
+                                : clock_for_recovery(self);
+    return HTW__GAIN_OK;
+}
+
+static enum htw__gain find_position(const struct htw__relay *self, const struct htw__found *found,
+                                    bool may_be_missing, int64_t *ret_position) {
+    *ret_position = found->offset;
+    if (found->offset >= found->start && found->offset <= found->end)
+        return HTW__GAIN_OK;
+    *ret_position = found->start;
+    if (self->options.recover || (found->offset < 0 && may_be_missing))
+        return HTW__GAIN_OK;
+    if (found->offset < 0)
+        return HTW__GAIN_MISSING;
+    return found->offset < found->start ? HTW__GAIN_DELETED : HTW__GAIN_BEYOND;
+}
+
+static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__bucket *bucket,
+                                  const struct htw__found *found, bool stripe_is_new) {
+    enum htw__gain result = find_position(self, found, stripe_is_new, &bucket->position);
+    if (result != HTW__GAIN_OK)
+        return result;
+    bucket->end = found->end;
+    bucket->is_dirty = found->offset != bucket->position;
+    struct htw__bytes metadata =
+        found->offset == bucket->position ? found->metadata : (struct htw__bytes) { NULL, 0 };
+    return htw__progress_parse(metadata, bucket->position, &bucket->progress) == 0
+               ? HTW__GAIN_OK
+               : HTW__GAIN_FOREIGN;
+}
+
+static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *stripe,
+                                  const struct htw__found *input,
+                                  const struct htw__found *buckets) {
+    enum htw__gain result = find_clock(self, input, buckets, &stripe->clock_ms);
+    if (result != HTW__GAIN_OK)
+        return result;
+    bool stripe_is_new = is_new(buckets, bucket_count(self));
+    result = find_position(self, input, stripe_is_new, &stripe->input_position);
+    stripe->input_is_dirty = input->offset != stripe->input_position;
+    stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
+    for (uint32_t level = 0; level < stripe->levels.count; level++) {
+        for (uint32_t slot = 0; slot < stripe->levels.size && result == HTW__GAIN_OK; slot++) {
+            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            result = fill_bucket(self, bucket, &buckets[level * stripe->levels.size + slot],
+                                 stripe_is_new);
+            bucket->number = htw__levels_turn(&stripe->levels, level, slot, stripe->clock_ms);
+        }
+    }
+    return result;
+}
+
+static bool reserve_stripes(struct htw__relay *self, uint32_t count) {
+    if (count <= self->stripe_count)
+        return true;
+    struct htw__stripe **stripes = realloc(self->stripes, count * sizeof(struct htw__stripe *));
+    if (stripes == NULL)
+        return false;
+    for (uint32_t i = self->stripe_count; i < count; i++)
+        stripes[i] = NULL;
+    self->stripes = stripes;
+    self->stripe_count = count;
+    return true;
+}
+
+enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
+                               const struct htw__found *input, const struct htw__found *buckets,
+                               int64_t *ret_input) {
+    htw__relay_lose(self, index);
+    if (!reserve_stripes(self, index + 1))
+        return HTW__GAIN_NO_MEMORY;
+    struct htw__stripe *stripe = htw__stripe_create(index, &self->options.levels);
+    if (stripe == NULL)
+        return HTW__GAIN_NO_MEMORY;
+    enum htw__gain result = fill_stripe(self, stripe, input, buckets);
+    if (result != HTW__GAIN_OK) {
+        htw__stripe_destroy(stripe);
+        return result;
+    }
+    self->stripes[index] = stripe;
+    self->stats.stripes++;
+    self->must_look = true;
+    *ret_input = stripe->input_position;
+    return HTW__GAIN_OK;
+}
+
+static struct htw__stripe *find_stripe(const struct htw__relay *self, uint32_t index) {
+    return index < self->stripe_count ? self->stripes[index] : NULL;
+}
+
+void htw__relay_lose(struct htw__relay *self, uint32_t index) {
+    struct htw__stripe *stripe = find_stripe(self, index);
+    if (stripe == NULL)
+        return;
+    htw__relay_close_all(self, stripe);
+    htw__stripe_destroy(stripe);
+    self->stripes[index] = NULL;
+    self->stats.stripes--;
+}
+
+void htw__relay_lose_all(struct htw__relay *self) {
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        htw__relay_lose(self, i);
+}
+
+/* ---- what arrives */
+
+static size_t share_of_memory(const struct htw__relay *self) {
+    return self->options.max_memory / (2 * (size_t)self->stats.stripes);
+}
+
+/* A record of a bucket of level 0. A bad one has the deadline 0, and so leaves at once. */
+static int load(struct htw__relay *self, struct htw__stripe *stripe, struct htw__bucket *bucket,
+                struct htw__source from, const struct htw__record *record) {
+    struct htw__request request;
+    if (htw__request_parse(record, &request) != NULL)
+        request = (struct htw__request) { 0 };
+    switch (htw__loaded_add(bucket->loaded, record, &request, share_of_memory(self))) {
+    case HTW__ARRIVAL_KEPT:
+        return 0;
+    case HTW__ARRIVAL_DUE:
+        bucket->is_dirty = true;
+        return htw__relay_pass_on(self, stripe, from, record);
+    case HTW__ARRIVAL_NO_MEMORY:
+        break;
+    }
+    return -ENOMEM;
+}
+
+int htw__relay_record(struct htw__relay *self, struct htw__source from,
+                      const struct htw__record *record) {
+    struct htw__stripe *stripe = find_stripe(self, from.stripe);
+    if (stripe == NULL)
+        return 0;
+    if (from.level == HTW__RELAY_INPUT) {
+        if (record->offset < stripe->input_position)
+            return 0;
+        stripe->input_position = record->offset + 1;
+        stripe->input_is_dirty = true;
+        self->stats.received++;
+        return htw__relay_pass_on(self, stripe, from, record);
+    }
+    struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
+    if (!bucket->is_open)
+        return 0;
+    if (from.level == 0)
+        return load(self, stripe, bucket, from, record);
+    if (record->offset < bucket->position)
+        return 0;
+    bucket->position = record->offset + 1;
+    bucket->is_dirty = true;
+    return htw__relay_pass_on(self, stripe, from, record);
+}
+
+int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {
+    struct htw__stripe *stripe = find_stripe(self, from.stripe);
+    if (stripe == NULL || from.level == HTW__RELAY_INPUT)
+        return 0;
+    struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
+    if (!bucket->is_open)
+        return 0;
+    self->must_look = true;
+    if (from.level == 0)
+        return htw__loaded_reach(bucket->loaded, offset);
+    if (offset > bucket->position) { /* markers of transactions take offsets, too */
+        bucket->position = offset;
+        bucket->is_dirty = true;
+    }
+    return 0;
+}
+
+void htw__relay_published(struct htw__relay *self, struct htw__source source, int64_t offset) {
+    struct htw__stripe *stripe = find_stripe(self, source.stripe);
+    if (stripe == NULL)
+        return;
+    struct htw__bucket *bucket = htw__stripe_bucket(stripe, source.level, source.slot);
+    if (bucket->in_flight > 0)
+        bucket->in_flight--;
+    if (offset >= bucket->end)
+        bucket->end = offset + 1;
+}
+
+/* ---- what is committed */
+
+static struct htw__position *add_position(struct htw__relay *self) {
+    if (self->position_count == self->position_room) {
+        size_t room = self->position_room == 0 ? 64 : self->position_room * 2;
+        struct htw__position *positions = realloc(self->positions, room * sizeof(*positions));
+        if (positions == NULL)
+            return NULL;
+        self->positions = positions;
+        self->position_room = room;
+    }
+    return &self->positions[self->position_count++];
+}
+
+static int add_bucket(struct htw__relay *self, struct htw__source source,
+                      struct htw__bucket *bucket) {
+    struct htw__position *position = add_position(self);
+    if (position == NULL)
+        return -ENOMEM;
+    const struct htw__progress *progress =
+        bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
+    *position = (struct htw__position) { .source = source, .offset = bucket->position };
+    if (source.level == 0 && progress->read_end > bucket->position && progress->deadline_ms >= 0)
+        htw__progress_format(progress, position->metadata);
+    bucket->is_dirty = bucket->is_touched = false;
+    self->must_look = true;
+    return 0;
+}
+
+static int add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
+                       enum htw__channel channel) {
+    for (uint32_t level = 0; level < stripe->levels.count; level++) {
+        for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
+            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            struct htw__source source = { stripe->index, level, slot };
+            if ((bucket->is_dirty || bucket->is_touched) &&
+                (htw__channel_of(source) & channel) != 0 && add_bucket(self, source, bucket) != 0)
+                return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* The clock stands beside the input's offset. It is committed with whatever was filed by it. */
+static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
+    struct htw__position *position = add_position(self);
+    if (position == NULL)
+        return -ENOMEM;
+    *position = (struct htw__position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
+                                         .offset = stripe->input_position };
+    htw__clock_format(&stripe->levels, stripe->clock_ms, position->metadata);
+    stripe->input_is_dirty = stripe->clock_is_dirty = false;
+    return 0;
+}
+
+static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
+                      enum htw__channel channel) {
+    size_t before = self->position_count;
+    if (add_buckets(self, stripe, channel) != 0)
+        return -ENOMEM;
+    bool has_filed = self->position_count > before;
+    if ((channel & HTW__CHANNEL_FILE) != 0 &&
+        (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed)))
+        return add_input(self, stripe);
+    return 0;
+}
+
+int htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
+    int error = 0;
+    self->position_count = 0;
+    if ((channel & HTW__CHANNEL_FILE) != 0)
+        self->soonest_ms = INT64_MAX;
+    for (uint32_t i = 0; i < self->stripe_count && error == 0; i++)
+        if (self->stripes[i] != NULL)
+            error = add_stripe(self, self->stripes[i], channel);
+    return error;
+}
+
+static void touch(struct htw__stripe *stripe) {
+    stripe->input_is_dirty = true;
+    for (size_t i = 0; i < (size_t)stripe->levels.count * stripe->levels.size; i++)
+        stripe->buckets[i].is_touched = true;
+}
+
+void htw__relay_touch(struct htw__relay *self) {
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        if (self->stripes[i] != NULL)
+            touch(self->stripes[i]);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relay.h - the rules of the relay: what happens to records, without Kafka and without a clock.
+ *
+ * THE LIFE OF A RECORD. It arrives from the input (htw__relay_input), and is FILED: published to the
+ * bucket of its deadline, at the lowest level whose window reaches that; or, if the deadline has
+ * passed, delivered. A bucket above level 0 is DEMOTED one bucket before its start: it is read once,
+ * and each record is filed anew, one or more levels down. A bucket of level 0 is LOADED into memory
+ * (loaded.h) shortly before its start, and each record is delivered at its millisecond.
+ *
+ * WHAT IS DONE is kept as one position for each partition, and for a bucket of level 0 a progress
+ * beside it. Positions are committed together with what was published. So after a crash, whoever takes
+ * the stripe over continues where the last commit was, and finds nothing of what was not committed.
+ *
+ * FAILURE. There is one way back from any: abort the transaction, forget the stripes
+ * (htw__relay_lose), and take them over again (htw__relay_gain).
+ *
+ * TWO CHANNELS. What comes from buckets of level 0 is published and committed by itself (DELIVER), apart
+ * from what comes from the input and from demotions (FILE). Filing touches many partitions, and each
+ * costs a transaction time: it commits seldom, and delivery often.
+ *
+ * THE CLOCK of a stripe (levels.h) is committed too. After a time in which nobody ran, buckets are
+ * taken in their old order from where the clock stood.
+ *
+ * All functions are called by one thread. Times are milliseconds since 1970.
+ */
+#ifndef HTW_SRC_RELAY_RELAY_H
+#define HTW_SRC_RELAY_RELAY_H
+
+#include "file.h"
+#include "look.h"
+#include "state.h"
+
+/* Returns 0, -EINVAL (sizes out of range) or -ENOMEM. In all cases htw__relay_fini() ends its use. The
+ * strings of the options stay the caller's. */
+int htw__relay_init(struct htw__relay *relay, const struct htw__relay_options *options,
+                    struct htw__transport *transport, int64_t now_ms);
+void htw__relay_fini(struct htw__relay *relay);
+
+/* ---- stripes come and go */
+
+/* What Kafka knows of a partition when its stripe is taken over. */
+struct htw__found {
+    int64_t offset; /* committed; -1: none */
+    struct htw__bytes metadata;
+    int64_t start, end; /* of the partition; the high watermark, open transactions included */
+};
+
+enum htw__gain {
+    HTW__GAIN_OK = 0,
+    HTW__GAIN_NO_MEMORY,
+    HTW__GAIN_FOREIGN, /* the metadata of an offset is none of the relay's */
+    HTW__GAIN_OTHER,   /* the buckets were filled with other widths or sizes */
+    HTW__GAIN_MISSING, /* a position is missing, though there was something */
+    HTW__GAIN_DELETED, /* records of a position were deleted before they were read */
+    HTW__GAIN_BEYOND,  /* a position lies beyond the end */
+};
+
+/*
+ * Takes a stripe over. `buckets` has levels.count * levels.size, by level and slot. After HTW__GAIN_OK
+ * reading of the input goes on at `*ret_input`; nothing has changed otherwise. A stripe that is new has
+ * positions to commit, all in one transaction, and no record must be read before they are.
+ */
+enum htw__gain htw__relay_gain(struct htw__relay *relay, uint32_t stripe,
+                               const struct htw__found *input, const struct htw__found *buckets,
+                               int64_t *ret_input);
+
+/* Forgets a stripe, or all of them, and closes their buckets. */
+void htw__relay_lose(struct htw__relay *relay, uint32_t stripe);
+void htw__relay_lose_all(struct htw__relay *relay);
+
+/* ---- what the transport tells. Each returns 0, or a negative errno: the transaction has to be
+ * aborted. What arrives of a stripe that is not ours is ignored. */
+
+/* A record of the input, or of a bucket. */
+int htw__relay_record(struct htw__relay *relay, struct htw__source from,
+                      const struct htw__record *record);
+
+/* A bucket was read to its end, which lies at `offset`. */
+int htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_t offset);
+
+/* A record that was published to a bucket is there, at this offset. */
+void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, int64_t offset);
+
+/* ---- commits */
+
+/* Lists the positions of a channel that have changed since the last call, in relay->positions. To be
+ * called when everything that was published there is acknowledged, just before the commit. If that then
+ * fails, all stripes are to be forgotten. Returns 0 or -ENOMEM. */
+int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
+
+/* Makes the next htw__relay_positions() list all: positions that nobody commits expire. */
+void htw__relay_touch(struct htw__relay *relay);
+
+#endif /* HTW_SRC_RELAY_RELAY_H */

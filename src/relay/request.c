@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - reads and writes the headers that steer the relay. */
+#include "request.h"
+
+#include "levels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOPIC_NAME_MAX 249u /* Kafka's limit */
+
+enum name { DELIVER_AT, DELAY, DELIVER_TO, ID, CANCEL, DELIVERED_FOR, REASON, NAMES, NONE = NAMES };
+
+static const struct {
+    const char *text;
+    const char *twice; /* why a record with two of them is bad */
+} names[NAMES] = {
+    [DELIVER_AT] = { "htw-deliver-at", "more than one header htw-deliver-at" },
+    [DELAY] = { "htw-delay", "more than one header htw-delay" },
+    [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to" },
+    [ID] = { "htw-id", "more than one header htw-id" },
+    [CANCEL] = { "htw-cancel", "more than one header htw-cancel" },
+    [DELIVERED_FOR] = { "htw-delivered-for", NULL },
+    [REASON] = { "htw-reason", NULL },
+};
+
+static enum name name_of(const struct htw__header *header) {
+    if (header->name.size < 4 || memcmp(header->name.bytes, "htw-", 4) != 0)
+        return NONE;
+    for (enum name name = 0; name < NAMES; name++)
+        if (htw__bytes_are_equal(header->name, htw__bytes_of(names[name].text)))
+            return name;
+    return NONE;
+}
+
+/* Reads digits alone, up to the latest deadline. */
+static bool parse_ms(struct htw__bytes text, int64_t *ret_ms) {
+    const char *digits = text.bytes;
+    int64_t ms = 0;
+    if (text.bytes == NULL || text.size == 0)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+        ms = ms * 10 + (digits[i] - '0');
+        if (ms > HTW__RELAY_DEADLINE_MAX)
+            return false;
+    }
+    *ret_ms = ms;
+    return true;
+}
+
+static bool is_topic_name(struct htw__bytes name) {
+    const char *text = name.bytes;
+    if (text == NULL || name.size == 0 || name.size > TOPIC_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        char c = text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '.' || c == '_' || c == '-'))
+            return false;
+    }
+    return !(text[0] == '.' && (name.size == 1 || (name.size == 2 && text[1] == '.')));
+}
+
+static const char *read_deadline(const struct htw__record *record,
+                                 const struct htw__header *const found[NAMES], int64_t *ret_ms) {
+    if (found[DELIVER_AT] != NULL && found[DELAY] != NULL)
+        return "both htw-deliver-at and htw-delay";
+    if (found[DELIVER_AT] != NULL)
+        return parse_ms(found[DELIVER_AT]->value, ret_ms)
+                   ? NULL
+                   : "htw-deliver-at is not a number of milliseconds up to the year 9999";
+    if (found[DELAY] == NULL)
+        return "neither htw-deliver-at nor htw-delay";
+    if (found[CANCEL] != NULL)
+        return "htw-cancel needs htw-deliver-at";
+    int64_t delay_ms;
+    if (!parse_ms(found[DELAY]->value, &delay_ms))
+        return "htw-delay is not a number of milliseconds";
+    if (record->timestamp_ms < 0)
+        return "htw-delay, and the record has no timestamp";
+    if (record->timestamp_ms > HTW__RELAY_DEADLINE_MAX - delay_ms)
+        return "htw-delay ends after the year 9999";
+    *ret_ms = record->timestamp_ms + delay_ms;
+    return NULL;
+}
+
+const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request) {
+    const struct htw__header *found[NAMES] = { NULL };
+    *ret_request = (struct htw__request) { 0 };
+    for (size_t i = 0; i < record->header_count; i++) {
+        enum name name = name_of(&record->headers[i]);
+        if (name == NONE)
+            continue;
+        if (found[name] != NULL && names[name].twice != NULL)
+            return names[name].twice;
+        found[name] = &record->headers[i];
+    }
+    const char *why = read_deadline(record, found, &ret_request->deadline_ms);
+    if (why != NULL)
+        return why;
+    if (found[CANCEL] != NULL && found[ID] != NULL)
+        return "both htw-cancel and htw-id";
+    ret_request->is_cancel = found[CANCEL] != NULL;
+    const struct htw__header *id = found[ret_request->is_cancel ? CANCEL : ID];
+    if (id != NULL) {
+        if (id->value.bytes == NULL || id->value.size == 0 || id->value.size > HTW__RELAY_ID_MAX)
+            return ret_request->is_cancel ? "htw-cancel is empty or longer than 256 bytes"
+                                          : "htw-id is empty or longer than 256 bytes";
+        ret_request->id = id->value;
+    }
+    if (found[DELIVER_TO] != NULL) {
+        if (!is_topic_name(found[DELIVER_TO]->value))
+            return "htw-deliver-to is not the name of a topic";
+        ret_request->to = found[DELIVER_TO]->value;
+    }
+    return NULL;
+}
+
+static struct htw__header make_header(enum name name, const char *value) {
+    return (struct htw__header) { htw__bytes_of(names[name].text), htw__bytes_of(value) };
+}
+
+static size_t add_deadline(struct htw__header *headers, size_t count, enum name name,
+                           int64_t deadline_ms, char time[HTW__REQUEST_TIME_SIZE]) {
+    snprintf(time, HTW__REQUEST_TIME_SIZE, "%" PRId64, deadline_ms);
+    headers[count] = make_header(name, time);
+    return count + 1;
+}
+
+size_t htw__request_headers_to_wait(const struct htw__record *record, int64_t deadline_ms,
+                                    struct htw__header *headers,
+                                    char time[HTW__REQUEST_TIME_SIZE]) {
+    size_t count = 0;
+    for (size_t i = 0; i < record->header_count; i++) {
+        enum name name = name_of(&record->headers[i]);
+        if (name != DELIVER_AT && name != DELAY)
+            headers[count++] = record->headers[i];
+    }
+    return add_deadline(headers, count, DELIVER_AT, deadline_ms, time);
+}
+
+size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t deadline_ms,
+                                       struct htw__header *headers,
+                                       char time[HTW__REQUEST_TIME_SIZE]) {
+    size_t count = 0;
+    for (size_t i = 0; i < record->header_count; i++) {
+        enum name name = name_of(&record->headers[i]);
+        if (name == NONE || name == ID || name == REASON)
+            headers[count++] = record->headers[i];
+    }
+    return add_deadline(headers, count, DELIVERED_FOR, deadline_ms, time);
+}
+
+size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
+                                    struct htw__header *headers) {
+    size_t count = record->header_count;
+    if (count > 0)
+        memcpy(headers, record->headers, count * sizeof(*headers));
+    headers[count] = make_header(REASON, reason);
+    return count + 1;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.h - what a record asks of the relay, in its headers:
+ *
+ *     htw-deliver-at  when: milliseconds since 1970, in decimal digits
+ *     htw-delay       or: milliseconds after the record's timestamp
+ *     htw-deliver-to  the topic; without it the default one
+ *     htw-id          a name for it, by which it can be cancelled
+ *     htw-cancel      the record cancels the one of this id, with the same key and htw-deliver-at
+ *
+ * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
+ * relay reads input and buckets by the same rules.
+ */
+#ifndef HTW_SRC_RELAY_REQUEST_H
+#define HTW_SRC_RELAY_REQUEST_H
+
+#include "record.h"
+
+#define HTW__RELAY_ID_MAX 256u
+
+struct htw__request {
+    int64_t deadline_ms;
+    bool is_cancel;
+    struct htw__bytes to; /* absent: the default topic */
+    struct htw__bytes id; /* absent: none. Of a cancel: that of the record to cancel */
+};
+
+/* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
+ * leads into the record. */
+const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request);
+
+/* The bytes for a moment in a header, at most. */
+#define HTW__REQUEST_TIME_SIZE 24
+
+/* The most headers that htw__request_...() add. */
+#define HTW__REQUEST_HEADERS_MORE 2
+
+/*
+ * Writes the headers of a record that goes to a bucket: the deadline is absolute, others stay.
+ * `headers` has room for HTW__REQUEST_HEADERS_MORE more than the record has; `time` keeps the text of
+ * the deadline. Returns their number.
+ */
+size_t htw__request_headers_to_wait(const struct htw__record *record, int64_t deadline_ms,
+                                    struct htw__header *headers, char time[HTW__REQUEST_TIME_SIZE]);
+
+/* The same for one that is delivered: without those that steer the relay, but with htw-id and with
+ * htw-delivered-for, the deadline. */
+size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t deadline_ms,
+                                       struct htw__header *headers,
+                                       char time[HTW__REQUEST_TIME_SIZE]);
+
+/* The same for a dead letter: all headers, and htw-reason. */
+size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
+                                    struct htw__header *headers);
+
+#endif /* HTW_SRC_RELAY_REQUEST_H */

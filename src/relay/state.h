@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* state.h - struct htw__relay, and what it is made of. relay.h explains it. */
+#ifndef HTW_SRC_RELAY_STATE_H
+#define HTW_SRC_RELAY_STATE_H
+
+#include "destinations.h"
+#include "stats.h"
+#include "stripe.h"
+#include "transport.h"
+
+struct htw__relay_options {
+    struct htw__levels levels;
+    struct htw__destinations destinations;
+    const char *dead_letters; /* the topic */
+    size_t max_memory;        /* bytes of records in memory */
+    int64_t lead_ms;          /* how long before its start a bucket of level 0 is loaded */
+    bool keep_partition;      /* deliver to the partition that has the number of the input's */
+    bool recover;             /* take a stripe over even where positions are missing */
+};
+
+/* A source whose next record is a dead letter, since it could not be published. */
+struct htw__poison {
+    struct htw__source from;
+    int64_t offset;
+    const char *reason;
+};
+
+/* Which records are published and committed together, by the partition that they come from. */
+enum htw__channel { HTW__CHANNEL_FILE = 1, HTW__CHANNEL_DELIVER = 2, HTW__CHANNEL_ALL = 3 };
+
+static inline enum htw__channel htw__channel_of(struct htw__source from) {
+    return from.level == 0 ? HTW__CHANNEL_DELIVER : HTW__CHANNEL_FILE;
+}
+
+/* What is committed of a partition. */
+struct htw__position {
+    struct htw__source source;
+    int64_t offset;
+    char metadata[HTW__PROGRESS_TEXT_SIZE];
+};
+
+struct htw__relay {
+    struct htw__relay_options options;
+    struct htw__transport *transport;
+    struct htw_wheel *wheel;
+    struct htw__link loaded; /* the buckets of level 0 in memory */
+    int64_t now_ms;
+    int64_t looked_ms; /* when buckets were last opened and closed */
+    bool must_look;
+    struct htw__stripe **stripes; /* by index; NULL: not ours */
+    uint32_t stripe_count;        /* of the array */
+    uint64_t seed;
+    struct htw__header *headers; /* room for those of one record */
+    size_t header_room;
+    struct htw__poison *poisons;
+    size_t poison_count;
+    struct htw__position *positions;
+    size_t position_count, position_room;
+    int64_t soonest_ms; /* the earliest deadline that was filed since the last positions of FILE */
+    struct htw__relay_stats stats;
+};
+
+#endif /* HTW_SRC_RELAY_STATE_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.c - prints what the relay counts. */
+#include "stats.h"
+
+#include "../base/prometheus.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+static const struct {
+    const char *name, *type, *help;
+    size_t offset;
+} metrics[] = {
+#define METRIC(name, type, member, help) \
+    { "htw_relay_" name, type, help, offsetof(struct htw__relay_stats, member) }
+    METRIC("received_total", "counter", received, "Records read from the input topic."),
+    METRIC("delivered_total", "counter", delivered, "Records published to their topics."),
+    METRIC("dead_letters_total", "counter", dead, "Records published to the dead-letter topic."),
+    METRIC("cancelled_total", "counter", cancelled, "Records that a cancel stopped."),
+    METRIC("cancels_late_total", "counter", cancels_late, "Cancels that found no record."),
+    METRIC("passes_total", "counter", passes, "Times that a bucket was read again."),
+    METRIC("commits_total", "counter", commits, "Commits of positions."),
+    METRIC("failed_commits_total", "counter", failed_commits, "Commits that failed."),
+    METRIC("stripes", "gauge", stripes, "Input partitions that this process owns."),
+    METRIC("overdue", "gauge", overdue, "Records in memory whose time has come."),
+    METRIC("in_memory", "gauge", in_memory, "Records in memory."),
+    METRIC("memory_bytes", "gauge", bytes_in_memory, "Memory of these records."),
+    METRIC("open_buckets", "gauge", open_buckets, "Buckets that are being read."),
+    METRIC("clock_behind_milliseconds", "gauge", clock_behind_ms,
+           "How far the slowest stripe is behind."),
+#undef METRIC
+};
+
+#define METRICS (sizeof(metrics) / sizeof(metrics[0]))
+
+static uint64_t value_of(const struct htw__relay_stats *self, size_t metric) {
+    return *(const uint64_t *)(const void *)((const char *)self + metrics[metric].offset);
+}
+
+/* The limits of the histogram, in microseconds, and in seconds as Prometheus prints them. */
+static const struct {
+    uint64_t us;
+    const char *seconds;
+} limits[] = { { 1000, "0.001" }, { 5000, "0.005" },  { 10000, "0.01" },  { 25000, "0.025" },
+               { 50000, "0.05" }, { 100000, "0.1" },  { 250000, "0.25" }, { 500000, "0.5" },
+               { 1000000, "1" },  { 10000000, "10" }, { 60000000, "60" }, { 600000000, "600" } };
+
+static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
+    const char *name = "htw_relay_late_seconds";
+    struct htw__histogram_bucket bucket = { 0, 0, 0 };
+    size_t cursor = 0;
+    uint64_t count = 0;
+    bool has_more = htw__histogram_next(&self->late_us, &cursor, &bucket);
+    htw__prometheus_describe(stream, name, "histogram",
+                             "How late records were published to their topics.");
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        for (; has_more && bucket.high <= limits[i].us;
+             has_more = htw__histogram_next(&self->late_us, &cursor, &bucket))
+            count += bucket.count;
+        htw__prometheus_bucket(stream, name, limits[i].seconds, count);
+    }
+    htw__prometheus_end(stream, name, htw__histogram_sum(&self->late_us), 6,
+                        htw__histogram_count(&self->late_us));
+}
+
+static void print_levels(FILE *stream, const char *name, const char *type, const char *help,
+                         const uint64_t *values, uint32_t levels) {
+    htw__prometheus_describe(stream, name, type, help);
+    for (uint32_t level = 0; level < levels; level++)
+        fprintf(stream, "%s{level=\"%u\"} %" PRIu64 "\n", name, level, values[level]);
+}
+
+void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t levels,
+                                 FILE *stream) {
+    for (size_t i = 0; i < METRICS; i++) {
+        htw__prometheus_describe(stream, metrics[i].name, metrics[i].type, metrics[i].help);
+        fprintf(stream, "%s %" PRIu64 "\n", metrics[i].name, value_of(self, i));
+    }
+    print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
+                 self->filed, levels);
+    print_levels(stream, "htw_relay_lag", "gauge",
+                 "Offsets in the buckets of a level that are not done.", self->lag, levels);
+    print_lateness(self, stream);
+}
+
+void htw__relay_stats_print(const struct htw__relay_stats *self, uint32_t levels, FILE *stream) {
+    for (size_t i = 0; i < METRICS; i++)
+        fprintf(stream, "%12" PRIu64 "  %s\n", value_of(self, i), metrics[i].help);
+    for (uint32_t level = 0; level < levels; level++)
+        fprintf(stream, "%12" PRIu64 "  Records published to buckets of level %u.\n",
+                self->filed[level], level);
+    fprintf(stream, "%12.1f  Milliseconds late: median.\n%12.1f  99 %%.\n%12.1f  The most.\n",
+            (double)htw__histogram_percentile(&self->late_us, 50) / 1000,
+            (double)htw__histogram_percentile(&self->late_us, 99) / 1000,
+            (double)htw__histogram_max(&self->late_us) / 1000);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - what the relay counts, and how that is printed. */
+#ifndef HTW_SRC_RELAY_STATS_H
+#define HTW_SRC_RELAY_STATS_H
+
+#include "../base/histogram.h"
+#include "levels.h"
+
+#include <stdio.h>
+
+/* Of this process since it started. What a transaction that was aborted had done is counted, too. */
+struct htw__relay_stats {
+    uint64_t received;                     /* records of the input */
+    uint64_t filed[HTW__RELAY_LEVELS_MAX]; /* published to buckets of each level */
+    uint64_t delivered;
+    uint64_t dead;           /* dead letters */
+    uint64_t cancelled;      /* records that were not delivered because of a cancel */
+    uint64_t cancels_late;   /* cancels that found no record */
+    uint64_t passes;         /* times that a bucket was read again, for lack of memory */
+    uint64_t misplaced;      /* records that were in a bucket before their turn */
+    uint64_t commits;        /* transactions, or with --at-least-once commits of positions */
+    uint64_t failed_commits; /* of these, those that failed and were done again */
+    struct htw__histogram late_us;
+    /* The present state. */
+    uint64_t stripes;
+    uint64_t overdue; /* records in memory whose time has come */
+    uint64_t in_memory, bytes_in_memory;
+    uint64_t open_buckets;
+    uint64_t lag[HTW__RELAY_LEVELS_MAX]; /* offsets that are not done, markers included */
+    uint64_t clock_behind_ms;            /* of the stripe that is farthest behind */
+};
+
+/* The text format of Prometheus. Errors of the stream are for the caller. */
+void htw__relay_stats_prometheus(const struct htw__relay_stats *stats, uint32_t levels,
+                                 FILE *stream);
+
+/* For people: a line a number. */
+void htw__relay_stats_print(const struct htw__relay_stats *stats, uint32_t levels, FILE *stream);
+
+#endif /* HTW_SRC_RELAY_STATS_H */

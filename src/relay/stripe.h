@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stripe.h - a stripe: a partition of the input, and the buckets of all levels that hold its records.
+ *
+ * The member of the consumer group that owns the input partition owns the stripe, and is the only one
+ * that reads and writes its buckets. So it knows which of them hold something: when it takes the
+ * stripe over it asks Kafka for the end of each bucket, and from then on it counts what it publishes.
+ */
+#ifndef HTW_SRC_RELAY_STRIPE_H
+#define HTW_SRC_RELAY_STRIPE_H
+
+#include "levels.h"
+#include "loaded.h"
+#include "progress.h"
+
+struct htw__bucket {
+    int64_t position;              /* all before this is done */
+    int64_t end;                   /* something may be before this */
+    int64_t number;                /* the turn, while it is occupied */
+    uint32_t in_flight;            /* published, and not acknowledged */
+    bool is_dirty;                 /* the position or the progress differs from the committed one */
+    bool is_touched;               /* it is to be committed again, as it is */
+    bool is_open;                  /* it is being read */
+    struct htw__progress progress; /* level 0, when taken over or closed */
+    struct htw__loaded *loaded;    /* level 0, while it is open */
+};
+
+struct htw__stripe {
+    uint32_t index; /* the number of the input partition */
+    struct htw__levels levels;
+    int64_t clock_ms;
+    bool clock_is_dirty;
+    int64_t input_position;
+    bool input_is_dirty;
+    struct htw__bucket buckets[]; /* levels.count * levels.size */
+};
+
+/* A new stripe whose buckets are empty; NULL: no memory. */
+struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels *levels);
+
+/* Its buckets must not be loaded. */
+void htw__stripe_destroy(struct htw__stripe *stripe);
+
+struct htw__bucket *htw__stripe_bucket(struct htw__stripe *stripe, uint32_t level, uint32_t slot);
+
+/* Whether it may hold records that are not done, or whose end is not committed: another one who took the
+ * stripe over would find them. */
+bool htw__bucket_is_occupied(const struct htw__bucket *bucket);
+
+/* The occupied bucket of a level with the lowest number, and its slot; NULL: none. */
+struct htw__bucket *htw__stripe_first(struct htw__stripe *stripe, uint32_t level,
+                                      uint32_t *ret_slot);
+
+/* The next one after number `after` of a level, or NULL. */
+struct htw__bucket *htw__stripe_next(struct htw__stripe *stripe, uint32_t level, int64_t after,
+                                     uint32_t *ret_slot);
+
+/* Moves the clock to `now_ms`, or as far as buckets that are not drained allow; never back. */
+void htw__stripe_advance(struct htw__stripe *stripe, int64_t now_ms);
+
+#endif /* HTW_SRC_RELAY_STRIPE_H */

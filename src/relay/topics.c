@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * topics.c - the topics of a relay: INPUT, from which it reads; INPUT.l0, INPUT.l1, ..., its levels; and
+ * the dead letters.
+ *
+ * A level topic has `size` partitions for each of the input: bucket `slot` of stripe s is partition
+ * s * size + slot. So when the input gets more partitions, those of the levels are added at the end, and
+ * nothing moves.
+ */
+#include "kafka.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MS 10000
+#define DESTINATION_MS 5000
+#define CONFIG_MS 2000 /* not all brokers answer */
+
+/* How often a topic that is missing is asked for: one that was made may be known only later. */
+#define TIMES 5
+#define TIMES_CREATED 150
+#define PATIENCE_MS 200
+
+/* How long an answer about a destination counts. That a topic does not exist is asked again sooner. */
+#define KNOWN_MS 60000
+#define MISSING_MS 5000
+
+int htw__topics_name_all(struct htw__kafka *self) {
+    for (uint32_t level = 0; level < self->options.relay.levels.count; level++) {
+        int size = snprintf(self->level_topics[level], sizeof(self->level_topics[level]), "%s.l%u",
+                            self->options.input, level);
+        if (size < 0 || (size_t)size >= sizeof(self->level_topics[level]))
+            return htw__kafka_fail(self, "the name of the topic is too long: %s",
+                                   self->options.input);
+    }
+    return 0;
+}
+
+const char *htw__topics_name(const struct htw__kafka *self, struct htw__source source) {
+    return source.level == HTW__RELAY_INPUT ? self->options.input
+                                            : self->level_topics[source.level];
+}
+
+int32_t htw__topics_partition(const struct htw__kafka *self, struct htw__source source) {
+    if (source.level == HTW__RELAY_INPUT)
+        return (int32_t)source.stripe;
+    return (int32_t)(source.stripe * self->options.relay.levels.size + source.slot);
+}
+
+bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_t partition,
+                        struct htw__source *ret_source) {
+    const struct htw__levels *levels = &self->options.relay.levels;
+    if (partition < 0)
+        return false;
+    for (uint32_t level = 0; level < levels->count; level++) {
+        if (strcmp(topic, self->level_topics[level]) != 0)
+            continue;
+        *ret_source = (struct htw__source) { (uint32_t)partition / levels->size, level,
+                                             (uint32_t)partition % levels->size };
+        return true;
+    }
+    *ret_source = (struct htw__source) { (uint32_t)partition, HTW__RELAY_INPUT, 0 };
+    return strcmp(topic, self->options.input) == 0;
+}
+
+/* ---- asking */
+
+/* The number of partitions of a topic; 0: there is none; negative: no answer. */
+static int32_t ask_partitions(struct htw__kafka *self, const char *name, int timeout_ms) {
+    const struct rd_kafka_metadata *metadata;
+    int32_t count = -EAGAIN;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(self->admin, name, NULL);
+    if (topic == NULL)
+        return 0;
+    if (rd_kafka_metadata(self->admin, 0, topic, &metadata, timeout_ms) ==
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (metadata->topic_cnt == 1) {
+            const struct rd_kafka_metadata_topic *answer = &metadata->topics[0];
+            if (answer->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+                count = answer->partition_cnt;
+            else if (answer->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+                     answer->err == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION)
+                count = 0;
+            else if (answer->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+                count = -EACCES;
+        }
+        rd_kafka_metadata_destroy(metadata);
+    }
+    rd_kafka_topic_destroy(topic);
+    return count;
+}
+
+static struct htw__destination *find_destination(struct htw__kafka *self, const char *name) {
+    for (size_t i = 0; i < self->destination_count; i++)
+        if (strcmp(self->destinations[i].name, name) == 0)
+            return &self->destinations[i];
+    return NULL;
+}
+
+static struct htw__destination *add_destination(struct htw__kafka *self, const char *name) {
+    struct htw__destination *destinations =
+        realloc(self->destinations, (self->destination_count + 1) * sizeof(*destinations));
+    if (destinations == NULL)
+        return NULL;
+    self->destinations = destinations;
+    struct htw__destination *added = &destinations[self->destination_count++];
+    *added = (struct htw__destination) { .partitions = -EAGAIN };
+    snprintf(added->name, sizeof(added->name), "%s", name);
+    return added;
+}
+
+int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
+    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    struct htw__destination *known = find_destination(self, name);
+    if (known != NULL && known->partitions >= 0 &&
+        now_ms - known->asked_ms < (known->partitions > 0 ? KNOWN_MS : MISSING_MS))
+        return known->partitions;
+    int32_t count = ask_partitions(self, name, DESTINATION_MS);
+    if (known == NULL)
+        known = add_destination(self, name);
+    if (known == NULL)
+        return -ENOMEM;
+    /* Without an answer: what was known last. */
+    if (count != -EAGAIN || known->partitions < 0)
+        known->partitions = count;
+    known->asked_ms = now_ms;
+    return known->partitions;
+}
+
+/* ---- checking */
+
+/* A topic that was just made is not known to all brokers at once. */
+static int32_t await_partitions(struct htw__kafka *self, const char *name, int32_t wanted,
+                                int times) {
+    int32_t count = ask_partitions(self, name, ASK_MS);
+    for (int i = 0; i < times && count >= 0 && count < wanted; i++) {
+        poll(NULL, 0, PATIENCE_MS);
+        count = ask_partitions(self, name, ASK_MS);
+    }
+    return count;
+}
+
+static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted, int times) {
+    int32_t count = await_partitions(self, name, wanted, times);
+    if (count == -EACCES)
+        return htw__kafka_fail(self, "topic %s: the relay is not allowed to see it", name);
+    if (count < 0)
+        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    if (count == 0)
+        return htw__kafka_fail(
+            self, "topic %s does not exist; --create-topics makes what is missing", name);
+    if (count < wanted)
+        return htw__kafka_fail(self,
+                               "topic %s has %d partitions and needs %d; --create-topics adds them",
+                               name, (int)count, (int)wanted);
+    return 0;
+}
+
+static int count_stripes(struct htw__kafka *self) {
+    int error = check_topic(self, self->options.input, 1, TIMES);
+    if (error != 0)
+        return error;
+    self->stripe_count = (uint32_t)ask_partitions(self, self->options.input, ASK_MS);
+    return 0;
+}
+
+static int32_t wanted_partitions(const struct htw__kafka *self) {
+    return (int32_t)(self->stripe_count * self->options.relay.levels.size);
+}
+
+/* What would delete records before they are read. */
+static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
+    size_t count;
+    const char *topic = rd_kafka_ConfigResource_name(resource);
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = rd_kafka_ConfigEntry_name(entries[i]);
+        const char *value = rd_kafka_ConfigEntry_value(entries[i]);
+        if (value == NULL)
+            continue;
+        bool deletes =
+            (strcmp(name, "retention.ms") == 0 || strcmp(name, "retention.bytes") == 0) &&
+            strcmp(value, "-1") != 0;
+        if (deletes)
+            htw__kafka_fail(self,
+                            "topic %s has %s=%s: records would be deleted before they are due; it "
+                            "must be -1",
+                            topic, name, value);
+        else if (strcmp(name, "cleanup.policy") == 0 && strstr(value, "compact") != NULL)
+            htw__kafka_fail(self,
+                            "topic %s has cleanup.policy=%s: it would lose records; it must be "
+                            "delete",
+                            topic, value);
+    }
+}
+
+/* Waits for the answer to a request of an administrator. NULL: none came. */
+static rd_kafka_event_t *wait_for(rd_kafka_queue_t *queue, int timeout_ms) {
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
+    if (event != NULL && rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_event_destroy(event);
+        event = NULL;
+    }
+    return event;
+}
+
+/* The offsets of topics that the group does not subscribe to expire. A broker says after what time. */
+static void read_retention(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
+    size_t count;
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
+    for (size_t i = 0; i < count && self->options.recommit_ms == 0; i++) {
+        const char *value = rd_kafka_ConfigEntry_value(entries[i]);
+        if (value == NULL ||
+            strcmp(rd_kafka_ConfigEntry_name(entries[i]), "offsets.retention.minutes") != 0)
+            continue;
+        long long minutes = strtoll(value, NULL, 10);
+        if (minutes > 0)
+            self->options.recommit_ms = minutes * 60000 / 4;
+    }
+}
+
+/* Where the relay may not ask for configurations, or the broker does not tell them, they go unchecked. */
+static void check_configs(struct htw__kafka *self) {
+    uint32_t levels = self->options.relay.levels.count;
+    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 1];
+    char broker[32] = "1";
+    const struct rd_kafka_metadata *metadata;
+    if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (metadata->broker_cnt > 0)
+            snprintf(broker, sizeof(broker), "%d", (int)metadata->brokers[0].id);
+        rd_kafka_metadata_destroy(metadata);
+    }
+    for (uint32_t level = 0; level < levels; level++)
+        resources[level] =
+            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->level_topics[level]);
+    resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    /* One broker at a time, and the topics with it or without. */
+    for (int part = 0; part < 2; part++) {
+        size_t count = 0;
+        if (part == 0)
+            rd_kafka_DescribeConfigs(self->admin, resources, levels, NULL, queue);
+        else
+            rd_kafka_DescribeConfigs(self->admin, &resources[levels], 1, NULL, queue);
+        rd_kafka_event_t *event = wait_for(queue, CONFIG_MS);
+        if (event == NULL)
+            break;
+        const rd_kafka_ConfigResource_t **answers = rd_kafka_DescribeConfigs_result_resources(
+            rd_kafka_event_DescribeConfigs_result(event), &count);
+        for (size_t i = 0; i < count; i++) {
+            if (part == 0)
+                check_config(self, answers[i]);
+            else
+                read_retention(self, answers[i]);
+        }
+        rd_kafka_event_destroy(event);
+    }
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_ConfigResource_destroy_array(resources, levels + 1);
+}
+
+int htw__topics_check(struct htw__kafka *self) {
+    int error = count_stripes(self);
+    for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
+        error = check_topic(self, self->level_topics[level], wanted_partitions(self), TIMES);
+    if (error == 0)
+        error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
+    if (error == 0)
+        check_configs(self);
+    return self->has_failed ? -EIO : error;
+}
+
+/* ---- creating */
+
+static const char *result_of(rd_kafka_event_t *event) {
+    size_t count = 0;
+    const rd_kafka_topic_result_t **results;
+    if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT)
+        results =
+            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
+    else
+        results = rd_kafka_CreatePartitions_result_topics(
+            rd_kafka_event_CreatePartitions_result(event), &count);
+    if (count == 0 || rd_kafka_topic_result_error(results[0]) == RD_KAFKA_RESP_ERR_NO_ERROR ||
+        rd_kafka_topic_result_error(results[0]) == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+        return NULL;
+    return rd_kafka_topic_result_error_string(results[0]) != NULL
+               ? rd_kafka_topic_result_error_string(results[0])
+               : rd_kafka_err2str(rd_kafka_topic_result_error(results[0]));
+}
+
+static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const char *what,
+                  const char *name) {
+    rd_kafka_event_t *event = wait_for(queue, 2 * ASK_MS);
+    rd_kafka_queue_destroy(queue);
+    if (event == NULL)
+        return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what, name);
+    const char *why = result_of(event);
+    if (why != NULL)
+        htw__kafka_fail(self, "cannot %s topic %s: %s", what, name, why);
+    rd_kafka_event_destroy(event);
+    return self->has_failed ? -EIO : 0;
+}
+
+static int add_partitions(struct htw__kafka *self, const char *name, int32_t count) {
+    char why[256];
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    rd_kafka_NewPartitions_t *request =
+        rd_kafka_NewPartitions_new(name, (size_t)count, why, sizeof(why));
+    rd_kafka_CreatePartitions(self->admin, &request, 1, NULL, queue);
+    rd_kafka_NewPartitions_destroy(request);
+    return finish(self, queue, "extend", name);
+}
+
+static int create_topic(struct htw__kafka *self, const char *name, int32_t count, bool is_level) {
+    char why[256];
+    rd_kafka_NewTopic_t *request =
+        rd_kafka_NewTopic_new(name, count, self->options.replication, why, sizeof(why));
+    if (request == NULL)
+        return htw__kafka_fail(self, "topic %s: %s", name, why);
+    rd_kafka_NewTopic_set_config(request, "retention.ms", "-1");
+    if (is_level) {
+        rd_kafka_NewTopic_set_config(request, "retention.bytes", "-1");
+        rd_kafka_NewTopic_set_config(request, "cleanup.policy", "delete");
+        /* So that the clock can be compared, and producers cannot make records look old. */
+        rd_kafka_NewTopic_set_config(request, "message.timestamp.type", "LogAppendTime");
+        /* Of a bucket that was read, the last segment stays. */
+        rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");
+    }
+    /* A record that was sent as large as it may be has more headers here. */
+    rd_kafka_NewTopic_set_config(request, "max.message.bytes", "10485760");
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    rd_kafka_CreateTopics(self->admin, &request, 1, NULL, queue);
+    rd_kafka_NewTopic_destroy(request);
+    return finish(self, queue, "create", name);
+}
+
+static int provide(struct htw__kafka *self, const char *name, int32_t wanted, bool is_level) {
+    int32_t count = ask_partitions(self, name, ASK_MS);
+    if (count < 0)
+        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    if (count >= wanted)
+        return 0;
+    htw__kafka_say(self,
+                   count == 0 ? "topic %s: created with %d partition(s)"
+                              : "topic %s: extended to %d partitions",
+                   name, (int)wanted);
+    int error = count == 0 ? create_topic(self, name, wanted, is_level)
+                           : add_partitions(self, name, wanted);
+    return error != 0 ? error : check_topic(self, name, wanted, TIMES_CREATED);
+}
+
+int htw__topics_create(struct htw__kafka *self) {
+    int error = count_stripes(self);
+    for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
+        error = provide(self, self->level_topics[level], wanted_partitions(self), true);
+    if (error == 0)
+        error = provide(self, self->options.relay.dead_letters, 1, false);
+    return error;
+}

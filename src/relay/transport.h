@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transport.h - the seam between the rules of the relay and what carries records: Kafka, or the broker
+ * in memory of the tests.
+ *
+ * A transport calls the functions of relay.h when something arrived, and the relay calls these. What
+ * the relay publishes belongs to the current transaction of the transport, and becomes visible when
+ * that is committed together with the positions that htw__relay_positions() lists. (Without
+ * transactions it is visible at once, and the positions follow.)
+ */
+#ifndef HTW_SRC_RELAY_TRANSPORT_H
+#define HTW_SRC_RELAY_TRANSPORT_H
+
+#include "record.h"
+
+/* The input partition of a stripe, in place of a level. */
+#define HTW__RELAY_INPUT UINT32_MAX
+
+/* A partition of the input or of a level. */
+struct htw__source {
+    uint32_t stripe;
+    uint32_t level; /* or HTW__RELAY_INPUT */
+    uint32_t slot;
+};
+
+/* A record to be published. Everything that it leads to is valid during the call only. */
+struct htw__outgoing {
+    struct htw__record record; /* offset and timestamp mean nothing */
+    const char *topic;         /* NULL: to the bucket `bucket` */
+    struct htw__source bucket;
+    int32_t partition;       /* of `topic`; -1: chosen by the key */
+    struct htw__source from; /* where the record came from, ... */
+    int64_t from_offset;     /* ... for errors that come later */
+};
+
+struct htw__transport {
+    /* Publishes. Returns 0; -ENOENT or -EACCES: no such topic or partition, or it may not be written
+     * to; -EMSGSIZE: the record is too large (nothing was published); or another negative errno: the
+     * transaction will fail. Waits when there is no room. */
+    int (*publish)(struct htw__transport *self, const struct htw__outgoing *outgoing);
+    /* Begins to read a bucket at an offset, or goes on from there if it is being read. Reading delivers
+     * records in order of offset, and tells each time that the end has been reached. */
+    void (*open)(struct htw__transport *self, struct htw__source bucket, int64_t offset);
+    /* Ends that. Nothing of the bucket arrives after the call. */
+    void (*close)(struct htw__transport *self, struct htw__source bucket);
+};
+
+#endif /* HTW_SRC_RELAY_TRANSPORT_H */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_broker.c - the part of Kafka that the relay uses, in memory. */
+#include "memory_broker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void stop(const char *why) {
+    fprintf(stderr, "memory_broker: %s\n", why);
+    abort();
+}
+
+static void *grow(void *items, size_t count, size_t *room, size_t size) {
+    if (count < *room)
+        return items;
+    *room = *room == 0 ? 8 : *room * 2;
+    items = realloc(items, *room * size);
+    assert(items != NULL);
+    return items;
+}
+
+static size_t bucket_count(const struct broker *self) {
+    return (size_t)BROKER_STRIPES * self->levels.count * self->levels.size;
+}
+
+static size_t add_txn(struct broker *self, enum txn_state state) {
+    self->txns = realloc(self->txns, (self->txn_count + 1) * sizeof(*self->txns));
+    assert(self->txns != NULL);
+    self->txns[self->txn_count] = (struct broker_txn) { .state = state };
+    return self->txn_count++;
+}
+
+void broker_init(struct broker *self, const struct htw__levels *levels, bool at_least_once) {
+    *self = (struct broker) { .levels = *levels, .at_least_once = at_least_once };
+    self->buckets = calloc(bucket_count(self), sizeof(*self->buckets));
+    assert(self->buckets != NULL);
+    for (size_t i = 0; i < bucket_count(self); i++)
+        self->buckets[i].committed = -1;
+    for (size_t i = 0; i < BROKER_STRIPES; i++)
+        self->inputs[i].committed = -1;
+    add_txn(self, TXN_COMMITTED);
+}
+
+static void free_partition(struct broker_partition *partition) {
+    for (size_t i = 0; i < partition->count; i++) {
+        free(partition->records[i].record);
+        free(partition->records[i].topic);
+    }
+    free(partition->records);
+}
+
+void broker_fini(struct broker *self) {
+    for (size_t i = 0; i < bucket_count(self); i++)
+        free_partition(&self->buckets[i]);
+    for (size_t i = 0; i < BROKER_STRIPES; i++)
+        free_partition(&self->inputs[i]);
+    free_partition(&self->out);
+    for (size_t i = 0; i < self->txn_count; i++)
+        free(self->txns[i].touched);
+    free(self->txns);
+    free(self->buckets);
+}
+
+struct broker_partition *broker_partition(struct broker *self, struct htw__source source) {
+    if (source.level == HTW__RELAY_INPUT)
+        return &self->inputs[source.stripe];
+    return &self->buckets[(source.stripe * self->levels.count + source.level) * self->levels.size +
+                          source.slot];
+}
+
+bool broker_is_visible(const struct broker *self, const struct broker_record *record) {
+    return record->record != NULL && self->txns[record->txn].state == TXN_COMMITTED;
+}
+
+static int64_t append(struct broker *self, struct broker_partition *partition,
+                      const struct htw__record *record, size_t txn) {
+    partition->records =
+        grow(partition->records, partition->count, &partition->room, sizeof(*partition->records));
+    struct broker_record *added = &partition->records[partition->count];
+    *added = (struct broker_record) { .txn = txn, .real_now_ms = self->now_ms };
+    if (record != NULL) {
+        void *memory = malloc(htw__record_copy_size(record));
+        assert(memory != NULL);
+        added->record = htw__record_copy(record, memory);
+        added->record->offset = (int64_t)partition->count;
+    }
+    return (int64_t)partition->count++;
+}
+
+void broker_produce(struct broker *self, uint32_t stripe, const struct htw__record *record) {
+    append(self, &self->inputs[stripe], record, 0);
+}
+
+static void end_txn(struct broker *self, size_t txn, enum txn_state state) {
+    struct broker_txn *ended = &self->txns[txn];
+    ended->state = state;
+    for (size_t i = 0; i < ended->touched_count; i++)
+        append(self, ended->touched[i], NULL, txn);
+}
+
+void broker_resolve(struct broker *self, const struct member *members, size_t count, bool is_all) {
+    for (size_t txn = 1; txn < self->txn_count; txn++) {
+        bool is_held = false;
+        for (size_t i = 0; i < count; i++)
+            is_held = is_held || (members[i].is_alive &&
+                                  (members[i].txns[0] == txn || members[i].txns[1] == txn));
+        if (self->txns[txn].state == TXN_COMMITTING)
+            end_txn(self, txn, TXN_COMMITTED);
+        else if (self->txns[txn].state == TXN_OPEN && is_all && !is_held)
+            end_txn(self, txn, TXN_ABORTED);
+    }
+}
+
+/* ---- the transport */
+
+static struct member *member_of(struct htw__transport *transport) {
+    return HTW_CONTAINER_OF(transport, struct member, transport);
+}
+
+int64_t member_now(const struct member *self) {
+    return self->broker->now_ms + self->skew_ms;
+}
+
+static void touch(struct member *self, size_t number, struct broker_partition *partition) {
+    struct broker_txn *txn = &self->broker->txns[number];
+    for (size_t i = 0; i < txn->touched_count; i++)
+        if (txn->touched[i] == partition)
+            return;
+    txn->touched =
+        realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
+    assert(txn->touched != NULL);
+    txn->touched[txn->touched_count++] = partition;
+}
+
+static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
+    struct member *self = member_of(transport);
+    struct broker *broker = self->broker;
+    if (outgoing->topic != NULL && strcmp(outgoing->topic, "missing") == 0)
+        return -ENOENT;
+    if (outgoing->topic != NULL && strcmp(outgoing->topic, "small") == 0) {
+        self->has_poison = true; /* is told with the commit */
+        self->poison_from = outgoing->from;
+        self->poison_offset = outgoing->from_offset;
+    }
+    size_t *txn = &self->txns[htw__channel_of(outgoing->from) - 1];
+    if (!broker->at_least_once && *txn == 0) {
+        broker_resolve(broker, NULL, 0, false); /* a producer has one transaction at a time */
+        *txn = add_txn(broker, TXN_OPEN);
+    }
+    struct broker_partition *partition =
+        outgoing->topic != NULL ? &broker->out : broker_partition(broker, outgoing->bucket);
+    if (!broker->at_least_once)
+        touch(self, *txn, partition);
+    if (self->has_poison && outgoing->topic != NULL && strcmp(outgoing->topic, "small") == 0)
+        return 0;
+    int64_t offset = append(broker, partition, &outgoing->record, *txn);
+    if (outgoing->topic != NULL) {
+        partition->records[offset].topic = strdup(outgoing->topic);
+        partition->records[offset].member_now_ms = member_now(self);
+        return 0;
+    }
+    self->acks = grow(self->acks, self->ack_count, &self->ack_room, sizeof(*self->acks));
+    self->acks[self->ack_count++] = (struct broker_ack) { outgoing->bucket, offset };
+    return 0;
+}
+
+static bool is_same(struct htw__source a, struct htw__source b) {
+    return a.stripe == b.stripe && a.level == b.level && a.slot == b.slot;
+}
+
+static void close_bucket(struct htw__transport *transport, struct htw__source bucket) {
+    struct member *self = member_of(transport);
+    for (size_t i = 0; i < self->read_count; i++)
+        if (is_same(self->reads[i].source, bucket)) {
+            self->reads[i] = self->reads[--self->read_count];
+            return;
+        }
+    stop("closed, and was not open");
+}
+
+static void open_bucket(struct htw__transport *transport, struct htw__source bucket,
+                        int64_t offset) {
+    struct member *self = member_of(transport);
+    for (size_t i = 0; i < self->read_count; i++)
+        if (is_same(self->reads[i].source, bucket)) {
+            self->reads[i].position = offset;
+            self->reads[i].told = -1;
+            return;
+        }
+    self->reads = grow(self->reads, self->read_count, &self->read_room, sizeof(*self->reads));
+    self->reads[self->read_count++] = (struct broker_read) { bucket, offset, -1 };
+}
+
+/* ---- members */
+
+void member_start(struct member *self, struct broker *broker,
+                  const struct htw__relay_options *options, int64_t skew_ms) {
+    *self = (struct member) { .transport = { publish, open_bucket, close_bucket },
+                              .broker = broker,
+                              .is_alive = true,
+                              .skew_ms = skew_ms,
+                              .generation = broker->generation };
+    int error = htw__relay_init(&self->relay, options, &self->transport, member_now(self));
+    assert(error == 0);
+    (void)error;
+}
+
+void member_kill(struct member *self) {
+    self->is_alive = false;
+    htw__relay_fini(&self->relay);
+    free(self->reads);
+    free(self->acks);
+    self->reads = NULL;
+    self->acks = NULL;
+    memset(self->owns, 0, sizeof(self->owns));
+}
+
+static struct htw__found find(const struct broker_partition *partition) {
+    return (struct htw__found) { partition->committed,
+                                 partition->metadata[0] != '\0' ? htw__bytes_of(partition->metadata)
+                                                                : (struct htw__bytes) { NULL, 0 },
+                                 0, (int64_t)partition->count };
+}
+
+enum htw__gain member_gain(struct member *self, uint32_t stripe) {
+    const struct htw__levels *levels = &self->broker->levels;
+    size_t count = (size_t)levels->count * levels->size;
+    struct htw__found *buckets = calloc(count, sizeof(*buckets));
+    assert(buckets != NULL);
+    for (uint32_t level = 0; level < levels->count; level++)
+        for (uint32_t slot = 0; slot < levels->size; slot++)
+            buckets[level * levels->size + slot] =
+                find(broker_partition(self->broker, (struct htw__source) { stripe, level, slot }));
+    struct htw__found input = find(&self->broker->inputs[stripe]);
+    self->relay.now_ms = member_now(self);
+    enum htw__gain result =
+        htw__relay_gain(&self->relay, stripe, &input, buckets, &self->input_at[stripe]);
+    free(buckets);
+    self->owns[stripe] = result == HTW__GAIN_OK;
+    return result;
+}
+
+/* Aborts what is open, and forgets what it knows. */
+static void forget(struct member *self) {
+    htw__relay_lose_all(&self->relay);
+    assert(self->read_count == 0);
+    for (int i = 0; i < 2; i++) {
+        if (self->txns[i] != 0)
+            end_txn(self->broker, self->txns[i], TXN_ABORTED);
+        self->txns[i] = 0;
+    }
+    self->ack_count = 0;
+    self->has_poison = false;
+}
+
+void member_recover(struct member *self) {
+    forget(self);
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++)
+        if (self->owns[stripe] && member_gain(self, stripe) != HTW__GAIN_OK)
+            stop("cannot be taken over again");
+    if (member_commit(self, HTW__CHANNEL_ALL, false) != 0)
+        stop("an empty commit fails");
+}
+
+/* The next record that can be read from a position, which moves to it; NULL: the end. */
+static const struct broker_record *next_visible(const struct broker *broker,
+                                                const struct broker_partition *partition,
+                                                int64_t *position) {
+    for (; *position < (int64_t)partition->count; (*position)++) {
+        const struct broker_record *record = &partition->records[*position];
+        enum txn_state state = broker->txns[record->txn].state;
+        if (state == TXN_OPEN || state == TXN_COMMITTING)
+            return NULL;
+        if (broker_is_visible(broker, record))
+            return record;
+    }
+    return NULL;
+}
+
+int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
+    struct broker_partition *partition = &self->broker->inputs[stripe];
+    int error = 0;
+    for (size_t i = 0; i < max && error == 0 && self->owns[stripe]; i++) {
+        const struct broker_record *next =
+            next_visible(self->broker, partition, &self->input_at[stripe]);
+        if (next == NULL)
+            break;
+        self->input_at[stripe]++;
+        error = htw__relay_record(
+            &self->relay, (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 }, next->record);
+    }
+    return error;
+}
+
+int member_poll_buckets(struct member *self, size_t max) {
+    int error = 0;
+    for (size_t i = 0; i < self->read_count && error == 0; i++) {
+        for (size_t j = 0; j < max && i < self->read_count && error == 0; j++) {
+            struct broker_read *read = &self->reads[i];
+            struct htw__source source = read->source;
+            struct broker_partition *partition = broker_partition(self->broker, source);
+            const struct broker_record *next =
+                next_visible(self->broker, partition, &read->position);
+            if (next != NULL) {
+                read->position++;
+                error = htw__relay_record(&self->relay, source, next->record);
+            } else if (read->told != read->position) {
+                read->told = read->position;
+                error = htw__relay_reached(&self->relay, source, read->position);
+            }
+        }
+    }
+    return error;
+}
+
+int member_advance(struct member *self, size_t max) {
+    int result = htw__relay_advance(&self->relay, member_now(self), max);
+    return result < 0 ? result : 0;
+}
+
+void member_acknowledge(struct member *self, size_t max) {
+    size_t count = max < self->ack_count ? max : self->ack_count;
+    for (size_t i = 0; i < count; i++)
+        htw__relay_published(&self->relay, self->acks[i].bucket, self->acks[i].offset);
+    if (count > 0)
+        memmove(self->acks, self->acks + count, (self->ack_count - count) * sizeof(*self->acks));
+    self->ack_count -= count;
+}
+
+int member_commit(struct member *self, enum htw__channel channel, bool slow_markers) {
+    struct broker *broker = self->broker;
+    if (self->has_poison) {
+        int error = htw__relay_poison(&self->relay, self->poison_from, self->poison_offset,
+                                      "the record is too large for the topic");
+        assert(error == 0);
+        (void)error;
+        return -EIO;
+    }
+    member_acknowledge(self, self->ack_count);
+    if (htw__relay_positions(&self->relay, channel) != 0 || self->generation != broker->generation)
+        return -EPERM;
+    for (size_t i = 0; i < self->relay.position_count; i++) {
+        const struct htw__position *position = &self->relay.positions[i];
+        struct broker_partition *partition = broker_partition(broker, position->source);
+        partition->committed = position->offset;
+        memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));
+    }
+    for (int i = 0; i < 2; i++) {
+        if (((int)channel & (i + 1)) == 0 || self->txns[i] == 0)
+            continue;
+        if (slow_markers)
+            broker->txns[self->txns[i]].state = TXN_COMMITTING;
+        else
+            end_txn(broker, self->txns[i], TXN_COMMITTED);
+        self->txns[i] = 0;
+    }
+    return 0;
+}

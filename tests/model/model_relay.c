@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_relay.c - random histories of relays over a broker in memory, in virtual time. At the end of
+ * each, everything that was sent is compared with everything that was delivered.
+ *
+ * Members are killed in the middle of transactions, lose stripes with and without knowing it, have
+ * clocks that differ and are set, fail to commit, have memory for few records; all are down for longer
+ * than the windows. Each record is delivered once (with at-least-once: once or more), or is a dead
+ * letter with cause, or was cancelled; none early by the clock of the member that delivered it.
+ * Histories without faults also say how late. Usage: arguments.h.
+ */
+#include "../support/random.h"
+#include "arguments.h"
+#include "memory_broker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS 3
+#define RECORDS_MAX 2000
+#define START_MS INT64_C(1700000000000)
+
+enum fate { DELIVER, DEAD_BAD, DEAD_MISSING, DEAD_SMALL, CANCEL };
+
+struct sent {
+    int64_t deadline_ms, sent_ms;
+    uint32_t stripe;
+    enum fate fate;
+    size_t victim;        /* of a cancel */
+    bool has_cancel;      /* a cancel was sent for it, ... */
+    int64_t cancelled_ms; /* ... at this time */
+    unsigned delivered, dead;
+};
+
+static struct model_arguments arguments;
+static struct random_source source;
+static uint64_t history, steps_done, records_done;
+static struct broker broker;
+static struct member members[MEMBERS];
+static struct sent sent[RECORDS_MAX];
+static size_t sent_count;
+static struct htw__relay_options options;
+static bool is_faulty, has_skews;
+static int64_t horizon_ms;
+static const char *const patterns[] = { "out*", "missing", "small" };
+
+static void print_trace(const struct broker_partition *partition, size_t record, const char *name,
+                        uint32_t stripe, uint32_t level, uint32_t slot) {
+    for (size_t i = 0; i < partition->count; i++) {
+        const struct broker_record *found = &partition->records[i];
+        if (found->record == NULL ||
+            memcmp(found->record->value.bytes, &record, sizeof(record)) != 0)
+            continue;
+        fprintf(stderr,
+                "  %s stripe %u level %u slot %u: offset %zu at %" PRId64 ", transaction %zu "
+                "in state %d; committed %" PRId64 " %s\n",
+                name, stripe, level, slot, i, found->real_now_ms - START_MS, found->txn,
+                (int)broker.txns[found->txn].state, partition->committed, partition->metadata);
+    }
+}
+
+/* Where a record is, and was. */
+static void print_traces(size_t record) {
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++) {
+        print_trace(&broker.inputs[stripe], record, "input", stripe, 0, 0);
+        for (uint32_t level = 0; level < options.levels.count; level++)
+            for (uint32_t slot = 0; slot < options.levels.size; slot++)
+                print_trace(broker_partition(&broker, (struct htw__source) { stripe, level, slot }),
+                            record, "bucket", stripe, level, slot);
+    }
+    print_trace(&broker.out, record, "output", 0, 0, 0);
+}
+
+static void fail(const char *what, size_t record) {
+    fprintf(stderr, "--seed %llu --first %llu --histories 1, step %llu: %s: record %zu",
+            (unsigned long long)arguments.seed, (unsigned long long)history,
+            (unsigned long long)steps_done, what, record);
+    if (record < sent_count)
+        fprintf(stderr, ", fate %d, deadline %" PRId64 ", sent %" PRId64 ", delivered %u, dead %u",
+                (int)sent[record].fate, sent[record].deadline_ms - START_MS,
+                sent[record].sent_ms - START_MS, sent[record].delivered, sent[record].dead);
+    fprintf(stderr, "\n");
+    if (record < sent_count)
+        print_traces(record);
+    exit(1);
+}
+
+static uint64_t below(uint64_t bound) {
+    return random_below(&source, bound);
+}
+
+static size_t size_below(size_t bound) {
+    return (size_t)random_below(&source, bound);
+}
+
+/* ---- sending */
+
+static void send(struct sent *record, size_t index) {
+    struct htw__header headers[4];
+    char at[32], id[32], victim[32];
+    size_t count = 0;
+    int64_t delay_ms = record->deadline_ms - broker.now_ms;
+    bool is_relative =
+        record->fate != CANCEL && !record->has_cancel && delay_ms >= 0 && below(2) == 0;
+    snprintf(at, sizeof(at), "%" PRId64, is_relative ? delay_ms : record->deadline_ms);
+    snprintf(id, sizeof(id), "%zu", index);
+    snprintf(victim, sizeof(victim), "%zu", record->victim);
+    if (record->fate == DEAD_BAD)
+        snprintf(at, sizeof(at), "soon");
+    headers[count++] =
+        (struct htw__header) { htw__bytes_of(is_relative ? "htw-delay" : "htw-deliver-at"),
+                               htw__bytes_of(at) };
+    if (record->fate == CANCEL)
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-cancel"), htw__bytes_of(victim) };
+    else
+        headers[count++] = (struct htw__header) { htw__bytes_of("htw-id"), htw__bytes_of(id) };
+    if (record->fate != CANCEL && (record->fate != DELIVER || below(2) == 0))
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-deliver-to"),
+                                   htw__bytes_of(record->fate == DEAD_MISSING ? "missing"
+                                                 : record->fate == DEAD_SMALL ? "small"
+                                                                              : "out-2") };
+    struct htw__record view = { .timestamp_ms = broker.now_ms,
+                                .key = htw__bytes_of("key"),
+                                .value = { &index, sizeof(index) },
+                                .headers = headers,
+                                .header_count = count };
+    broker_produce(&broker, record->stripe, &view);
+}
+
+static int64_t choose_deadline(void) {
+    switch (below(4)) {
+    case 0:
+        return broker.now_ms - (int64_t)below(1000);
+    case 1:
+        return broker.now_ms + (int64_t)below(4 * (uint64_t)options.levels.width_ms);
+    default:
+        return broker.now_ms + (int64_t)below((uint64_t)horizon_ms);
+    }
+}
+
+static void send_some(void) {
+    uint64_t wanted = 1 + below(20);
+    int64_t same_ms = choose_deadline();
+    bool all_same = below(4) == 0; /* many records of one millisecond */
+    for (uint64_t i = 0; i < wanted && sent_count < RECORDS_MAX; i++) {
+        struct sent *record = &sent[sent_count];
+        *record = (struct sent) { .deadline_ms = all_same ? same_ms : choose_deadline(),
+                                  .sent_ms = broker.now_ms,
+                                  .stripe = (uint32_t)below(BROKER_STRIPES) };
+        if (below(12) == 0)
+            record->fate = (enum fate)(1 + below(3));
+        if (record->fate == DEAD_SMALL && !is_faulty)
+            record->fate = DELIVER;
+        size_t victim = sent_count > 0 ? size_below(sent_count) : 0;
+        if (sent_count > 0 && below(5) == 0 && sent[victim].fate == DELIVER &&
+            !sent[victim].has_cancel) {
+            *record = sent[victim];
+            record->fate = CANCEL;
+            record->victim = victim;
+            record->sent_ms = broker.now_ms;
+            sent[victim].has_cancel = true;
+            sent[victim].cancelled_ms = broker.now_ms;
+        }
+        send(record, sent_count);
+        sent_count++;
+    }
+}
+
+/* ---- members */
+
+/* A zombie learns that it has lost everything; others begin again. */
+static void recover(struct member *member) {
+    if (member->generation != broker.generation)
+        memset(member->owns, 0, sizeof(member->owns));
+    member->generation = broker.generation;
+    member_recover(member);
+}
+
+static void expect_gain(struct member *member, uint32_t stripe) {
+    if (member_commit(member, HTW__CHANNEL_FILE, false) != 0 ||
+        member_commit(member, HTW__CHANNEL_DELIVER, false) != 0)
+        recover(member);
+    enum htw__gain result = member_gain(member, stripe);
+    if (result != HTW__GAIN_OK)
+        fail("a stripe could not be taken over", (size_t)result);
+    if (member_commit(member, HTW__CHANNEL_ALL, false) != 0)
+        fail("the first commit of a stripe failed", stripe);
+}
+
+/* Each stripe gets one of the members that live. Those that lose one without committing abort. */
+static void rebalance(bool is_gentle) {
+    bool alive = false;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        struct member *member = &members[i];
+        if (!member->is_alive)
+            continue;
+        alive = true;
+        if (!is_gentle || member_commit(member, HTW__CHANNEL_FILE, false) != 0 ||
+            member_commit(member, HTW__CHANNEL_DELIVER, false) != 0)
+            recover(member);
+    }
+    broker.generation++;
+    broker_resolve(&broker, members, MEMBERS, true);
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES && alive; stripe++) {
+        size_t owner;
+        do
+            owner = size_below(MEMBERS);
+        while (!members[owner].is_alive);
+        for (size_t i = 0; i < MEMBERS; i++) {
+            members[i].generation = broker.generation;
+            if (i != owner && members[i].owns[stripe]) {
+                htw__relay_lose(&members[i].relay, stripe);
+                members[i].owns[stripe] = false;
+            }
+        }
+        if (!members[owner].owns[stripe])
+            expect_gain(&members[owner], stripe);
+    }
+}
+
+static void start_some(void) {
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (!members[i].is_alive && (below(2) == 0 || i == 0))
+            member_start(&members[i], &broker, &options,
+                         has_skews ? (int64_t)below(4000) - 2000 : 0);
+    rebalance(below(2) == 0);
+}
+
+static void run(struct member *member, size_t max) {
+    int error = member_advance(member, max);
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES && error == 0; stripe++)
+        error = member_poll_input(member, stripe, max);
+    if (error == 0)
+        error = member_poll_buckets(member, max);
+    if (error == 0)
+        member_acknowledge(member, size_below(max + 1));
+    if (error != 0)
+        recover(member);
+}
+
+static void commit(struct member *member) {
+    bool is_slow = is_faulty && below(3) == 0;
+    uint64_t which = below(3);
+    if ((which != 1 && member_commit(member, HTW__CHANNEL_FILE, is_slow) != 0) ||
+        (which != 2 && member_commit(member, HTW__CHANNEL_DELIVER, is_slow) != 0))
+        recover(member);
+}
+
+/* A member is taken for dead, its stripes go to another, and it does not know it yet. */
+static void suspect(struct member *member) {
+    struct member *heir = &members[(size_t)(member - members + 1) % MEMBERS];
+    if (!heir->is_alive || !member->is_alive || member->generation != broker.generation ||
+        heir->generation != broker.generation)
+        return;
+    broker.generation++;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (members[i].generation == broker.generation - 1 && &members[i] != member)
+            members[i].generation = broker.generation;
+    /* Its open transaction is aborted by the broker, before its positions can be read. */
+    size_t txns[2] = { member->txns[0], member->txns[1] };
+    member->txns[0] = member->txns[1] = 0;
+    broker_resolve(&broker, members, MEMBERS, true);
+    memcpy(member->txns, txns, sizeof(txns));
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++)
+        if (member->owns[stripe])
+            expect_gain(heir, stripe);
+}
+
+static void be_faulty(void) {
+    struct member *member = &members[below(MEMBERS)];
+    switch (below(8)) {
+    case 0:
+        if (member->is_alive)
+            member_kill(member);
+        start_some();
+        break;
+    case 1:
+        rebalance(below(2) == 0);
+        break;
+    case 2:
+        if (!broker.at_least_once)
+            suspect(member);
+        break;
+    case 3:
+        if (member->is_alive) /* the transaction fails */
+            recover(member);
+        break;
+    case 4:
+        if (has_skews)
+            member->skew_ms += (int64_t)below(6000) - 3000;
+        break;
+    case 5:
+        broker_resolve(&broker, members, MEMBERS, true);
+        break;
+    case 6:
+        for (size_t i = 0; i < MEMBERS && below(6) == 0; i++)
+            if (members[i].is_alive)
+                member_kill(&members[i]);
+        broker.now_ms += (int64_t)below((uint64_t)horizon_ms);
+        start_some();
+        break;
+    default:
+        broker.now_ms += (int64_t)below(2 * (uint64_t)options.levels.width_ms);
+    }
+}
+
+/* ---- the end */
+
+static bool has_work(void) {
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++) {
+        if (broker.inputs[stripe].committed < (int64_t)broker.inputs[stripe].count)
+            return true;
+        for (uint32_t level = 0; level < options.levels.count; level++)
+            for (uint32_t slot = 0; slot < options.levels.size; slot++) {
+                struct broker_partition *partition =
+                    broker_partition(&broker, (struct htw__source) { stripe, level, slot });
+                for (size_t i = (size_t)partition->committed; i < partition->count; i++)
+                    if (partition->records[i].record != NULL &&
+                        broker.txns[partition->records[i].txn].state != TXN_ABORTED)
+                        return true;
+            }
+    }
+    return false;
+}
+
+static void finish(void) {
+    int64_t step_ms = options.levels.width_ms / 4 + 1;
+    for (size_t i = 0; i < MEMBERS; i++)
+        members[i].skew_ms = 0;
+    start_some();
+    rebalance(false);
+    for (uint64_t turn = 0; has_work(); turn++) {
+        if (turn > 300000)
+            fail("there is no end", 0);
+        broker_resolve(&broker, members, MEMBERS, true);
+        for (size_t i = 0; i < MEMBERS; i++)
+            if (members[i].is_alive) {
+                run(&members[i], 500);
+                commit(&members[i]);
+            }
+        broker.now_ms += step_ms;
+    }
+    broker_resolve(&broker, members, MEMBERS, true);
+}
+
+/* A cancel that nothing can have delayed: it was committed before the bucket was loaded. (In buckets of
+ * 10 ms, a commit that comes some steps later makes records late.) */
+static bool must_be_cancelled(const struct sent *record) {
+    return !is_faulty && record->has_cancel && options.levels.width_ms >= 50 &&
+           record->cancelled_ms + 10 * options.levels.width_ms < record->deadline_ms;
+}
+
+static void judge_delivery(const struct broker_record *delivered) {
+    size_t index;
+    memcpy(&index, delivered->record->value.bytes, sizeof(index));
+    if (index >= sent_count)
+        fail("it was never sent", index);
+    struct sent *record = &sent[index];
+    if (strcmp(delivered->topic, options.dead_letters) == 0) {
+        record->dead++;
+        return;
+    }
+    record->delivered++;
+    if (record->fate != DELIVER)
+        fail("it must not be delivered", index);
+    if (delivered->member_now_ms < record->deadline_ms)
+        fail("early", index);
+    int64_t wanted_ms =
+        record->deadline_ms > record->sent_ms ? record->deadline_ms : record->sent_ms;
+    if (!is_faulty && options.max_memory > 1000000 &&
+        delivered->real_now_ms > wanted_ms + 4 * options.levels.width_ms)
+        fail("late", index);
+}
+
+static void judge(void) {
+    for (size_t i = 0; i < broker.out.count; i++)
+        if (broker_is_visible(&broker, &broker.out.records[i]))
+            judge_delivery(&broker.out.records[i]);
+    for (size_t i = 0; i < sent_count; i++) {
+        const struct sent *record = &sent[i];
+        bool may_lack = record->fate == CANCEL || (record->fate == DELIVER && record->has_cancel);
+        bool is_dead = record->fate != DELIVER && record->fate != CANCEL;
+        unsigned count = is_dead ? record->dead : record->delivered;
+        if ((is_dead ? record->delivered : record->dead) > 0)
+            fail("it went where it should not", i);
+        if (count == 0 && !may_lack)
+            fail("lost", i);
+        if (count > 1 && !broker.at_least_once)
+            fail("twice", i);
+        if (count > 0 && must_be_cancelled(record))
+            fail("delivered in spite of a cancel", i);
+    }
+}
+
+static void choose_options(void) {
+    static const int64_t widths[] = { 10, 50, 1000 };
+    options = (struct htw__relay_options) {
+        .levels = { widths[below(3)], 4u << below(3), 2 + (uint32_t)below(4) },
+        .destinations = { .patterns = patterns, .pattern_count = 3, .default_topic = "out-1" },
+        .dead_letters = "dead",
+        .max_memory = below(2) == 0 ? 4000 + size_below(20000) : 100000000,
+    };
+    options.lead_ms = options.levels.width_ms / (int64_t)(1 + below(4));
+    int64_t top_ms = htw__levels_width(&options.levels, options.levels.count - 1);
+    horizon_ms = (int64_t)(1 + below(2 * (uint64_t)options.levels.size)) * top_ms;
+    if (horizon_ms > 400 * options.levels.width_ms)
+        horizon_ms = (1 + (int64_t)below(400)) * options.levels.width_ms;
+    is_faulty = below(4) != 0;
+    has_skews = is_faulty && below(2) == 0;
+}
+
+static void run_history(void) {
+    source.state = arguments.seed * UINT64_C(1000003) + history;
+    sent_count = 0;
+    choose_options();
+    broker_init(&broker, &options.levels, is_faulty && below(4) == 0);
+    broker.now_ms = START_MS + (int64_t)below(100000);
+    memset(members, 0, sizeof(members));
+    start_some();
+    uint64_t steps = 50 + below(400);
+    for (uint64_t step = 0; step < steps; step++, steps_done++) {
+        if (below(6) == 0)
+            send_some();
+        if (is_faulty && below(20) == 0)
+            be_faulty();
+        size_t who = size_below(MEMBERS);
+        for (size_t i = 0; i < MEMBERS; i++) {
+            if (!members[i].is_alive || (is_faulty && i != who))
+                continue;
+            run(&members[i], is_faulty ? 1 + size_below(60) : 500);
+            if (!is_faulty || below(4) == 0)
+                commit(&members[i]);
+        }
+        broker.now_ms += is_faulty ? (int64_t)below((uint64_t)options.levels.width_ms)
+                                   : options.levels.width_ms / 4 + 1;
+    }
+    finish();
+    judge();
+    records_done += sent_count;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (members[i].is_alive)
+            member_kill(&members[i]);
+    broker_fini(&broker);
+}
+
+int main(int argc, char *argv[]) {
+    arguments = (struct model_arguments) { .seed = 1, .steps = 10000, .histories = UINT64_MAX };
+    if (!model_arguments_parse(&arguments, argc, argv))
+        return 2;
+    for (history = arguments.first;
+         steps_done < arguments.steps && history - arguments.first < arguments.histories;
+         history++) {
+        if (arguments.trace)
+            fprintf(stderr, "history %" PRIu64 "\n", history);
+        run_history();
+    }
+    printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records: each once, none early\n",
+           history - arguments.first, steps_done, records_done);
+    return 0;
+}

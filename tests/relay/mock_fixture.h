@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mock_fixture.h - a relay over librdkafka's mock cluster: real clients and the real protocol, with brokers
+ * in memory. They know no read-committed transactions and no administrators, so: --at-least-once, and
+ * topics that the fixture makes.
+ */
+#ifndef TESTS_RELAY_MOCK_FIXTURE_H
+#define TESTS_RELAY_MOCK_FIXTURE_H
+
+#include "../../src/relay/kafka.h"
+
+#include "../unit/unit.h"
+
+#include <librdkafka/rdkafka_mock.h>
+
+#define MOCK_STRIPES 2
+#define MOCK_RECORDS_MAX 400
+
+/* What has arrived of a record. */
+struct mock_got {
+    unsigned count, dead;
+    int64_t late_ms; /* the least */
+    char reason[128];
+};
+
+extern rd_kafka_mock_cluster_t *mock_cluster;
+extern struct htw__kafka mock_relay;
+extern int64_t mock_width_ms; /* of the lowest buckets; 200 at first */
+extern struct mock_got mock_got[MOCK_RECORDS_MAX];
+
+/* Makes a cluster with the topics in, in.l0 to in.l2, in.dead and out, and ends it. */
+int mock_set_up(void **state);
+int mock_tear_down(void **state);
+
+#define MOCK_TEST(name) UNIT_TEST_BETWEEN(mock_set_up, mock_tear_down, name)
+
+int64_t mock_now_ms(void);
+
+/* Those of the relay that mock_start() starts. */
+struct htw__kafka_options mock_options(void);
+
+/* Starts a relay, and waits until it has all stripes. */
+void mock_start(void);
+
+/* Runs the relay, and takes what it delivers, for a time; or until `count` records have arrived, for as
+ * long as a loaded machine may need. */
+void mock_run(int64_t span_ms);
+void mock_run_until_all(unsigned count);
+
+/* Whether what arrives is read, from the beginning. It is at first. */
+void mock_listen(bool listens);
+
+/* Sends a record whose value is a number. `more` is another header, or NULL. */
+void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const char *value);
+
+/* Commits a position for the relay's group, which must have had no member yet. */
+void mock_commit(const char *topic, int64_t offset, const char *metadata);
+
+#endif /* TESTS_RELAY_MOCK_FIXTURE_H */

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""What can happen to relays, to Kafka and to records; each with all its records counted at the end."""
+import itertools
+import os
+import random
+import re
+import time
+
+from judge import Verdict, header
+from client import read_records
+from relay import QUICK, Relay, wait_for
+
+tests = []
+numbers = itertools.count()
+
+
+def scenario(long=False, nodes=1, **settings):
+    """Collects a test: whether only --long runs it, and what cluster it needs."""
+    def collect(function):
+        tests.append((function, long, nodes, settings))
+        return function
+    return collect
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+class Case:
+    """The topics of one test, its relays, and readers of what goes in and out."""
+
+    # Buckets of 250 ms, 1 s, 4 s, 16 s: within seconds a record passes through several levels.
+    LEVELS = ("--width", "250ms", "--size", "8", "--levels", "5")
+
+    def __init__(self, world, stripes=2, *options):
+        self.world, self.client, self.cluster = world, world.client, world.cluster
+        self.name = f"t{next(numbers)}"
+        self.out = self.name + "-out"
+        self.options = [self.name, *self.LEVELS, "--allow", self.out, "--to", self.out, *options]
+        for name, value in QUICK.items():
+            self.options += ["-X", f"{name}={value}"]
+        self.relays = []
+        self.client.topic(self.name, stripes)
+        # The broker's time at the moment of appending shows what is early, whenever it is read.
+        self.client.topic(self.out, 3, "message.timestamp.type=LogAppendTime", "max.message.bytes=2097152")
+        create = Relay(world.program, self.cluster, self.name, *self.options, "--create-topics")
+        assert create.process.wait(60) == 0, create.text()
+        self.files = {}
+        self.read("sent", "committed", self.name)
+        self.read("got", "committed", self.out)
+        self.next = 0
+        self.keys, self.read_to = set(), 0
+
+    def read(self, what, isolation, topic):
+        self.files[what] = os.path.join(self.cluster.folder, f"{self.name}.{what}")
+        self.client.consume(self.files[what], isolation, topic)
+
+    def relay(self, instance=None, *options, environment=None):
+        relay = Relay(self.world.program, self.cluster, self.name, *self.options, *options, instance=instance,
+                      environment=environment)
+        self.relays.append(relay)
+        return relay
+
+    def ready(self, relay):
+        wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+        assert relay.running(), relay.text()
+        return relay
+
+    def produce(self, count, from_ms, spread_ms, size=100, *headers):
+        """Records due between now + from_ms and spread_ms later."""
+        self.client.produce(self.name, count, self.next, now_ms() + from_ms, spread_ms, size, *headers)
+        self.next += count
+
+    def arrived(self):
+        """How many different records have arrived."""
+        with open(self.files["got"], "rb") as stream:
+            stream.seek(self.read_to)
+            lines = stream.read().split(b"\n")
+        self.read_to += sum(len(line) + 1 for line in lines[:-1])
+        self.keys.update(line.split(b"\t", 6)[5] for line in lines[:-1])
+        return len(self.keys)
+
+    def wait_arrived(self, seconds=90):
+        def all_arrived():
+            for relay in self.relays:
+                assert relay.running() or relay.is_stopped, f"a relay has ended: {relay.text()[-2000:]}"
+            return self.arrived() >= self.next
+        wait_for(all_arrived, lambda: f"{self.next} records; {len(self.keys)} have come", seconds)
+
+    def verdict(self):
+        for what in ("sent", "got"):
+            self.client.finish(self.files[what])
+        return Verdict(self.files["sent"], self.files["got"])
+
+    def end(self):
+        """Stops all, and judges: each once, none early."""
+        time.sleep(1)  # for what should not come
+        for relay in self.relays:
+            if relay.running():
+                assert relay.stop() == 0, relay.text()[-2000:]
+        verdict = self.verdict()
+        print(f"    {verdict}", flush=True)
+        return verdict
+
+    def close(self):
+        for relay in self.relays:
+            if relay.running():
+                relay.kill()
+
+
+@scenario()
+def records_pass_all_levels_once(case):
+    case.ready(case.relay("a"))
+    case.produce(20000, 4000, 12000)
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def members_that_join_and_leave_under_load_lose_nothing(case):
+    first = case.ready(case.relay("a"))
+    case.produce(20000, 1000, 10000)
+    second = case.relay("b")
+    time.sleep(4)
+    assert first.stop() == 0, first.text()
+    case.ready(second)
+    time.sleep(2)
+    case.relay("c")
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def killed_relays_that_come_back_lose_and_double_nothing(case):
+    case.read("all", "uncommitted", case.out)
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(30000, 1000, 15000)
+    end = time.monotonic() + 15
+    turn = 0
+    while time.monotonic() < end:
+        time.sleep(random.uniform(0.5, 3))
+        victim = relays[turn % 2]
+        turn += 1
+        victim.kill()
+        victim.start()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require()
+    # That nothing comes twice is due to the transactions: in those that were aborted, records do.
+    case.client.finish(case.files["all"])
+    everything = Verdict(case.files["sent"], case.files["all"])
+    assert not everything.missing and everything.doubled, f"no kill hit a transaction: {everything}"
+
+
+@scenario()
+def a_member_takes_over_from_one_that_was_killed(case):
+    case.ready(case.relay("a"))
+    case.relay("b")
+    case.produce(10000, 1000, 25000)
+    time.sleep(5)
+    case.relays[0].kill()
+    begin = time.monotonic()
+    case.wait_arrived()
+    print(f"    all arrived {time.monotonic() - begin:.1f} s after the kill")
+    case.end().require()
+
+
+def suspend_one_of_two(case, **environment):
+    """One of two relays sleeps longer than its session, in the middle of a commit, and goes on; the verdict."""
+    flag = os.path.join(case.cluster.folder, "suspend")
+    # Its transaction does not end meanwhile: what stops it is that it is no member any more.
+    first = case.ready(case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
+        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, **environment}))
+    case.ready(case.relay())
+    case.produce(20000, 500, 20000)
+    time.sleep(3)
+    open(flag, "w").close()
+    wait_for(first.is_suspended, "a relay that is suspended")
+    wait_for(lambda: re.fullmatch(r"\S+:2", case.client.members(case.name)), "one member with both stripes")
+    time.sleep(6)  # in which that one goes on with the work
+    first.resume()
+    case.wait_arrived()
+    return case.end()
+
+
+@scenario()
+def a_member_that_was_suspended_is_fenced(case):
+    suspend_one_of_two(case).require()
+
+
+@scenario()
+def without_fencing_a_suspended_member_doubles_records(case):
+    try:
+        verdict = suspend_one_of_two(case, HTW_UNFENCED=case.name)
+    except AssertionError as error:
+        # The positions went back so far that what they want has been deleted.
+        assert "were deleted before the relay read them" in str(error), error
+        return
+    assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
+
+
+@scenario()
+def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
+    case.ready(case.relay("a"))
+    case.relay("b")
+    case.produce(15000, 500, 15000)
+    time.sleep(3)
+    case.cluster.nodes[0].kill()
+    case.cluster.nodes[0].start()
+    case.wait_arrived(seconds=120)
+    case.end().require()
+
+
+@scenario()
+def a_fleet_that_was_down_goes_on_where_it_was(case):
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(10000, 1000, 30000)
+    time.sleep(5)
+    for relay in relays:
+        assert relay.stop() == 0, relay.text()
+    time.sleep(12)  # six turns of the lowest level
+    for relay in relays:
+        relay.start()
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def delays_count_from_the_timestamp_that_the_broker_sets(case):
+    case.client.config(case.name, "message.timestamp.type=LogAppendTime")
+    case.ready(case.relay("a"))
+    for delay in (0, 1, 900, 5000):
+        case.client.produce(case.name, 500, case.next, "-", 0, 50, f"htw-delay={delay}")
+        case.next += 500
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def a_cancelled_record_is_not_delivered(case):
+    case.ready(case.relay("a"))
+    at = now_ms() + 6000
+    for number in range(40):
+        case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at}", f"htw-id=n{number}")
+    for number in range(0, 40, 2):
+        case.client.send(case.name, f"k{number}", "-", f"htw-deliver-at={at}", f"htw-cancel=n{number}")
+    case.next = 20
+    case.wait_arrived()
+    time.sleep(1)
+    assert case.arrived() == 20
+    assert case.keys == {f"k{number}".encode() for number in range(1, 40, 2)}, case.keys
+
+
+@scenario()
+def topics_that_would_lose_records_are_refused(case):
+    def refused(part):
+        relay = case.relay()
+        assert relay.process.wait(60) not in (0, None), "it runs"
+        assert part in relay.text(), relay.text()
+        relay.is_stopped = True
+    level = case.name + ".l1"
+    case.client.config(level, "retention.ms=1000")
+    refused("retention")
+    case.client.delete(level)
+    refused(level)
+
+
+@scenario()
+def many_records_due_in_one_millisecond_and_long_ago(case):
+    case.ready(case.relay("a", "--max-memory", "8M"))
+    case.produce(50000, 6000, 0)
+    case.produce(5000, -10 ** 9, 0)
+    case.client.produce(case.name, 5000, case.next, 0, 0, 10)  # since 1970
+    case.next += 5000
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def large_records_and_bad_ones(case):
+    dead = case.name + ".dead"
+    case.read("dead", "committed", dead)
+    case.ready(case.relay("a", "-X", "message.max.bytes=2000000"))
+    case.produce(20, 1000, 1000, 1000000)
+    case.produce(1000, 500, 2000)
+    case.wait_arrived()
+    at = now_ms()
+    bad = {
+        "bad-time": ["htw-deliver-at=soon"],
+        "bad-none": ["a=b"],
+        "bad-topic": [f"htw-deliver-at={at}", "htw-deliver-to=elsewhere"],
+        "bad-own": [f"htw-deliver-at={at}", f"htw-deliver-to={case.name}.l0"],
+    }
+    for key, headers in bad.items():
+        case.client.send(case.name, key, "v", *headers)
+    wait_for(lambda: int(case.client.count(case.files["dead"])) >= len(bad), "dead letters")
+    time.sleep(1)
+    assert case.arrived() == case.next
+    case.client.finish(case.files["dead"])
+    letters = {record.key: record for record in read_records(case.files["dead"])}
+    assert set(letters) == set(bad), letters
+    for letter in letters.values():
+        assert letter.headers.get("htw-reason"), letter
+
+
+@scenario()
+def at_least_once_loses_nothing_when_relays_are_killed(case):
+    case.options.append("--at-least-once")
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(30000, 1000, 12000)
+    for turn in range(5):
+        time.sleep(2)
+        relays[turn % 2].kill()
+        relays[turn % 2].start()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require(once=False)
+    # The judge can see doubles, and here there are some.
+    assert verdict.doubled, f"five kills without a record that came twice: {verdict}"
+
+
+@scenario(long=True)
+def a_million_records_due_in_one_second(case):
+    case.ready(case.relay("a", "--max-memory", "64M"))
+    case.relay("b", "--max-memory", "64M")
+    case.produce(1000000, 120000, 1000)
+    case.wait_arrived(seconds=400)
+    case.end().require()
+
+
+@scenario(long=True)
+def kills_for_five_minutes_lose_and_double_nothing(case):
+    relays = [case.ready(case.relay(name)) for name in "abc"]
+    case.produce(200000, 5000, 300000)
+    for turn in range(20):
+        time.sleep(random.uniform(10, 15))
+        victim = relays[turn % 3]
+        victim.kill()
+        if turn % 2:
+            time.sleep(12)  # others take over
+        victim.start()
+    case.wait_arrived(seconds=180)
+    case.end().require()
+
+
+@scenario(long=True, nodes=3)
+def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
+    case.ready(case.relay("a"))
+    case.relay("b")
+    case.produce(40000, 2000, 90000)
+    for node in case.cluster.nodes:
+        time.sleep(5)
+        node.kill()
+        time.sleep(8)
+        node.start()
+    case.wait_arrived(seconds=180)
+    case.end().require()
+
+
+@scenario(long=True, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+def positions_outlive_their_retention_while_a_relay_runs(case):
+    case.ready(case.relay("a"))
+    case.produce(2000, 1000, 200000)
+    case.wait_arrived(seconds=260)
+    case.end().require()
+
+
+@scenario(long=True, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+def a_fleet_that_was_down_until_its_positions_expired_says_so(case):
+    relay = case.ready(case.relay("a"))
+    case.produce(2000, 1000, 240000)
+    time.sleep(10)
+    assert relay.stop() == 0
+    time.sleep(110)
+    relay.start()
+    assert relay.process.wait(60) != 0, "it went on as if nothing were missing"
+    assert "--recover" in relay.text(), relay.text()
+    relay.command.append("--recover")
+    relay.start()
+    case.wait_arrived(seconds=260)
+    case.end().require(once=False)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mock.c - the relay over a mock cluster: what is quick. test_mock_long.c has the rest. */
+#include "mock_fixture.h"
+
+MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
+    mock_width_ms = 100;
+    mock_start();
+    int64_t begin_ms = mock_now_ms();
+    /* From the past to what needs all levels: buckets of 0.1, 0.4 and 1.6 s, eight of each. */
+    for (unsigned i = 0; i < 200; i++)
+        mock_produce(i, begin_ms - 300 + (int64_t)i * 20, NULL, NULL);
+    mock_run_until_all(200);
+    for (unsigned i = 0; i < 200; i++) {
+        bool is_secret = i % 50 == 7;
+        assert_int_equal(mock_got[i].count, is_secret ? 0 : 1);
+        assert_int_equal(mock_got[i].dead, is_secret ? 1 : 0);
+        assert_true(mock_got[i].late_ms >= 0);
+    }
+    assert_string_equal(mock_got[7].reason,
+                        "htw-deliver-to is not a topic to which the relay may deliver");
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}
+
+/* As after a successor has deleted what this relay had not read: whether anything is lost, the committed
+ * positions say. */
+MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
+    bool has_recovered = false;
+    mock_listen(false); /* or it would get the errors below */
+    mock_start();
+    for (unsigned i = 0; i < 20; i++)
+        mock_produce(i, mock_now_ms() + 500, NULL, NULL);
+    rd_kafka_mock_push_request_errors(
+        mock_cluster, 1 /* Fetch */, 3, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+        RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+    for (int i = 0; i < 10000 && !has_recovered; i++) {
+        mock_run(1);
+        has_recovered = mock_relay.must_recover;
+    }
+    assert_true(has_recovered);
+    mock_listen(true);
+    mock_run_until_all(20);
+    for (unsigned i = 0; i < 20; i++)
+        assert_true(mock_got[i].count + mock_got[i].dead >= 1);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

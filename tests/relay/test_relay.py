@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The relay over a real Kafka: test_relay.py [--long] RELAY TOOLS JARS [NAME...]
+
+RELAY is the program htw-relay, TOOLS the folder with relay_facts and relay_suspend, JARS that of Kafka's artifacts. NAME: tests
+whose name contains it. Ends with status 77 where Java, Maven or the network is missing.
+"""
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "kafka"))
+
+from client import Client  # noqa: E402
+from cluster import Cluster, Missing  # noqa: E402
+import judge  # noqa: E402
+import scenarios  # noqa: E402
+
+
+class World:
+    """A running cluster with a client, for all tests that need one like it."""
+
+    def __init__(self, arguments, nodes, settings):
+        self.program = os.path.abspath(arguments.relay)
+        self.suspend = os.path.join(os.path.abspath(arguments.tools), "relay_suspend.so")
+        self.cluster = Cluster(arguments.jars, nodes, **settings)
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:  # what has been started is stopped, if the rest fails
+            stack.enter_context(self.cluster)
+            self.client = Client(self.cluster)
+            self.stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self.client.close()
+        self.stack.close()
+
+
+def run_facts(arguments, world):
+    environment = dict(os.environ, HTW_KAFKA=world.cluster.bootstrap)
+    if arguments.long:
+        environment["HTW_LONG"] = "1"
+    result = subprocess.run([os.path.join(arguments.tools, "relay_facts")], env=environment, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, timeout=300)
+    assert result.returncode == 0, result.stdout
+
+
+def run_scenario(function, world):
+    case = scenarios.Case(world)
+    try:
+        function(case)
+    except BaseException:
+        for relay in case.relays:
+            print(f"--- {relay.log}\n{relay.text()[-3000:]}", flush=True)
+        raise
+    finally:
+        case.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--long", action="store_true")
+    for name in ("relay", "tools", "jars"):
+        parser.add_argument(name)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as folder:
+        judge.self_test(folder)
+
+    # The facts want offsets that expire soon, in their long form, and transactions that end soon.
+    facts = {"offsets.retention.minutes": 1, "offsets.retention.check.interval.ms": 5000,
+             "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
+    plan = [("facts", lambda world: run_facts(arguments, world), 1, facts)]
+    plan += [(function.__name__, lambda world, function=function: run_scenario(function, world), nodes, settings)
+             for function, long, nodes, settings in scenarios.tests if arguments.long or not long]
+    plan = [one for one in plan if not arguments.names or any(name in one[0] for name in arguments.names)]
+
+    passed, failed = 0, []
+    while plan:
+        nodes, settings = plan[0][2:]
+        group = [one for one in plan if one[2:] == (nodes, settings)]
+        plan = [one for one in plan if one not in group]
+        with World(arguments, nodes, settings) as world:
+            for name, run, *_ in group:
+                begin = time.monotonic()
+                print(f"{name} ...", flush=True)
+                try:
+                    run(world)
+                except Exception:
+                    failed.append(name)
+                    traceback.print_exc(file=sys.stdout)
+                    print(f"FAILED {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+                else:
+                    passed += 1
+                    print(f"ok {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+    for name in failed:
+        print(f"failed: {name}")
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no Kafka is left behind
+    try:
+        sys.exit(main())
+    except Missing as missing:
+        print(f"skipped: {missing}")
+        sys.exit(77)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* test_gain.c - taking a stripe over: what is done with positions that cannot be true. */
+#include "../../../src/relay/relay.h"
+
+#include "../unit.h"
+
+#include <string.h>
+
+#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
+#define BUCKETS 8
+#define NOW_MS 1000000
+
+static struct htw__relay relay;
+static struct htw__found input, buckets[BUCKETS];
+static char clock_text[HTW__PROGRESS_TEXT_SIZE];
+
+static void nothing_is_opened(struct htw__transport *transport, struct htw__source bucket,
+                              int64_t offset) {
+    (void)transport, (void)bucket, (void)offset;
+}
+
+static void nothing_is_closed(struct htw__transport *transport, struct htw__source bucket) {
+    (void)transport, (void)bucket;
+}
+
+static struct htw__transport transport = { NULL, nothing_is_opened, nothing_is_closed };
+
+/* A stripe that was in use: each partition has the offsets 10 to 20, and the position 15. */
+static void begin(bool recover) {
+    const struct htw__relay_options options = { .levels = LEVELS, .recover = recover };
+    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
+    htw__clock_format(&options.levels, NOW_MS, clock_text);
+    input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };
+    for (size_t i = 0; i < BUCKETS; i++)
+        buckets[i] = (struct htw__found) { .offset = 15, .start = 10, .end = 20 };
+}
+
+/* Takes the stripe over with this position of the input, or of a bucket (the others are right). Returns
+ * where reading would begin, or the negative reason why not. */
+static int64_t gain_with(int64_t offset, bool in_bucket, bool recover) {
+    int64_t from = -1;
+    begin(recover);
+    (in_bucket ? &buckets[5] : &input)->offset = offset;
+    enum htw__gain result = htw__relay_gain(&relay, 0, &input, buckets, &from);
+    assert_int_equal(relay.stats.stripes, result == HTW__GAIN_OK);
+    if (result != HTW__GAIN_OK)
+        from = -(int64_t)result;
+    else if (in_bucket)
+        from = htw__stripe_bucket(relay.stripes[0], 1, 1)->position;
+    htw__relay_fini(&relay);
+    return from;
+}
+
+UNIT_TEST(gain_position_between_start_and_end_is_kept) {
+    static const int64_t offsets[] = { 10, 15, 20 };
+    for (size_t i = 0; i < COUNT_OF(offsets); i++) {
+        assert_int_equal(gain_with(offsets[i], false, false), offsets[i]);
+        assert_int_equal(gain_with(offsets[i], true, false), offsets[i]);
+        assert_int_equal(gain_with(offsets[i], true, true), offsets[i]);
+    }
+}
+
+UNIT_TEST(gain_position_outside_its_partition_is_refused) {
+    static const struct {
+        int64_t offset;
+        enum htw__gain why;
+    } cases[] = {
+        { -1, HTW__GAIN_MISSING },
+        { 9, HTW__GAIN_DELETED },
+        { 21, HTW__GAIN_BEYOND },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_int_equal(gain_with(cases[i].offset, false, false), -(int64_t)cases[i].why);
+        assert_int_equal(gain_with(cases[i].offset, true, false), -(int64_t)cases[i].why);
+    }
+}
+
+UNIT_TEST(gain_recovering_reads_what_is_there_from_the_start) {
+    static const int64_t offsets[] = { -1, 9, 21 };
+    for (size_t i = 0; i < COUNT_OF(offsets); i++) {
+        assert_int_equal(gain_with(offsets[i], false, true), 10);
+        assert_int_equal(gain_with(offsets[i], true, true), 10);
+    }
+}
+
+/* Or the next one to take the stripe over would see the wrong position again. */
+UNIT_TEST(gain_recovered_position_is_committed) {
+    int64_t from;
+    begin(true);
+    buckets[5].offset = 21;
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+    const struct htw__position *found = NULL;
+    for (size_t i = 0; i < relay.position_count; i++)
+        if (relay.positions[i].source.level == 1 && relay.positions[i].source.slot == 1)
+            found = &relay.positions[i];
+    assert_non_null(found);
+    assert_int_equal(found->offset, 10);
+    htw__relay_fini(&relay);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* test_levels.c - which bucket a deadline belongs to. */
+#include "../../../src/relay/levels.h"
+
+#include "../../support/random.h"
+#include "../unit.h"
+
+/* The defaults of the program: buckets of 1 s, 32 s, 17 min, 9 h and 12 days. */
+static const struct htw__levels usual = { 1000, 64, 5 };
+
+UNIT_TEST(levels_in_range_are_valid) {
+    static const struct htw__levels good[] = {
+        { 1, 4, 2 }, { 1000, 64, 5 }, { 86400000, 1024, 2 }, { 1, 4, 12 }
+    };
+    static const struct htw__levels bad[] = {
+        { 0, 64, 5 },   { -1, 64, 5 },       { 1000, 64, 1 },   { 1000, 64, 13 },
+        { 1000, 2, 5 }, { 1000, 48, 5 },     { 1000, 2048, 2 }, { 1000, 1024, 9 },
+        { 1000, 0, 5 }, { INT64_MAX, 4, 2 },
+    };
+    for (size_t i = 0; i < COUNT_OF(good); i++)
+        assert_true(htw__levels_are_valid(&good[i]));
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_false(htw__levels_are_valid(&bad[i]));
+}
+
+UNIT_TEST(levels_widths_grow_by_half_the_size) {
+    static const int64_t widths[] = { 1000, 32000, 1024000, 32768000, 1048576000 };
+    for (uint32_t level = 0; level < COUNT_OF(widths); level++)
+        assert_int_equal(htw__levels_width(&usual, level), widths[level]);
+}
+
+UNIT_TEST(levels_place_is_the_lowest_level_that_reaches) {
+    const int64_t clock_ms = 1700000000000;
+    static const struct {
+        int64_t after_ms;
+        uint32_t level;
+    } cases[] = {
+        { 0, 0 },       { 63999, 0 },   { 64000, 1 },    { 64 * 32000 - 32000, 1 },
+        { 2048000, 2 }, { 3600000, 2 }, { 86400000, 3 }, { INT64_C(30) * 86400000, 4 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(htw__levels_place(&usual, clock_ms, clock_ms + cases[i].after_ms).level,
+                         cases[i].level);
+}
+
+UNIT_TEST(levels_place_of_the_past_is_the_bucket_of_the_clock) {
+    struct htw__place place = htw__levels_place(&usual, 1700000000000, 5);
+    assert_int_equal(place.level, 0);
+    assert_int_equal(place.number, 1700000000);
+}
+
+UNIT_TEST(levels_place_beyond_the_top_is_the_farthest_bucket) {
+    const int64_t clock_ms = 1700000000000;
+    struct htw__place place = htw__levels_place(&usual, clock_ms, HTW__RELAY_DEADLINE_MAX);
+    assert_int_equal(place.level, 4);
+    assert_int_equal(place.number, clock_ms / 1048576000 + 63);
+}
+
+UNIT_TEST(levels_turn_finds_the_number_of_every_slot) {
+    const int64_t clock_ms = 1700000000000;
+    for (uint32_t level = 0; level < usual.count; level++) {
+        int64_t first = htw__levels_number(&usual, level, clock_ms);
+        for (int64_t number = first; number < first + usual.size; number++)
+            assert_int_equal(
+                htw__levels_turn(&usual, level, htw__levels_slot(&usual, number), clock_ms),
+                number);
+    }
+}
+
+/*
+ * The argument on which everything rests: a bucket is demoted while the clock lies from one bucket before
+ * it to its end, and all that it may hold then goes to a lower level; or, from the highest, to another slot.
+ */
+UNIT_TEST(levels_demotion_never_returns_to_the_same_slot) {
+    struct random_source source = { 7 };
+    for (int i = 0; i < 200000; i++) {
+        struct htw__levels levels = { 1 + (int64_t)random_below(&source, 5000),
+                                      4u << random_below(&source, 5),
+                                      2 + (uint32_t)random_below(&source, 4) };
+        int64_t clock_ms =
+            htw__levels_round(&levels, 1700000000000 + (int64_t)random_below(&source, 10000000000));
+        uint32_t level = 1 + (uint32_t)random_below(&source, levels.count - 1);
+        int64_t width_ms = htw__levels_width(&levels, level);
+        /* The clock allows the bucket, and demotes it. */
+        struct htw__place place = { level,
+                                    clock_ms / width_ms + (int64_t)random_below(&source, 2) };
+        assert_true(htw__levels_demotion(&levels, place) <= clock_ms);
+        assert_true(clock_ms <= htw__levels_limit(&levels, place));
+        int64_t deadline_ms =
+            place.number * width_ms + (int64_t)random_below(&source, (uint64_t)width_ms);
+        struct htw__place below = htw__levels_place(&levels, clock_ms, deadline_ms);
+        assert_true(below.level < level);
+        /* And what was put there because it was beyond the window: */
+        struct htw__place far = htw__levels_place(&levels, clock_ms, HTW__RELAY_DEADLINE_MAX);
+        if (level == levels.count - 1)
+            assert_true(htw__levels_slot(&levels, far.number) !=
+                            htw__levels_slot(&levels, place.number) ||
+                        far.number == place.number + levels.size - 1);
+    }
+}
+
+UNIT_TEST(levels_round_is_the_start_of_a_bucket) {
+    assert_int_equal(htw__levels_round(&usual, 1700000000999), 1700000000000);
+    assert_int_equal(htw__levels_round(&usual, 1700000000000), 1700000000000);
+}

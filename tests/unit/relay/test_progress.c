@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* test_progress.c - the metadata of offsets, also such as the relay never wrote. */
+#include "../../../src/relay/progress.h"
+
+#include "../../support/random.h"
+#include "../unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+UNIT_TEST(progress_text_is_read_as_written) {
+    struct htw__progress progress = { 500, 1700000000123, 42, 1700000001000 }, read;
+    char text[HTW__PROGRESS_TEXT_SIZE];
+    htw__progress_format(&progress, text);
+    assert_int_equal(htw__progress_parse(htw__bytes_of(text), 40, &read), 0);
+    assert_memory_equal(&read, &progress, sizeof(read));
+}
+
+UNIT_TEST(progress_of_nothing_is_none) {
+    struct htw__progress read;
+    assert_int_equal(htw__progress_parse((struct htw__bytes) { NULL, 0 }, 40, &read), 0);
+    assert_int_equal(read.read_end, 40);
+    assert_false(htw__progress_covers(&read, 0, 39));
+    assert_int_equal(htw__progress_parse(htw__bytes_of(""), 40, &read), 0);
+}
+
+UNIT_TEST(progress_covers_what_was_read_up_to_its_place) {
+    const struct htw__progress progress = { 100, 2000, 50, 9999 };
+    assert_true(htw__progress_covers(&progress, 1999, 99));
+    assert_true(htw__progress_covers(&progress, 2000, 50));
+    assert_false(htw__progress_covers(&progress, 2000, 51));
+    assert_false(htw__progress_covers(&progress, 2001, 0));
+    assert_false(htw__progress_covers(&progress, 0, 100)); /* came later */
+}
+
+UNIT_TEST(progress_of_others_is_refused) {
+    static const char *const texts[] = {
+        "x",
+        "htw-bucket-1",
+        "htw-bucket-1 ",
+        "htw-bucket-1 5 5 5",
+        "htw-bucket-1 5 5 5 5 5",
+        "htw-bucket-1 5 5 5 5 ",
+        "htw-bucket-1  5 5 5 5",
+        "htw-bucket-1 -5 5 5 5",
+        "htw-bucket-2 5 5 5 5",
+        "htw-bucket-1 3 5 5 5" /* ends before the position */,
+        "htw-bucket-1 5 253402300800000 5 5",
+        "htw-bucket-1 99999999999999999999 5 5 5",
+        "htw-bucket-1 5 5 5 99999999999999999",
+        "htw-stripe-1 1000 64 5 0",
+    };
+    struct htw__progress read;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        assert_int_equal(htw__progress_parse(htw__bytes_of(texts[i]), 4, &read), -EINVAL);
+        assert_int_equal(read.read_end, 4);
+    }
+}
+
+UNIT_TEST(progress_clock_is_read_as_written) {
+    const struct htw__levels levels = { 250, 8, 4 };
+    struct htw__levels read;
+    char text[HTW__PROGRESS_TEXT_SIZE];
+    int64_t clock_ms;
+    htw__clock_format(&levels, 1700000000250, text);
+    assert_int_equal(htw__clock_parse(htw__bytes_of(text), &read, &clock_ms), 0);
+    assert_memory_equal(&read, &levels, sizeof(read));
+    assert_int_equal(clock_ms, 1700000000250);
+    assert_int_equal(htw__clock_parse((struct htw__bytes) { NULL, 0 }, &read, &clock_ms), -ENOENT);
+}
+
+UNIT_TEST(progress_clock_of_others_is_refused) {
+    static const char *const texts[] = {
+        "htw-stripe-1 1000 64 5 1", /* not the start of a bucket */
+        "htw-stripe-1 0 64 5 0",
+        "htw-stripe-1 1000 63 5 0",
+        "htw-stripe-1 1000 64 4294967301 0",
+        "htw-stripe-1 1000 4294967360 5 0",
+        "htw-stripe-1 1000 64 5 253402300800000",
+        "htw-stripe-1 1000 64 5",
+        "htw-bucket-1 5 5 5 5",
+    };
+    struct htw__levels levels;
+    int64_t clock_ms;
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        assert_int_equal(htw__clock_parse(htw__bytes_of(texts[i]), &levels, &clock_ms), -EINVAL);
+}
+
+/* Changed bytes never crash, and never give what the rules could not have written. */
+UNIT_TEST(progress_changed_bytes_are_refused_or_in_range) {
+    struct random_source source = { 3 };
+    for (int i = 0; i < 100000; i++) {
+        char text[HTW__PROGRESS_TEXT_SIZE];
+        struct htw__progress progress = { 500, 1700000000123, 42, 1700000001000 };
+        htw__progress_format(&progress, text);
+        size_t size = strlen(text);
+        for (uint64_t change = random_below(&source, 3); change < 3; change++)
+            text[random_below(&source, size)] = (char)random_next(&source);
+        struct htw__bytes bytes = { text, (size_t)random_below(&source, size + 1) };
+        if (htw__progress_parse(bytes, 40, &progress) == 0)
+            assert_true(progress.read_end >= 40 && progress.deadline_ms <= HTW__RELAY_DEADLINE_MAX);
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* test_request.c - the headers that steer the relay. */
+#include "../../../src/relay/levels.h"
+#include "../../../src/relay/request.h"
+
+#include "../unit.h"
+
+#include <string.h>
+
+#define HEADERS_MAX 6
+
+/* Headers as NAME, VALUE, ..., NULL. */
+struct sample {
+    const char *words[2 * HEADERS_MAX + 1];
+    const char *why; /* NULL: it is good */
+};
+
+static struct htw__record make(const char *const *words, struct htw__header headers[HEADERS_MAX]) {
+    struct htw__record record = { .timestamp_ms = 1000, .headers = headers };
+    for (; words[2 * record.header_count] != NULL; record.header_count++)
+        headers[record.header_count] =
+            (struct htw__header) { htw__bytes_of(words[2 * record.header_count]),
+                                   htw__bytes_of(words[2 * record.header_count + 1]) };
+    return record;
+}
+
+UNIT_TEST(request_reasons_of_dead_letters) {
+    static char long_id[258];
+    memset(long_id, 'x', 257);
+    const struct sample samples[] = {
+        { { NULL }, "neither htw-deliver-at nor htw-delay" },
+        { { "Htw-deliver-at", "5", NULL }, "neither htw-deliver-at nor htw-delay" },
+        { { "htw-deliver-at", "5", "htw-delay", "5", NULL }, "both htw-deliver-at and htw-delay" },
+        { { "htw-deliver-at", "5", "htw-deliver-at", "5", NULL },
+          "more than one header htw-deliver-at" },
+        { { "htw-deliver-at", "", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", "-5", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", "5 ", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", "0x5", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", "253402300800000", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", "99999999999999999999999999", NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-delay", "1s", NULL }, "htw-delay is not a number of milliseconds" },
+        { { "htw-delay", "253402300799999", NULL }, "htw-delay ends after the year 9999" },
+        { { "htw-delay", "5", "htw-cancel", "a", NULL }, "htw-cancel needs htw-deliver-at" },
+        { { "htw-deliver-at", "5", "htw-cancel", "a", "htw-id", "a", NULL },
+          "both htw-cancel and htw-id" },
+        { { "htw-deliver-at", "5", "htw-cancel", "", NULL },
+          "htw-cancel is empty or longer than 256 bytes" },
+        { { "htw-deliver-at", "5", "htw-id", long_id, NULL },
+          "htw-id is empty or longer than 256 bytes" },
+        { { "htw-deliver-at", "5", "htw-deliver-to", "a/b", NULL },
+          "htw-deliver-to is not the name of a topic" },
+        { { "htw-deliver-at", "5", "htw-deliver-to", "..", NULL },
+          "htw-deliver-to is not the name of a topic" },
+        { { "htw-deliver-at", "5", "htw-deliver-to", "", NULL },
+          "htw-deliver-to is not the name of a topic" },
+        { { "htw-deliver-at", "253402300799999", "htw-id", "a", "htw-deliver-to", "a.b_c-9", NULL },
+          NULL },
+        { { "htw-deliver-at", "0", "trace", "x", "trace", "y", NULL }, NULL },
+    };
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
+        struct htw__header headers[HEADERS_MAX];
+        struct htw__record record = make(samples[i].words, headers);
+        struct htw__request request;
+        const char *why = htw__request_parse(&record, &request);
+        if (samples[i].why == NULL)
+            assert_null(why);
+        else
+            assert_string_equal(why, samples[i].why);
+    }
+}
+
+UNIT_TEST(request_delay_counts_from_the_timestamp) {
+    static const char *const words[] = { "htw-delay", "250", NULL };
+    struct htw__header headers[HEADERS_MAX];
+    struct htw__record record = make(words, headers);
+    struct htw__request request;
+    assert_null(htw__request_parse(&record, &request));
+    assert_int_equal(request.deadline_ms, 1250);
+    record.timestamp_ms = -1;
+    assert_string_equal(htw__request_parse(&record, &request),
+                        "htw-delay, and the record has no timestamp");
+}
+
+UNIT_TEST(request_null_header_is_no_number) {
+    struct htw__header header = { htw__bytes_of("htw-deliver-at"), { NULL, 0 } };
+    struct htw__record record = { .headers = &header, .header_count = 1 };
+    struct htw__request request;
+    assert_non_null(htw__request_parse(&record, &request));
+}
+
+static void expect_header(const struct htw__header *header, const char *name, const char *value) {
+    assert_true(htw__bytes_are_equal(header->name, htw__bytes_of(name)));
+    assert_true(htw__bytes_are_equal(header->value, htw__bytes_of(value)));
+}
+
+UNIT_TEST(request_in_a_bucket_says_the_same) {
+    static const char *const words[] = { "trace",  "x",     "htw-delay",      "250",
+                                         "htw-id", "my id", "htw-deliver-to", "orders",
+                                         NULL };
+    struct htw__header headers[HEADERS_MAX], waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__record record = make(words, headers);
+    struct htw__request first, second;
+    assert_null(htw__request_parse(&record, &first));
+    record.header_count = htw__request_headers_to_wait(&record, first.deadline_ms, waiting, time);
+    record.headers = waiting;
+    record.timestamp_ms = 77777;
+    assert_null(htw__request_parse(&record, &second));
+    assert_int_equal(second.deadline_ms, 1250);
+    assert_true(htw__bytes_are_equal(first.to, second.to));
+    assert_true(htw__bytes_are_equal(first.id, second.id));
+    expect_header(&waiting[0], "trace", "x");
+}
+
+UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {
+    static const char *const words[] = {
+        "htw-deliver-at",    "1250", "trace",    "x", "htw-id", "7", "htw-deliver-to", "orders",
+        "htw-delivered-for", "3",    "htwtrace", "y", NULL
+    };
+    struct htw__header headers[HEADERS_MAX], delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__record record = make(words, headers);
+    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, delivered, time), 4);
+    expect_header(&delivered[0], "trace", "x");
+    expect_header(&delivered[1], "htw-id", "7");
+    expect_header(&delivered[2], "htwtrace", "y");
+    expect_header(&delivered[3], "htw-delivered-for", "1250");
+}
+
+UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
+    static const char *const words[] = { "htw-deliver-at", "soon", NULL };
+    struct htw__header headers[HEADERS_MAX], dead[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__record record = make(words, headers);
+    assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
+    expect_header(&dead[0], "htw-deliver-at", "soon");
+    expect_header(&dead[1], "htw-reason", "no");
+}
