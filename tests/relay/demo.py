@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "kafka"))
 
+from brokers import Brokers, level_topics  # noqa: E402
 from client import Client  # noqa: E402
 from cluster import Cluster, Missing  # noqa: E402
 from judge import Verdict, fields, header  # noqa: E402
@@ -87,42 +88,34 @@ def demo(program, jars):
             client.close()
 
 
-class Mock:
-    """Brokers in memory, which have no transactions; in a folder, as a Cluster."""
+def produce_mock(brokers, deadline_ms, keys):
+    subprocess.run(["kcat", "-P", "-b", brokers.bootstrap, "-t", "later", "-K:", "-H", f"htw-deliver-at={deadline_ms}"],
+                   input="".join(f"{key}:record\n" for key in keys), text=True, check=True)
 
-    def __init__(self, program, folder, levels, buckets):
-        topics = ["later:2", "now:2", "later.dead:1"] + [f"later.l{i}:{2 * buckets}" for i in range(levels)]
-        self.process = subprocess.Popen([program, "1", *topics], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        self.bootstrap, self.folder = self.process.stdout.readline().strip(), folder
 
-    def produce(self, deadline_ms, keys):
-        subprocess.run(["kcat", "-P", "-b", self.bootstrap, "-t", "later", "-K:", "-H", f"htw-deliver-at={deadline_ms}"],
-                       input="".join(f"{key}:record\n" for key in keys), text=True, check=True)
-
-    def consume(self, got):
-        """Appends how late each record is, until the brokers end."""
-        reader = subprocess.Popen(["kcat", "-C", "-q", "-u", "-b", self.bootstrap, "-t", "now", "-X",
-                                   "fetch.wait.max.ms=10", "-f", "%h\\n"], stdout=subprocess.PIPE, text=True)
-        threading.Thread(target=lambda: [got.append(time.time() * 1000 - int(line.split("htw-delivered-for=")[1].split(",")[0]))
-                                         for line in reader.stdout], daemon=True).start()
-        return reader
+def consume_mock(brokers, got):
+    """Appends how late each record is, until the brokers end."""
+    reader = subprocess.Popen(["kcat", "-C", "-q", "-u", "-b", brokers.bootstrap, "-t", "now", "-X",
+                               "fetch.wait.max.ms=10", "-f", "%h\\n"], stdout=subprocess.PIPE, text=True)
+    threading.Thread(target=lambda: [got.append(time.time() * 1000 - int(line.split("htw-delivered-for=")[1].split(",")[0]))
+                                     for line in reader.stdout], daemon=True).start()
+    return reader
 
 
 def demo_mock(program, mock_program):
     print("So here is the same with brokers in memory, those of librdkafka's tests: at least once.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        mock = Mock(mock_program, folder, 3, 16)
+        brokers = Brokers(mock_program, folder, "later:2", "now:2", *level_topics("later", 3, 2 * 16))
         options = ["later", "--to", "now", "--at-least-once", "--size", "16", "--levels", "3"]
         print("$ htw relay " + " ".join(options), flush=True)
-        relay = Relay(program, mock, "demo", *options)
+        relay = Relay(program, brokers, "demo", *options)
         late = []
-        reader = mock.consume(late)
+        reader = consume_mock(brokers, late)
         try:
             wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
             begin_ms = int(time.time() * 1000) + 3000
             for group in range(100):
-                mock.produce(begin_ms + group * SECONDS * 10, range(10 * group, 10 * group + 10))
+                produce_mock(brokers, begin_ms + group * SECONDS * 10, range(10 * group, 10 * group + 10))
             print(f"{RECORDS} records ask for delivery in {SECONDS} seconds ...", flush=True)
             wait_for(lambda: len(late) >= RECORDS or not relay.running(), "all records")
             print(f"\n{len(late)} arrived; {sum(one < 0 for one in late)} early")
@@ -131,7 +124,7 @@ def demo_mock(program, mock_program):
             reader.terminate()
             if relay.running():
                 relay.stop()
-            mock.process.terminate()
+            brokers.close()
 
 
 if __name__ == "__main__":

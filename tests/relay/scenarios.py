@@ -9,6 +9,7 @@ import time
 from judge import Verdict, header
 from client import read_records
 from relay import QUICK, Relay, wait_for
+import test_examples
 
 tests = []
 numbers = itertools.count()
@@ -249,6 +250,16 @@ def a_cancelled_record_is_not_delivered(case):
     time.sleep(1)
     assert case.arrived() == 20
     assert case.keys == {f"k{number}".encode() for number in range(1, 40, 2)}, case.keys
+
+
+@scenario()
+def the_examples_get_what_they_ask_for_once(case):
+    why = test_examples.missing()
+    if why:
+        print(f"    skipped: {why}")
+        return
+    case.ready(case.relay())
+    test_examples.try_all(case.cluster.bootstrap, case.cluster.folder, *case.world.examples, case.name, case.out)
 
 
 @scenario()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The relay over a real Kafka: test_relay.py [--long] RELAY TOOLS JARS [NAME...]
 
-RELAY is the program htw-relay, TOOLS the folder with relay_facts and relay_suspend, JARS that of Kafka's artifacts. NAME: tests
-whose name contains it. Ends with status 77 where Java, Maven or the network is missing.
+RELAY is the program htw-relay, TOOLS the folder with relay_facts and relay_suspend, beside that of the examples, JARS that of
+Kafka's artifacts. NAME: tests whose name contains it. Ends with status 77 where Java, Maven or the network is missing.
 """
 import argparse
 import contextlib
@@ -29,6 +29,8 @@ class World:
     def __init__(self, arguments, nodes, settings):
         self.program = os.path.abspath(arguments.relay)
         self.suspend = os.path.join(os.path.abspath(arguments.tools), "relay_suspend.so")
+        examples = os.path.join(os.path.abspath(arguments.tools), "..", "examples")
+        self.examples = [os.path.join(examples, name) for name in ("relay_producer", "relay_consumer")]
         self.cluster = Cluster(arguments.jars, nodes, **settings)
 
     def __enter__(self):

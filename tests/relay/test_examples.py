@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The programs of examples/relay with a relay: test_examples.py RELAY BROKERS PRODUCER CONSUMER
+
+BROKERS is the program of mock.c; PRODUCER and CONSUMER are those in C. Each of the three producers asks for records, and another
+one cancels one of them; each of the three consumers must see what is left. Ends with status 77 where kcat or confluent-kafka is
+missing. A scenario of test_relay.py does the same over a real Kafka.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from brokers import Brokers, level_topics  # noqa: E402
+from relay import Relay, wait_for  # noqa: E402
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "relay")
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+PATIENCE = 60
+
+
+def missing():
+    """What the examples need and this machine lacks; None: nothing."""
+    if not shutil.which("kcat"):
+        return "kcat is missing (Debian: kcat)"
+    if subprocess.run([PYTHON, "-c", "import confluent_kafka"], stderr=subprocess.DEVNULL, check=False).returncode:
+        return "confluent-kafka is missing (Debian: python3-confluent-kafka)"
+    return None
+
+
+def example(name):
+    return os.path.join(EXAMPLES, name)
+
+
+def end(process, what):
+    """Its lines, when it has ended by itself."""
+    try:
+        output, _ = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"{what} does not end; so far: {process.communicate()[0]}")
+    assert process.returncode == 0, (what, process.returncode, output)
+    return sorted(output.splitlines())
+
+
+def try_all(bootstrap, folder, producer, consumer, topic, destination, successors=True):
+    """`successors`: whether others of the same groups follow. In memory, they wait until the session has ended."""
+    producers = {"c": [producer], "py": [PYTHON, example("producer.py")], "sh": ["sh", example("kcat.sh")]}
+    database = os.path.join(folder, "reminders")
+    reader = [PYTHON, example("consumer.py"), bootstrap, destination]
+    expected, processes = [], []
+
+    def send(name, *words):
+        subprocess.run([*producers[name], bootstrap, topic, *words], check=True, timeout=PATIENCE)
+
+    def start(*command):
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        return processes[-1]
+
+    try:
+        for name, other in zip(producers, ("py", "sh", "c")):
+            at = int(time.time() * 1000)
+            send(name, destination, "at", str(at + 5000), f"{name}-cancelled", f"key {name}", "no")
+            send(other, "cancel", str(at + 5000), f"{name}-cancelled", f"key {name}")
+            send(name, destination, "at", str(at + 2500), f"{name}-at", f"key {name}", "at")
+            send(name, destination, "at", str(at + 2500), f"{name}-at", f"key {name}", "at")  # a double
+            send(name, destination, "after", "6000", f"{name}-after", f"key {name}", "after that")
+            expected += [f"{name}-at\tkey {name}\tat", f"{name}-after\tkey {name}\tafter that"]
+        expected.sort()
+        consumers = {
+            "consumer.c": start(consumer, bootstrap, destination, "c", str(len(expected))),
+            "consumer.py": start(*reader, "py", database, str(len(expected))),
+            "kcat.sh": start("sh", example("kcat.sh"), bootstrap, destination, "read", str(len(expected) + 3)),
+        }
+        got = {name: end(process, name) for name, process in consumers.items()}
+        for name in ("consumer.c", "consumer.py"):
+            assert got[name] == expected, (name, got[name])
+        doubled = sorted(expected + [line for line in expected if "-at\t" in line])  # kcat shows what there is
+        assert got["kcat.sh"] == doubled, got["kcat.sh"]
+
+        # The ids in the database outlive the consumer, and its group.
+        again = start(*reader, "another", database, "1")
+        send("py", destination, "after", "0", "last", "k", "v")
+        assert end(again, "consumer.py") == ["last\tk\tv"]
+        # Consumers that end commit what they have handled, so a successor sees only what is new.
+        if successors:
+            for name, command in (("consumer.c", [consumer, bootstrap, destination, "c", "1"]),
+                                  ("consumer.py", [*reader, "py", database + "2", "1"])):
+                assert end(start(*command), name) == ["last\tk\tv"], name
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def main(relay_program, brokers_program, producer, consumer):
+    why = missing()
+    if why:
+        print(f"skipped: {why}")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2 * 16))
+        relay = Relay(relay_program, brokers, "examples", "later", "--allow", "now", "--at-least-once", "--size", "16",
+                      "--levels", "3")
+        try:
+            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+            try_all(brokers.bootstrap, folder, producer, consumer, "later", "now", successors=False)
+        except BaseException:
+            print(relay.text())
+            raise
+        finally:
+            if relay.running():
+                relay.stop()
+            brokers.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
