@@ -22,6 +22,10 @@
 #define RECORDS_MAX 50000
 #define BYTES_MAX ((size_t)32 << 20)
 
+/* Without transactions, a failure doubles what a channel has published since its last commit: no more
+ * than this, however much there is to catch up with. */
+#define UNCOMMITTED_MAX 2000
+
 /* Filing is committed so often where nothing that was filed is due soon: each partition that a
  * transaction touches costs a marker, and filing touches many. */
 #define FILE_MS 500
@@ -123,31 +127,47 @@ static int recover(struct htw__kafka *self) {
     return error == -EAGAIN ? 0 : error;
 }
 
+static struct htw__writer *writer_of(struct htw__kafka *self, enum htw__channel channel) {
+    return &self->writers[channel == HTW__CHANNEL_DELIVER];
+}
+
+/* How many records of a channel may be taken in one go. */
+static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
+    size_t count = writer_of(self, channel)->count;
+    size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
+    return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
+}
+
 /* Reads some of everything; returns how much there was. */
 static size_t read_some(struct htw__kafka *self) {
     int64_t now_ms = now_monotonic_ms();
     double span_ms = (double)(now_ms - self->last_read_ms);
-    size_t count = htw__reader_poll(self, self->reader_queues[0], RECORDS_AT_ONCE);
+    size_t count =
+        htw__reader_poll(self, self->reader_queues[0], room_of(self, HTW__CHANNEL_DELIVER));
     self->last_read_ms = now_ms;
     self->demotion_credit += htw__relay_demotion_rate(&self->relay) * span_ms;
     if (self->demotion_credit > RECORDS_AT_ONCE)
         self->demotion_credit = RECORDS_AT_ONCE;
-    size_t demoted = htw__reader_poll(self, self->reader_queues[1], (size_t)self->demotion_credit);
+    size_t credit = (size_t)self->demotion_credit, room = room_of(self, HTW__CHANNEL_FILE);
+    size_t demoted = htw__reader_poll(self, self->reader_queues[1], credit < room ? credit : room);
     self->demotion_credit -= (double)demoted;
-    count += htw__reader_poll(self, self->group_queue, RECORDS_AT_ONCE);
+    count += htw__reader_poll(self, self->group_queue, room_of(self, HTW__CHANNEL_FILE));
     return count + demoted;
 }
 
-static bool is_large(const struct htw__writer *writer) {
-    return writer->count >= RECORDS_MAX || writer->bytes >= BYTES_MAX;
+static bool is_large(const struct htw__kafka *self, const struct htw__writer *writer) {
+    size_t records_max = self->options.at_least_once ? UNCOMMITTED_MAX : RECORDS_MAX;
+    return writer->count >= records_max || writer->bytes >= BYTES_MAX;
 }
 
 /* When the channel is to be committed, by the monotonic clock. */
-static int64_t commit_time(const struct htw__kafka *self, enum htw__channel channel) {
-    const struct htw__writer *writer = &self->writers[channel == HTW__CHANNEL_DELIVER];
+static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
+    const struct htw__writer *writer = writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
-    if (is_large(writer))
+    if (is_large(self, writer))
         return 0;
+    if (self->options.at_least_once) /* no markers, and what is not committed comes twice */
+        return writer->last_commit_ms + delay_ms;
     int64_t half_ms = self->options.relay.levels.width_ms / 2;
     int64_t file_ms = half_ms < FILE_MS ? half_ms : FILE_MS;
     if (channel == HTW__CHANNEL_FILE && delay_ms < file_ms) {
@@ -203,8 +223,8 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (self->must_recover && recover(self) != 0)
         return -EIO;
     if (!self->must_recover) {
-        more =
-            htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, RECORDS_AT_ONCE);
+        more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000,
+                                  room_of(self, HTW__CHANNEL_DELIVER));
         if (more < 0)
             self->must_recover = true;
         count = read_some(self);

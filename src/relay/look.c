@@ -191,7 +191,8 @@ static int deliver_due(struct htw__relay *self, size_t max) {
         before = count;
         for (struct htw__link *at = self->loaded._next; at != &self->loaded; at = at->_next) {
             struct htw__loaded *loaded = HTW_CONTAINER_OF(at, struct htw__loaded, link);
-            for (int i = 0; i < AT_ONCE && (entry = htw__loaded_leave(loaded)) != NULL; i++) {
+            for (int i = 0;
+                 i < AT_ONCE && count < max && (entry = htw__loaded_leave(loaded)) != NULL; i++) {
                 int error = leave(self, entry);
                 if (error != 0)
                     return error;

@@ -4,6 +4,7 @@
 
 #include "../../src/base/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.dead" };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
-int64_t mock_width_ms;
+int64_t mock_width_ms, mock_commit_ms;
 struct mock_got mock_got[MOCK_RECORDS_MAX];
 
 int64_t mock_now_ms(void) {
@@ -32,7 +33,7 @@ struct htw__kafka_options mock_options(void) {
         .brokers = rd_kafka_mock_cluster_bootstraps(mock_cluster),
         .input = "in",
         .group = "in",
-        .commit_ms = 50,
+        .commit_ms = mock_commit_ms,
         .at_least_once = true,
         .say = say,
         .properties = properties,
@@ -87,6 +88,7 @@ int mock_set_up(void **state) {
     mock_listen(true);
     memset(mock_got, 0, sizeof(mock_got));
     mock_width_ms = 200;
+    mock_commit_ms = 50;
     return 0;
 }
 
@@ -173,6 +175,11 @@ void mock_start(void) {
         fail_msg("%s", mock_relay.error);
     for (int i = 0; i < 300 && mock_relay.relay.stats.stripes < MOCK_STRIPES; i++)
         mock_run(100);
+}
+
+void mock_kill(void) {
+    mock_relay.must_recover = true; /* nothing is committed in this state */
+    assert_int_equal(htw__kafka_close(&mock_relay), -EIO);
 }
 
 static bool has_all(unsigned first, unsigned count) {

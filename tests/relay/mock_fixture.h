@@ -14,7 +14,7 @@
 #include <librdkafka/rdkafka_mock.h>
 
 #define MOCK_STRIPES 2
-#define MOCK_RECORDS_MAX 400
+#define MOCK_RECORDS_MAX 8000
 
 /* What has arrived of a record. */
 struct mock_got {
@@ -25,7 +25,8 @@ struct mock_got {
 
 extern rd_kafka_mock_cluster_t *mock_cluster;
 extern struct htw__kafka mock_relay;
-extern int64_t mock_width_ms; /* of the lowest buckets; 200 at first */
+extern int64_t mock_width_ms;  /* of the lowest buckets; 200 at first */
+extern int64_t mock_commit_ms; /* 50 at first */
 extern struct mock_got mock_got[MOCK_RECORDS_MAX];
 
 /* Makes a cluster with the topics in, in.l0 to in.l2, in.dead and out, and ends it. */
@@ -41,6 +42,9 @@ struct htw__kafka_options mock_options(void);
 
 /* Starts a relay, and waits until it has all stripes. */
 void mock_start(void);
+
+/* Ends the relay without a commit. (It leaves the group, so that nobody has to wait for its session.) */
+void mock_kill(void);
 
 /* Runs the relay, and takes what it delivers, for a time; or until `count` records have arrived, for as
  * long as a loaded machine may need. */
