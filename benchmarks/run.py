@@ -10,7 +10,7 @@ The folder of a benchmark has two modules: plan.py says what is run, report.py w
     SLOW_IS_WRONG               whether a run that exceeds the limit counts as a failure
     add_options(parser)         the benchmark's own options
     prepare(options, parser)    checks these, and compiles what the runs need
-    uses_java(options)          whether there are runs of a JVM
+    versions(options)           of peers that were built, by name
     plan(options)               the runs of each round, in order
 Peers take turns within a round, so that a machine that slows down slows all of them.
 """
@@ -29,6 +29,7 @@ def parse(name, plan, report, arguments):
     prog = "./dev bench" + ("" if name == "wheel" else f" {name}")
     parser = argparse.ArgumentParser(prog=prog, description=plan.ABOUT)
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--build", default="", help=argparse.SUPPRESS)  # where peers are built
     parser.add_argument("--quick", action="store_true", help="shorter and fewer runs")
     parser.add_argument("--rounds", "--reps", type=int, default=0, metavar="N",
                         help=f"how often each run is done, of which the median counts "
@@ -39,6 +40,8 @@ def parse(name, plan, report, arguments):
                         help=f"a run that takes longer is too slow ({plan.LIMIT_S})")
     parser.add_argument("--json", default="results.json", metavar="FILE",
                         help="write the figures there")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep the figures that the file has of other workloads")
     parser.add_argument("--no-table", action="store_true", help="do not print them")
     parser.add_argument("--tables", action="store_true",
                         help="measure nothing: print the figures that the file has")
@@ -65,10 +68,14 @@ def measure_all(plan, options):
     except OSError as wrong:
         print(f"run.py: {wrong}", file=sys.stderr)
         sys.exit(2)
+    kept = []
+    if options.keep and path.stat().st_size > 0:
+        kept = [line for line in json.loads(path.read_text())["results"]
+                if line["workload"] not in options.workloads]
     runner = measure.Runner(options.limit, plan.SLOW_IS_WRONG)
-    machine = measure.machine(options.program, plan.uses_java(options))
+    machine = measure.machine(options.program, plan.versions(options))
     runner.run_all(plan.plan(options))
-    path.write_text(json.dumps({"machine": machine, "results": runner.results}, indent=0) + "\n")
+    path.write_text(json.dumps({"machine": machine, "results": kept + runner.results}, indent=0) + "\n")
     return runner.failures
 
 

@@ -121,14 +121,11 @@ def huge_pages():
     return path.read_text().split("[")[1].split("]")[0] if path.exists() else "unknown"
 
 
-def machine(program, with_java):
-    """What a reader must know to judge the figures."""
+def machine(program, versions):
+    """What a reader must know to judge the figures. `versions`: of peers, by name."""
     found = {"cpu": first_after("/proc/cpuinfo", "model name"),
              "CPUs": len(os.sched_getaffinity(0)), "memory free, MiB": available_mib(),
              "kernel": platform.release(), "huge pages": huge_pages()}
     build = subprocess.run([program, "--build"], capture_output=True, text=True, check=True)
     found["build"] = build.stdout.strip()
-    if with_java:
-        version = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
-        found["JVM"] = version.stderr.splitlines()[0].replace('"', "")
-    return found
+    return {**found, **versions}

@@ -39,8 +39,8 @@ def prepare(options, parser):
                      if peer in EMBEDDED or not options.no_servers]
 
 
-def uses_java(_):
-    return False
+def versions(_):
+    return {}
 
 
 def run(options, place, workload, peer, *arguments):

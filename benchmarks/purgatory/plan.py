@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What is run: htw's purgatory, and Kafka's if its class path is given."""
+"""What is run: htw's purgatory, and Kafka's, which Maven fetches."""
 
-import pathlib
-import subprocess
-import sys
+from common import measure, peers
 
-from common import measure
-
-ABOUT = "Measures htw's purgatory, and Kafka's if its class path is given."
+ABOUT = "Measures htw's purgatory and Kafka's."
 ROUNDS = "1; pair 3"
 LIMIT_S = 120
 SLOW_IS_WRONG = True
 
 HEAP_MIB = 4096
-BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
 FEW = ["--keys", "1000", "--requests", "1000"]
 MANY = ["--keys", "100000", "--requests", "10000"]
 PAIRS = [
@@ -31,35 +26,31 @@ QUICK_PAIRS = [pair for pair in PAIRS if "4" not in pair and pair[1] == "2"]
 
 
 def add_options(parser):
-    parser.add_argument("--kafka", default="", metavar="CLASSPATH", help=(
-        "measure Kafka's purgatory, too: kafka-server-common, and what that needs; see "
-        "benchmarks/purgatory/README.md"))
-    parser.add_argument("--no-jvm", action="store_true", help="without Kafka, even if given")
+    parser.add_argument("--no-jvm", action="store_true", help="without Kafka's purgatory")
 
 
 def listed(options, section):
     if section == "peers":
-        return {"htw": "<htw/purgatory.h>", "kafka": "Kafka's purgatory, with --kafka"}
+        return {"htw": "<htw/purgatory.h>", "kafka": "DelayedOperationPurgatory"}
     return measure.listed(options.program, section)
 
 
 def prepare(options, _):
-    if uses_java(options):
-        options.classes = pathlib.Path(options.json).parent / "classes"
-        compile_driver(options.kafka, options.classes)
+    """Builds the driver of Kafka's purgatory, where --build says. options.kafka: its class path."""
+    options.kafka, options.versions = None, {}
+    if options.build and not options.no_jvm:
+        peers.build({"kafka": lambda: build_kafka(options)}, options.versions)
 
 
-def uses_java(options):
-    return bool(options.kafka) and not options.no_jvm
+def build_kafka(options):
+    place = peers.jars(options.build, "kafka")
+    options.kafka = peers.compile_java(options.build, "purgatory", place, "purgatory/jvm")
+    options.versions["JVM"] = peers.java_version()
+    options.versions["kafka"] = peers.version_of(place, "kafka-server-common")
 
 
-def compile_driver(kafka, classes):
-    classes.mkdir(parents=True, exist_ok=True)
-    sources = [*(BENCHMARKS / "common/jvm").glob("*.java"),
-               *(BENCHMARKS / "purgatory/jvm").glob("*.java")]
-    done = subprocess.run(["javac", "-nowarn", "-cp", kafka, "-d", classes, *sources], check=False)
-    if done.returncode != 0:
-        sys.exit("run.py: --kafka: the driver does not compile with this class path")
+def versions(options):
+    return options.versions
 
 
 def htw(options, workload, *arguments):
@@ -70,16 +61,14 @@ def htw(options, workload, *arguments):
 
 def kafka(options, workload, *arguments):
     heap = min(HEAP_MIB, measure.available_mib() * 3 // 4)
-    return measure.Run(["java", f"-Xms{heap}m", f"-Xmx{heap}m", "-XX:+UseG1GC", "-cp",
-                        f"{options.classes}:{options.kafka}", "PurgatoryBench",
-                        "--workload", workload, *arguments,
+    return measure.Run([*peers.java(options.kafka, heap, "PurgatoryBench"), "--workload", workload, *arguments,
                         *["--quick", "--warmup", "0.7"] * options.quick])
 
 
 def both(options, workload, *arguments):
     if workload in options.workloads:
         yield htw(options, workload, *arguments)
-        if uses_java(options):
+        if options.kafka:
             yield kafka(options, workload, *arguments)
 
 

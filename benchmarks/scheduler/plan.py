@@ -1,99 +1,150 @@
 # SPDX-License-Identifier: MIT
-"""What is run: htw and its peers in C, and the timers of the JVM."""
+"""What is run: htw and its peers in C, and the timers of the JVM, of Go and of tokio."""
 
-import argparse
+from common import measure, peers
 
-from common import measure
-
-ABOUT = "Measures htw's scheduler and the timers of C programs and of the JVM."
+ABOUT = "Measures htw's scheduler and the timers of C programs, of the JVM, of Go and of tokio."
 ROUNDS = "1; threads, foreign and pair 2"
 LIMIT_S = 300
 SLOW_IS_WRONG = True
 
-JVM_PEERS = ["jdk", "netty-1ms", "netty-100ms"]
+JVM_PEERS = {"jdk": ["jdk"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
+ARTIFACTS = {"netty": "netty-common", "kafka": "kafka-server-common"}
+GO = "scheduler/go"
+TOKIO = "scheduler/tokio"
 HEAP_MIB_MAX = 31000  # above, pointers are no longer compressed
 IDLE_HEAP_MIB = 1024  # all peers are idle at once
 
 
 def add_options(parser):
-    parser.add_argument("--no-jvm", action="store_true", help="the peers in C only")
-    parser.add_argument("--java", default="", help=argparse.SUPPRESS)  # where Bench and Netty lie
+    parser.add_argument("--no-jvm", action="store_true", help="without the peers of the JVM")
+    parser.add_argument("--no-go", action="store_true", help="without Go's timers")
+    parser.add_argument("--no-tokio", action="store_true", help="without tokio's timers")
 
 
 def listed(options, section):
-    return measure.listed(options.program, section)
+    found = measure.listed(options.program, section)
+    if section == "peers":
+        found.update({"jdk": "ScheduledThreadPoolExecutor", "netty-1ms": "HashedWheelTimer, tick 1 ms",
+                      "netty-100ms": "HashedWheelTimer, tick 100 ms", "kafka": "SystemTimer",
+                      "go": "time.AfterFunc()", "tokio": "a task that sleeps",
+                      "tokio-sleep": "a sleep without a task"})
+    return found
 
 
 def prepare(options, _):
-    options.peers = list(listed(options, "peers"))
-    options.jvm_peers = JVM_PEERS if uses_java(options) else []
+    """Builds the peers that are not C, where --build says. options.outside: the start of the command of
+    each, or the class path of those of the JVM."""
+    options.peers = list(measure.listed(options.program, "peers"))
     if options.quick:
-        options.jvm_peers = options.jvm_peers[:2]
         options.peers = [peer for peer in options.peers if not peer.startswith("lib")]
+    options.outside, options.jvm_peers, options.versions = {}, [], {}
+    recipes = {}
+    if options.build and not options.no_jvm:
+        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
+    if options.build and not options.no_go:
+        recipes["go"] = lambda: build_go(options)
+    if options.build and not options.no_tokio:
+        recipes["tokio"] = lambda: build_tokio(options)
+    peers.build(recipes, options.versions)
 
 
-def uses_java(options):
-    return bool(options.java) and not options.no_jvm
+def build_java(options, name):
+    place = peers.jars(options.build, name) if name in ARTIFACTS else None
+    path = peers.compile_java(options.build, f"scheduler-{name}", place, "scheduler/jvm",
+                              f"scheduler/jvm/{name}")
+    options.versions["JVM"] = peers.java_version()
+    if place:
+        options.versions[name] = peers.version_of(place, ARTIFACTS[name])
+    of_quick = JVM_PEERS[name][:1] if options.quick else JVM_PEERS[name]
+    options.jvm_peers += of_quick
+    options.outside.update(dict.fromkeys(of_quick, path))
+
+
+def build_go(options):
+    program, version = peers.build_go(options.build, GO)
+    options.outside["go"] = [program]
+    options.versions["Go"] = version
+
+
+def build_tokio(options):
+    program, version = peers.build_rust(options.build, TOKIO)
+    options.outside.update({"tokio": [program], "tokio-sleep": [program]})
+    options.versions["tokio"] = f"{peers.locked_version(TOKIO, 'tokio')} ({version})"
+
+
+def versions(options):
+    return options.versions
 
 
 def run(options, workload, peer, *arguments):
     what = ["--workload", workload, "--peer", peer, *arguments, *["--quick"] * options.quick]
-    if peer not in JVM_PEERS:
-        return measure.Run([options.program, *what])
+    if peer not in options.jvm_peers:
+        return measure.Run([*options.outside.get(peer, [options.program]), *what])
     heap = min(measure.available_mib() * 3 // 4, HEAP_MIB_MAX)
     if workload == "idle":
         heap = IDLE_HEAP_MIB
-    return measure.Run(["java", f"-Xms{heap}m", f"-Xmx{heap}m", "-XX:+UseG1GC",
-                        "-cp", options.java, "Bench", *what])
+    return measure.Run([*peers.java(options.outside[peer], heap, "Bench"), *what])
 
 
-def plan_pairs(options, peers):
+def native(options):
+    """The peers of Go and Rust."""
+    return [peer for peer in options.outside if peer not in options.jvm_peers]
+
+
+def firing(options):
+    """The peers outside of C whose timers fire."""
+    return options.jvm_peers + [peer for peer in native(options) if peer != "tokio-sleep"]
+
+
+def plan_pairs(options, in_c):
     """Of threads, foreign and pair."""
     length = [] if options.quick else ["--seconds", "3"]
     warm = [*length, "--warmup", "0.5"]
     for producers in ("1", "2") if options.quick else ("1", "2", "4"):
         many = ["--producers", producers]
-        for peer in peers:
+        for peer in in_c + native(options):
             yield run(options, "threads", peer, *many, *warm)
         for peer in options.jvm_peers:
             yield run(options, "threads", peer, *many, *length)
         if producers == "1":
             yield run(options, "threads", "htw", *warm, "--lag", "6600")
-    for peer in peers:
+    for peer in in_c + native(options):
         yield run(options, "foreign", peer, *warm)
     for peer in options.jvm_peers:
         yield run(options, "foreign", peer, *length)
-    for peer in peers:
+    for peer in in_c:
         yield run(options, "pair", peer, "--seconds", "2", "--warmup", "0.5")
 
 
 def plan_fired(options, others):
     """Of headline, lateness and stall."""
     inline = ["--workers", "0"]
+    fired = firing(options)
     yield run(options, "headline", "htw")
     yield run(options, "headline", "htw", *inline)
-    for peer in others + options.jvm_peers:
+    for peer in others + fired:
         yield run(options, "headline", peer)
     for peer in ("htw", "htw-100us"):
         yield run(options, "lateness", peer)
         yield run(options, "lateness", peer, *inline)
     yield run(options, "lateness", "htw", "--workers", "1")
-    for peer in others + ["at-once"] + options.jvm_peers:
+    for peer in others + ["at-once"] + fired:
         yield run(options, "lateness", peer)
     yield run(options, "stall", "htw")
     yield run(options, "stall", "htw", *inline)
-    for peer in others + options.jvm_peers:
+    for peer in others + fired:
         yield run(options, "stall", peer)
 
 
 def plan_rest(options, others):
     """Of idle, where all wait at the same time, and memory."""
-    yield [run(options, "idle", peer) for peer in ["htw", *others, *options.jvm_peers]]
+    yield [run(options, "idle", peer) for peer in ["htw", *others, *firing(options)]]
     yield run(options, "memory", "htw")
-    for peer in others:  # two million are enough: libevent takes a minute for ten
-        yield run(options, "memory", peer, "--timers", "200000")
-    for peer in options.jvm_peers:
-        yield run(options, "memory", peer)
+    # Two million in C and Rust are enough: libevent takes a minute for ten.
+    few = [*others, "tokio"]
+    for peer in others + firing(options):
+        yield run(options, "memory", peer, *["--timers", "200000"] * (peer in few))
 
 
 def all_runs(options):

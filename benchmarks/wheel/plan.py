@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is run: each workload with each implementation and number of timers."""
 
+from common import peers
 from common.measure import Run, listed as names_listed
 
 ABOUT = "Measures htw's wheel and its peers on one core, in virtual time."
@@ -16,6 +17,9 @@ SIZES["fifo"] = SIZES["expire"] = SIZES["churn"]
 USUAL_SIZES = [1000000]
 FIXED = {"sparse", "phase"}  # no other number makes sense
 EXACT = {"memory"}  # all rounds are the same
+AGRONA = "agrona"
+AGRONA_WORKLOADS = {"churn", "fifo", "expire"}
+HEAP_MIB = 4096
 
 
 def add_options(parser):
@@ -25,6 +29,7 @@ def add_options(parser):
         "these numbers of timers instead of each workload's own; sparse and phase have fixed ones"))
     parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help=(
         "a shared object that defines bench_plugin; may be repeated (benchmarks/wheel/bench.h)"))
+    parser.add_argument("--no-jvm", action="store_true", help="without Agrona's wheel")
 
 
 def plugins(options):
@@ -32,7 +37,10 @@ def plugins(options):
 
 
 def listed(options, section):
-    return names_listed(options.program, section, *plugins(options))
+    found = names_listed(options.program, section, *plugins(options))
+    if section == "peers":
+        found[AGRONA] = "Agrona's DeadlineTimerWheel, 65 536 spokes; on the JVM"
+    return found
 
 
 def prepare(options, parser):
@@ -46,10 +54,29 @@ def prepare(options, parser):
         if not text.isdecimal() or not 1 <= int(text) <= 1000000000:
             parser.error(f"--n: not a number of timers: {text}")
         options.sizes.append(int(text))
+    options.agrona, options.versions = None, {}
+    if options.build and not options.no_jvm and AGRONA in options.peers:
+        peers.build({AGRONA: lambda: build_agrona(options)}, options.versions)
 
 
-def uses_java(_):
-    return False
+def build_agrona(options):
+    place = peers.jars(options.build, AGRONA)
+    options.agrona = peers.compile_java(options.build, "wheel", place, "wheel/jvm")
+    options.versions["JVM"] = peers.java_version()
+    options.versions[AGRONA] = peers.version_of(place, AGRONA)
+
+
+def versions(options):
+    return options.versions
+
+
+def start(options, workload, peer):
+    """The start of the command of a run; None if the peer does not have the workload."""
+    if peer != AGRONA:
+        return [options.program, *plugins(options)]
+    if options.agrona is None or workload not in AGRONA_WORKLOADS:
+        return None
+    return peers.java(options.agrona, HEAP_MIB, "WheelBench")
 
 
 def sizes(options, workload):
@@ -67,8 +94,10 @@ def plan(options):
         for n in sizes(options, workload):
             for turn in range(rounds):
                 for peer in options.peers:
-                    command = [options.program, *plugins(options), "--workload", workload,
-                               "--peer", peer, "--seed", str(turn + 1)]
+                    command = start(options, workload, peer)
+                    if command is None:
+                        continue
+                    command += ["--workload", workload, "--peer", peer, "--seed", str(turn + 1)]
                     command += ["--n", str(n)] * (workload not in FIXED)
                     command += ["--check-end"] * (turn == 0) + ["--quick"] * options.quick
                     yield Run(command, {"workload": workload, "peer": peer, "timers": n}, True)

@@ -17,8 +17,13 @@ final class Bench {
         Report report = new Report("\"workload\":\"%s\",\"peer\":\"%s\",\"producers\":%d",
             options.workload, options.peer, options.producers);
         Exhaustion.watch(report);
-        workload(options.workload).run(options, Peer.named(options.peer), report);
+        workload(options.workload).run(options, Peers.named(options.peer), report);
         Runtime.getRuntime().halt(0); // an orderly end of millions of timers takes long
+    }
+
+    static void fail(String why) {
+        System.err.println("Bench: " + why);
+        Runtime.getRuntime().halt(1);
     }
 
     private static Workload workload(String name) {

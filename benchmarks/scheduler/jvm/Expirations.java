@@ -42,6 +42,12 @@ final class Expirations {
         return true;
     }
 
+    /** Ends the process if more timers have fired than were scheduled. */
+    void check(long scheduled) {
+        if (fired() > scheduled)
+            Bench.fail(scheduled + " timers were scheduled, and " + fired() + " fired");
+    }
+
     private static final class Timer extends Task {
         private final Expirations expirations;
         private final long deadlineNs;

@@ -42,6 +42,7 @@ final class Headline implements Workload {
         report.line("cpu_ns_per_timer", (double) cpuNs / expirations.fired());
         report.percentiles("lateness", expirations.lateness);
         report.line("early", expirations.lateness.early());
+        expirations.check(scheduled);
     }
 
     private static void schedule(Peer peer, Expirations expirations, Delays delays) {

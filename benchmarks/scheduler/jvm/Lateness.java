@@ -20,5 +20,6 @@ final class Lateness implements Workload {
         report.percentiles("lateness", expirations.lateness);
         report.line("early", expirations.lateness.early());
         report.line("cpu_ns_per_timer", (double) cpuNs / timers);
+        expirations.check(timers);
     }
 }

@@ -17,7 +17,7 @@ final class Options {
         boolean quick = given.has("--quick");
         workload = given.name("--workload",
             List.of("threads", "foreign", "headline", "lateness", "stall", "idle", "memory"));
-        peer = given.name("--peer", Peer.NAMES);
+        peer = given.name("--peer", Peers.NAMES);
         producers = given.whole("--producers", 1);
         seconds = given.number("--seconds", usualSeconds() / (quick ? 5 : 1));
         warmup = given.number("--warmup", quick ? 1 : 2);

@@ -15,6 +15,7 @@ final class Ring {
 
     private final Object[] slots = new Object[CAPACITY];
     private final AtomicLong pushed = new AtomicLong(); // written by the producer
+    private volatile boolean closed;
     private final AtomicLong popped = new AtomicLong(); // written by the canceller
 
     void push(Object[] batch) {
@@ -25,12 +26,22 @@ final class Ring {
         pushed.lazySet(position + BATCH);
     }
 
-    void pop(Object[] batch) {
+    /** The producer pushes no more. */
+    void close() {
+        closed = true;
+    }
+
+    /** Returns false if the ring is closed and empty. */
+    boolean pop(Object[] batch) {
         long position = popped.get();
-        while (position == pushed.get())
+        while (position == pushed.get()) {
+            if (closed && position == pushed.get())
+                return false;
             LockSupport.parkNanos(NAP_NS);
+        }
         System.arraycopy(slots, (int) (position % CAPACITY), batch, 0, BATCH);
         popped.lazySet(position + BATCH);
+        return true;
     }
 
     /** How many objects were popped. */

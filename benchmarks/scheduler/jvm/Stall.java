@@ -30,10 +30,13 @@ final class Stall implements Workload {
         bystander.recordTo(new Histogram());
         report.percentiles("schedule", calls);
         report.line("fired_in_window", firedInWindow);
-        if (expirations.await(BURST, System.nanoTime() + Clock.nanoseconds(PATIENCE_SECONDS)))
+        if (expirations.await(BURST, System.nanoTime() + Clock.nanoseconds(PATIENCE_SECONDS))) {
             report.line("last_fired_late_ms", expirations.lateness.maxNs() / 1e6);
-        else
+            report.line("early", expirations.lateness.early());
+        } else {
             report.line("unfired", BURST - expirations.fired());
+        }
+        expirations.check(BURST);
     }
 
     private static void burst(Peer peer, int timers) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Each producer schedules a timer and cancels the one that it scheduled 1000 before. */
@@ -7,26 +9,22 @@ final class Threads implements Workload {
     private static final int LAG = 1000;
 
     @Override
-    public void run(Options options, Peer peer, Report report) {
-        AtomicLong[] pairs = new AtomicLong[options.producers];
-        for (int i = 0; i < pairs.length; i++) {
-            Producer producer = new Producer(peer, i);
-            pairs[i] = producer.pairs;
-            producer.setDaemon(true);
-            producer.start();
-        }
-        Window.measurePairs(options, peer, report, () -> sum(pairs));
-    }
-
-    static long sum(AtomicLong[] counters) {
-        long sum = 0;
-        for (AtomicLong counter : counters)
-            sum += counter.get();
-        return sum;
+    public void run(Options options, Peer peer, Report report) throws InterruptedException {
+        List<Producer> producers = new ArrayList<>();
+        for (int i = 0; i < options.producers; i++)
+            producers.add(new Producer(peer, i));
+        producers.forEach(Thread::start);
+        Window.measurePairs(options, peer, report,
+            () -> producers.stream().mapToLong(producer -> producer.pairs.get()).sum());
+        Window.stop(producers);
+        Window.check(peer, producers.stream().mapToLong(producer -> producer.scheduled).sum(),
+            producers.stream().mapToLong(producer -> producer.cancelled).sum());
     }
 
     private static final class Producer extends Thread {
         final AtomicLong pairs = new AtomicLong();
+        long scheduled;
+        long cancelled;
         private final Peer peer;
         private final Task task = new NoTask();
         private final Delays delays;
@@ -42,18 +40,24 @@ final class Threads implements Workload {
         public void run() {
             for (int i = 0; i < LAG; i++)
                 handles[i] = peer.schedule(task, delays.nextNs());
-            for (;;) {
+            scheduled = LAG;
+            while (!Window.isStopping()) {
                 lap();
                 pairs.lazySet(pairs.get() + LAG);
             }
+            for (Object handle : handles)
+                cancelled += peer.cancel(handle) ? 1 : 0;
         }
 
         private void lap() {
+            int done = 0;
             for (int i = 0; i < LAG; i++) {
                 Object oldest = handles[i];
                 handles[i] = peer.schedule(task, delays.nextNs());
-                peer.cancel(oldest);
+                done += peer.cancel(oldest) ? 1 : 0;
             }
+            scheduled += LAG;
+            cancelled += done;
         }
     }
 }

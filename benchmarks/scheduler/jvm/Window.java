@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
@@ -8,6 +9,9 @@ import java.util.function.LongSupplier;
  */
 final class Window {
     private static final long SAMPLE_NS = 10_000_000;
+    private static final long PATIENCE_NS = 5_000_000_000L;
+
+    private static volatile boolean stopping;
 
     /** Sleeps for the warm-up and the measured time, then reports pairs. */
     static void measurePairs(Options options, Peer peer, Report report, LongSupplier pairs) {
@@ -28,6 +32,28 @@ final class Window {
         report.line("pairs_per_s", done / seconds);
         report.line("cpu_ns_per_pair", (double) cpuNs / done);
         report.line("pending_max", pendingMax);
+    }
+
+    /** Tells the threads of the workload to end, and waits until they have. */
+    static void stop(List<? extends Thread> threads) throws InterruptedException {
+        stopping = true;
+        for (Thread thread : threads)
+            thread.join();
+    }
+
+    static boolean isStopping() {
+        return stopping;
+    }
+
+    /** Fails unless each timer was cancelled or has fired, and none is pending. */
+    static void check(Peer peer, long scheduled, long cancelled) {
+        long patience = System.nanoTime() + PATIENCE_NS;
+        while (cancelled + NoTask.FIRED.get() != scheduled || peer.pending() != 0) {
+            if (System.nanoTime() > patience)
+                Bench.fail("of " + scheduled + " timers " + cancelled + " were cancelled, "
+                    + NoTask.FIRED.get() + " fired, " + peer.pending() + " are pending");
+            Clock.sleepUntil(System.nanoTime() + SAMPLE_NS);
+        }
     }
 
     private Window() {

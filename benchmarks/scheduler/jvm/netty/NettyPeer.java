@@ -21,8 +21,8 @@ final class NettyPeer extends Peer {
     }
 
     @Override
-    void cancel(Object handle) {
-        ((Timeout) handle).cancel();
+    boolean cancel(Object handle) {
+        return ((Timeout) handle).cancel();
     }
 
     /** Without timers that were cancelled before the wheel saw them; these are still in memory. */

@@ -19,8 +19,8 @@ final class JdkPeer extends Peer {
     }
 
     @Override
-    void cancel(Object handle) {
-        ((Future<?>) handle).cancel(false);
+    boolean cancel(Object handle) {
+        return ((Future<?>) handle).cancel(false);
     }
 
     @Override

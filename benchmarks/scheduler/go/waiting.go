@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import "time"
+
+// One timer that is an hour away: what waiting for it costs.
+func runIdle(given *options) {
+	timer := time.AfterFunc(time.Hour, stray)
+	sleepUntil(nowNs() + nanoseconds(given.warmup))
+	switchesBefore, cpuBefore := threadCounts()
+	sleepUntil(nowNs() + nanoseconds(given.seconds))
+	switches, cpu := threadCounts()
+	reportNumber("measured_s", given.seconds)
+	reportCount("wakeups_process", switches-switchesBefore)
+	reportNumber("cpu_ms_process", float64(cpu-cpuBefore)/1e6)
+	if !timer.Stop() {
+		fail("the timer is not pending any more")
+	}
+}
+
+// The memory of a million pending timers: with one callback for all, and with a callback that has its own
+// argument, as every timer in C has.
+func runMemory(*options) {
+	const timers = 1_000_000
+	delays := newDelays(1, 3600*second, 7200*second)
+	kept := make([]*time.Timer, 2*timers)
+	before := liveBytes()
+	for i := 0; i < timers; i++ {
+		kept[i] = time.AfterFunc(time.Duration(delays.nextNs()), stray)
+	}
+	shareCallback := liveBytes()
+	for i := timers; i < 2*timers; i++ {
+		argument := i
+		kept[i] = time.AfterFunc(time.Duration(delays.nextNs()), func() { strays.Add(int64(argument)) })
+	}
+	ownCallback := liveBytes()
+	for _, timer := range kept {
+		if !timer.Stop() {
+			fail("a timer that was pending could not be cancelled")
+		}
+	}
+	reportNumber("bytes_per_timer_shared_task", float64(shareCallback-before)/timers)
+	reportNumber("bytes_per_timer", float64(ownCallback-shareCallback)/timers)
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the peers that are not C.
+
+Nothing is fetched, compiled or measured: the tools are scripts in a folder that is the whole PATH, and so are
+the programs, which print a figure for each run.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import types
+
+import harness
+
+RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
+sys.path.insert(0, str(RUNNER.parent))
+from common import peers  # noqa: E402
+from scheduler import plan, report  # noqa: E402
+
+# A program in C: what it lists, and a figure with the labels of all benchmarks.
+PROGRAM = """case "$1" in
+--help) printf '%s\\n' usage '' workloads: '  some  of them' '' peers: '  htw  this' '  at-once  none'; exit ;;
+--build) echo gcc; exit ;;
+esac
+while [ $# -gt 1 ]; do case "$1" in --workload) workload=$2 ;; --peer) peer=$2 ;; esac; shift; done
+echo '{"workload":"'"$workload"'","peer":"'"${peer:-htw}"'","producers":1,"case":"","threads":1,"timers":1000,' \\
+     '"metric":"ns_per_pair_p50","value":1}'
+"""
+JAVA = 'case "$1" in -version) echo openjdk version 99 ;; esac'
+# What each script of a folder of tools does. Maven leaves a JAR; compilers leave programs that print figures.
+PRINT = ('echo "{\\"workload\\":\\"idle\\",\\"peer\\":\\"%s\\",\\"producers\\":1,'
+         '\\"metric\\":\\"wakeups_process\\",\\"value\\":%d}"')
+WORKING = {
+    "java": JAVA,
+    "javac": "exit 0",
+    "mvn": 'for word; do case "$word" in -DoutputDirectory=*) folder=${word#*=} ;; esac; done; '
+           '/bin/mkdir -p "$folder"; echo >"$folder/netty-common-9.8.7.jar"',
+    "go": 'case "$1" in env) echo go9.9; exit ;; esac; '
+          "echo '#!/bin/sh' >\"$4\"; echo '" + PRINT % ("go", 4321) + "' >>\"$4\"; /bin/chmod +x \"$4\"",
+    "rustc": "echo rustc 1.99.0",
+    "cargo": 'for word; do target=$word; done; /bin/mkdir -p "$target/release"; '
+             "program=$target/release/htw-bench-tokio; echo '#!/bin/sh' >$program; "
+             "echo '" + PRINT % ("tokio", 8765) + "' >>$program; /bin/chmod +x $program",
+}
+FAILING = {
+    **WORKING,
+    "mvn": "echo '[INFO] Scanning'; echo '[ERROR] Could not resolve dependencies'; exit 1",
+    "go": "echo './main.go:1: undefined: x'; exit 1",
+    "rustc": "echo rustc 1.63.0",
+}
+
+
+def write_scripts(folder, scripts):
+    folder.mkdir()
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+
+
+def bench(name, scripts, *arguments):
+    """Runs the runner with such tools. Returns how it ended, and the file of results."""
+    with tempfile.TemporaryDirectory() as path:
+        folder = pathlib.Path(path)
+        write_scripts(folder / "tools", scripts)
+        write_scripts(folder / "programs", {"bench": PROGRAM})
+        run = subprocess.run([sys.executable, RUNNER, name, "--program", folder / "programs/bench",
+                              "--build", folder / "build", "--json", folder / "results.json",
+                              "--quick", *arguments],
+                             capture_output=True, text=True, check=False,
+                             env={"PATH": str(folder / "tools")})
+        results = folder / "results.json"
+        return run, json.loads(results.read_text()) if results.exists() else None
+
+
+def bench_tools_that_are_missing_are_named():
+    run, document = bench("scheduler", {}, "--workload", "pair")
+    assert run.returncode == 0, run.stderr
+    for peer, tool, package in (("jdk", "javac", "default-jdk-headless"),
+                                ("netty", "java", "default-jdk-headless"),
+                                ("kafka", "java", "default-jdk-headless"),
+                                ("go", "go", "golang-go"), ("tokio", "cargo", "cargo-web")):
+        sentence = f"left out: {tool} is missing (Debian: {package})"
+        assert f"run.py: {peer} is {sentence}\n" in run.stderr, (peer, run.stderr)
+        assert document["machine"][peer] == sentence, document["machine"]
+    assert "\n| htw " in run.stdout and "tokio: left out" in run.stdout, run.stdout
+
+
+def bench_download_or_compilation_that_fails_leaves_the_rest():
+    run, document = bench("scheduler", FAILING, "--workload", "pair")
+    assert run.returncode == 0, run.stderr
+    for sentence in ("netty is left out: Maven cannot fetch it (is there a network?): "
+                     "[ERROR] Could not resolve dependencies",
+                     "go is left out: it does not compile: ./main.go:1: undefined: x",
+                     "tokio is left out: rustc 1.63.0 is older than 1.85, which it needs "
+                     "(Debian: rustc-web and cargo-web in place of rustc and cargo)"):
+        assert f"run.py: {sentence}\n" in run.stderr, run.stderr
+    assert "jdk" not in document["machine"] and document["machine"]["JVM"], document["machine"]
+
+
+def bench_each_peer_can_be_left_out():
+    run, document = bench("scheduler", {}, "--workload", "pair", "--no-jvm", "--no-go", "--no-tokio")
+    assert run.returncode == 0 and "left out" not in run.stderr + run.stdout, run.stderr
+    assert {line["peer"] for line in document["results"]} == {"htw", "htw-absolute"}, document
+    for name in ("purgatory", "wheel"):
+        run, _ = bench(name, {}, "--workload", "phase" if name == "wheel" else "wake", "--no-jvm",
+                       "--rounds", "1")
+        assert run.returncode == 0 and "left out" not in run.stderr, run.stderr
+
+
+def bench_figures_of_other_workloads_are_kept():
+    for more, workloads in (([], {"pair"}), (["--keep"], {"pair", "idle"})):
+        with tempfile.TemporaryDirectory() as folder:
+            write_scripts(pathlib.Path(folder) / "programs", {"bench": PROGRAM})
+            for arguments in (["idle"], ["pair", *more]):
+                run = subprocess.run([sys.executable, RUNNER, "scheduler", "--program",
+                                      f"{folder}/programs/bench", "--json", f"{folder}/results.json",
+                                      "--workload", *arguments],
+                                     capture_output=True, text=True, check=False)
+                assert run.returncode == 0, run.stderr
+            results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
+        assert {line["workload"] for line in results} == workloads, results
+
+
+def bench_peers_that_were_built_are_measured():
+    run, document = bench("scheduler", WORKING, "--workload", "idle")
+    machine = document["machine"]
+    assert machine["netty"] == "9.8.7" and machine["Go"] == "go9.9", machine
+    assert re.fullmatch(r"1\.\d+\.\d+ \(rustc 1\.99\.0\)", machine["tokio"]), machine
+    text = re.sub(" +", " ", run.stdout)
+    assert "\n| go | 4321 |" in text and "\n| tokio | 8765 |" in text, text
+
+
+def bench_kafka_and_agrona_are_looked_for():
+    for name, workload, peer in (("purgatory", "wake", "kafka"), ("wheel", "phase", "agrona")):
+        run, document = bench(name, FAILING, "--workload", workload, "--rounds", "1")
+        assert run.returncode == 0, run.stderr
+        assert f"run.py: {peer} is left out: Maven cannot fetch it" in run.stderr, run.stderr
+        assert document["machine"][peer].startswith("left out: "), document["machine"]
+
+
+def bench_plan_has_each_peer_where_it_can_be():
+    options = types.SimpleNamespace(
+        program="bench", quick=False, rounds=1, workloads=list(report.COLUMNS),
+        peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka"],
+        outside={"kafka": "classes", "go": ["bench-go"], "tokio": ["bench-tokio"],
+                 "tokio-sleep": ["bench-tokio"]})
+    seen = {}
+    for entry in plan.plan(options):
+        for run in entry if isinstance(entry, list) else [entry]:
+            words = run.command
+            peer = words[words.index("--peer") + 1]
+            seen.setdefault(words[words.index("--workload") + 1], set()).add(peer)
+            assert words[0] == {"kafka": "java", "go": "bench-go", "tokio": "bench-tokio",
+                                "tokio-sleep": "bench-tokio"}.get(peer, "bench"), words
+    fired = {"kafka", "go", "tokio"}
+    for workload in ("headline", "lateness", "stall", "idle", "memory"):
+        assert fired <= seen[workload] and "tokio-sleep" not in seen[workload], (workload, seen)
+    for workload in ("threads", "foreign"):
+        assert fired | {"tokio-sleep"} <= seen[workload], (workload, seen)
+    assert seen["pair"] == {"htw", "htw-absolute", "heap-cond"}, seen
+
+
+def bench_versions_are_pinned():
+    pom = peers.POM.read_text()
+    for artifact in ("netty-common", "kafka-server-common", "agrona"):
+        assert re.search(rf"<artifactId>{artifact}</artifactId>\s*<version>\d[^\[\](),]*</version>",
+                         pom), artifact
+    assert re.fullmatch(r"1\.\d+\.\d+", peers.locked_version(plan.TOKIO, "tokio"))
+
+
+harness.run(globals())
