@@ -35,14 +35,14 @@
  * they return -EDEADLK, because it runs in the thread that writes. If nothing else is to be written, a
  * change that waits uses SQLite in the calling thread: that takes up to 32 KiB of its stack, and a
  * signal of the thread is handled afterwards. Such a change is no cancellation point. The other
- * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice; it may
- * hold one while it calls an allocator.
+ * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice;
+ * it may hold one while it calls an allocator.
  *
  * The file is a database of SQLite in WAL mode: beside PATH there are PATH-wal and PATH-shm while it
  * is in use, and PATH-lock, which stays. Other programs may read it at any time, and SQLite's own
- * tools copy it (docs/journal.md says how). One journal may have it open: another process, or a second open in this one, is
- * refused. Do not open and close the file in the same process by other means than a connection of
- * the same SQLite library: closing it would release SQLite's locks.
+ * tools copy it (docs/journal.md says how). One journal may have it open: another process, or a
+ * second open in this one, is refused. Do not open and close the file in the same process by other
+ * means than a connection of the same SQLite library: closing it would release SQLite's locks.
  *
  * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a
  * child process after fork. htw_journal_error() has a sentence about each failure. Calls that change
@@ -366,10 +366,11 @@ HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
 /* ------------------------------------------------------------------ changes that are made later */
 
 /*
- * These functions do not wait, and may be called in a notice, too. `durable` is called with `arg` when the change is durable or has
- * failed; NULL: no notice. They return 0 if the change will be made or has failed by the time of
- * the notice, and otherwise an error that needs no disk: -EINVAL, -EMSGSIZE, -EAGAIN, -ENOMEM,
- * -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the order of the calls.
+ * These functions do not wait, and may be called in a notice, too. `durable` is called with `arg`
+ * when the change is durable or has failed; NULL: no notice. They return 0 if the change will be made
+ * or has failed by the time of the notice, and otherwise an error that needs no disk: -EINVAL,
+ * -EMSGSIZE, -EAGAIN, -ENOMEM, -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the
+ * order of the calls.
  *
  * Cost: 1 to 2 us and an allocation of about 150 bytes, besides the job. The thread that writes takes
  * the rest.

@@ -47,18 +47,11 @@ static const struct {
 
 static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
     const char *name = "htw_relay_late_seconds";
-    struct htw__histogram_bucket bucket = { 0, 0, 0 };
-    size_t cursor = 0;
-    uint64_t count = 0;
-    bool has_more = htw__histogram_next(&self->late_us, &cursor, &bucket);
     htw__prometheus_describe(stream, name, "histogram",
                              "How late records were published to their topics.");
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        for (; has_more && bucket.high <= limits[i].us;
-             has_more = htw__histogram_next(&self->late_us, &cursor, &bucket))
-            count += bucket.count;
-        htw__prometheus_bucket(stream, name, limits[i].seconds, count);
-    }
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        htw__prometheus_bucket(stream, name, limits[i].seconds,
+                               htw__histogram_count_up_to(&self->late_us, limits[i].us));
     htw__prometheus_end(stream, name, htw__histogram_sum(&self->late_us), 6,
                         htw__histogram_count(&self->late_us));
 }

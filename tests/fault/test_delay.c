@@ -12,6 +12,7 @@
 #include "../../src/cmd/delay/options.h"
 #include "../../src/cmd/status.h"
 
+#include "../support/test_folder.h"
 #include "../unit/unit.h"
 
 #include <dirent.h>
@@ -85,7 +86,7 @@ static const struct scenario scenarios[] = {
 
 /* Where a run works; made anew for each. In memory if there is such a place, as each run waits until its
  * files are on the disk. */
-static char folder[32];
+static char folder[TEST_FOLDER_SIZE];
 static char elsewhere[64], input_path[64], output_path[64], error_path[64], rest_path[64],
     target_path[64];
 
@@ -426,8 +427,7 @@ static int set_up(void **state) {
     (void)state;
     fault_plan =
         mmap(NULL, sizeof(*fault_plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    if (fault_plan == MAP_FAILED || mkdtemp(folder) == NULL)
+    if (fault_plan == MAP_FAILED || !test_folder_create(folder))
         return -1;
     snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder);
     snprintf(input_path, sizeof(input_path), "%s/input", folder);

@@ -14,6 +14,7 @@
 #include "../../src/cmd/delay/durable.h"
 #include "../../src/cmd/delay/options.h"
 #include "../../src/cmd/status.h"
+#include "../support/test_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 #define LINES "0 m0\n0 m1\n2ms m2\n0 m3\n1ms m4\n0 m5\n0 m6\n3ms m7\n"
 #define PATIENCE_MS 60000
 
-static char folder[32], input_path[64], journal_path[64], error_path[64];
+static char folder[TEST_FOLDER_SIZE], input_path[64], journal_path[64], error_path[64];
 static struct fault_plan *plan; /* only the process that runs the command has it as `fault_plan` */
 static bool is_piped;
 static unsigned runs, failed_runs;
@@ -218,8 +219,7 @@ int main(int argc, char **argv) {
     static const int errors[] = { EIO, EINTR, ENOSPC, EPIPE, EMFILE };
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     plan = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    if (plan == MAP_FAILED || mkdtemp(folder) == NULL)
+    if (plan == MAP_FAILED || !test_folder_create(folder))
         return 1;
     snprintf(input_path, sizeof(input_path), "%s/input", folder);
     snprintf(journal_path, sizeof(journal_path), "%s/journal", folder);
@@ -244,8 +244,6 @@ int main(int argc, char **argv) {
             }
         }
     }
-    char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
     printf("%u runs, %u of which failed\n", runs, failed_runs);
-    return system(command) != 0 || failed_runs < 20;
+    return !test_folder_remove(folder) || failed_runs < 20;
 }

@@ -15,6 +15,7 @@
 #include "../../src/journal/log.h"
 #include "../model/arguments.h"
 #include "../support/random.h"
+#include "../support/test_folder.h"
 #include "faulty_vfs.h"
 
 #include <htw/journal.h>
@@ -46,7 +47,7 @@ static struct model_arguments arguments;
 static uint64_t round_number;
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
-static char path[64], folder[32];
+static char path[64], folder[TEST_FOLDER_SIZE];
 static int64_t now_ns;
 static bool may_mark[256], marks; /* values that the mark may have; whether it was ever set */
 static unsigned char next_mark;
@@ -370,8 +371,7 @@ int main(int argc, char **argv) {
     arguments = (struct model_arguments) { .seed = 1, .histories = 300 };
     if (!model_arguments_parse(&arguments, argc, argv))
         return 2;
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    if (!test_folder_create(folder))
         return 1;
     snprintf(path, sizeof(path), "%s/journal", folder);
     faulty_vfs_register();
@@ -379,9 +379,8 @@ int main(int argc, char **argv) {
     uint64_t faulty = 0;
     for (uint64_t i = 0; i < arguments.histories; i++)
         faulty += run_round(arguments.first + i) > 0;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command) != 0 || (arguments.histories >= 30 && faulty < arguments.histories / 3))
+    if (!test_folder_remove(folder) ||
+        (arguments.histories >= 30 && faulty < arguments.histories / 3))
         return 1;
     printf("%llu rounds, %llu of them with faults: nothing lost, nothing twice\n",
            (unsigned long long)arguments.histories, (unsigned long long)faulty);

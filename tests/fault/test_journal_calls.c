@@ -10,6 +10,7 @@
  * name, the first ones and fewer behind them
  */
 #include "../../src/journal/database.h"
+#include "../support/test_folder.h"
 #include "journal_calls.h"
 
 #include <htw/journal.h>
@@ -25,7 +26,7 @@
 
 enum expected { NEVER_PUT, MUST, MUST_NOT, MAY };
 
-static char folder[32], path[64];
+static char folder[TEST_FOLDER_SIZE], path[64];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static char context[128];           /* which call fails, for messages */
@@ -262,8 +263,7 @@ static void fail_each(unsigned call, bool is_new, int error, bool is_lasting, bo
 int main(int argc, char **argv) {
     static const int errors[] = { EIO, EINTR, ENOSPC, EACCES, EMFILE, ENOMEM };
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    if (!test_folder_create(folder))
         return 1;
     snprintf(path, sizeof(path), "%s/journal", folder);
     journal_calls_init();
@@ -277,9 +277,7 @@ int main(int argc, char **argv) {
                     EINTR) /* which comes of a signal, and these do not come for ever */
                     fail_each(call, is_new, errors[e], true, all);
             }
-    char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command) != 0)
+    if (!test_folder_remove(folder))
         return 1;
     printf("%u runs: %u times the journal was refused, and %u changes were stopped\n", runs,
            refused_opens, stops);

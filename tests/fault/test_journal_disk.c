@@ -7,6 +7,7 @@
  * is then opened, or a power cut (faulty_vfs.h).
  */
 #include "../../src/journal/database.h"
+#include "../support/test_folder.h"
 #include "../unit/unit.h"
 #include "faulty_vfs.h"
 
@@ -21,7 +22,7 @@
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
 #define EVER 1000000 /* operations */
 
-static char folder[32], path[64], copy_path[64];
+static char folder[TEST_FOLDER_SIZE], path[64], copy_path[64];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static char delivered[64]; /* the payloads, which are one byte each */
@@ -67,8 +68,7 @@ static void run_shell(const char *format, const char *argument) {
 
 static int begin(void **state) {
     (void)state;
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_true(test_folder_create(folder));
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(copy_path, sizeof(copy_path), "%s/copy", folder);
     faulty_vfs_reset(1);
@@ -81,7 +81,7 @@ static int begin(void **state) {
 static int end(void **state) {
     (void)state;
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    run_shell("rm -rf %s", folder);
+    assert_true(test_folder_remove(folder));
     return 0;
 }
 

@@ -7,6 +7,7 @@
  * open the file, with memory for few jobs and for many. Usage: arguments.h.
  */
 #include "../support/random.h"
+#include "../support/test_folder.h"
 #include "arguments.h"
 
 #include <htw/journal.h>
@@ -40,7 +41,7 @@ static size_t job_count, in_flight;
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static struct htw_journal_options options;
-static char folder[32], path[64];
+static char folder[TEST_FOLDER_SIZE], path[64];
 static bool keeps, is_ordered;
 static uint64_t delivered;
 static struct model_job *last; /* delivered in this advance */
@@ -295,8 +296,7 @@ int main(int argc, char **argv) {
     arguments = (struct model_arguments) { .seed = 1, .steps = 20000, .histories = UINT64_MAX };
     if (!model_arguments_parse(&arguments, argc, argv))
         return 2;
-    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/htw-XXXXXX" : "/tmp/htw-XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    if (!test_folder_create(folder))
         return 1;
     snprintf(path, sizeof(path), "%s/journal", folder);
     uint64_t steps = 0, number = arguments.first;
@@ -304,9 +304,7 @@ int main(int argc, char **argv) {
         run_history(number, 1000);
         steps += 1000;
     }
-    char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
     printf("%llu steps in %llu histories agree\n", (unsigned long long)steps,
            (unsigned long long)(number - arguments.first));
-    return system(command) != 0;
+    return !test_folder_remove(folder);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program `htw-cron`, which `htw cron` runs: its command line, and its loop. */
 #include "../../base/assert.h"
+#include "../count.h"
 #include "../instant.h"
 #include "../status.h"
 #include "jobs.h"
@@ -76,7 +77,7 @@ static const struct option long_options[] = {
 struct options {
     struct htw__cron cron;
     bool checks;
-    unsigned long next; /* 0: not --next */
+    uint64_t next; /* 0: not --next */
 };
 
 static int usage_error(const char *what, const char *word) {
@@ -123,7 +124,7 @@ static int check(const struct options *options) {
         return HTW__EXIT_FAILED;
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         int64_t instant_ns = after_ns;
-        for (unsigned long i = 0; i < options->next; i++) {
+        for (uint64_t i = 0; i < options->next; i++) {
             instant_ns = htw_calendar_next(&job->calendar, job->zone, instant_ns);
             if (instant_ns == HTW_NEVER_NS)
                 break;
@@ -210,13 +211,8 @@ static int serve(struct htw__cron *cron) {
 
 /* ---- the command line */
 
-static bool parse_number(const char *text, unsigned long least, unsigned long most,
-                         unsigned long *ret_number) {
-    char *end;
-    errno = 0;
-    *ret_number = strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *ret_number >= least &&
-           *ret_number <= most;
+static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret_number) {
+    return htw__count_parse(text, ret_number) && *ret_number >= least && *ret_number <= most;
 }
 
 static bool parse_instant(const char *text, int64_t *ret_ns) {
@@ -230,7 +226,7 @@ static bool parse_instant(const char *text, int64_t *ret_ns) {
 
 int main(int argc, char *argv[]) {
     struct options options = { .cron = { .catch_up = 1 } };
-    unsigned long number;
+    uint64_t number;
     int option;
     static char name[] = "htw cron"; /* the prefix of error messages of getopt */
     argv[0] = name;

@@ -2,6 +2,7 @@
 /* journal.c - the command line of `htw journal`. */
 #include "journal.h"
 
+#include "../count.h"
 #include "../status.h"
 #include "actions.h"
 #include "file.h"
@@ -71,16 +72,6 @@ static int complain(const char *what, const char *word) {
     return HTW__EXIT_USAGE;
 }
 
-static bool parse_number(const char *text, uint64_t *ret_number) {
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    *ret_number = number;
-    return *end == '\0' && errno == 0;
-}
-
 static const struct action *find_action(const char *name) {
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (strcmp(actions[i].name, name) == 0)
@@ -104,7 +95,7 @@ static int run(const struct action *action, struct htw__journal_request *request
     }
     int status = 0;
     for (int i = 1; i < count && status == 0; i++)
-        if (!parse_number(words[i], &ids[i - 1]))
+        if (!htw__count_parse(words[i], &ids[i - 1]))
             status = complain("not an id: ", words[i]);
     request->path = words[0];
     request->ids = ids;
@@ -127,7 +118,7 @@ int htw__journal_command(int argc, char *argv[]) {
             request.payload = true;
         else if (option != 'n')
             return complain(NULL, NULL); /* getopt has complained */
-        else if (!parse_number(optarg, &request.limit))
+        else if (!htw__count_parse(optarg, &request.limit))
             return complain("--limit: not a number: ", optarg);
     }
     if (optind == argc)
