@@ -13,14 +13,18 @@
 _Noreturn void _exit(int status);
 int kill(int process, int number);
 int __llvm_profile_write_file(void);
+void __llvm_profile_reset_counters(void);
 
 static inline _Noreturn void coverage_exit(int status) {
     __llvm_profile_write_file();
     _exit(status);
 }
 
+/* Writing adds what is in the file to the counters of the process. One that lives on, since it kills
+ * another, would write that again, and twice as much each time. */
 static inline int coverage_kill(int process, int number) {
     __llvm_profile_write_file();
+    __llvm_profile_reset_counters();
     return kill(process, number);
 }
 

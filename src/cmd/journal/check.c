@@ -101,7 +101,8 @@ int htw__journal_check(const struct htw__journal_request *request) {
     if (request->json)
         fputs("{\"problems\":[", stdout);
     /* The first read after BEGIN begins the transaction; closing ends it. */
-    bool success = sqlite3_exec(file.connection, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+    bool success = (sqlite3_exec(file.connection, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
+                    htw__journal_file_failed(&file)) &&
                    htw__journal_file_number(&file, "SELECT count(*) FROM meta", &begun) &&
                    check_pages(&file, &problems);
     if (success && problems.count == 0) /* what else is said of a damaged file helps nobody */

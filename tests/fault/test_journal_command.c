@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_journal_command.c - each allocation of `htw journal`, and of SQLite below it, fails in turn.
+ *
+ * A run is one command line, of which one allocation fails, once or with all that follow. It must do all
+ * that it should, or exit with 1 and a sentence. What it has printed by then must be right; and the
+ * journal is as before, or without the job that was to be cancelled.
+ *
+ * usage: test_fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
+ */
+#include "../../src/cmd/journal/journal.h"
+#include "../support/test_folder.h"
+
+#include <htw/journal.h>
+#include <htw/scheduler.h>
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#define JOBS 60
+#define FIRST_NS (INT64_C(70000000) * HTW_MINUTE) /* in 2103: none is overdue */
+#define TEXT_SIZE (1 << 18)
+
+static char folder[TEST_FOLDER_SIZE], path[64], output_path[64], error_path[64];
+static char id[24]; /* of a job in the middle, as text */
+
+/* ---- allocations that fail */
+
+static atomic_uint calls, fails_from; /* the latter counts from 1; 0: none fails */
+static atomic_bool fails_on;
+
+static bool fails(void) {
+    unsigned call = atomic_fetch_add(&calls, 1) + 1, from = fails_from;
+    return from > 0 && (call == from || (fails_on && call > from));
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+static struct sqlite3_mem_methods memory;
+
+static void *allocate(int size) {
+    return fails() ? NULL : memory.xMalloc(size);
+}
+
+static void *resize(void *at, int size) {
+    return fails() ? NULL : memory.xRealloc(at, size);
+}
+
+static bool take_over_memory_of_sqlite(void) {
+    struct sqlite3_mem_methods own;
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory) != SQLITE_OK)
+        return false;
+    own = memory;
+    own.xMalloc = allocate;
+    own.xRealloc = resize;
+    return sqlite3_config(SQLITE_CONFIG_MALLOC, &own) == SQLITE_OK;
+}
+
+/* ---- a run */
+
+static const struct scenario {
+    const char *name;
+    const char *words[5]; /* after "htw journal"; ID and FILE stand for what they say */
+    bool writes, cancels;
+} scenarios[] = {
+    { "list", { "list", "FILE" }, false, false },
+    { "list --json", { "--json", "list", "FILE" }, false, false },
+    { "list --limit", { "--limit", "7", "list", "FILE" }, false, false },
+    { "show", { "show", "FILE" }, false, false },
+    { "show ID", { "show", "FILE", "ID" }, false, false },
+    { "check", { "check", "FILE" }, false, false },
+    { "check --json", { "--json", "check", "FILE" }, false, false },
+    { "cancel ID", { "--json", "cancel", "FILE", "ID" }, true, true },
+    { "compact", { "compact", "FILE" }, true, false },
+};
+
+struct result {
+    int status;
+    char output[TEXT_SIZE], error[4096];
+};
+
+static void read_file(const char *name, char *text, size_t size) {
+    FILE *file = fopen(name, "r");
+    size_t length = file == NULL ? 0 : fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    if (file != NULL)
+        fclose(file);
+}
+
+static void redirect(FILE *stream, const char *name) {
+    fflush(stream);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || dup2(fd, fileno(stream)) < 0)
+        abort();
+    close(fd);
+}
+
+/* What it prints goes to files. */
+static void run(const struct scenario *scenario, unsigned from, bool on, struct result *result) {
+    char *words[8] = { (char *)(uintptr_t) "htw journal" };
+    int count = 1;
+    for (; scenario->words[count - 1] != NULL; count++) {
+        const char *word = scenario->words[count - 1];
+        words[count] = strcmp(word, "FILE") == 0 ? path
+                       : strcmp(word, "ID") == 0 ? id
+                                                 : (char *)(uintptr_t)word;
+    }
+    int streams[2] = { dup(STDOUT_FILENO), dup(STDERR_FILENO) };
+    redirect(stdout, output_path);
+    redirect(stderr, error_path);
+    optind = 0; /* getopt begins anew */
+    calls = 0;
+    fails_on = on;
+    fails_from = from;
+    result->status = htw__journal_command(count, words);
+    fails_from = 0;
+    fflush(stdout);
+    fflush(stderr);
+    if (dup2(streams[0], STDOUT_FILENO) < 0 || dup2(streams[1], STDERR_FILENO) < 0)
+        abort();
+    close(streams[0]);
+    close(streams[1]);
+    read_file(output_path, result->output, sizeof(result->output));
+    read_file(error_path, result->error, sizeof(result->error));
+}
+
+/* ---- the judge */
+
+/* The journal anew. */
+static bool fill(void) {
+    static char payload[6000]; /* more than a page */
+    char suffixed[80];
+    struct htw_journal *journal;
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const suffixes[] = { "", "-wal", "-shm", "-lock" };
+        snprintf(suffixed, sizeof(suffixed), "%s%s", path, suffixes[i]);
+        unlink(suffixed);
+    }
+    if (htw_journal_open(&journal, NULL, path, NULL) != 0)
+        return false;
+    struct htw_job jobs[JOBS];
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    memset(payload, 'p', sizeof(payload));
+    for (int i = 0; i < JOBS; i++) {
+        htw_job_init(&jobs[i]);
+        jobs[i].deadline_ns = FIRST_NS + i * 7 * HTW_SECOND;
+        jobs[i].payload = payload;
+        jobs[i].payload_size = i % 20 == 3 ? sizeof(payload) : (size_t)i;
+        jobs[i].key = &jobs[i].deadline_ns;
+        jobs[i].key_size = i % 3 == 0 ? sizeof(jobs[i].deadline_ns) : 0;
+    }
+    change.jobs = jobs;
+    change.job_count = JOBS;
+    change.mark = "a mark";
+    change.mark_size = 6;
+    bool is_filled = htw_journal_apply(journal, &change) == 0;
+    snprintf(id, sizeof(id), "%" PRIu64, jobs[JOBS / 2].id);
+    return htw_journal_close(journal) == 0 && is_filled;
+}
+
+static const char *judge(const struct scenario *scenario, const struct result *good,
+                         const struct result *got) {
+    static const struct scenario list = { "list", { "--json", "list", "FILE" }, false, false };
+    static struct result before, after;
+    if (got->status != 0 && got->status != 1)
+        return "the exit status";
+    if (got->status == 1 && got->error[0] == '\0')
+        return "no sentence";
+    if (got->status == 0 && strcmp(got->output, good->output) != 0)
+        return "success, and another output";
+    if (strncmp(good->output, got->output, strlen(got->output)) != 0 &&
+        strcmp(scenario->words[0], "--json") != 0)
+        return "a wrong line";
+    if (before.output[0] == '\0')
+        run(&list, 0, false, &before);
+    run(&list, 0, false, &after);
+    if (after.status != 0)
+        return "the journal cannot be read any more";
+    bool is_same = strcmp(before.output, after.output) == 0;
+    if (scenario->cancels && !is_same) /* one line less */
+        return strstr(after.output, id) == NULL ? NULL : "another job has changed";
+    if (scenario->cancels && got->status == 0)
+        return "the job is still there";
+    return is_same ? NULL : "the jobs have changed";
+}
+
+int main(int count, char *words[]) {
+    static struct result good, got;
+    unsigned runs = 0, failed_runs = 0;
+    bool all = count > 1 && strcmp(words[1], "--all") == 0;
+    if (!take_over_memory_of_sqlite() || !test_folder_create(folder))
+        return 1;
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    snprintf(output_path, sizeof(output_path), "%s/output", folder);
+    snprintf(error_path, sizeof(error_path), "%s/error", folder);
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+        const struct scenario *scenario = &scenarios[i];
+        if (!fill())
+            return 1;
+        run(scenario, 0, false, &good);
+        unsigned last = calls;
+        for (unsigned from = 1; from <= last; from += all || from < 60 ? 1 : 17) {
+            for (int on = 0; on < 2; on++) {
+                if (scenario->writes && !fill())
+                    return 1;
+                run(scenario, from, on == 1, &got);
+                const char *why = judge(scenario, &good, &got);
+                runs++;
+                failed_runs += got.status != 0;
+                if (why != NULL) {
+                    printf("%s, allocation %u%s: %s: status %d, %s\n", scenario->name, from,
+                           on == 1 ? " and the next" : "", why, got.status, got.error);
+                    return 1;
+                }
+            }
+        }
+    }
+    printf("%u runs, %u of which failed\n", runs, failed_runs);
+    return !test_folder_remove(folder) || failed_runs < 100;
+}
