@@ -74,8 +74,15 @@ def measure_all(plan, options):
                 if line["workload"] not in options.workloads]
     runner = measure.Runner(options.limit, plan.SLOW_IS_WRONG)
     machine = measure.machine(options.program, plan.versions(options))
-    runner.run_all(plan.plan(options))
-    path.write_text(json.dumps({"machine": machine, "results": kept + runner.results}, indent=0) + "\n")
+
+    def save():  # each time, so that a run that is interrupted leaves what it has measured
+        document = {"machine": machine, "results": kept + runner.results}
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(document, indent=0) + "\n")
+        new.replace(path)
+
+    runner.run_all(plan.plan(options), save)
+    save()
     return runner.failures
 
 

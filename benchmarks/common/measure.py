@@ -60,13 +60,15 @@ class Runner:
         except json.JSONDecodeError as wrong:
             return self.fail(run, "failed", f"this is no JSON: {wrong}")
 
-    def run_all(self, runs):
-        """One after the other. A list in place of a run: all of it at the same time."""
+    def run_all(self, runs, save):
+        """One after the other. A list in place of a run: all of it at the same time. Calls `save` after
+        each."""
         for entry in runs:
             group = entry if isinstance(entry, list) else [entry]
             with concurrent.futures.ThreadPoolExecutor(len(group)) as pool:
                 for lines in pool.map(self.run, group):
                     self.results += lines
+            save()
         if self.is_terminal:
             print("\r\033[K", end="", file=sys.stderr)
 

@@ -7,6 +7,7 @@ the programs, which print a figure for each run.
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -121,6 +122,19 @@ def bench_figures_of_other_workloads_are_kept():
                 assert run.returncode == 0, run.stderr
             results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
         assert {line["workload"] for line in results} == workloads, results
+
+
+def bench_run_that_is_interrupted_leaves_what_it_measured():
+    with tempfile.TemporaryDirectory() as folder:
+        interrupt = 'case "$*" in *"--workload idle"*) kill -TERM $PPID ;; esac\n'
+        write_scripts(pathlib.Path(folder) / "programs", {"bench": interrupt + PROGRAM})
+        run = subprocess.run([sys.executable, RUNNER, "scheduler", "--program",
+                              f"{folder}/programs/bench", "--json", f"{folder}/results.json",
+                              "--workload", "pair,idle"],
+                             capture_output=True, text=True, check=False)
+        assert run.returncode == -signal.SIGTERM, run
+        results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
+    assert {line["workload"] for line in results} == {"pair"}, results
 
 
 def bench_peers_that_were_built_are_measured():
