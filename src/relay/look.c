@@ -100,14 +100,17 @@ static void close_drained(struct htw__relay *self, struct htw__stripe *stripe) {
     }
 }
 
+/* The present bucket is open whatever time it is: if the clock of the machine was set back, all that is
+ * due before the clock of the stripe is there. */
 static int open_level_0(struct htw__relay *self, struct htw__stripe *stripe) {
-    int64_t after = -1;
+    int64_t present = htw__levels_number(&stripe->levels, 0, stripe->clock_ms), after = -1;
     int error = 0;
     for (int i = 0; i < LOADED_MAX && error == 0; i++) {
         uint32_t slot;
         struct htw__bucket *bucket = htw__stripe_next(stripe, 0, after, &slot);
         if (bucket == NULL ||
-            bucket->number * stripe->levels.width_ms - self->options.lead_ms > self->now_ms)
+            (bucket->number > present &&
+             bucket->number * stripe->levels.width_ms - self->options.lead_ms > self->now_ms))
             break;
         if (!bucket->is_open)
             error = open_bucket(self, stripe, 0, slot, bucket);
