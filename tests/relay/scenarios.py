@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What can happen to relays, to Kafka and to records; each with all its records counted at the end."""
+import collections
 import itertools
 import os
 import random
 import re
+import struct
 import time
 
 from judge import Verdict, header
@@ -15,10 +17,14 @@ tests = []
 numbers = itertools.count()
 
 
-def scenario(long=False, nodes=1, **settings):
-    """Collects a test: whether only --long runs it, and what cluster it needs."""
+# Who runs a test: --quick, which is a part of CI, and all others; all but --quick; --long only.
+CI, USUAL, LONG = "ci", "usual", "long"
+
+
+def scenario(kind=USUAL, nodes=1, **settings):
+    """Collects a test: who runs it, and what cluster it needs."""
     def collect(function):
-        tests.append((function, long, nodes, settings))
+        tests.append((function, kind, nodes, settings))
         return function
     return collect
 
@@ -88,18 +94,33 @@ class Case:
             return self.arrived() >= self.next
         wait_for(all_arrived, lambda: f"{self.next} records; {len(self.keys)} have come", seconds)
 
-    def verdict(self):
+    def waiting(self, levels=5):
+        """How often each key is in a bucket, and not done."""
+        files = {}
+        for topic in (f"{self.name}.l{level}" for level in range(levels)):
+            files[topic] = os.path.join(self.cluster.folder, topic + ".waiting")
+            self.client.consume(files[topic], "committed", topic)
+        for path in files.values():
+            self.client.finish(path)
+        positions = {}
+        for one in self.client.offsets(self.name).split():
+            topic, partition, offset, _ = one.split(":", 3)
+            positions[topic, int(partition)] = int(offset)
+        return collections.Counter(record.key for path in files.values() for record in read_records(path)
+                                   if record.offset >= positions[record.topic, record.partition])
+
+    def verdict(self, ahead_ms=0):
         for what in ("sent", "got"):
             self.client.finish(self.files[what])
-        return Verdict(self.files["sent"], self.files["got"])
+        return Verdict(self.files["sent"], self.files["got"], ahead_ms)
 
-    def end(self):
+    def end(self, ahead_ms=0):
         """Stops all, and judges: each once, none early."""
         time.sleep(1)  # for what should not come
         for relay in self.relays:
             if relay.running():
                 assert relay.stop() == 0, relay.text()[-2000:]
-        verdict = self.verdict()
+        verdict = self.verdict(ahead_ms)
         print(f"    {verdict}", flush=True)
         return verdict
 
@@ -131,7 +152,7 @@ def members_that_join_and_leave_under_load_lose_nothing(case):
     case.end().require()
 
 
-@scenario()
+@scenario(CI)
 def killed_relays_that_come_back_lose_and_double_nothing(case):
     case.read("all", "uncommitted", case.out)
     relays = [case.ready(case.relay(name)) for name in "ab"]
@@ -166,12 +187,13 @@ def a_member_takes_over_from_one_that_was_killed(case):
     case.end().require()
 
 
-def suspend_one_of_two(case, **environment):
-    """One of two relays sleeps longer than its session, in the middle of a commit, and goes on; the verdict."""
+def suspend_one_of_two(case, after, **environment):
+    """One of two relays sleeps longer than its session, in a transaction that publishes to a topic whose name begins
+    with `after`, and goes on; the verdict."""
     flag = os.path.join(case.cluster.folder, "suspend")
     # Its transaction does not end meanwhile: what stops it is that it is no member any more.
     first = case.ready(case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
-        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, **environment}))
+        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}))
     case.ready(case.relay())
     case.produce(20000, 500, 20000)
     time.sleep(3)
@@ -184,15 +206,20 @@ def suspend_one_of_two(case, **environment):
     return case.end()
 
 
-@scenario()
+@scenario(CI)
 def a_member_that_was_suspended_is_fenced(case):
-    suspend_one_of_two(case).require()
+    suspend_one_of_two(case, case.out).require()
 
 
 @scenario()
+def a_member_that_was_suspended_while_it_filed_is_fenced(case):
+    suspend_one_of_two(case, case.name + ".l").require()
+
+
+@scenario(CI)
 def without_fencing_a_suspended_member_doubles_records(case):
     try:
-        verdict = suspend_one_of_two(case, HTW_UNFENCED=case.name)
+        verdict = suspend_one_of_two(case, case.out, HTW_UNFENCED=case.name)
     except AssertionError as error:
         # The positions went back so far that what they want has been deleted.
         assert "were deleted before the relay read them" in str(error), error
@@ -200,7 +227,7 @@ def without_fencing_a_suspended_member_doubles_records(case):
     assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
 
 
-@scenario()
+@scenario(CI)
 def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.ready(case.relay("a"))
     case.relay("b")
@@ -224,6 +251,56 @@ def a_fleet_that_was_down_goes_on_where_it_was(case):
         relay.start()
     case.wait_arrived()
     case.end().require()
+
+
+class Clock:
+    """A wall clock for relays that are started with its environment."""
+
+    def __init__(self, case):
+        self.path = os.path.join(case.cluster.folder, case.name + ".clock")
+        self.environment = {"LD_PRELOAD": case.world.set_clock, "HTW_CLOCK": self.path}
+        self.set_ahead(0)
+
+    def set_ahead(self, seconds):
+        """Of the real time. Those that run see it at once."""
+        with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as stream:
+            stream.write(struct.pack("=q", seconds * 10 ** 9))
+
+
+@scenario()
+def a_clock_that_is_set_forward_and_back_loses_and_doubles_nothing(case):
+    clock = Clock(case)
+    case.ready(case.relay("a", environment=clock.environment))
+    case.relay("b")
+    case.produce(30000, 1000, 35000)
+    for ahead, seconds in ((5, 4), (0, 4), (-8, 10), (0, 2), (5, 2), (-20, 3), (0, 0)):
+        time.sleep(seconds)
+        clock.set_ahead(ahead)
+    case.wait_arrived()
+    case.end(ahead_ms=5000).require()
+
+
+@scenario()
+def deadlines_within_ten_years_wait_and_come(case):
+    year = 365 * 24 * 3600
+    clock = Clock(case)
+    # Its buckets reach half a minute ahead, and turn within the test: records beyond move on each time.
+    relay = case.ready(case.relay("a", "--levels", "3", environment=clock.environment))
+    case.produce(5000, -10 ** 12, 10 ** 12)
+    case.produce(5000, 0, 40000)
+    case.produce(10000, 100000, 10 * year * 1000)
+    wait_for(lambda: case.arrived() >= 10000, lambda: f"10000 records; {len(case.keys)} have come", 90)
+    time.sleep(5)
+    assert case.arrived() == 10000, f"{case.arrived()} have come"
+    assert case.waiting(levels=3) == {str(number): 1 for number in range(10000, 20000)}
+    clock.set_ahead(11 * year)
+    case.wait_arrived()
+    # A clock that was wrong does not make the relay wait until it is that late.
+    clock.set_ahead(0)
+    case.produce(5000, 0, 10000)
+    case.wait_arrived()
+    assert relay.running()
+    case.end(ahead_ms=11 * year * 1000).require()
 
 
 @scenario()
@@ -276,7 +353,7 @@ def topics_that_would_lose_records_are_refused(case):
     refused(level)
 
 
-@scenario()
+@scenario(CI)
 def many_records_due_in_one_millisecond_and_long_ago(case):
     case.ready(case.relay("a", "--max-memory", "8M"))
     case.produce(50000, 6000, 0)
@@ -285,6 +362,16 @@ def many_records_due_in_one_millisecond_and_long_ago(case):
     case.next += 5000
     case.wait_arrived()
     case.end().require()
+
+
+def read_letters(case, number):
+    """The dead letters when there are `number` of them, by key; each must be there once."""
+    wait_for(lambda: int(case.client.count(case.files["dead"])) >= number, f"{number} dead letters")
+    time.sleep(1)
+    case.client.finish(case.files["dead"])
+    letters = list(read_records(case.files["dead"]))
+    assert len(letters) == number, [letter.key for letter in letters]
+    return {letter.key: letter.headers["htw-reason"] for letter in letters}
 
 
 @scenario()
@@ -304,17 +391,68 @@ def large_records_and_bad_ones(case):
     }
     for key, headers in bad.items():
         case.client.send(case.name, key, "v", *headers)
-    wait_for(lambda: int(case.client.count(case.files["dead"])) >= len(bad), "dead letters")
-    time.sleep(1)
-    assert case.arrived() == case.next
-    case.client.finish(case.files["dead"])
-    letters = {record.key: record for record in read_records(case.files["dead"])}
-    assert set(letters) == set(bad), letters
-    for letter in letters.values():
-        assert letter.headers.get("htw-reason"), letter
+    assert set(read_letters(case, len(bad))) == set(bad)
+    case.end().require()
 
 
 @scenario()
+def large_records_come_with_little_memory(case):
+    case.ready(case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "8M"))
+    case.produce(60, 8000, 0, 1000000)
+    case.produce(60, 8000, 2000, 1000000)
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def dead_letters_that_are_refused_are_not_lost(case):
+    dead = case.name + ".dead"
+    case.read("dead", "committed", dead)
+    case.client.config(dead, "max.message.bytes=1000")
+    relay = case.ready(case.relay("a"))
+    case.produce(5000, 1000, 8000)
+    case.client.send(case.name, "bad", "v" * 5000, "htw-deliver-at=soon")
+    wait_for(lambda: "dead letter" in relay.text(), "a relay that says that a dead letter was refused")
+    case.client.config(dead, "max.message.bytes=1000000")
+    if not relay.running():
+        relay.start()
+    case.wait_arrived()
+    assert set(read_letters(case, 1)) == {"bad"}
+    case.end().require()
+
+
+@scenario(log_retention_check_interval_ms=1000)
+def records_that_were_deleted_too_soon_are_missed(case):
+    relay = case.ready(case.relay("a"))
+    case.produce(10000, 1000, 60000)
+    time.sleep(4)
+    case.client.config(case.name + ".l3", "retention.ms=1000")
+    missed = "were deleted before the relay read them"
+    wait_for(lambda: not relay.running(), "a relay that stops", 120)
+    assert missed in relay.text(), relay.text()
+    case.client.config(case.name + ".l3", "retention.ms=-1")
+    left = set(case.waiting())
+    assert left and case.arrived() < case.next, "nothing was deleted"
+    relay.start()
+    assert relay.process.wait(60) != 0, "it went on as if nothing were missing"
+    relay.command.append("--recover")
+    relay.start()
+    wait_for(lambda: case.arrived() and left <= {key.decode() for key in case.keys}, "what was left", 120)
+    assert relay.stop() == 0, relay.text()
+    verdict = case.verdict()
+    print(f"    {verdict}", flush=True)
+    assert verdict.missing and not verdict.early and not verdict.unknown, verdict
+    # Nor does it begin with what is left of the input.
+    case.client.config(case.name, "retention.ms=1000")
+    case.produce(100, 1000, 1000)
+    wait_for(lambda: case.client.ends(case.name) == "0", "an input whose records were deleted")
+    relay.command.remove("--recover")
+    relay.start()
+    assert relay.process.wait(60) != 0, "it went on as if nothing were missing"
+    assert relay.text().count(missed) == 3, relay.text()
+
+
+@scenario(CI)
 def at_least_once_loses_nothing_when_relays_are_killed(case):
     case.options.append("--at-least-once")
     relays = [case.ready(case.relay(name)) for name in "ab"]
@@ -332,21 +470,34 @@ def at_least_once_loses_nothing_when_relays_are_killed(case):
     assert verdict.doubled, f"five kills without a record that came twice: {verdict}"
 
 
-@scenario(long=True)
-def a_million_records_due_in_one_second(case):
-    case.ready(case.relay("a", "--max-memory", "64M"))
-    case.relay("b", "--max-memory", "64M")
-    case.produce(1000000, 120000, 1000)
+def send_a_million(case, spread_ms):
+    for name in "ab":
+        case.ready(case.relay(name, "--max-memory", "64M", "--stats"))
+    case.produce(1000000, 150000, spread_ms)
     case.wait_arrived(seconds=400)
     case.end().require()
+    for relay in case.relays:
+        passes = re.search(r"(\d+)  Times that a bucket was read again", relay.text())
+        print(f"    {passes.group(0).strip()}", flush=True)
+        assert int(passes.group(1)) > 0, "all of it was in memory at once"
 
 
-@scenario(long=True)
+@scenario(LONG)
+def a_million_records_due_in_one_second(case):
+    send_a_million(case, 1000)
+
+
+@scenario(LONG)
+def a_million_records_due_in_one_millisecond(case):
+    send_a_million(case, 0)
+
+
+@scenario(LONG)
 def kills_for_five_minutes_lose_and_double_nothing(case):
     relays = [case.ready(case.relay(name)) for name in "abc"]
     case.produce(200000, 5000, 300000)
     for turn in range(20):
-        time.sleep(random.uniform(10, 15))
+        time.sleep(15)
         victim = relays[turn % 3]
         victim.kill()
         if turn % 2:
@@ -356,7 +507,21 @@ def kills_for_five_minutes_lose_and_double_nothing(case):
     case.end().require()
 
 
-@scenario(long=True, nodes=3)
+@scenario(LONG)
+def a_fleet_that_was_down_for_ten_minutes_goes_on_where_it_was(case):
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(40000, 1000, 800000)
+    time.sleep(10)
+    for relay in relays:
+        assert relay.stop() == 0, relay.text()
+    time.sleep(600)
+    for relay in relays:
+        relay.start()
+    case.wait_arrived(seconds=400)
+    case.end().require()
+
+
+@scenario(LONG, nodes=3)
 def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
     case.ready(case.relay("a"))
     case.relay("b")
@@ -370,7 +535,7 @@ def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
     case.end().require()
 
 
-@scenario(long=True, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+@scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
 def positions_outlive_their_retention_while_a_relay_runs(case):
     case.ready(case.relay("a"))
     case.produce(2000, 1000, 200000)
@@ -378,7 +543,7 @@ def positions_outlive_their_retention_while_a_relay_runs(case):
     case.end().require()
 
 
-@scenario(long=True, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+@scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
 def a_fleet_that_was_down_until_its_positions_expired_says_so(case):
     relay = case.ready(case.relay("a"))
     case.produce(2000, 1000, 240000)

@@ -3,8 +3,9 @@
  * suspend.c - suspends a relay at the worst moment (LD_PRELOAD): when it has published records, and is
  * about to commit the positions that they came from.
  *
- * It does so once, when the file HTW_SUSPEND exists. With HTW_UNFENCED=GROUP it takes the fencing away
- * as well: positions are committed in the name of no member, which Kafka accepts from anybody.
+ * It does so once, when the file HTW_SUSPEND exists, and in a transaction with a record for a topic
+ * whose name begins with HTW_SUSPEND_AFTER. With HTW_UNFENCED=GROUP it takes the fencing away as well:
+ * positions are committed in the name of no member, which Kafka accepts from anybody.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -13,6 +14,26 @@
 #include <unistd.h>
 
 #include <librdkafka/rdkafka.h>
+
+/* The producer that has published such a record since its last commit. One thread produces. */
+static rd_kafka_t *published;
+
+typedef rd_kafka_error_t *produce(rd_kafka_t *producer, const rd_kafka_vu_t *parts, size_t count);
+
+rd_kafka_error_t *rd_kafka_produceva(rd_kafka_t *producer, const rd_kafka_vu_t *parts,
+                                     size_t count) {
+    static produce *real;
+    const char *topic = getenv("HTW_SUSPEND_AFTER");
+    if (real == NULL) {
+        void *symbol = dlsym(RTLD_NEXT, "rd_kafka_produceva");
+        memcpy(&real, &symbol, sizeof(real));
+    }
+    for (size_t i = 0; i < count && topic != NULL; i++)
+        if (parts[i].vtype == RD_KAFKA_VTYPE_TOPIC &&
+            strncmp(parts[i].u.cstr, topic, strlen(topic)) == 0)
+            published = producer;
+    return real(producer, parts, count);
+}
 
 typedef rd_kafka_error_t *send_offsets(rd_kafka_t *producer,
                                        const rd_kafka_topic_partition_list_t *offsets,
@@ -26,8 +47,11 @@ rd_kafka_error_t *rd_kafka_send_offsets_to_transaction(
     void *symbol = dlsym(RTLD_NEXT, "rd_kafka_send_offsets_to_transaction");
     send_offsets *real;
     memcpy(&real, &symbol, sizeof(real));
-    if (flag != NULL && unlink(flag) == 0)
-        raise(SIGSTOP);
+    if (published == producer) {
+        published = NULL;
+        if (flag != NULL && unlink(flag) == 0)
+            raise(SIGSTOP);
+    }
     if (group == NULL)
         return real(producer, offsets, member, timeout_ms);
     rd_kafka_consumer_group_metadata_t *nobody = rd_kafka_consumer_group_metadata_new(group);

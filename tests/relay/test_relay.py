@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The relay over a real Kafka: test_relay.py [--long] RELAY TOOLS JARS [NAME...]
+"""The relay over a real Kafka: test_relay.py [--quick | --long] RELAY TOOLS JARS [NAME...]
 
-RELAY is the program htw-relay, TOOLS the folder with relay_facts and relay_suspend, beside that of the examples, JARS that of
-Kafka's artifacts. NAME: tests whose name contains it. Ends with status 77 where Java, Maven or the network is missing.
+RELAY is the program htw-relay, TOOLS the folder with relay_facts and what is preloaded, beside that of the examples, JARS that of
+Kafka's artifacts. NAME: tests whose name contains it. --quick: those that CI runs; --long: also those that take minutes. Ends with
+status 77 where Java, Maven or the network is missing.
 """
 import argparse
 import contextlib
@@ -31,6 +32,7 @@ class World:
         self.suspend = os.path.join(os.path.abspath(arguments.tools), "relay_suspend.so")
         examples = os.path.join(os.path.abspath(arguments.tools), "..", "examples")
         self.examples = [os.path.join(examples, name) for name in ("relay_producer", "relay_consumer")]
+        self.set_clock = os.path.join(os.path.abspath(arguments.tools), "relay_set_clock.so")
         self.cluster = Cluster(arguments.jars, nodes, **settings)
 
     def __enter__(self):
@@ -68,11 +70,13 @@ def run_scenario(function, world):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--long", action="store_true")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--quick", action="store_true")
+    amount.add_argument("--long", action="store_true")
     for name in ("relay", "tools", "jars"):
         parser.add_argument(name)
     parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
 
     with tempfile.TemporaryDirectory() as folder:
         judge.self_test(folder)
@@ -82,7 +86,8 @@ def main():
              "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
     plan = [("facts", lambda world: run_facts(arguments, world), 1, facts)]
     plan += [(function.__name__, lambda world, function=function: run_scenario(function, world), nodes, settings)
-             for function, long, nodes, settings in scenarios.tests if arguments.long or not long]
+             for function, kind, nodes, settings in scenarios.tests
+             if kind == scenarios.CI or kind == scenarios.USUAL and not arguments.quick or arguments.long]
     plan = [one for one in plan if not arguments.names or any(name in one[0] for name in arguments.names)]
 
     passed, failed = 0, []
