@@ -52,10 +52,21 @@ static const struct property of_admins[] = {
 static const struct property of_writers[] = {
     { "acks", "all" },
     { "enable.idempotence", "true" },
-    { "linger.ms", "2" },
     { "partitioner", "murmur2_random" },  /* that of the Java client */
     { "message.max.bytes", "100000000" }, /* brokers and topics have the say */
     { "compression.codec", "none" },
+    { NULL, NULL },
+};
+
+/* Filing has time until its commit, and touches many partitions: it makes larger batches. A commit sends
+ * what is left at once. */
+static const struct property of_filing[] = {
+    { "linger.ms", "50" },
+    { NULL, NULL },
+};
+
+static const struct property of_delivery[] = {
+    { "linger.ms", "5" },
     { NULL, NULL },
 };
 
@@ -122,14 +133,18 @@ static void note_error(rd_kafka_t *handle, int error, const char *reason, void *
         self->must_recover = true; /* a producer: it is made anew */
 }
 
-static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind,
-                         const char *suffix) {
+static bool is_producer(enum htw__client kind) {
+    return kind == HTW__CLIENT_FILE || kind == HTW__CLIENT_DELIVER;
+}
+
+static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind) {
+    const char *suffix = kind == HTW__CLIENT_FILE ? "file" : "deliver";
     char id[512];
-    if (kind != HTW__CLIENT_WRITER && !set(self, conf, "group.id", self->options.group))
+    if (!is_producer(kind) && !set(self, conf, "group.id", self->options.group))
         return false;
     if (kind == HTW__CLIENT_GROUP && self->options.instance != NULL)
         return set(self, conf, "group.instance.id", self->options.instance);
-    if (kind != HTW__CLIENT_WRITER || self->options.at_least_once)
+    if (!is_producer(kind) || self->options.at_least_once)
         return true;
     /* With an --instance, a start fences what is left of the one before at once. */
     if (self->options.instance != NULL)
@@ -140,8 +155,10 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
     return set(self, conf, "transactional.id", id) && set_all(self, conf, of_transactions);
 }
 
-rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *suffix) {
-    static const struct property *const of[] = { of_groups, of_readers, of_admins, of_writers };
+rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind) {
+    static const struct property *const of[] = {
+        of_groups, of_readers, of_admins, of_filing, of_delivery,
+    };
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_t *handle = NULL;
     char why[512];
@@ -150,15 +167,14 @@ rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, c
     rd_kafka_conf_set_error_cb(conf, note_error);
     if (kind == HTW__CLIENT_GROUP)
         rd_kafka_conf_set_rebalance_cb(conf, htw__group_rebalance);
-    if (kind == HTW__CLIENT_WRITER)
+    if (is_producer(kind))
         rd_kafka_conf_set_dr_msg_cb(conf, htw__writer_acknowledge);
     if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
         set(self, conf, "client.id", "htw-relay") && set_all(self, conf, all) &&
-        (kind == HTW__CLIENT_WRITER || set_all(self, conf, of_consumers)) &&
-        set_all(self, conf, of[kind]) && set_wishes(self, conf) &&
-        set_identity(self, conf, kind, suffix)) {
-        handle = rd_kafka_new(kind == HTW__CLIENT_WRITER ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER,
-                              conf, why, sizeof(why));
+        set_all(self, conf, is_producer(kind) ? of_writers : of_consumers) &&
+        set_all(self, conf, of[kind]) && set_wishes(self, conf) && set_identity(self, conf, kind)) {
+        handle = rd_kafka_new(is_producer(kind) ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, conf, why,
+                              sizeof(why));
         if (handle == NULL)
             htw__kafka_fail(self, "%s", why);
     }

@@ -71,6 +71,8 @@ static int deliver(struct htw__relay *self, struct htw__source from,
 
 static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                 const struct htw__record *record, const struct htw__request *request) {
+    if (htw__channel_of(from) == HTW__CHANNEL_FILE && request->deadline_ms < self->soonest_ms)
+        self->soonest_ms = request->deadline_ms;
     if (request->deadline_ms <= self->now_ms) {
         if (!request->is_cancel)
             return deliver(self, from, record, request);
@@ -97,8 +99,6 @@ static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
     bucket->in_flight++;
     if (htw__channel_of(from) == HTW__CHANNEL_DELIVER)
         stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
-    if (request->deadline_ms < self->soonest_ms)
-        self->soonest_ms = request->deadline_ms;
     self->stats.filed[place.level]++;
     return self->transport->publish(self->transport, &outgoing);
 }

@@ -30,6 +30,8 @@
  * transaction touches costs a marker, and filing touches many. */
 #define FILE_MS 500
 
+#define CLOSING_MS 5000 /* for acknowledgements of that; the commit then waits for them itself */
+
 #define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
 
 static int64_t now_monotonic_ms(void) {
@@ -65,9 +67,9 @@ static void wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
 }
 
 static int open_consumers(struct htw__kafka *self) {
-    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
+    self->group = htw__client_create(self, HTW__CLIENT_GROUP);
     for (int i = 0; i < 2 && self->group != NULL; i++)
-        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
+        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER);
     if (self->has_failed)
         return -EIO;
     rd_kafka_poll_set_consumer(self->group);
@@ -95,7 +97,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (htw__relay_init(&self->relay, &options->relay, &self->transport,
                         htw__clock_realtime_ns() / 1000000) != 0)
         return htw__kafka_fail(self, "cannot start: out of memory");
-    self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
+    self->admin = htw__client_create(self, HTW__CLIENT_ADMIN);
     if (self->admin == NULL)
         return -EIO;
     self->trim_queue = rd_kafka_queue_new(self->admin);
@@ -133,6 +135,8 @@ static struct htw__writer *writer_of(struct htw__kafka *self, enum htw__channel 
 
 /* How many records of a channel may be taken in one go. */
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
+    if (channel == HTW__CHANNEL_FILE && self->closing_ms != 0)
+        return 0;
     size_t count = writer_of(self, channel)->count;
     size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
@@ -181,6 +185,14 @@ static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     return writer->last_commit_ms + delay_ms;
 }
 
+/* Deliveries go on while what was filed, which may be much, is being acknowledged. */
+static bool must_wait(struct htw__kafka *self, int64_t now_ms) {
+    if (self->closing_ms == 0)
+        self->closing_ms = now_ms;
+    return now_ms - self->closing_ms < CLOSING_MS &&
+           !htw__writers_are_acknowledged(self, HTW__CHANNEL_FILE);
+}
+
 static void commit_some(struct htw__kafka *self) {
     int64_t now_ms = now_monotonic_ms();
     if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
@@ -189,7 +201,9 @@ static void commit_some(struct htw__kafka *self) {
     }
     if (commit_time(self, HTW__CHANNEL_DELIVER) <= now_ms)
         htw__writers_commit(self, HTW__CHANNEL_DELIVER);
-    if (commit_time(self, HTW__CHANNEL_FILE) <= now_ms)
+    if (commit_time(self, HTW__CHANNEL_FILE) > now_ms || !must_wait(self, now_ms))
+        self->closing_ms = 0;
+    if (self->closing_ms == 0 && commit_time(self, HTW__CHANNEL_FILE) <= now_ms)
         htw__writers_commit(self, HTW__CHANNEL_FILE);
 }
 

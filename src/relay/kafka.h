@@ -97,8 +97,9 @@ struct htw__kafka {
     bool is_trimming, cannot_trim;
     int64_t last_trim_ms, last_touch_ms, last_read_ms;
     double demotion_credit; /* records of buckets above level 0 that may be read now */
-    bool must_recover;      /* a transaction failed, the membership was lost, an offset is gone */
-    bool has_failed;        /* for good: `error` says why */
+    int64_t closing_ms; /* since when a commit of FILE waits; 0: none does. Nothing is filed then */
+    bool must_recover;  /* a transaction failed, the membership was lost, an offset is gone */
+    bool has_failed;    /* for good: `error` says why */
     bool skew_was_told;
     int64_t skew_checked_ms;
     char error[1024];
@@ -131,10 +132,17 @@ int htw__kafka_close(struct htw__kafka *kafka);
 
 /* ---- client.c */
 
-enum htw__client { HTW__CLIENT_GROUP, HTW__CLIENT_READER, HTW__CLIENT_ADMIN, HTW__CLIENT_WRITER };
+/* The last two are producers, by channel. */
+enum htw__client {
+    HTW__CLIENT_GROUP,
+    HTW__CLIENT_READER,
+    HTW__CLIENT_ADMIN,
+    HTW__CLIENT_FILE,
+    HTW__CLIENT_DELIVER,
+};
 
-/* Makes a handle; `suffix` tells the producers of an instance apart. NULL: `error` says why. */
-rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind, const char *suffix);
+/* Makes a handle. NULL: `error` says why. */
+rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind);
 
 /* ---- topics.c */
 
@@ -192,6 +200,10 @@ void htw__writer_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *mes
 
 /* Serves acknowledgements. */
 void htw__writers_poll(struct htw__kafka *kafka);
+
+/* Whether all that a channel has published is acknowledged, or has failed. If not, it hurries librdkafka, and
+ * waits for a millisecond. */
+bool htw__writers_are_acknowledged(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* Commits what a channel has published, with its positions. Returns 0, or -EAGAIN: all is to be
  * forgotten; kafka->must_recover is set. */

@@ -56,7 +56,7 @@ struct htw__relay {
     size_t poison_count;
     struct htw__position *positions;
     size_t position_count, position_room;
-    int64_t soonest_ms; /* the earliest deadline that was filed since the last positions of FILE */
+    int64_t soonest_ms; /* the earliest deadline in FILE since its last positions */
     struct htw__relay_stats stats;
 };
 

@@ -47,8 +47,8 @@ static void close_writer(struct htw__writer *writer) {
 }
 
 /* Returns 0; -EAGAIN: it does not work now; -EIO: it never will. */
-static int open_writer(struct htw__kafka *self, struct htw__writer *writer, const char *suffix) {
-    writer->producer = htw__client_create(self, HTW__CLIENT_WRITER, suffix);
+static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum htw__client kind) {
+    writer->producer = htw__client_create(self, kind);
     if (writer->producer == NULL)
         return -EIO;
     if (!has_transactions(self))
@@ -67,8 +67,8 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, cons
 }
 
 int htw__writers_open(struct htw__kafka *self) {
-    int error = open_writer(self, &self->writers[0], "file");
-    return error != 0 ? error : open_writer(self, &self->writers[1], "deliver");
+    int error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE);
+    return error != 0 ? error : open_writer(self, &self->writers[1], HTW__CLIENT_DELIVER);
 }
 
 void htw__writers_close(struct htw__kafka *self) {
@@ -226,15 +226,6 @@ void htw__writer_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *mes
     }
 }
 
-void htw__writers_poll(struct htw__kafka *self) {
-    for (int i = 0; i < 2; i++) {
-        if (self->writers[i].producer != NULL)
-            rd_kafka_poll(self->writers[i].producer, 0);
-        if (self->writers[i].failure != RD_KAFKA_RESP_ERR_NO_ERROR)
-            self->must_recover = true;
-    }
-}
-
 /* Why a record will fail again whatever is done; NULL: it may succeed another time. */
 static const char *permanent_reason(rd_kafka_resp_err_t error) {
     switch ((int)error) { /* of more than a hundred */
@@ -269,6 +260,18 @@ static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
                         reason);
 }
 
+void htw__writers_poll(struct htw__kafka *self) {
+    for (int i = 0; i < 2; i++) {
+        struct htw__writer *writer = &self->writers[i];
+        if (writer->producer != NULL)
+            rd_kafka_poll(writer->producer, 0);
+        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR)
+            continue;
+        judge_failure(self, writer);
+        self->must_recover = true;
+    }
+}
+
 /* ---- commits */
 
 static int give_up(struct htw__kafka *self) {
@@ -289,6 +292,13 @@ static int flush(struct htw__kafka *self, struct htw__writer *writer) {
         return self->has_failed ? -EAGAIN : 0;
     judge_failure(self, writer);
     return give_up(self);
+}
+
+bool htw__writers_are_acknowledged(struct htw__kafka *self, enum htw__channel channel) {
+    struct htw__writer *writer = writer_of(self, channel);
+    if (writer->acknowledged < writer->count && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_flush(writer->producer, 1); /* without regard to linger.ms */
+    return writer->acknowledged >= writer->count || writer->failure != RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *self) {
@@ -382,9 +392,10 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
 }
 
 /* A producer whose error is fatal is replaced. */
-static int abort_writer(struct htw__kafka *self, struct htw__writer *writer, const char *suffix) {
+static int abort_writer(struct htw__kafka *self, struct htw__writer *writer,
+                        enum htw__client kind) {
     if (writer->producer == NULL)
-        return open_writer(self, writer, suffix);
+        return open_writer(self, writer, kind);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (is_usable && writer->in_transaction) {
         rd_kafka_error_t *error = rd_kafka_abort_transaction(writer->producer, COMMIT_MS);
@@ -399,10 +410,10 @@ static int abort_writer(struct htw__kafka *self, struct htw__writer *writer, con
         return 0;
     }
     close_writer(writer);
-    return open_writer(self, writer, suffix);
+    return open_writer(self, writer, kind);
 }
 
 int htw__writers_abort(struct htw__kafka *self) {
-    int error = abort_writer(self, &self->writers[0], "file");
-    return error != 0 ? error : abort_writer(self, &self->writers[1], "deliver");
+    int error = abort_writer(self, &self->writers[0], HTW__CLIENT_FILE);
+    return error != 0 ? error : abort_writer(self, &self->writers[1], HTW__CLIENT_DELIVER);
 }
