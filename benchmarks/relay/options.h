@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - what the command line of htw-bench-relay asks for. */
+#ifndef BENCH_RELAY_OPTIONS_H
+#define BENCH_RELAY_OPTIONS_H
+
+#include "../common/workload.h"
+
+#include <stdbool.h>
+
+#define STEPS_MAX 16
+
+struct options {
+    const struct workload *workload;
+    const char *brokers;
+    const char *topic;
+    const char *to; /* of ladder: the destination */
+    uint64_t rate;  /* records a second; 0: as fast as they are taken */
+    uint64_t count; /* records in all; 0: until the end of standard input */
+    uint64_t size;  /* of key and value together */
+    uint64_t delay_min_ms, delay_max_ms;
+    uint64_t steps_ms[STEPS_MAX]; /* the delays of a ladder, a topic each */
+    uint64_t step_count;
+    bool at_least_once;
+};
+
+/* Ends the process if the command line is wrong or asks for help. */
+void options_read(struct options *options, int argc, char **argv);
+
+/* The topic of a delay of the ladder. */
+void options_step_topic(const struct options *options, uint64_t step, char name[256]);
+
+#endif

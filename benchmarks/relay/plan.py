@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What is run: the relay, a ladder of delay topics, and a polled table. A run is a process of stage.py."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+from common import measure
+
+ABOUT = "Measures htw relay over a Kafka on this machine, beside a ladder of delay topics and a polled table."
+ROUNDS = "1"
+LIMIT_S = 1200
+SLOW_IS_WRONG = True
+
+WORKLOADS = {"steady": "records a second through one, two or three hops, and how late they are",
+             "late": "the same at 1 000 and 20 000 records a second",
+             "waiting": "the memory of a relay while many records wait",
+             "takeover": "how late records become when a relay ends",
+             "written": "bytes that are written to Kafka for a record",
+             "table": "a polled database table"}
+PEERS = {"htw": "htw relay", "ladder": "a topic for each of a few fixed delays (ladder.c)",
+         "sqlite": "a table that is polled each millisecond (of the journal's benchmark)",
+         "postgresql": "the same"}
+HERE = pathlib.Path(__file__).parent
+SMALL = "--width 1s --size 8"  # the window of level 0 is 8 s, that of level 1 is 32 s
+TINY = "--width 1s --size 4 --levels 5"
+# Records a second that one broker, the relay, producer and consumer together keep on two cores, by hops.
+RATES = {"one": 60000, "two": 50000, "three": 35000}
+HOPS = {"one": ("0", "0", ""), "two": ("2000", "20000", ""), "three": ("9000", "20000", SMALL)}
+WAITING = (100_000, 1_000_000, 10_000_000)
+EVENTS = {"kill": "kill -9, another relay goes on", "restart": "kill -9, restart as the same --instance",
+          "stop": "SIGTERM, another relay goes on"}
+# Into which level a record goes, the delays that lead there with TINY buckets, and the horizon that does with
+# the default ones.
+HORIZONS = ((0, 1500, 2900, "1 s, 1 min"), (1, 4200, 5800, "half an hour"), (2, 8500, 11500, "1 h"),
+            (3, 17000, 23000, "1 day"), (4, 34000, 46000, "30 days"))
+
+
+def add_options(parser):
+    parser.add_argument("--kafka", default="", metavar="DIR", help="the artifacts of Kafka (./dev fetches them)")
+    parser.add_argument("--seconds", type=float, default=0, metavar="N", help="of steady runs (120; --quick 10)")
+    parser.add_argument("--warmup", type=float, default=0, metavar="N", help="seconds before them (10; --quick 5)")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="runs whose peer, mode and case match")
+    parser.add_argument("--rate", type=int, default=0, metavar="N", help="of steady runs")
+
+
+def listed(_, section):
+    return WORKLOADS if section == "workloads" else PEERS
+
+
+def prepare(options, parser):
+    program = pathlib.Path(options.program).resolve()
+    options.programs = ["--program", str(program), "--relay", str(program.parents[2] / "htw-relay"),
+                        "--journal", str(program.parents[1] / "journal/htw-bench-journal"),
+                        "--jars", options.kafka, "--classes", str(pathlib.Path(options.json).parent / "classes"),
+                        "--windows", str(pathlib.Path(options.json).with_suffix(".log"))]
+    if not pathlib.Path(options.kafka, ".complete").exists():
+        parser.error(f"--kafka: there is no Kafka in {options.kafka or 'no folder'}")
+
+
+def versions(options):
+    """Of Kafka, by the name of its artifact, and of the JVM."""
+    kafka = next(pathlib.Path(options.kafka).glob("kafka_*.jar")).stem.rsplit("-", 1)[1]
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
+    return {"Kafka": kafka, "JVM": java.splitlines()[0].replace('"', "")}
+
+
+def run(options, label, workload, *arguments, peer="htw", mode="exactly once", case=""):
+    """`label`: the workload of the report; `workload`: that of stage.py."""
+    if label not in options.workloads or not re.search(options.only, f"{peer}, {mode}, {case}"):
+        return
+    loose = ["--at-least-once"] if mode == "at least once" else []
+    yield measure.Run([sys.executable, str(HERE / "stage.py"), *options.programs, "--workload", workload,
+                       "--label", label, "--peer", peer, "--case", case, *loose, *map(str, arguments)])
+
+
+MODES = ("exactly once", "at least once")
+
+
+def plan_rates(options):
+    seconds = options.seconds or (10 if options.quick else 120)
+    warmup = options.warmup or (5 if options.quick else 10)
+    for mode in MODES:
+        for hops, (least, most, geometry) in HOPS.items():
+            rate = options.rate or (2000 if options.quick else RATES[hops])
+            yield from run(options, "steady", "steady", "--rate", rate, "--seconds", seconds, "--warmup", warmup,
+                           "--delay-min", least, "--delay-max", most, "--geometry", geometry, mode=mode,
+                           case=f"{hops} hop{'s' if hops != 'one' else ''}")
+        rate = options.rate or (2000 if options.quick else RATES["two"])
+        yield from run(options, "steady", "steady", "--rate", rate, "--seconds", seconds, "--warmup", warmup,
+                       peer="ladder", mode=mode, case="delays of 1, 2, 5 and 10 s")
+
+
+def plan_lateness(options):
+    seconds = options.seconds or (10 if options.quick else 60)
+    for rate in (1000, 20000):
+        for mode in MODES:
+            for peer in ("htw", "ladder"):
+                yield from run(options, "late", "steady", "--rate", rate, "--seconds", seconds, "--warmup", 5,
+                               "--delay-min", 2000, "--delay-max", 5000, peer=peer, mode=mode, case=f"{rate} records a second")
+        for peer in ("postgresql", "sqlite"):
+            yield from run(options, "table", "table", "--rate", rate, "--seconds", 3 if options.quick else 10,
+                           peer=peer, mode="at least once", case=f"{rate} records a second")
+
+
+def plan_others(options):
+    for count in WAITING[:1] if options.quick else WAITING:
+        yield from run(options, "waiting", "waiting", "--count", count, "--delay-min", 900_000, "--delay-max",
+                       8_100_000, "--seconds", 600, "--warmup", 5, case=f"{count} wait, from 15 min to 2 h 15 min")
+    for event, case in EVENTS.items():
+        yield from run(options, "takeover", "takeover", "--rate", 1000, "--delay-min", 2000, "--delay-max", 5000,
+                       "--event", event, "--seconds", 50, "--warmup", 5, case=case)
+    for level, least, most, horizon in HORIZONS[:2] if options.quick else HORIZONS:
+        yield from run(options, "written", "written", "--rate", 2000, "--seconds", 20, "--delay-min", least,
+                       "--delay-max", most, "--geometry", TINY, "--writes", level + 2,
+                       case=f"level {level}: {horizon}")
+    yield from run(options, "written", "written", "--rate", 2000, "--seconds", 20, peer="ladder",
+                   case="1, 2, 5 and 10 s")
+
+
+def plan(options):
+    for _ in range(options.rounds or 1):
+        yield from plan_rates(options)
+        yield from plan_lateness(options)
+        yield from plan_others(options)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Tests of `./dev bench relay` without a Kafka: test_relay.py PROGRAM MOCK
+
+PROGRAM is htw-bench-relay, and MOCK is tests/relay/mock.c: brokers in memory. What needs a Kafka (stage.py and
+Counter.java) checks by itself that each record arrives, and once.
+"""
+import contextlib
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import harness
+
+PROGRAM, MOCK = sys.argv[1:]
+RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
+sys.path.insert(0, str(RUNNER.parent))
+from common.report import print_all  # noqa: E402
+from relay import plan, report  # noqa: E402
+
+STEPS = "100,400"
+
+
+@contextlib.contextmanager
+def brokers(*topics):
+    with subprocess.Popen([MOCK, "1", *topics], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
+def start(workload, *arguments):
+    return subprocess.Popen([PROGRAM, "--workload", workload, *map(str, arguments)], text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def figures(process, patience=30):
+    printed, errors = process.communicate(timeout=patience)
+    assert process.returncode == 0, errors
+    return {line["metric"]: line["value"] for line in map(json.loads, printed.splitlines())}
+
+
+def bench_load_keeps_its_rate():
+    with brokers("later:2") as address:
+        sent = figures(start("load", "--brokers", address, "--topic", "later", "--rate", 2000, "--count", 1000))
+        assert sent["sent"] == 1000 and sent["seconds"] >= 0.5, sent
+
+
+def bench_ladder_delivers_all_of_each_step():
+    with brokers("later.100:2", "later.400:2", "out:1") as address:
+        common = ("--brokers", address, "--topic", "later", "--steps", STEPS)
+        ladder = start("ladder", *common, "--to", "out", "--at-least-once")
+        load = start("load", *common, "--count", 500)
+        assert figures(load)["sent"] == 500
+        time.sleep(3)
+        assert figures(ladder)["delivered"] == 500
+
+
+def bench_ladder_does_not_deliver_before_the_time():
+    with brokers("later.60000:1", "out:1") as address:
+        common = ("--brokers", address, "--topic", "later", "--steps", 60000)
+        ladder = start("ladder", *common, "--to", "out", "--at-least-once")
+        assert figures(start("load", *common, "--count", 100))["sent"] == 100
+        time.sleep(2)
+        assert figures(ladder)["delivered"] == 0
+
+
+def bench_wrong_command_lines_are_refused():
+    for arguments in (["--topic", "later"], ["--brokers", "x:1", "--topic", "t", "--steps", "1,x"],
+                      ["--brokers", "x:1", "--topic", "t", "--delay-min", "2", "--delay-max", "1"]):
+        process = start("load", *arguments)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 2 and "htw-bench-relay: " in errors, (arguments, errors)
+
+
+def bench_plan_and_report_name_the_same_things():
+    class Options:
+        quick, rounds, seconds, warmup, rate, only = False, 0, 0, 0, 0, ""
+        workloads = list(report.COLUMNS)
+        programs = []
+    lines = []
+    for run in plan.plan(Options):
+        words = dict(zip(run.command[2:], run.command[3:]))
+        mode = "at least once" if "--at-least-once" in run.command else "exactly once"
+        lines += [{"workload": words["--label"], "peer": words["--peer"], "mode": mode, "case": words["--case"],
+                   "metric": column[0], "value": 1} for column in report.COLUMNS[words["--label"]]]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        print_all(report, {"machine": {"CPUs": 2}, "results": lines})
+    text = re.sub(" +", " ", output.getvalue())
+    assert "not measured" not in text, text
+    assert all(f"\n## {workload}\n" in text for workload in report.COLUMNS), text
+
+
+harness.run(globals())
