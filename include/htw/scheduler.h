@@ -202,9 +202,9 @@ struct htw_scheduler_options {
     /** The number of threads that wait for deadlines, each for a part of the shards: up to
         HTW_EXPIRERS_MAX, and not more than shards; 0 means 1. */
     uint32_t expirers;
-    /** The number of threads that run callbacks, up to HTW_WORKERS_MAX; each starts when it is
-        first needed. 0: the expirers run the callbacks, and a slow callback delays all that follow.
-        Not used if `embedded` is set or there is an `executor`. */
+    /** The number of threads that may run callbacks at once, up to HTW_WORKERS_MAX. The expirers run
+        short callbacks themselves; workers start when they are first needed. 0: only the expirers run
+        callbacks, and a slow callback delays all that follow. Not used if `embedded` is set or there is an `executor`. */
     uint32_t workers;
     /** The clock of all deadlines and delays, except those of timers with another one (`clock` of
         struct htw_spec). */

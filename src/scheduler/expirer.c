@@ -3,7 +3,7 @@
    over. */
 #include "expirer.h"
 
-#include "../base/thread.h"
+#include "../base/clock.h"
 #include "clocks.h"
 #include "collect.h"
 #include "executor.h"
@@ -14,6 +14,11 @@
 /* How often a thread that could sleep looks for batches that wait behind a callback. */
 #define REBALANCE_PERIOD_NS (1 * HTW_MILLISECOND)
 
+static struct htw__expirer *expirer_at(const struct htw__worker *place) {
+    struct htw_scheduler *scheduler = place->scheduler;
+    return &scheduler->expirers[place - htw__expirer_place(scheduler, 0)];
+}
+
 static bool runs_callbacks(const struct htw_scheduler *scheduler) {
     return scheduler->worker_count == 0 && !scheduler->has_executor;
 }
@@ -22,11 +27,11 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     expirer->scheduler = scheduler;
     expirer->index = index;
+    expirer->place = htw__expirer_place(scheduler, index);
     HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     int error = htw__waker_init(&expirer->waker, scheduler);
-    if (error == 0 && runs_callbacks(scheduler) &&
-        (expirer->run_stats = htw__run_stats_create(scheduler)) == NULL)
-        error = -ENOMEM;
+    if (error == 0 && runs_callbacks(scheduler))
+        error = htw__place_add_run_stats(expirer->place);
     return error;
 }
 
@@ -34,7 +39,6 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__run_stats_destroy(expirer->scheduler, expirer->run_stats);
 }
 
 /* ---- when it must serve its shards */
@@ -106,28 +110,37 @@ void htw__expirer_set_alarm(struct htw__expirer *expirer) {
 
 /* ---- due timers */
 
-/* A batch to fill; NULL: the scheduler is being stopped. */
-static struct htw__batch *empty_batch(struct htw__expirer *expirer) {
-    return expirer->scheduler->worker_count > 0 ? htw__workers_wait_for_batch(expirer->scheduler)
-                                                : &expirer->batch;
+/* A batch to fill; NULL: the scheduler is being stopped, or the thread is a worker now. */
+static struct htw__batch *empty_batch(struct htw__expirer *expirer, struct htw__thread *thread) {
+    return expirer->scheduler->worker_count > 0
+               ? htw__workers_wait_for_batch(expirer->scheduler, thread)
+               : &expirer->batch;
 }
 
-static void dispatch(struct htw__expirer *expirer, struct htw__batch *batch) {
+static void dispatch(struct htw__expirer *expirer, struct htw__thread *thread,
+                     struct htw__batch *batch) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     if (scheduler->worker_count > 0)
-        htw__workers_submit(scheduler, batch);
+        htw__workers_submit(scheduler, thread, batch, expirer->busy_since_ns);
     else if (scheduler->has_executor)
         htw__executor_submit(scheduler, batch);
     else
-        htw__run_batch(expirer->run_stats, batch);
+        htw__run_batch(htw__place_run_stats(expirer->place), batch);
 }
 
-static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard,
-                         struct htw__clockwork *clockwork, int64_t now_ns, size_t budget) {
+/* Whether the thread must not act as the expirer any more. */
+static bool is_over(const struct htw__expirer *expirer, const struct htw__thread *thread) {
+    return htw__is_ending(expirer->scheduler) ||
+           (thread != NULL && thread->place != expirer->place);
+}
+
+static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *thread,
+                         struct htw__shard *shard, struct htw__clockwork *clockwork, int64_t now_ns,
+                         size_t budget) {
     size_t count = 0;
     bool more = true;
-    while (more && count < budget && !htw__is_ending(expirer->scheduler)) {
-        struct htw__batch *batch = empty_batch(expirer);
+    while (more && count < budget && !is_over(expirer, thread)) {
+        struct htw__batch *batch = empty_batch(expirer, thread);
         if (batch == NULL)
             break;
         size_t left = budget - count;
@@ -135,15 +148,15 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__shard *shard,
         more =
             htw__collect(clockwork, now_ns, batch, left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
         count += batch->count;
-        dispatch(expirer, batch);
+        dispatch(expirer, thread, batch);
     }
     return count;
 }
 
 /* Its clockworks are numbered: those of the own clock in all of its shards, then those of the next
    slot. */
-size_t htw__expirer_run_due(struct htw__expirer *expirer, const struct htw__present *present,
-                            size_t budget) {
+size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *thread,
+                            const struct htw__present *present, size_t budget) {
     struct htw_scheduler *scheduler = expirer->scheduler;
     uint32_t step = scheduler->expirer_count;
     uint32_t shards = (scheduler->shard_count - expirer->index + step - 1) / step;
@@ -156,14 +169,19 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, const struct htw__pres
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
         if (clockwork != NULL && (present->slots & 1u << slot) &&
             htw__clockwork_wake_tick(clockwork) <= htw__tick_at(scheduler, present->ns[slot]))
-            count += run_due_of(expirer, shard, clockwork, present->ns[slot], budget - count);
+            count +=
+                run_due_of(expirer, thread, shard, clockwork, present->ns[slot], budget - count);
+        if (is_over(expirer, thread))
+            return count;
     }
     /* Otherwise a clockwork that always has something due would use up every budget. */
     if (count == budget)
         expirer->first_served = (expirer->first_served + visited) % all;
-    htw__counter_add(&expirer->wakeups, 1);
-    if (count == 0)
+    if (count > 0 || !expirer->begins)
+        htw__counter_add(&expirer->wakeups, 1);
+    if (count == 0 && !expirer->begins)
         htw__counter_add(&expirer->empty_wakeups, 1);
+    expirer->begins = false;
     return count;
 }
 
@@ -215,48 +233,80 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
     htw__alarm_wait(&waker->alarm);
 }
 
-static void *expire(void *arg);
-
-/* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
-   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
-   later callback unwinds the stack through this function again. */
-static __attribute__((nothrow, noinline)) void continue_thread(struct htw__expirer **expirer) {
-    if (!htw__is_ending((*expirer)->scheduler))
-        expire(*expirer);
-}
-
-static void *expire(void *arg) {
-    struct htw__expirer *expirer __attribute__((cleanup(continue_thread))) = arg;
-    struct htw_scheduler *scheduler = expirer->scheduler;
+/* Returns when the scheduler is being stopped, or when the thread is a worker. */
+static void expire(struct htw__thread *thread) {
+    struct htw_scheduler *scheduler = thread->scheduler;
+    struct htw__expirer *expirer = expirer_at(thread->place);
+    bool has_workers = scheduler->worker_count > 0;
     int64_t cleaned_up_ns = 0;
-    while (!htw__is_ending(scheduler)) {
+    bool slept = true;
+    expirer->begins = true;
+    while (!is_over(expirer, thread)) {
+        if (slept && has_workers)
+            expirer->busy_since_ns = htw__clock_monotonic_ns();
         /* From here on a thread that arms a timer that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->waker.alarm);
         htw__clock_listeners_notify(&scheduler->clock_listeners);
         struct htw__present present = htw__present_of(scheduler);
-        htw__expirer_run_due(expirer, &present, SIZE_MAX);
-        if (htw__is_child(scheduler))
-            break; /* the child ends with its only thread */
-        htw__workers_rebalance(scheduler);
+        htw__expirer_run_due(expirer, thread, &present, SIZE_MAX);
+        if (is_over(expirer, thread))
+            break; /* a child ends with its only thread */
+        if (has_workers) {
+            htw__workers_rebalance(scheduler);
+            htw__workers_finish(thread);
+            if (is_over(expirer, thread))
+                break;
+        }
         int64_t now_ns = htw__now_ns(scheduler);
         if (now_ns - cleaned_up_ns >= HTW__CLEANUP_DELAY_NS || now_ns < cleaned_up_ns) {
             htw__expirer_clean_up(expirer, false);
             cleaned_up_ns = now_ns;
         }
         /* For timers of other clocks that are due, the alarm rings at once. */
-        if (htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
-            !htw__is_ending(scheduler))
+        slept = htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
+                !htw__is_ending(scheduler);
+        if (slept)
             sleep_until_next(expirer, now_ns);
     }
+}
+
+static void play(struct htw__worker *place, struct htw__run_stats *run_stats);
+
+/* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
+   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
+   later callback unwinds the stack through this function again. */
+static __attribute__((nothrow, noinline)) void continue_thread(struct htw__thread *thread) {
+    if (htw__is_child(thread->scheduler))
+        return;
+    if (htw__workers_end_unwound(thread) ||
+        (htw__is_expirer(thread->place) && !htw__is_ending(thread->scheduler)))
+        play(thread->place, thread->run_stats);
+}
+
+/* The life of a thread that begins at a place. */
+static void play(struct htw__worker *place, struct htw__run_stats *run_stats) {
+    struct htw__thread thread
+        __attribute__((cleanup(continue_thread))) = { place->scheduler, place, run_stats };
+    htw__workers_enter(&thread);
+    do {
+        place = thread.place;
+        if (htw__is_expirer(place))
+            expire(&thread);
+        else
+            htw__workers_work(&thread);
+    } while (thread.place != place && !htw__is_child(thread.scheduler));
+}
+
+void *htw__run_thread(void *place) {
+    play(place, htw__place_run_stats(place));
     return NULL;
 }
 
 int htw__expirer_start(struct htw__expirer *expirer) {
-    return htw__thread_start(&expirer->thread, expirer->scheduler->thread_name, "expirer",
-                             expirer->index, expire, expirer);
+    return htw__workers_start_expirer(expirer->scheduler, expirer->index);
 }
 
 void htw__expirer_join(struct htw__expirer *expirer) {
     htw__alarm_set(&expirer->waker.alarm, 0);
-    pthread_join(expirer->thread, NULL);
+    pthread_join(expirer->place->id, NULL);
 }

@@ -8,14 +8,18 @@
 #include "clockwork.h"
 #include "wake.h"
 
+struct htw__thread;
+struct htw__worker;
+
 struct htw__expirer {
     alignas(64) struct htw__waker waker;
     struct htw_scheduler *scheduler;
     unsigned index;
-    uint32_t first_served; /* the clockwork that it serves first: see htw__expirer_run_due() */
-    pthread_t thread;
-    struct htw__run_stats *run_stats; /* where it runs callbacks itself; otherwise NULL */
-    struct htw__batch batch;          /* where there are no workers */
+    uint32_t first_served;     /* the clockwork that it serves first: see htw__expirer_run_due() */
+    bool begins;               /* the thread has just become the expirer */
+    int64_t busy_since_ns;     /* when it woke up last, by the monotonic clock */
+    struct htw__worker *place; /* constant */
+    struct htw__batch batch;   /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
 };
 
@@ -55,9 +59,10 @@ void htw__expirer_set_alarm(struct htw__expirer *expirer);
 
 /* Takes the timers of its shards that are due, up to `budget`, and runs them or hands them over.
    Returns how many; if fewer than `budget`, no more are due, unless the scheduler is being
-   stopped. */
-size_t htw__expirer_run_due(struct htw__expirer *expirer, const struct htw__present *present,
-                            size_t budget);
+   stopped. `thread`: that of the expirer, which may be a worker afterwards; NULL: one of the
+   user's. */
+size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *thread,
+                            const struct htw__present *present, size_t budget);
 
 /* Cleans up its shards, if htw__wake_for_cleanup() was called. Unless `all` is set, shards whose
    threads will soon reuse the stale records are left for later. */

@@ -64,7 +64,7 @@ static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_
     htw__alarm_reset(&expirer->waker.alarm);
     call.present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
-    return htw__expirer_run_due(expirer, &call.present, budget);
+    return htw__expirer_run_due(expirer, NULL, &call.present, budget);
 }
 
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
@@ -106,7 +106,7 @@ static void run_for(struct htw_scheduler *scheduler, int64_t delta_ns) {
         pass_time(scheduler, step_ns);
         delta_ns -= step_ns;
         present = htw__present_of(scheduler);
-        htw__expirer_run_due(expirer, &present, SIZE_MAX);
+        htw__expirer_run_due(expirer, NULL, &present, SIZE_MAX);
         if (htw__is_child(scheduler) || !htw__workers_wait_until_idle(scheduler))
             return; /* or stopped */
     }

@@ -9,8 +9,9 @@
  * of the CPU on which it runs, so that two threads rarely want the same lock.
  *
  * An EXPIRER (expirer.h) sleeps until the earliest deadline of its shards. It takes due timers from
- * the wheels in batches of 64. It hands the batches to WORKERS (work_queue.h, workers.h) or to the
- * user's EXECUTOR (executor.c), or runs them itself (run.c). In embedded mode and in manual time a
+ * the wheels in batches of 64. It runs them itself (run.c), or hands them to WORKERS (work_queue.h,
+ * workers.h) or to the user's EXECUTOR (executor.c). A worker takes its place when a callback takes
+ * long (deputy.h). In embedded mode and in manual time a
  * thread of the user's takes the expirer's place (process.c).
  *
  * A timer is a RECORD of 64 bytes (record.h) in the slab of its shard. A timer with a period, a
@@ -100,7 +101,7 @@ struct htw_scheduler {
     int64_t timer_slack_ns, late_threshold_ns;
     uint64_t key_seed;
     struct htw__expirer *expirers;
-    struct htw__worker *workers;
+    struct htw__worker *workers; /* and the places of the expirers behind them: workers.h */
     struct htw__batch *batches;
     uint32_t batch_count;
     struct htw_executor executor;

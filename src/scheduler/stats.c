@@ -7,16 +7,12 @@
 #include "shard.h"
 #include "workers.h"
 
-/* The n-th runner, which may be NULL. False: there is none. */
+/* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
 static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
                          struct htw__run_stats **ret_run_stats) {
-    if (n < scheduler->worker_count)
-        *ret_run_stats = scheduler->workers[n].run_stats;
-    else if (n < scheduler->worker_count + scheduler->expirer_count)
-        *ret_run_stats = scheduler->expirers[n - scheduler->worker_count].run_stats;
-    else
-        *ret_run_stats = scheduler->executor_run_stats;
-    return n <= scheduler->worker_count + scheduler->expirer_count;
+    *ret_run_stats = n < htw__place_count(scheduler) ? htw__place_run_stats(&scheduler->workers[n])
+                                                     : scheduler->executor_run_stats;
+    return n <= htw__place_count(scheduler);
 }
 
 static void add_run_stats(struct htw_scheduler_stats *stats,
@@ -76,7 +72,7 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
 static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     uint64_t bytes = sizeof(*scheduler) + scheduler->shard_count * sizeof(*scheduler->shards) +
                      scheduler->expirer_count * sizeof(*scheduler->expirers) +
-                     scheduler->worker_count * sizeof(*scheduler->workers) +
+                     htw__place_count(scheduler) * sizeof(*scheduler->workers) +
                      scheduler->batch_count * sizeof(*scheduler->batches);
     struct htw__run_stats *run_stats;
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)

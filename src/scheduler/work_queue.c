@@ -18,6 +18,7 @@ void htw__work_queue_init(struct htw__work_queue *queue) {
 }
 
 void htw__work_queue_fini(struct htw__work_queue *queue) {
+    htw__deputy_fini(&queue->deputy);
     pthread_cond_destroy(&queue->changed);
     pthread_cond_destroy(&queue->work);
     htw__mutex_fini(&queue->mutex);
@@ -74,6 +75,7 @@ void htw__work_queue_end_outstanding(struct htw__work_queue *queue) {
 void htw__work_queue_stop(struct htw__work_queue *queue) {
     htw__mutex_lock(&queue->mutex);
     queue->stop = true;
+    htw__deputy_call(&queue->deputy);
     pthread_cond_broadcast(&queue->work);
     pthread_cond_broadcast(&queue->changed);
     htw__mutex_unlock(&queue->mutex);

@@ -9,6 +9,7 @@
 #define HTW_SRC_SCHEDULER_WORK_QUEUE_H
 
 #include "../base/mutex.h"
+#include "deputy.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,9 +41,11 @@ struct htw__work_queue {
     uint32_t queued;          /* batches in the queue */
     uint64_t outstanding;     /* batches queued or being run; with an executor: tasks */
     int64_t rebalanced_ns;    /* see htw__workers_rebalance() */
-    unsigned started;         /* workers that were started */
-    unsigned idle;            /* workers that wait for `work` */
-    unsigned waiting;         /* threads that wait for `changed` */
+    uint32_t running;         /* batches that are being run */
+    struct htw__deputy deputy;
+    unsigned started; /* workers that were started */
+    unsigned idle;    /* workers that wait for `work` */
+    unsigned waiting; /* threads that wait for `changed` */
     bool stop;
 };
 

@@ -4,75 +4,155 @@
 
 #include "../base/clock.h"
 #include "../base/thread.h"
+#include "clocks.h"
 #include "run.h"
 
 /* Enough that expirers and workers rarely wait for each other. */
 #define BATCHES_PER_WORKER 4u
 
-/* How long a callback may delay the rest of its batch. */
-#define REBALANCE_PERIOD_NS HTW_MILLISECOND
+/* How long a callback may delay the rest of its batch, and an expirer run callbacks. */
+#define PERIOD_NS HTW_MILLISECOND
+
+/* In manual time expirers have no threads, and only workers run callbacks. */
+static bool has_expirers(const struct htw_scheduler *scheduler) {
+    return scheduler->work_queue.deputy.has_alarm;
+}
 
 int htw__workers_init(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
+    uint32_t places = htw__place_count(scheduler);
+    scheduler->workers = htw__allocate(&scheduler->allocator, places * sizeof(*scheduler->workers));
+    if (scheduler->workers == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < places; i++) {
+        struct htw__worker *place = &scheduler->workers[i];
+        *place = (struct htw__worker) { .scheduler = scheduler };
+        HTW__ANNOTATE_ATOMIC(&place->run_stats, sizeof(place->run_stats));
+    }
     if (scheduler->worker_count == 0)
         return 0;
     scheduler->batch_count =
         BATCHES_PER_WORKER * scheduler->worker_count + scheduler->expirer_count;
     scheduler->batches =
         htw__allocate(&scheduler->allocator, scheduler->batch_count * sizeof(*scheduler->batches));
-    scheduler->workers =
-        htw__allocate(&scheduler->allocator, scheduler->worker_count * sizeof(*scheduler->workers));
-    /* Before the first failure: htw__workers_fini() reads them. */
-    for (uint32_t i = 0; scheduler->workers != NULL && i < scheduler->worker_count; i++)
-        scheduler->workers[i] = (struct htw__worker) { .scheduler = scheduler };
-    if (scheduler->batches == NULL || scheduler->workers == NULL)
+    if (scheduler->batches == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
         struct htw__batch *batch = &scheduler->batches[i];
         HTW__ANNOTATE_ATOMIC(&batch->next, sizeof(batch->next));
         htw__work_queue_put_spare(queue, batch);
     }
-    for (uint32_t i = 0; i < scheduler->worker_count; i++)
-        if ((scheduler->workers[i].run_stats = htw__run_stats_create(scheduler)) == NULL)
-            return -ENOMEM;
-    return 0;
+    return htw__is_manual(scheduler) ? 0 : htw__deputy_init(&queue->deputy);
 }
 
 void htw__workers_fini(struct htw_scheduler *scheduler) {
-    for (uint32_t i = 0; scheduler->workers != NULL && i < scheduler->worker_count; i++)
-        htw__run_stats_destroy(scheduler, scheduler->workers[i].run_stats);
-    htw__release(&scheduler->allocator, scheduler->workers,
-                 scheduler->worker_count * sizeof(*scheduler->workers));
+    uint32_t places = htw__place_count(scheduler);
+    for (uint32_t i = 0; scheduler->workers != NULL && i < places; i++)
+        htw__run_stats_destroy(scheduler, htw__place_run_stats(&scheduler->workers[i]));
+    htw__release(&scheduler->allocator, scheduler->workers, places * sizeof(*scheduler->workers));
     htw__release(&scheduler->allocator, scheduler->batches,
                  scheduler->batch_count * sizeof(*scheduler->batches));
 }
 
-/* ---- under the mutex of the work queue */
+int htw__place_add_run_stats(struct htw__worker *place) {
+    struct htw__run_stats *run_stats = htw__run_stats_create(place->scheduler);
+    if (run_stats == NULL)
+        return -ENOMEM;
+    HTW__ANNOTATE_HAPPENS_BEFORE(run_stats);
+    atomic_store_explicit(&place->run_stats, run_stats, memory_order_release);
+    return 0;
+}
 
-static void *work(void *arg);
+struct htw__run_stats *htw__place_run_stats(const struct htw__worker *place) {
+    struct htw__run_stats *run_stats =
+        atomic_load_explicit(&place->run_stats, memory_order_acquire);
+    if (run_stats != NULL)
+        HTW__ANNOTATE_HAPPENS_AFTER(run_stats);
+    return run_stats;
+}
+
+/* ---- starting and waking threads, under the mutex of the work queue */
+
+static int start_thread(struct htw__worker *place, const char *role, unsigned index) {
+    struct htw_scheduler *scheduler = place->scheduler;
+    if (!scheduler->has_executor && htw__place_run_stats(place) == NULL &&
+        htw__place_add_run_stats(place) != 0)
+        return -ENOMEM;
+    return htw__thread_start(&place->id, scheduler->thread_name, role, index, htw__run_thread,
+                             place);
+}
 
 static int start_one(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
-    struct htw__worker *worker = &scheduler->workers[queue->started];
-    int error = htw__thread_start(&worker->thread, scheduler->thread_name, "worker", queue->started,
-                                  work, worker);
+    int error = start_thread(&scheduler->workers[queue->started], "worker", queue->started);
     if (error == 0)
         queue->started++;
     return error;
 }
 
+/* Workers that wait: for a batch, or as the deputy. */
+static unsigned idle_workers(const struct htw__work_queue *queue) {
+    return queue->idle + (queue->deputy.present ? 1 : 0);
+}
+
 /* Wakes or starts a worker for the queue. An idle worker may have been woken for another batch
    before and not run yet, so there must be an idle worker for each batch in the queue. If no thread
-   can be started, the running workers empty the queue: there is at least one. */
+   can be started, the running ones empty the queue: there is at least one. */
 static void wake_worker(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     if (queue->idle > 0)
         pthread_cond_signal(&queue->work);
-    if (queue->idle < queue->queued && queue->started < scheduler->worker_count && !queue->stop)
+    else
+        htw__deputy_call(&queue->deputy);
+    if (idle_workers(queue) < queue->queued && queue->started < scheduler->worker_count &&
+        !queue->stop)
         start_one(scheduler);
 }
 
-/* Moves the timers of a batch that its worker has not begun with to another batch in the queue. */
+/* Whether a thread may run the first batch of the queue. When the scheduler is being stopped, that
+   runs no callback. */
+static bool can_run(const struct htw_scheduler *scheduler) {
+    const struct htw__work_queue *queue = &scheduler->work_queue;
+    return queue->first != NULL && (queue->running < scheduler->worker_count || queue->stop);
+}
+
+/* Whether a worker is to run the first batch although an expirer will when it has nothing else to
+   do: that expirer, too, counts as one of the threads that may run callbacks. */
+static bool needs_worker(const struct htw_scheduler *scheduler) {
+    const struct htw__work_queue *queue = &scheduler->work_queue;
+    return queue->first != NULL &&
+           queue->running + has_expirers(scheduler) < scheduler->worker_count;
+}
+
+/* ---- the deputy, under the mutex of the work queue */
+
+/* When the deputy is to take the place of an expirer; HTW_NEVER_NS: none runs callbacks. */
+static int64_t take_over_ns(const struct htw_scheduler *scheduler) {
+    int64_t at_ns = HTW_NEVER_NS;
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        const struct htw__worker *expirer = htw__expirer_place(scheduler, i);
+        if (expirer->batch != NULL && expirer->since_ns + PERIOD_NS < at_ns)
+            at_ns = expirer->since_ns + PERIOD_NS;
+    }
+    return at_ns;
+}
+
+static void plan_deputy(struct htw_scheduler *scheduler) {
+    htw__deputy_plan(&scheduler->work_queue.deputy, take_over_ns(scheduler), PERIOD_NS / 2);
+}
+
+/* Sees to it that there is a deputy, if a worker is idle or can be started. */
+static void want_deputy(struct htw_scheduler *scheduler) {
+    struct htw__work_queue *queue = &scheduler->work_queue;
+    if (queue->deputy.present)
+        return;
+    if (queue->idle > 0)
+        pthread_cond_signal(&queue->work);
+    else if (queue->started < scheduler->worker_count && !queue->stop)
+        start_one(scheduler);
+}
+
+/* Moves the timers of a batch that its thread has not begun with to another batch in the queue. */
 static void split(struct htw_scheduler *scheduler, struct htw__batch *batch) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     struct htw__batch *rest = htw__work_queue_take_spare(queue);
@@ -89,28 +169,62 @@ static void split(struct htw_scheduler *scheduler, struct htw__batch *batch) {
         return;
     }
     htw__work_queue_append(queue, rest);
-    wake_worker(scheduler);
+    if (!has_expirers(scheduler))
+        wake_worker(scheduler);
 }
+
+/* Exchanges the places of an idle worker and of an expirer that runs a batch. */
+static void exchange(struct htw__thread *thread, struct htw__worker *expirer) {
+    struct htw__worker *worker = thread->place;
+    pthread_t id = worker->id;
+    worker->id = expirer->id;
+    worker->thread = expirer->thread;
+    worker->thread->place = worker;
+    worker->batch = expirer->batch;
+    expirer->id = id;
+    expirer->thread = thread;
+    expirer->thread->place = expirer;
+    expirer->batch = NULL;
+}
+
+/* Takes the place of an expirer that has been running a batch for long. The rest of the batch goes
+   to the queue. False: there is none. */
+static bool take_over(struct htw__thread *thread) {
+    struct htw_scheduler *scheduler = thread->scheduler;
+    int64_t now_ns = htw__clock_monotonic_ns();
+    for (uint32_t i = 0; i < scheduler->expirer_count && !scheduler->work_queue.stop; i++) {
+        struct htw__worker *expirer = htw__expirer_place(scheduler, i);
+        if (expirer->batch == NULL || now_ns - expirer->since_ns < PERIOD_NS)
+            continue;
+        split(scheduler, expirer->batch);
+        exchange(thread, expirer);
+        want_deputy(scheduler);
+        return true;
+    }
+    return false;
+}
+
+/* ---- changes of the queue, under its mutex */
 
 static void rebalance(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     int64_t now_ns = htw__clock_monotonic_ns();
-    if (now_ns < queue->rebalanced_ns + REBALANCE_PERIOD_NS)
+    if (now_ns < queue->rebalanced_ns + PERIOD_NS)
         return;
     queue->rebalanced_ns = now_ns;
-    for (unsigned i = 0; i < queue->started; i++) {
-        struct htw__worker *worker = &scheduler->workers[i];
-        struct htw__batch *batch = worker->batch;
+    for (uint32_t i = 0; i < htw__place_count(scheduler); i++) {
+        struct htw__worker *place = &scheduler->workers[i];
+        struct htw__batch *batch = place->batch;
         if (batch == NULL)
             continue;
         uint32_t next = atomic_load_explicit(&batch->next, memory_order_relaxed);
-        bool stuck = batch == worker->seen_batch && next == worker->seen_next;
+        bool stuck = batch == place->seen_batch && next == place->seen_next;
         if (stuck && next < batch->count)
             split(scheduler, batch);
-        worker->seen_batch = batch;
-        worker->seen_next = next;
+        place->seen_batch = batch;
+        place->seen_next = next;
     }
-    if (queue->first != NULL)
+    if (needs_worker(scheduler))
         wake_worker(scheduler);
 }
 
@@ -124,7 +238,7 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
     if (scheduler->worker_count < 2) {
         htw__mutex_wait(&queue->mutex, &queue->changed);
     } else {
-        int64_t until_ns = htw__clock_monotonic_ns() + REBALANCE_PERIOD_NS;
+        int64_t until_ns = htw__clock_monotonic_ns() + PERIOD_NS;
         struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
         htw__mutex_wait_until(&queue->mutex, &queue->changed, &until);
         rebalance(scheduler);
@@ -133,55 +247,95 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
     queue->waiting--;
 }
 
-static void finish_batch(struct htw__worker *worker) {
-    struct htw__work_queue *queue = &worker->scheduler->work_queue;
-    struct htw__batch *batch = worker->batch;
-    worker->batch = NULL;
+static void finish_batch(struct htw__worker *place) {
+    struct htw__work_queue *queue = &place->scheduler->work_queue;
+    struct htw__batch *batch = place->batch;
+    place->batch = NULL;
+    queue->running--;
     queue->outstanding--;
     htw__work_queue_put_spare(queue, batch);
 }
 
-/* ---- the threads */
-
-/* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
-   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
-   later callback unwinds the stack through this function again. */
-static __attribute__((nothrow, noinline)) void continue_thread(struct htw__worker **worker) {
-    struct htw__work_queue *queue = &(*worker)->scheduler->work_queue;
-    if ((*worker)->batch == NULL || htw__is_child((*worker)->scheduler))
-        return;
-    htw__mutex_lock(&queue->mutex);
-    finish_batch(*worker);
+/* Runs the first batch of the queue, and unlocks it meanwhile. Afterwards an expirer may be a
+   worker. False: this is a child that a callback has forked; the mutex is not held. */
+static bool run_first(struct htw__thread *thread) {
+    struct htw_scheduler *scheduler = thread->scheduler;
+    struct htw__work_queue *queue = &scheduler->work_queue;
+    struct htw__worker *place = thread->place;
+    struct htw__batch *batch = htw__work_queue_take_first(queue);
+    place->batch = batch;
+    queue->running++;
+    if (htw__is_expirer(place)) {
+        place->since_ns = htw__clock_monotonic_ns();
+        want_deputy(scheduler);
+        plan_deputy(scheduler);
+    }
+    /* Two batches that came before this thread ran may both have woken this thread only. */
+    if (needs_worker(scheduler))
+        wake_worker(scheduler);
     htw__mutex_unlock(&queue->mutex);
-    work(*worker);
+    htw__run_batch(thread->run_stats, batch);
+    if (htw__is_child(scheduler))
+        return false;
+    htw__mutex_lock(&queue->mutex);
+    finish_batch(thread->place);
+    return true;
 }
 
-static void *work(void *arg) {
-    struct htw__worker *worker __attribute__((cleanup(continue_thread))) = arg;
-    struct htw__work_queue *queue = &worker->scheduler->work_queue;
+/* ---- the threads */
+
+void htw__workers_enter(struct htw__thread *thread) {
+    struct htw__work_queue *queue = &thread->scheduler->work_queue;
     htw__mutex_lock(&queue->mutex);
-    for (;;) {
-        while (queue->first == NULL && !queue->stop) {
-            queue->idle++;
-            htw__mutex_wait(&queue->mutex, &queue->work);
-            queue->idle--;
-        }
-        if (queue->first == NULL)
-            break;
-        struct htw__batch *batch = htw__work_queue_take_first(queue);
-        worker->batch = batch;
-        /* Two batches that came before this thread ran may both have woken this thread only. */
-        if (queue->first != NULL)
-            wake_worker(worker->scheduler);
-        htw__mutex_unlock(&queue->mutex);
-        htw__run_batch(worker->run_stats, batch);
-        if (htw__is_child(worker->scheduler))
-            return NULL; /* the child ends with its only thread */
-        htw__mutex_lock(&queue->mutex);
-        finish_batch(worker);
-    }
+    thread->place->thread = thread;
     htw__mutex_unlock(&queue->mutex);
-    return NULL;
+}
+
+bool htw__workers_end_unwound(struct htw__thread *thread) {
+    struct htw__work_queue *queue = &thread->scheduler->work_queue;
+    htw__mutex_lock(&queue->mutex);
+    bool unwound = thread->place->batch != NULL;
+    if (unwound)
+        finish_batch(thread->place);
+    htw__mutex_unlock(&queue->mutex);
+    return unwound;
+}
+
+/* Waits for a batch, or as the deputy. */
+static void wait_for_work(struct htw__thread *thread) {
+    struct htw__work_queue *queue = &thread->scheduler->work_queue;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
+    if (queue->deputy.has_alarm && !queue->deputy.present) {
+        queue->deputy.present = true;
+        plan_deputy(thread->scheduler);
+        htw__deputy_wait(&queue->deputy, &queue->mutex);
+    } else {
+        queue->idle++;
+        htw__mutex_wait(&queue->mutex, &queue->work);
+        queue->idle--;
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* Under the mutex; it is not held when this returns false. */
+static bool work_once(struct htw__thread *thread) {
+    const struct htw__work_queue *queue = &thread->scheduler->work_queue;
+    while (!can_run(thread->scheduler) && !queue->stop) {
+        wait_for_work(thread);
+        if (take_over(thread))
+            break;
+    }
+    if (!htw__is_expirer(thread->place) && queue->first != NULL)
+        return run_first(thread);
+    htw__mutex_unlock(&thread->scheduler->work_queue.mutex);
+    return false;
+}
+
+void htw__workers_work(struct htw__thread *thread) {
+    htw__mutex_lock(&thread->scheduler->work_queue.mutex);
+    while (work_once(thread))
+        ;
 }
 
 int htw__workers_start(struct htw_scheduler *scheduler, bool all) {
@@ -197,10 +351,18 @@ int htw__workers_start(struct htw_scheduler *scheduler, bool all) {
     return error;
 }
 
+int htw__workers_start_expirer(struct htw_scheduler *scheduler, uint32_t index) {
+    struct htw__work_queue *queue = &scheduler->work_queue;
+    htw__mutex_lock(&queue->mutex);
+    int error = start_thread(htw__expirer_place(scheduler, index), "expirer", index);
+    htw__mutex_unlock(&queue->mutex);
+    return error;
+}
+
 void htw__workers_join(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     for (unsigned i = 0; i < queue->started; i++)
-        pthread_join(scheduler->workers[i].thread, NULL);
+        pthread_join(scheduler->workers[i].id, NULL);
     /* A batch may have been queued after the workers had ended. */
     while (queue->first != NULL) {
         struct htw__batch *batch = htw__work_queue_take_first(queue);
@@ -216,29 +378,58 @@ void htw__workers_join(struct htw_scheduler *scheduler) {
 
 /* ---- for the expirers */
 
-struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler) {
+static bool was_replaced(const struct htw__thread *thread) {
+    return thread != NULL && !htw__is_expirer(thread->place);
+}
+
+struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler,
+                                               struct htw__thread *thread) {
     struct htw__work_queue *queue = &scheduler->work_queue;
-    struct htw__batch *batch;
+    struct htw__batch *batch = NULL;
     htw__mutex_lock(&queue->mutex);
-    while ((batch = htw__work_queue_take_spare(queue)) == NULL && !queue->stop)
-        wait_for_change(scheduler);
+    while (!queue->stop && !was_replaced(thread) &&
+           (batch = htw__work_queue_take_spare(queue)) == NULL) {
+        if (thread == NULL || !can_run(scheduler))
+            wait_for_change(scheduler);
+        else if (!run_first(thread))
+            return NULL;
+    }
     htw__mutex_unlock(&queue->mutex);
     return batch;
 }
 
-void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
+void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *thread,
+                         struct htw__batch *batch, int64_t busy_since_ns) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     htw__mutex_lock(&queue->mutex);
     if (batch->count == 0) {
         htw__work_queue_put_spare(queue, batch);
     } else {
         htw__work_queue_append(queue, batch);
-        /* A worker that is awake will soon take the only batch of the queue, and waking another
-           worker costs more than most batches. If none takes it, rebalance() notices. */
-        if (queue->queued > 1 || queue->started == queue->idle)
-            wake_worker(scheduler);
+        if (thread == NULL) {
+            /* A worker that is awake will soon take the only batch of the queue, and waking another
+               worker costs more than most batches. If none takes it, rebalance() notices. */
+            if (queue->queued > 1 || queue->started == queue->idle)
+                wake_worker(scheduler);
+        } else if (htw__clock_monotonic_ns() - busy_since_ns >= PERIOD_NS) {
+            if (needs_worker(scheduler) && 2 * queue->queued >= scheduler->batch_count)
+                wake_worker(scheduler);
+        } else if (can_run(scheduler) && !run_first(thread)) {
+            return;
+        }
     }
     htw__mutex_unlock(&queue->mutex);
+}
+
+void htw__workers_finish(struct htw__thread *thread) {
+    struct htw_scheduler *scheduler = thread->scheduler;
+    htw__mutex_lock(&scheduler->work_queue.mutex);
+    while (!was_replaced(thread) && can_run(scheduler) && !scheduler->work_queue.stop)
+        if (!run_first(thread))
+            return;
+    if (!was_replaced(thread))
+        plan_deputy(scheduler);
+    htw__mutex_unlock(&scheduler->work_queue.mutex);
 }
 
 bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
@@ -247,7 +438,7 @@ bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
         return false;
     htw__mutex_lock(&queue->mutex);
     bool needed = queue->first != NULL;
-    for (unsigned i = 0; i < queue->started && !needed; i++) {
+    for (uint32_t i = 0; i < htw__place_count(scheduler) && !needed; i++) {
         const struct htw__batch *batch = scheduler->workers[i].batch;
         needed = batch != NULL && htw__batch_has_next(batch);
     }

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct htw__mutex wall, life, pool, alarm_mutex;
+static struct htw__mutex wall, life, pool, alarm_mutex, second_alarm;
 static struct htw__lock shard, other_shard, cpu, unranked;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
@@ -21,6 +21,7 @@ UNIT_SETUP(init_locks) {
     htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
     htw__mutex_init(&pool, HTW__RANK_SCHEDULER_WORK_QUEUE);
     htw__mutex_init(&alarm_mutex, HTW__RANK_ALARM);
+    htw__mutex_init(&second_alarm, HTW__RANK_ALARM);
     htw__lock_init(&shard, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_init(&other_shard, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_init(&cpu, HTW__RANK_PURGATORY_CPU);
@@ -124,8 +125,8 @@ static void take_twice(void) {
 }
 
 static void take_two_of_the_last_order(void) {
-    htw__mutex_lock(&pool);
     htw__mutex_lock(&alarm_mutex);
+    htw__mutex_lock(&second_alarm);
 }
 
 static void take_against_one_below_the_last(void) {
@@ -170,8 +171,7 @@ static const struct {
       "takes scheduler.life while it holds scheduler.shard" },
     { "two shards", take_two_shards, "takes scheduler.shard while it holds scheduler.shard" },
     { "twice", take_twice, "takes scheduler.life while it holds scheduler.life" },
-    { "two of the last order", take_two_of_the_last_order,
-      "takes alarm while it holds scheduler.work_queue" },
+    { "two of the last order", take_two_of_the_last_order, "takes alarm while it holds alarm" },
     { "after another was released", take_against_one_below_the_last,
       "takes scheduler.life while it holds scheduler.shard" },
     { "without a rank", take_without_rank, "takes a lock that was not initialized" },
