@@ -182,19 +182,6 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
         htw__slab_free_in_page(page, cell, status);
 }
 
-/* Gives a cell to its next owner, as if it were freed and allocated again, but without a change to
-   its page. False: its generations are used up; it must be freed. */
-static inline bool htw__slab_reuse(const struct htw__slab *slab, struct htw__cell *cell) {
-    uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
-    uint32_t generation = htw__status_generation(status);
-    if (__builtin_expect(generation == slab->generation_max, false))
-        return false;
-    atomic_store_explicit(
-        &cell->status, (uint64_t)(generation + 1) << 32 | ((uint32_t)status & ~HTW__STATUS_STATE),
-        memory_order_relaxed);
-    return true;
-}
-
 /* The cell of an index, whatever its generation; NULL: there is none. */
 static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uint32_t index) {
     uint32_t slot = index & (HTW__SLAB_PAGE_CELLS - 1);

@@ -187,19 +187,14 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
 
 /* ---- cleanup */
 
-/* In how many cleanups' time stale records must be reused, or they are freed. */
-#define REUSED_PERIODS 8u
-
 /* Whether the threads of a shard will soon reuse its stale records: since the last call they have
-   armed a good part as many timers. To free the records here would move them to the cache of this
-   CPU, and threads that arm would first use up what was freed, while the next ones gather. */
+   armed as many timers. To free the records here would only move them to the cache of this CPU. */
 static bool will_be_reused(struct htw__shard *shard) {
-    uint64_t stale = (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32) +
-                     atomic_load_explicit(&shard->stale_left, memory_order_relaxed);
+    uint64_t stale = atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32;
     uint64_t scheduled = htw__counter_read(&shard->scheduled);
     uint64_t since = scheduled - shard->scheduled_before;
     shard->scheduled_before = scheduled;
-    return stale > 0 && since > stale / REUSED_PERIODS;
+    return stale > 0 && since > stale;
 }
 
 void htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {

@@ -26,8 +26,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     if (error != 0)
         return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
-    HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale) + sizeof(shard->pushed));
-    HTW__ANNOTATE_ATOMIC(&shard->stale_left, sizeof(shard->stale_left));
+    HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
     HTW__ANNOTATE_ATOMIC(&shard->others, sizeof(shard->others));
     HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->stale, NO_INDEX);
@@ -119,6 +118,26 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
             htw__clockwork_wake(htw__shard_clockwork_at(shard, slot));
 }
 
+/* ---- records */
+
+int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
+                                    uint32_t *ret_index) {
+    /* Stale records are reused before the slab grows. */
+    if (!htw__shard_reclaim(shard)) {
+        htw__lock_release(&shard->lock);
+        struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
+        htw__lock_acquire(&shard->lock);
+        if (page == NULL)
+            return -ENOMEM;
+        int error = htw__slab_add_page(&shard->slab, page);
+        if (error != 0) {
+            htw__slab_release_page(&shard->slab, page);
+            return error;
+        }
+    }
+    return htw__shard_allocate_record(shard, ret_record, ret_index);
+}
+
 /* ---- stale records */
 
 /* Pushes records that are linked by next_stale, from `first` to `last`. */
@@ -144,15 +163,12 @@ void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record,
 
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count) {
-    HTW_ASSERT(count >= HTW__STALE_AHEAD && count <= HTW__SLICE);
+    HTW_ASSERT(count > 0 && count <= HTW__SLICE);
     uint32_t indices[HTW__SLICE + HTW__STALE_AHEAD];
     for (uint32_t i = 0; i < count; i++)
         indices[i] = htw__slab_index(&shard->slab, &records[i]->cell);
-    /* Those below on the stack, unless it was emptied or others pushed meanwhile. */
-    for (uint32_t i = 0; i < HTW__STALE_AHEAD; i++) {
-        indices[count + i] = atomic_load_explicit(&shard->pushed[i], memory_order_relaxed);
-        atomic_store_explicit(&shard->pushed[i], indices[i], memory_order_relaxed);
-    }
+    for (uint32_t i = count; i < count + HTW__STALE_AHEAD; i++)
+        indices[i] = indices[count - 1];
     for (uint32_t i = 0; i < count; i++) {
         records[i]->next_stale = indices[i + 1];
         records[i]->prefetch_stale = indices[i + HTW__STALE_AHEAD];
@@ -160,75 +176,25 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
     push_chain(shard, indices[0], records[count - 1], count);
 }
 
-/* The next stale record, in no wheel, and its index; NULL: there is none. */
-static inline struct htw__record *pop_stale(struct htw__shard *shard, uint32_t *ret_index) {
+bool htw__shard_reclaim(struct htw__shard *shard) {
     if (shard->stale_to_free == NO_INDEX) {
         if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
-            return NULL;
-        uint64_t taken = atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
+            return false;
+        shard->stale_to_free =
+            (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
         HTW__ANNOTATE_HAPPENS_AFTER(&shard->stale);
-        shard->stale_to_free = (uint32_t)taken;
-        atomic_store_explicit(&shard->stale_left, (uint32_t)(taken >> 32), memory_order_relaxed);
     }
-    *ret_index = shard->stale_to_free;
-    struct htw__record *record =
-        HTW_CONTAINER_OF(htw__slab_find(&shard->slab, *ret_index), struct htw__record, cell);
-    shard->stale_to_free = record->next_stale;
-    atomic_store_explicit(&shard->stale_left,
-                          atomic_load_explicit(&shard->stale_left, memory_order_relaxed) - 1,
-                          memory_order_relaxed);
-    /* The records are in the cache of another CPU. Without this, waiting for one after another
-       would take most of the time. A prefetch of NULL does nothing. */
-    __builtin_prefetch(htw__slab_find(&shard->slab, record->prefetch_stale), 1);
-    htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
-    return record;
-}
-
-bool htw__shard_reclaim(struct htw__shard *shard) {
-    struct htw__record *record;
-    uint32_t index;
-    unsigned count = 0;
-    while (count < HTW__SLICE && (record = pop_stale(shard, &index)) != NULL) {
-        htw__shard_free_record(shard, record);
-        count++;
-    }
-    return count > 0;
-}
-
-/* ---- records */
-
-/* A stale record for its next timer; NULL: there is none. Where many timers fire, the records of
-   neighbours in time are in different pages, and to free and allocate them would touch the
-   entries of as many pages. */
-static struct htw__record *reuse_stale(struct htw__shard *shard, uint32_t *ret_index) {
-    struct htw__record *record;
-    while ((record = pop_stale(shard, ret_index)) != NULL) {
-        if (htw__slab_reuse(&shard->slab, &record->cell))
-            return record;
+    for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++) {
+        struct htw__record *record = HTW_CONTAINER_OF(
+            htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
+        shard->stale_to_free = record->next_stale;
+        /* The records are in the cache of another CPU. Without this, waiting for one after another
+           would take most of the time. A prefetch of NULL does nothing. */
+        __builtin_prefetch(htw__slab_find(&shard->slab, record->prefetch_stale), 1);
+        htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
         htw__shard_free_record(shard, record);
     }
-    return NULL;
-}
-
-static int add_page(struct htw__shard *shard) {
-    htw__lock_release(&shard->lock);
-    struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
-    htw__lock_acquire(&shard->lock);
-    if (page == NULL)
-        return -ENOMEM;
-    int error = htw__slab_add_page(&shard->slab, page);
-    if (error != 0)
-        htw__slab_release_page(&shard->slab, page);
-    return error;
-}
-
-int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
-                                    uint32_t *ret_index) {
-    *ret_record = reuse_stale(shard, ret_index);
-    if (*ret_record != NULL)
-        return 0;
-    int error = add_page(shard);
-    return error != 0 ? error : htw__shard_allocate_record(shard, ret_record, ret_index);
+    return true;
 }
 
 /* ---- cleanup */

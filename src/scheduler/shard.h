@@ -23,10 +23,9 @@ struct htw__shard {
     struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT];
     struct htw__slab slab;
     alignas(64) struct htw__lock lock;
-    bool closed;                 /* stopped: nothing is armed any more */
-    uint32_t stale_to_free;      /* index of the topmost record of a stack taken from `stale` */
-    _Atomic uint32_t stale_left; /* the records of that stack; written under the lock only */
-    struct htw__clockwork own;   /* of the scheduler's own clock */
+    bool closed;               /* stopped: nothing is armed any more */
+    uint32_t stale_to_free;    /* index of the topmost record of a stack taken from `stale` */
+    struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
     uint64_t credit; /* timers that may be armed before asking the scheduler */
@@ -40,8 +39,6 @@ struct htw__shard {
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */
     alignas(64) _Atomic uint64_t stale;
-    /* Hints for prefetching: the indices of the records that were pushed together last. */
-    _Atomic uint32_t pushed[HTW__STALE_AHEAD];
 };
 
 /* `waker` is that of the expirer that serves the shard. */
@@ -159,7 +156,7 @@ static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
 void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                            uint32_t later);
 
-/* Pushes HTW__STALE_AHEAD to HTW__SLICE records that are DONE. */
+/* Pushes up to HTW__SLICE records that are DONE. */
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count);
 

@@ -168,30 +168,6 @@ UNIT_TEST(slab_cell_whose_generations_are_used_up_is_retired) {
     end();
 }
 
-UNIT_TEST(slab_cell_reused_has_a_new_name_until_its_generations_are_used_up) {
-    begin(HTW__SLAB_PAGE_BITS, 16);
-    struct htw__cell *cell = allocate();
-    for (uint32_t generation = 1; generation < UINT16_MAX; generation++) {
-        struct name name = name_of(cell);
-        assert_ptr_equal(find(name), cell);
-        assert_true(htw__slab_reuse(&slab, cell));
-        assert_int_equal(cell->status & HTW__STATUS_STATE, 0);
-        cell->status |= 1;
-        assert_null(find(name));
-        assert_int_equal(name_of(cell).index, name.index);
-        assert_int_equal(name_of(cell).generation, generation + 1);
-    }
-    struct name last = name_of(cell);
-    assert_false(htw__slab_reuse(&slab, cell));
-    assert_ptr_equal(find(last), cell);
-    htw__slab_free(&slab, cell);
-    assert_null(find(last));
-    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
-        assert_true(name_of(allocate()).index != last.index);
-    assert_null(allocate_from_pages());
-    end();
-}
-
 UNIT_TEST(slab_page_added_again_goes_on_above_its_generations) {
     begin(20, 32);
     struct htw__cell *cell = NULL;
@@ -307,15 +283,6 @@ static void step_free(struct history *history, size_t i) {
     history->marks[i] = history->marks[last];
 }
 
-static void step_reuse(struct history *history, size_t i) {
-    check_live(history, i);
-    history->stale[history->stale_count++ % STALE_MAX] = history->live[i];
-    struct htw__cell *cell = history->cells[i];
-    assert_true(htw__slab_reuse(&slab, cell));
-    cell->status |= 1 + random_below(&history->random, HTW__STATUS_STATE - 1);
-    history->live[i] = name_of(cell);
-}
-
 static void check_stale(const struct history *history) {
     size_t count = history->stale_count < STALE_MAX ? history->stale_count : STALE_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -338,9 +305,7 @@ static void run_history(uint64_t seed) {
                             ? 0
                             : (size_t)random_below(&history.random, LIVE_MAX);
         while (history.live_count != target)
-            if (history.live_count > 0 && random_one_in(&history.random, 8))
-                step_reuse(&history, (size_t)random_below(&history.random, history.live_count));
-            else if (history.live_count < target && !random_one_in(&history.random, 4))
+            if (history.live_count < target && !random_one_in(&history.random, 4))
                 step_allocate(&history);
             else if (history.live_count > 0)
                 step_free(&history, (size_t)random_below(&history.random, history.live_count));

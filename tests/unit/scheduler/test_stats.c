@@ -317,30 +317,3 @@ LATER_TEST(stats_of_memory_fall_when_many_timers_have_ended) {
     assert_memory_is_told(f);
     assert_true(scheduler_stats(f).memory_bytes < full / 4);
 }
-
-/* Each of the second batch schedules a timer; the records of the first are stale then. */
-static void act_schedule_after_64(struct probe *self) {
-    if (self->runs > 64 && htw_schedule(self->last.scheduler, HTW_HOUR, probe_run,
-                                        &self->fixture->probes[1], &self->handle) == 0)
-        self->result++;
-}
-
-LATER_TEST(stats_of_memory_stay_while_records_of_timers_that_ran_are_used_again) {
-    enum { PAGE = 4096, DUE = 128 };
-    static htw_handle due[DUE];
-    f->probes[0].act = act_schedule_after_64;
-    for (unsigned i = 0; i < PAGE - DUE; i++)
-        arm(f, 1, HTW_HOUR);
-    for (unsigned i = 0; i < DUE; i++)
-        assert_int_equal(htw_schedule(f->scheduler, DELAY_NS, probe_run, &f->probes[0], &due[i]),
-                         0);
-    uint64_t full = scheduler_stats(f).memory_bytes;
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].runs, DUE);
-    assert_int_equal(f->probes[0].result, DUE - 64);
-    assert_int_equal(scheduler_stats(f).memory_bytes, full);
-    for (unsigned i = 0; i < DUE; i++)
-        assert_int_equal(htw_cancel(f->scheduler, due[i]), HTW_GONE);
-    advance(f, HTW_HOUR);
-    assert_int_equal(f->probes[1].runs, PAGE - 64);
-}
