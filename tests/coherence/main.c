@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - how many cache lines change hands in an operation of the library, with 2 to 64 CPUs.
+ *
+ *   coherence                       all workloads; fails where more lines change hands than may
+ *   coherence --lines WORKLOAD N    which lines these are, with N CPUs
+ *   coherence --table FILE          what that makes of the throughput, by the prices in FILE:
+ *                                   main_real.c writes it
+ */
+#include "cache.h"
+#include "cpus.h"
+#include "memory.h"
+#include "run.h"
+#include "symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPERATIONS 1600u   /* of all CPUs together, that are measured */
+#define OPERATIONS_MIN 25u /* of each CPU */
+#define PLACES_MAX 1000u
+#define PLACES_SHOWN 40u
+
+struct result {
+    double lines;      /* an operation: those of the library */
+    double user_lines; /* those of the workload itself */
+    double ns;         /* an operation of a CPU */
+};
+
+static unsigned operations_of(unsigned cpus) {
+    return OPERATIONS / cpus > OPERATIONS_MIN ? OPERATIONS / cpus : OPERATIONS_MIN;
+}
+
+static struct result run(const struct workload *workload, unsigned cpus) {
+    unsigned operations = operations_of(cpus);
+    struct result result = { 0 };
+    result.ns = run_workload(workload, cpus, OPERATIONS_MIN + workload->warming / cpus, operations);
+    size_t count, users = 0;
+    const struct cache_event *events = cache_events(&count);
+    for (size_t i = 0; i < count; i++)
+        users += events[i].code == 0;
+    result.lines = (double)(count - users) / operations / cpus;
+    result.user_lines = (double)users / operations / cpus;
+    return result;
+}
+
+/* ---- which lines */
+
+struct place {
+    char what[128];
+    uintptr_t code;
+    size_t reads, writes;
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *one = a, *other = b;
+    size_t left = one->reads + one->writes, right = other->reads + other->writes;
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static size_t collect(struct place *places, size_t room) {
+    size_t count, found = 0;
+    const struct cache_event *events = cache_events(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct place place = { .code = events[i].code };
+        memory_describe(events[i].address, place.what, sizeof(place.what));
+        size_t j = 0;
+        while (j < found &&
+               (places[j].code != place.code || strcmp(places[j].what, place.what) != 0))
+            j++;
+        if (j == room)
+            continue;
+        if (j == found)
+            places[found++] = place;
+        places[j].writes += events[i].is_write;
+        places[j].reads += !events[i].is_write;
+    }
+    qsort(places, found, sizeof(*places), compare_places);
+    return found;
+}
+
+static int print_lines(const struct workload *workload, unsigned cpus) {
+    static struct place places[PLACES_MAX];
+    struct result result = run(workload, cpus);
+    printf("%s, %u CPUs: %.3f lines an operation, and %.3f of the workload\n", workload->name, cpus,
+           result.lines, result.user_lines);
+    size_t count = collect(places, PLACES_MAX);
+    for (size_t i = 0; i < count && i < PLACES_SHOWN; i++)
+        printf("%7.3f  %-5s  %-34s %s\n",
+               (double)(places[i].reads + places[i].writes) / operations_of(cpus) / cpus,
+               places[i].reads == 0 ? "write" : "read", places[i].what,
+               places[i].code == 0 ? "the workload" : symbols_place(places[i].code));
+    return 0;
+}
+
+/* ---- all */
+
+/* The most lines with any number of CPUs. */
+static double count_lines(const struct workload *workload, bool is_short) {
+    static const unsigned counts[] = { 2, 4, 8, 16, 32, 64 };
+    double most = 0;
+    printf("%-18s", workload->name);
+    for (unsigned i = 0; i < 6; i++) {
+        if (is_short && workload->lines_max > 0 && i % 2 != 0) {
+            printf("         ");
+            continue;
+        }
+        double lines = run(workload, counts[i]).lines;
+        most = lines > most ? lines : most;
+        printf(" %8.3f", lines);
+        fflush(stdout);
+    }
+    return most;
+}
+
+static bool is_too_much(const struct workload *workload, bool is_short) {
+    bool is = count_lines(workload, is_short) > workload->lines_max;
+    printf("  at most %g%s\n", workload->lines_max, is ? ": TOO MANY" : "");
+    return is;
+}
+
+static int check_all(bool is_short) {
+    const struct workload *workload;
+    unsigned failed = 0;
+    printf("%-18s %8u %8u %8u %8u %8u %8u CPUs\n", "", 2, 4, 8, 16, 32, 64);
+    for (unsigned i = 0; (workload = run_workload_at(i)) != NULL; i++)
+        failed += is_too_much(workload, is_short);
+    bool is_found = count_lines(&mistaken_workload, is_short) > 0.5;
+    printf("  on purpose%s\n", is_found ? "" : ": NOT FOUND");
+    failed += !is_found;
+    return failed == 0 ? 0 : 1;
+}
+
+/* ---- the table */
+
+/* What main_real.c has measured. NAN: nothing. */
+static double read_measured(const char *file, const char *name, unsigned cpus) {
+    char line[128], found[64];
+    unsigned count;
+    double ns, result = -1;
+    FILE *input = fopen(file, "r");
+    if (input == NULL)
+        return result;
+    while (fgets(line, sizeof(line), input) != NULL)
+        if (sscanf(line, "%63s %u %lf", found, &count, &ns) == 3 && strcmp(found, name) == 0 &&
+            count == cpus)
+            result = ns;
+    fclose(input);
+    return result;
+}
+
+static void print_row(const struct workload *workload, const char *file, double line_ns) {
+    static const unsigned counts[] = { 2, 4, 8, 16, 32, 64 };
+    double alone_ns = read_measured(file, workload->name, 1);
+    double two_ns = read_measured(file, workload->name, 2);
+    cpus_set_prices((struct cpus_prices) { 1, 0 });
+    double steps = run(workload, 1).ns;
+    cpus_set_prices((struct cpus_prices) { alone_ns / steps, line_ns });
+    printf("| %s | %.2f | %.2f |", workload->name, 1e3 / alone_ns, two_ns < 0 ? 0 : 2e3 / two_ns);
+    for (unsigned i = 0; i < 6; i++) {
+        printf(" %.2f |", counts[i] * 1e3 / run(workload, counts[i]).ns);
+        fflush(stdout);
+    }
+    printf("\n");
+}
+
+static int print_table(const char *file) {
+    const struct workload *workload;
+    double line_ns = read_measured(file, "line", 2);
+    if (line_ns < 0) {
+        fprintf(stderr, "coherence: no price of a cache line in %s\n", file);
+        return 2;
+    }
+    printf("million operations a second; a line that changes hands takes %.0f ns\n\n", line_ns);
+    printf("| workload | 1 CPU, measured | 2, measured | 2, predicted | 4 | 8 | 16 | 32 | 64 |\n");
+    printf("|---|---|---|---|---|---|---|---|---|\n");
+    for (unsigned i = 0; (workload = run_workload_at(i)) != NULL; i++)
+        print_row(workload, file, line_ns);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 1)
+        return check_all(false);
+    if (argc == 2 && strcmp(argv[1], "--short") == 0)
+        return check_all(true);
+    if (argc == 3 && strcmp(argv[1], "--table") == 0)
+        return print_table(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "--lines") == 0) {
+        const struct workload *workload = run_find_workload(argv[2]);
+        unsigned cpus = (unsigned)strtoul(argv[3], NULL, 10);
+        if (workload != NULL && cpus >= 1 && cpus <= cpus_available())
+            return print_lines(workload, cpus);
+    }
+    fputs("usage: coherence [--short | --lines WORKLOAD CPUS | --table FILE]\n", stderr);
+    return 2;
+}

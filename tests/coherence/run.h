@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - runs a workload on CPUs, virtual or real ones. */
+#ifndef TESTS_COHERENCE_RUN_H
+#define TESTS_COHERENCE_RUN_H
+
+#include "workloads.h"
+
+/* All workloads, by number; NULL: there are no more. And by name; NULL: there is none. */
+const struct workload *run_workload_at(unsigned number);
+const struct workload *run_find_workload(const char *name);
+
+/* Runs `operations` on each CPU, after `warming` others. Returns how long one took, in nanoseconds. */
+double run_workload(const struct workload *workload, unsigned cpus, unsigned warming,
+                    unsigned operations);
+
+#endif /* TESTS_COHERENCE_RUN_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* symbols.c - the function and the line of the source that an address is of, as addr2line tells. */
+#include "symbols.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLACE_BYTES 512
+#define KNOWN_MAX 64u
+#define SHOWN 3u /* functions of a place */
+
+static int note_base(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    *(uintptr_t *)context = info->dlpi_addr;
+    return 1; /* the program itself comes first */
+}
+
+/* The instruction before the return address. */
+static FILE *ask(uintptr_t code) {
+    char program[256], command[512];
+    uintptr_t base = 0;
+    dl_iterate_phdr(note_base, &base);
+    ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    program[size < 0 ? 0 : size] = '\0';
+    snprintf(command, sizeof(command), "addr2line -s -f -i -e '%s' %#llx", program,
+             (unsigned long long)(code - base - 1));
+    return popen(command, "r");
+}
+
+/* Two lines for each function: its name, and FILE:LINE. */
+const char *symbols_place(uintptr_t code) {
+    static char place[PLACE_BYTES];
+    char function[128], line[128];
+    size_t length = 0;
+    unsigned shown = 0;
+    place[0] = '\0';
+    FILE *answer = ask(code);
+    if (answer == NULL)
+        return "?";
+    while (fgets(function, sizeof(function), answer) != NULL &&
+           fgets(line, sizeof(line), answer) != NULL) {
+        function[strcspn(function, "\n")] = '\0';
+        line[strcspn(line, " \n")] = '\0';
+        if (shown++ < SHOWN && length < sizeof(place))
+            length += (size_t)snprintf(place + length, sizeof(place) - length, "%s%s %s",
+                                       shown == 1 ? "" : " < ", function, line);
+    }
+    pclose(answer);
+    return place;
+}
+
+/* Asking takes long, and many blocks are allocated by the same functions. */
+static struct {
+    uintptr_t code;
+    char name[64];
+} known[KNOWN_MAX];
+static unsigned known_count;
+
+static void find_function(uintptr_t code, char *name, size_t size) {
+    char line[128];
+    snprintf(name, size, "?");
+    FILE *answer = ask(code);
+    if (answer == NULL)
+        return;
+    while (fgets(line, sizeof(line), answer) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(name, size, "%.63s", line);
+        if (fgets(line, sizeof(line), answer) == NULL)
+            break;
+    }
+    pclose(answer);
+}
+
+const char *symbols_function(uintptr_t code) {
+    unsigned i = 0;
+    while (i < known_count && known[i].code != code)
+        i++;
+    if (i == KNOWN_MAX)
+        return "?";
+    if (i == known_count) {
+        known[known_count++].code = code;
+        find_function(code, known[i].name, sizeof(known[i].name));
+    }
+    return known[i].name;
+}

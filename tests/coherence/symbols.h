@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* symbols.h - the function and the line of the source that an address in the program is of. */
+#ifndef TESTS_COHERENCE_SYMBOLS_H
+#define TESTS_COHERENCE_SYMBOLS_H
+
+#include <stdint.h>
+
+/* "take_block": not a function that was compiled into it. */
+const char *symbols_function(uintptr_t code);
+
+/* "htw__lock_acquire lock.h:41 < link_to submit.c:121": the innermost functions first. Valid until the
+   next call. */
+const char *symbols_place(uintptr_t code);
+
+#endif /* TESTS_COHERENCE_SYMBOLS_H */
