@@ -198,7 +198,7 @@ struct htw_purgatory_options {
     /** Passed to the hooks. */
     void *context;
     /** The number of independent parts, each with its own lock, into which the keys are divided: a
-        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 2048. Each takes 512 bytes. */
+        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 4096. Each takes 192 bytes. */
     uint32_t shards;
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */

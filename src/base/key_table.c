@@ -58,16 +58,25 @@ void htw__key_table_init(struct htw__key_table *table, const struct htw_allocato
         .allocator = *allocator,
         .buckets = HTW__KEY_TABLE_FIRST_BUCKETS,
     };
-    table->segments[0] = table->first;
 }
 
+#define DIRECTORY_BYTES (HTW__KEY_TABLE_SEGMENTS * sizeof(struct htw__key_node **))
+
+static void release_directory(struct htw__key_table *table) {
+    htw__release(&table->allocator, table->segments, DIRECTORY_BYTES);
+    table->segments = NULL;
+}
+
+/* The last one. The directory goes with the first. */
 static void release_segment(struct htw__key_table *table, unsigned segment) {
     htw__release(&table->allocator, table->segments[segment], segment_bytes(segment));
     table->segments[segment] = NULL;
+    if (segment == 1)
+        release_directory(table);
 }
 
 void htw__key_table_fini(struct htw__key_table *table) {
-    for (unsigned i = 1; i < HTW__KEY_TABLE_SEGMENTS; i++)
+    for (unsigned i = HTW__KEY_TABLE_SEGMENTS; i-- > 1 && table->segments != NULL;)
         release_segment(table, i);
 }
 
@@ -104,14 +113,25 @@ struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, ui
     return node;
 }
 
+static bool provide_directory(struct htw__key_table *table) {
+    if (table->segments != NULL)
+        return true;
+    table->segments = htw__allocate(&table->allocator, DIRECTORY_BYTES);
+    for (unsigned i = 0; table->segments != NULL && i < HTW__KEY_TABLE_SEGMENTS; i++)
+        table->segments[i] = NULL;
+    return table->segments != NULL;
+}
+
 /* Whether bucket `table->buckets` has a segment, or could get one. */
 static bool provide_segment(struct htw__key_table *table) {
     unsigned segment = segment_of(table->buckets);
-    if (segment >= HTW__KEY_TABLE_SEGMENTS)
+    if (segment >= HTW__KEY_TABLE_SEGMENTS || !provide_directory(table))
         return false;
     if (table->segments[segment] == NULL)
         table->segments[segment] = htw__allocate(&table->allocator, segment_bytes(segment));
-    return table->segments[segment] != NULL;
+    if (table->segments[segment] == NULL && segment == 1)
+        release_directory(table);
+    return table->segments != NULL && table->segments[segment] != NULL;
 }
 
 /* Adds a bucket, and divides the nodes of its sibling between the two. */
@@ -200,7 +220,9 @@ struct htw__key_node *htw__key_table_next(const struct htw__key_table *table,
 }
 
 size_t htw__key_table_memory(const struct htw__key_table *table) {
-    size_t bytes = 0;
+    if (table->segments == NULL)
+        return 0;
+    size_t bytes = DIRECTORY_BYTES;
     for (unsigned i = 1; i < HTW__KEY_TABLE_SEGMENTS && table->segments[i] != NULL; i++)
         bytes += segment_bytes(i);
     return bytes;
@@ -209,7 +231,9 @@ size_t htw__key_table_memory(const struct htw__key_table *table) {
 bool htw__key_table_is_valid(const struct htw__key_table *table) {
     if (table->buckets < HTW__KEY_TABLE_FIRST_BUCKETS)
         return false;
-    for (unsigned i = 0; i < HTW__KEY_TABLE_SEGMENTS; i++)
+    if ((table->segments != NULL) != (table->buckets > HTW__KEY_TABLE_FIRST_BUCKETS))
+        return false;
+    for (unsigned i = 1; i < HTW__KEY_TABLE_SEGMENTS && table->segments != NULL; i++)
         if ((table->segments[i] != NULL) != (segment_start(i) < table->buckets))
             return false;
     size_t count = 0;

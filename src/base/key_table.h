@@ -10,8 +10,9 @@
  * allocated or released. Only two steps are not bounded here: the allocation of a segment, and the
  * comparison of a long key with an equal one.
  *
- * The first 16 buckets are in the table itself. A table that has never held more than 16 keys, or
- * holds fewer than 8 again, uses no other memory.
+ * The first 4 buckets are in the table itself, beside the counts: a small table is used in one cache
+ * line. A table that has never held more than 4 keys, or holds fewer than 2 again, uses no other
+ * memory.
  *
  * Hashes come from htw__key_hash(). If untrusted clients choose keys, use a secret seed
  * (htw__random_seed()); otherwise they can create hash collisions. The table uses the low bits of a
@@ -37,17 +38,18 @@ struct htw__key_node {
     uint32_t tag;    /* free for the user: it would be padding */
 };
 
-#define HTW__KEY_TABLE_FIRST_BITS 4u
+#define HTW__KEY_TABLE_FIRST_BITS 2u
 #define HTW__KEY_TABLE_FIRST_BUCKETS ((size_t)1 << HTW__KEY_TABLE_FIRST_BITS)
 
 /* Enough for 2^27 buckets. With more keys chains grow longer. */
-#define HTW__KEY_TABLE_SEGMENTS 24u
+#define HTW__KEY_TABLE_SEGMENTS 26u
 
 struct htw__key_table {
-    size_t count;   /* nodes */
-    size_t buckets; /* in use; those of the last segment beyond them are not initialised */
+    uint32_t count;   /* nodes */
+    uint32_t buckets; /* in use; those of the last segment beyond them are not initialised */
     struct htw__key_node *first[HTW__KEY_TABLE_FIRST_BUCKETS]; /* segment 0 */
-    struct htw__key_node **segments[HTW__KEY_TABLE_SEGMENTS];  /* NULL from the first unneeded */
+    struct htw__key_node ***segments; /* by number, NULL from the first unneeded; NULL: no other is
+                                         needed */
     struct htw_allocator allocator;
 };
 

@@ -44,8 +44,12 @@ static inline void htw__ring_push_front(struct htw__link *ring, struct htw__link
     htw__link_insert(&ring->_next, link);
 }
 
+/* Does not read the last link, which another CPU may have changed. */
 static inline void htw__ring_push_back(struct htw__link *ring, struct htw__link *link) {
-    htw__link_insert(ring->_back, link);
+    link->_next = ring;
+    link->_back = ring->_back;
+    *ring->_back = link;
+    ring->_back = &link->_next;
 }
 
 /* The last link of a ring that is not empty: `_back` points into it, at its `_next`. */

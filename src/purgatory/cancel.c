@@ -11,7 +11,8 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
     if (refusal != 0)
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash),
+    struct htw__walk walk = { .purgatory = purgatory,
+                              .shard = htw__purgatory_shard_of(purgatory, hash),
                               .mark = HTW__REQUEST_CANCEL };
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
     int64_t cancelled = 0;

@@ -79,6 +79,7 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
 static void make_round(struct htw__frame *frame, struct htw__check *check, uint64_t one,
                        const struct htw_request *unasked) {
     struct htw__walk walk;
+    walk.purgatory = frame->purgatory;
     walk.shard = htw__purgatory_shard_of(frame->purgatory, check->hash);
     walk.mark = 0;
     for (struct htw_request *request = htw__walk_begin(&walk, check->hash, check->key, check->size);

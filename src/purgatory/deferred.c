@@ -51,7 +51,7 @@ static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred 
 static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
     bool is_watched = !htw__ring_is_empty(&deferred->key->watches);
     deferred->key->node.tag &= ~(uint32_t)HTW__KEY_DEFERRED;
-    htw__watched_key_free_if_unused(shard, deferred->key);
+    htw__watched_key_free_if_unused(shard->purgatory, shard, deferred->key);
     return is_watched;
 }
 

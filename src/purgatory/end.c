@@ -17,7 +17,7 @@ static void unlink_from_keys(struct htw_request *request, int reason) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
         htw__lock_acquire(&shard->lock);
-        htw__watch_unlink(shard, watch);
+        htw__watch_unlink(purgatory, shard, watch);
         if (i == 0) {
             htw__purgatory_shard_uncount(shard, request, reason);
             if ((request->_flags & HTW__REQUEST_MANY) != 0)

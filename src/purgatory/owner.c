@@ -31,9 +31,11 @@ static __attribute__((noinline)) bool own(struct htw_request *request, uint32_t 
 }
 
 bool htw__request_own(struct htw_request *request) {
-    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
-    if (!HTW__ANNOTATED() && (state & (HTW__REQUEST_DONE | HTW__REQUEST_BUSY)) == 0 &&
-        change_plain(request, &state, state | HTW__REQUEST_BUSY))
+    /* Without reading it first: if another CPU has changed it, the cache line then moves once, not
+       twice. */
+    uint32_t state = HTW__REQUEST_PENDING;
+    if (!HTW__ANNOTATED() &&
+        change_plain(request, &state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY))
         return true;
     return own(request, state);
 }

@@ -9,7 +9,7 @@
 #include "threshold.h"
 #include "walk.h"
 
-#define SHARDS_DEFAULT 2048u
+#define SHARDS_DEFAULT 4096u
 #define CPUS_MAX 1024u
 
 static bool are_valid(const struct htw_purgatory_options *options) {
@@ -120,7 +120,9 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
 }
 
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
-    struct htw__walk walk = { .shard = shard, .mark = HTW__REQUEST_CLOSE };
+    struct htw__walk walk = { .purgatory = frame->purgatory,
+                              .shard = shard,
+                              .mark = HTW__REQUEST_CLOSE };
     int64_t closed = 0;
     struct htw_request *request;
     while ((request = htw__walk_begin_orphan(&walk)) != NULL)

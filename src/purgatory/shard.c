@@ -21,15 +21,17 @@ void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_r
                                 bool delayed) {
     shard->submitted++;
     shard->pending++;
-    shard->delayed += delayed;
-    if (delayed)
+    if (delayed) {
+        shard->delayed++;
         request->_flags |= HTW__REQUEST_DELAYED;
+    }
 }
 
 void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
                                   const struct htw_request *request, int reason) {
     shard->pending--;
-    shard->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
+    if ((request->_flags & HTW__REQUEST_DELAYED) != 0)
+        shard->delayed--;
     if (reason == HTW__NO_REASON) {
         shard->submitted--;
         return;

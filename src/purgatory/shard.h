@@ -8,20 +8,23 @@
 
 #define HTW__REASONS 4
 
-/* A request counts in the shard of its first key, or of its threshold. What each watch touches
-   fills three cache lines; the first buckets of the table fill the last two. */
+/*
+ * A request counts in the shard of its first key, or of its threshold. What each watch touches is the
+ * first cache line: so it is the only one of a shard that moves between CPUs. The counts of 32 bits
+ * are of objects that exist at once, and each of those takes 24 bytes or more.
+ */
 struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all members */
-    uint64_t watched;                               /* watches; markers are not counted */
-    uint64_t submitted;                             /* requests that count here, ended ones too */
-    uint64_t pending;                               /* of these, those that have not ended */
-    uint64_t delayed;                               /* of those, the ones with a timeout */
-    uint64_t bytes; /* of long keys, blocks of watches, and deferred checks */
+    uint32_t watched;                               /* watches; markers are not counted */
+    uint32_t pending;      /* requests that count here and have not ended */
+    uint32_t delayed : 31; /* of these, the ones with a timeout */
+    uint32_t closed : 1;
+    uint64_t submitted; /* requests that count here, ended ones too */
     struct htw__key_table table;
-    bool closed;
     uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] stays 0: it is the difference */
-    uint64_t orphans;             /* keys that are no longer in the table */
-    uint64_t idle;                /* keys that only a deferred check holds */
+    uint64_t bytes;               /* of long keys, blocks of watches, and deferred checks */
+    uint32_t orphans;             /* keys that are no longer in the table */
+    uint32_t idle;                /* keys that only a deferred check holds */
 
     /* Checks that wait for a callback of the scheduler, the oldest first: see deferred.c. */
     struct htw__deferred *deferred;
@@ -32,9 +35,9 @@ struct htw__purgatory_shard {
     struct htw_purgatory *purgatory;
 };
 
-_Static_assert(sizeof(void *) != 8 ||
-                   offsetof(struct htw__purgatory_shard, table.first) == HTW__CACHE_LINE,
-               "on 64-bit machines the buckets begin a cache line");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 ||
+                   offsetof(struct htw__purgatory_shard, table.segments) == HTW__CACHE_LINE,
+               "on 64-bit machines, what each watch touches fills a cache line");
 
 void htw__purgatory_shard_init(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory);
 void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard);
@@ -62,13 +65,11 @@ htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
     return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
 }
 
-/* Loads the cache lines that a hash needs. Call it before the lock, across which the processor
+/* Loads the cache line that a hash needs. Call it before the lock, across which the processor
    loads nothing ahead. */
 static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
                                                  uint64_t hash) {
-    const struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
-    __builtin_prefetch(shard, 1);
-    __builtin_prefetch(&shard->table.first[hash % HTW__KEY_TABLE_FIRST_BUCKETS], 1);
+    __builtin_prefetch(htw__purgatory_shard_of(purgatory, hash), 1);
 }
 
 #endif /* HTW_SRC_PURGATORY_SHARD_H */

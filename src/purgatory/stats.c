@@ -47,6 +47,7 @@ int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key
     if (refusal != 0)
         return refusal;
     uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    struct htw__walk walk = { .shard = htw__purgatory_shard_of(purgatory, hash) };
+    struct htw__walk walk = { .purgatory = purgatory,
+                              .shard = htw__purgatory_shard_of(purgatory, hash) };
     return (int64_t)htw__walk_count(&walk, hash, key, key_size);
 }

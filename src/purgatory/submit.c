@@ -90,7 +90,7 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
     struct htw__watch *watch = htw__request_watch(request, request->_count);
     htw__watch_init(watch, request, request->_count);
     htw__lock_acquire(&shard->lock);
-    int error = htw__watch_link(shard, watch, hashed->hash, hashed->key);
+    int error = htw__watch_link(request->_purgatory, shard, watch, hashed->hash, hashed->key);
     if (error == 0 && request->_count == 0) {
         htw__purgatory_shard_count(shard, request, delayed);
         if ((request->_flags & HTW__REQUEST_MANY) != 0)

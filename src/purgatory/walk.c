@@ -18,7 +18,7 @@ static void unlink_markers(struct htw__walk *walk) {
 /* The walk has ended. */
 static void finish(struct htw__walk *walk) {
     unlink_markers(walk);
-    htw__watched_key_free_if_unused(walk->shard, walk->key);
+    htw__watched_key_free_if_unused(walk->purgatory, walk->shard, walk->key);
     walk->key = NULL;
 }
 
@@ -80,7 +80,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
     walk->has_markers = false;
-    if (htw__purgatory_is_child(walk->shard->purgatory))
+    if (htw__purgatory_is_child(walk->purgatory))
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
     walk->shard->closed = true;
@@ -92,7 +92,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
 }
 
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
-    if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
+    if (walk->key == NULL || htw__purgatory_is_child(walk->purgatory))
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
     struct htw_request *request = own_first(walk, walk->cursor._link._next);
@@ -133,7 +133,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key,
 }
 
 void htw__walk_stop(struct htw__walk *walk) {
-    if (walk->key == NULL || htw__purgatory_is_child(walk->shard->purgatory))
+    if (walk->key == NULL || htw__purgatory_is_child(walk->purgatory))
         return;
     htw__lock_acquire(&walk->shard->lock);
     finish(walk);

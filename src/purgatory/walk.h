@@ -13,7 +13,8 @@
 #include "shard.h"
 
 struct htw__walk {
-    struct htw__purgatory_shard *shard; /* set by the caller, as are `mark` and `marked` */
+    const struct htw_purgatory *purgatory; /* set by the caller, as are the next two and `marked` */
+    struct htw__purgatory_shard *shard;
     uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool has_markers;
     int64_t marked;               /* busy requests that this walk has marked */

@@ -34,11 +34,11 @@ static void free_slot(const struct htw_purgatory *purgatory, struct htw__watched
     htw__lock_release(&cpu->key_pool_lock);
 }
 
-static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard, size_t size) {
+static struct htw__watched_key *allocate_key(const struct htw_purgatory *purgatory,
+                                             struct htw__purgatory_shard *shard, size_t size) {
     if (size <= HTW__KEY_INLINE_BYTES)
-        return allocate_slot(shard->purgatory);
-    struct htw__watched_key *key =
-        htw__allocate(&shard->purgatory->allocator, long_key_bytes(size));
+        return allocate_slot(purgatory);
+    struct htw__watched_key *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
     if (key != NULL) {
         key->node.tag = HTW__KEY_LONG;
         shard->bytes += long_key_bytes(size);
@@ -46,19 +46,21 @@ static struct htw__watched_key *allocate_key(struct htw__purgatory_shard *shard,
     return key;
 }
 
-static void free_key(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+static void free_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                     struct htw__watched_key *key) {
     if ((key->node.tag & HTW__KEY_LONG) == 0) {
-        free_slot(shard->purgatory, key);
+        free_slot(purgatory, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
     shard->bytes -= bytes;
-    htw__release(&shard->purgatory->allocator, key, bytes);
+    htw__release(&purgatory->allocator, key, bytes);
 }
 
-static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint64_t hash,
+static struct htw__watched_key *add_key(const struct htw_purgatory *purgatory,
+                                        struct htw__purgatory_shard *shard, uint64_t hash,
                                         const struct htw_key *source) {
-    struct htw__watched_key *key = allocate_key(shard, source->size);
+    struct htw__watched_key *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
     HTW__ANNOTATE_IGNORE_BEGIN();
@@ -73,13 +75,13 @@ static struct htw__watched_key *add_key(struct htw__purgatory_shard *shard, uint
     return key;
 }
 
-int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch, uint64_t hash,
-                    const struct htw_key *source) {
+int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                    struct htw__watch *watch, uint64_t hash, const struct htw_key *source) {
     if (shard->closed)
         return -ESHUTDOWN;
     struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
     if (key == NULL) {
-        if ((key = add_key(shard, hash, source)) == NULL)
+        if ((key = add_key(purgatory, shard, hash, source)) == NULL)
             return -ENOMEM;
     } else if ((key->node.tag & HTW__KEY_UNWATCHED) != 0) {
         key->node.tag &= ~(uint32_t)HTW__KEY_UNWATCHED;
@@ -97,11 +99,12 @@ static bool is_held(struct htw__purgatory_shard *shard, struct htw__watched_key 
     bool held = (key->node.tag & HTW__KEY_DEFERRED) != 0;
     if (held)
         key->node.tag |= HTW__KEY_UNWATCHED;
-    shard->idle += (uint64_t)held - (uint64_t)was_unwatched;
+    shard->idle += (uint32_t)held - (uint32_t)was_unwatched;
     return held;
 }
 
-void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
+void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
+                                     struct htw__purgatory_shard *shard,
                                      struct htw__watched_key *key) {
     if (!htw__ring_is_empty(&key->watches))
         return;
@@ -114,13 +117,14 @@ void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
     }
     if (!is_orphan)
         htw__key_table_remove(&shard->table, &key->node);
-    free_key(shard, key);
+    free_key(purgatory, shard, key);
 }
 
-void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch) {
+void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                       struct htw__watch *watch) {
     htw__link_unlink(&watch->_link);
     shard->watched--;
-    htw__watched_key_free_if_unused(shard, htw__watch_key(watch));
+    htw__watched_key_free_if_unused(purgatory, shard, htw__watch_key(watch));
 }
 
 struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {

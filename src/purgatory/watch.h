@@ -75,7 +75,8 @@ static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_pur
     return htw__purgatory_shard_of(purgatory, htw__watch_key(watch)->node.hash);
 }
 
-/* All functions below are called under the lock of the shard. */
+/* All functions below are called under the lock of the shard. Some get the purgatory, too, so that they
+   need not read it in the shard, in another cache line. */
 
 /* NULL: no request waits on the key. */
 static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgatory_shard *shard,
@@ -85,14 +86,16 @@ static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgato
 }
 
 /* Adds a watch, whose request is set, at the end of a key. 0; -ENOMEM; -ESHUTDOWN. */
-int htw__watch_link(struct htw__purgatory_shard *shard, struct htw__watch *watch, uint64_t hash,
-                    const struct htw_key *key);
+int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                    struct htw__watch *watch, uint64_t hash, const struct htw_key *key);
 
 /* Removes a watch from its key, and frees the key if it was the last one. */
-void htw__watch_unlink(struct htw__purgatory_shard *shard, struct htw__watch *watch);
+void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                       struct htw__watch *watch);
 
 /* Frees a key without watches, markers and deferred checks. */
-void htw__watched_key_free_if_unused(struct htw__purgatory_shard *shard,
+void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
+                                     struct htw__purgatory_shard *shard,
                                      struct htw__watched_key *key);
 
 /* Takes any key out of the table of a closed shard; NULL: there is none. */

@@ -15,8 +15,8 @@ CLAIMS = [
     ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "request"),
     ("docs/purgatory.md", r"three keys takes (\d+) bytes in your struct", "request"),
     ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "request"),
-    ("include/htw/purgatory.h", r"0 means 2048\. Each takes (\d+) bytes", "shard"),
-    ("docs/choices.md", r"Hence 2048 shards of (\d+) bytes", "shard"),
+    ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "shard"),
+    ("docs/choices.md", r"Hence 4096 shards of (\d+) bytes", "shard"),
     ("include/htw/purgatory.h", r"Memory: (\d+) bytes\. Requests that wait need none", "threshold"),
     ("docs/purgatory.md", r"A threshold takes (\d+) bytes", "threshold"),
 ]
