@@ -118,11 +118,17 @@ static uint32_t swap_recent(struct htw__shard *here, uint32_t index) {
  */
 static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle handle,
                   int *ret_outcome) {
-    uint64_t status;
     uint32_t index = (uint32_t)handle & owner->scheduler->index_mask;
-    struct htw__record *record = htw__handle_record(owner, handle, &status);
-    bool claimed = record != NULL && (status & HTW__STATUS_STATE) == HTW__PENDING &&
+    uint64_t status = htw__handle_status(owner, handle, HTW__PENDING);
+    struct htw__cell *cell = htw__slab_find(&owner->slab, index);
+    struct htw__record *record = cell == NULL || !htw__handle_fits(owner, handle, status)
+                                     ? NULL
+                                     : HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    /* Without reading the status first: the cache line of the record then moves once, not twice. */
+    bool claimed = record != NULL &&
                    htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
+    if (!claimed && record != NULL && !htw__handle_fits(owner, handle, status))
+        record = NULL;
     uint32_t later = 0;
     if (claimed) {
         htw__counter_add(&here->cancelled, 1);

@@ -77,6 +77,21 @@ static inline struct htw__shard *htw__handle_shard(const struct htw_scheduler *s
     return index < scheduler->shard_count ? &scheduler->shards[index] : NULL;
 }
 
+/* Whether a record with this status is the one that the handle names. */
+static inline bool htw__handle_fits(const struct htw__shard *shard, htw_handle handle,
+                                    uint64_t status) {
+    return htw__status_generation(status) == handle >> shard->scheduler->generation_shift;
+}
+
+/* The status of a record that the handle names, in a state and with no flags. */
+static inline uint64_t htw__handle_status(const struct htw__shard *shard, htw_handle handle,
+                                          enum htw__state state) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint32_t index = (uint32_t)handle & scheduler->index_mask;
+    return handle >> scheduler->generation_shift << 32 |
+           (uint64_t)(index >> HTW__SLAB_PAGE_BITS) << HTW__STATUS_STATE_BITS | (unsigned)state;
+}
+
 /* The record of a handle, with its status; NULL: the handle is stale. Under the lock of the shard,
    or under that of another shard (see state.h). */
 static inline struct htw__record *htw__handle_record(const struct htw__shard *shard,
@@ -87,7 +102,7 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
         return NULL;
     struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
     uint64_t status = htw__status_of(record);
-    if (htw__status_generation(status) != handle >> scheduler->generation_shift)
+    if (!htw__handle_fits(shard, handle, status))
         return NULL;
     *ret_status = status;
     return record;
