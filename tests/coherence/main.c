@@ -134,7 +134,7 @@ static int check_all(bool is_short) {
 
 /* ---- the table */
 
-/* What main_real.c has measured. NAN: nothing. */
+/* What main_real.c has measured; -1: nothing. */
 static double read_measured(const char *file, const char *name, unsigned cpus) {
     char line[128], found[64];
     unsigned count;

@@ -18,8 +18,8 @@
    ways, and not one by one. */
 #define AHEAD_NS 60.0
 
-#define COARSELY_AHEAD_NS \
-    20000.0 /* outside cpus_begin() and cpus_end(): changes of threads take long */
+/* The same where nothing is counted: to change threads takes long. */
+#define COARSELY_AHEAD_NS 20000.0
 
 #define YIELD_NS 400.0
 #define FRAMES 128
