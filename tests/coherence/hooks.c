@@ -76,6 +76,18 @@ void __tsan_write_range(void *memory, size_t size) {
                                            __ATOMIC_SEQ_CST);                                    \
     }
 
+/* What clang calls: it answers the value that was there. */
+#define COMPARE_VALUE(type, bits)                                                                  \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *memory, type expected, type to, \
+                                                    int o, int p);                                 \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *memory, type expected, type to, \
+                                                    int o, int p) {                                \
+        (void)o, (void)p;                                                                          \
+        virtual_cpu_access(memory, sizeof(type), true, CODE);                                      \
+        __atomic_compare_exchange_n(memory, &expected, to, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+        return expected;                                                                           \
+    }
+
 #define ATOMIC(type, bits)                                                          \
     type __tsan_atomic##bits##_load(const volatile type *memory, int o);            \
     type __tsan_atomic##bits##_load(const volatile type *memory, int o) {           \
@@ -101,7 +113,8 @@ void __tsan_write_range(void *memory, size_t size) {
     FETCH(type, bits, or)                                                           \
     FETCH(type, bits, xor)                                                          \
     COMPARE(type, bits, strong)                                                     \
-    COMPARE(type, bits, weak)
+    COMPARE(type, bits, weak)                                                       \
+    COMPARE_VALUE(type, bits)
 
 ATOMIC(uint8_t, 8)
 ATOMIC(uint16_t, 16)
