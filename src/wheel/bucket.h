@@ -41,9 +41,11 @@ static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chain
     return (struct htw__buckets) { NULL, count, chains, chains == 0 ? 0 : (chains - 1) * count };
 }
 
+/* Behind the last head is one more pointer, because htw__bucket_unlink() reads it. */
 static inline size_t htw__buckets_bytes(const struct htw__buckets *buckets) {
-    return buckets->count * (buckets->chains == 0 ? sizeof(struct htw__link)
-                                                  : buckets->chains * sizeof(struct htw__link *));
+    if (buckets->chains == 0)
+        return buckets->count * sizeof(struct htw__link);
+    return (buckets->count * buckets->chains + 1) * sizeof(struct htw__link *);
 }
 
 /* The head of a chain of the bucket at `slot`. */
@@ -71,6 +73,8 @@ static inline void htw__buckets_init(const struct htw__buckets *buckets, struct 
         for (uint32_t chain = 0; chain < buckets->chains; chain++)
             *htw__bucket_chain(buckets, slot, chain) = nil;
     }
+    if (buckets->chains != 0)
+        *htw__bucket_chain(buckets, 0, buckets->chains) = nil; /* behind the last */
 }
 
 /* Tests first the chain that `running_count` chooses: in a bucket with few timers it is the most
@@ -94,6 +98,26 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
                                    ? htw__bucket_ring(buckets, slot)->_back
                                    : htw__bucket_chain_for(buckets, slot, running_count);
     htw__link_insert(place, link);
+}
+
+/*
+ * Removes a timer from whatever list it is in, for a cancel.
+ *
+ * Unlinking writes to the neighbours, and in a wheel of many timers these are cache misses. If the
+ * oldest timers are cancelled first, a timer is at the end of its chain, and its other neighbour is
+ * likely the next of the chain to be cancelled. The neighbour behind that one is fetched now, so that
+ * it is here by then. If the timer is not at the end, a line is fetched that is written anyway; if it
+ * is alone in its chain, `back` is a head, and what the pointer behind that leads to.
+ *
+ * In a wheel of few timers a branch on whether this is the end could not be predicted. Compilers
+ * make one out of a conditional expression, so the address is computed.
+ */
+static inline void htw__bucket_unlink(struct htw__link *link, const struct htw__link *nil) {
+    uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
+    uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
+    const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
+    HTW__PREFETCH(newer->_back);
+    htw__link_unlink(link);
 }
 
 /* Removes the first timer of a ring, or one of the next chain after `*chain_index`. NULL: the

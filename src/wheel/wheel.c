@@ -401,7 +401,7 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
     if (wheel == NULL || timer == NULL || !htw__wheel_owns(wheel, timer))
         return false;
-    htw__link_unlink(&timer->_link);
+    htw__bucket_unlink(&timer->_link, &wheel->nil);
     timer->_location = 0;
     wheel->cancelled++;
     HTW_ASSERT_WHEEL(wheel);

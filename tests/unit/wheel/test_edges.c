@@ -243,3 +243,12 @@ WHEEL_TEST(wheel_never_needs_no_memory, 8, 0, false, 1) {
     arm(f, 0, HTW_NEVER_TICK);
     assert_int_equal(f->memory.calls, calls);
 }
+
+/* A cancel reads what follows the head of a chain. The sanitizer sees whether that is memory of the wheel. */
+WHEEL_TEST(wheel_cancel_in_the_last_bucket_and_chain_reads_no_further, 2, 0, false, 1) {
+    for (size_t i = 0; i < 16; i++) { /* each chain of level 0 in turn */
+        arm(f, 0, 1);
+        assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+        assert_sound(f);
+    }
+}
