@@ -22,7 +22,7 @@ NEVER_NS = 2 ** 63 - 1
 
 def pending(wheel):
     """As htw_wheel_count()."""
-    return int(wheel["scheduled"]) - int(wheel["cancelled"]) - int(wheel["expired"]) - int(wheel["drained"])
+    return int(wheel["inserted"]) - int(wheel["moved_by_insertion"]) - int(wheel["demoted"]) - int(wheel["cancelled"]) - int(wheel["expired"]) - int(wheel["drained"])
 
 
 class WheelPrinter:

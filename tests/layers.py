@@ -7,14 +7,14 @@ import re
 # base has for one layer counts for that layer.
 LAYERS = {
     "wheel": (
-        r"(wheel/.*|base/(heap|bitmap|list))\.[ch]",
-        r"wheel.*|delay_queue|heap|bitmap|list|model|fuzz_replay"),
+        r"(wheel/.*|base/(bitmap|list))\.[ch]",
+        r"wheel.*|delay_queue|bitmap|list|model|fuzz_replay"),
     "scheduler": (
         r"(scheduler/.*|base/(slab|alarm|lock|lock_rank|mutex|counter|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
         r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar).*"),
     "purgatory": (
-        r"(purgatory/.*|base/key_table)\.[ch]",
-        r"purgatory_.*|threshold.*|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
+        r"(purgatory/.*|base/(heap|key_table))\.[ch]",
+        r"purgatory_.*|threshold.*|heap|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "calendar": (
         r"calendar/.*\.[ch]",
         r"calendar_.*|stress_calendar"),

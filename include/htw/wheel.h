@@ -136,7 +136,7 @@ HTW_API size_t htw_timer_size(void);
  *         power of two, `start` is HTW_NEVER_TICK, or a function of the allocator is NULL;
  *         -ENOMEM.
  *
- * Memory: about 14 KiB with 256 buckets.
+ * Memory: about 16 KiB with 256 buckets.
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_create(struct htw_wheel **ret_wheel,
                                              const struct htw_wheel_options *options);
@@ -190,8 +190,7 @@ HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
  * After a failure no timer has changed: a pending one is still pending with its old deadline. If
  * several levels were needed, those that could be created remain.
  *
- * Cost: O(1); O(log buckets) if its bucket was empty or had only later deadlines; O(buckets) if a
- * level is created. A move to a later deadline only writes the new deadline (not with
+ * Cost: O(1); O(buckets) if a level is created. A move to a later deadline only writes the new deadline (not with
  * `strict_fifo`): the timer changes its bucket when its old deadline is reached, and until then
  * htw_wheel_next() may return the old deadline.
  * The model is Kafka's TimingWheel.add; src/wheel/wheel.c says what differs.
@@ -242,7 +241,7 @@ HTW_API bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
  *         NULL: no timer is due any more, and the round has ended; or `wheel` is NULL.
  *
  * Between two polls any timer may be armed, moved or cancelled.
- * Cost: O(1) for each timer, and O(log buckets) for each bucket. One call may have to demote all
+ * Cost: O(1) for each timer, and O(levels) for each bucket. One call may have to demote all
  * timers of a bucket before it finds one that is due; if that can take too long, use
  * htw_wheel_poll_batch().
  */
@@ -288,8 +287,8 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
  *         with that deadline was cancelled or moved and its bucket has another timer. A poll at
  *         such a tick hands out nothing, and corrects the value.
  *
- * Discards buckets that cancels have emptied, so it changes the wheel. Cost: O(1), and O(log
- * buckets) for each discarded bucket; arming a timer adds one bucket at most. To bound that, first
+ * Discards buckets that cancels have emptied, so it changes the wheel. Cost: O(1), and
+ * O(levels) for each discarded bucket; arming a timer adds one bucket at most. To bound that, first
  * call htw_wheel_poll_batch() with a budget until it returns HTW_DONE.
  */
 HTW_API uint64_t htw_wheel_next(struct htw_wheel *wheel);

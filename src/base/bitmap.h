@@ -56,19 +56,21 @@ static inline uint32_t htw__bitmap_next(const struct htw__bitmap *bitmap, uint32
 
 static inline uint32_t htw__bitmap_count(const struct htw__bitmap *bitmap) {
     uint32_t count = 0;
-    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
-        count += htw__count_bits(bitmap->words[word]);
+    for (uint64_t rest = bitmap->summary; rest != 0; rest &= rest - 1)
+        count += htw__count_bits(bitmap->words[htw__lowest_bit(rest)]);
     return count;
 }
 
 /* Whether bits and summary agree, and all members are less than `bound`. */
 static inline bool htw__bitmap_is_valid(const struct htw__bitmap *bitmap, uint32_t bound) {
-    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++)
-        if ((bitmap->words[word] != 0) != (bitmap->summary >> word & 1))
+    for (uint32_t word = 0; word < HTW__BITMAP_SIZE / 64; word++) {
+        uint64_t allowed = UINT64_MAX;
+        if (bound < (word + 1) * 64)
+            allowed = bound <= word * 64 ? 0 : UINT64_MAX >> (64 - bound % 64);
+        if ((bitmap->words[word] != 0) != (bitmap->summary >> word & 1) ||
+            (bitmap->words[word] & ~allowed) != 0)
             return false;
-    for (uint32_t member = bound; member < HTW__BITMAP_SIZE; member++)
-        if (htw__bitmap_has(bitmap, member))
-            return false;
+    }
     return true;
 }
 

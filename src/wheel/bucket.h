@@ -7,12 +7,13 @@
  * side when it is emptied: the misses of as many nodes overlap.
  *
  * A bucket stores nothing but the heads of its chains, to keep arms and cancels short. A running
- * count that the caller keeps anyway chooses the chain of a new timer.
+ * count of insertions, which the caller keeps anyway, chooses the chain of a new timer.
  *
  * All buckets of a level are one table: first the first chain of every bucket, then the second of
- * every bucket, and so on. The choice changes once in as many arms as the level has buckets. So for
- * a while all arms use heads that are close together and stay in the cache, and a bucket with few
- * timers has them in one or two chains.
+ * every bucket, and so on. The choice changes once in as many insertions as the level has buckets.
+ * So for a while all use heads that are close together and stay in the cache, and a bucket with few
+ * timers has them in one or two chains. Which these are follows from the count at which the bucket
+ * got its first timer.
  *
  * With strict FIFO a bucket must keep the order of arming. It is one ring then, and its number of
  * chains is 0.
@@ -77,16 +78,41 @@ static inline void htw__buckets_init(const struct htw__buckets *buckets, struct 
         *htw__bucket_chain(buckets, 0, buckets->chains) = nil; /* behind the last */
 }
 
-/* Tests first the chain that `running_count` chooses: in a bucket with few timers it is the most
-   likely one to have them. */
-static inline bool htw__bucket_is_empty(const struct htw__buckets *buckets, uint32_t slot,
-                                        uint64_t running_count, const struct htw__link *nil) {
+/* A bucket. The running counts from `since` to `now` - 1 have chosen the chains of its timers. */
+struct htw__bucket {
+    const struct htw__buckets *buckets;
+    uint32_t slot;
+    uint64_t since; /* when it got its first timer */
+    uint64_t now;
+};
+
+/* The end of the running counts that choose a chain which may have timers, from `since` on in steps of
+   `count`. */
+static inline uint64_t htw__bucket_chains_end(const struct htw__bucket *bucket) {
+    const struct htw__buckets *buckets = bucket->buckets;
+    uint64_t all = bucket->since + buckets->chain_mask + buckets->count;
+    uint64_t used = (bucket->now - 1) | (buckets->count - 1); /* with all of the present chain */
+    return used < all ? used + 1 : all;
+}
+
+/* If all timers of a bucket are in one chain, the head of that. NULL: they may be in several. */
+static inline struct htw__link **htw__bucket_only_chain(const struct htw__bucket *bucket) {
+    const struct htw__buckets *buckets = bucket->buckets;
+    return (bucket->since ^ (bucket->now - 1)) < buckets->count
+               ? htw__bucket_chain_for(buckets, bucket->slot, bucket->since)
+               : NULL;
+}
+
+static inline bool htw__bucket_is_empty(const struct htw__bucket *bucket,
+                                        const struct htw__link *nil) {
+    const struct htw__buckets *buckets = bucket->buckets;
     if (buckets->chains == 0)
-        return htw__ring_is_empty(htw__bucket_ring(buckets, slot));
-    if (*htw__bucket_chain_for(buckets, slot, running_count) != nil)
+        return htw__ring_is_empty(htw__bucket_ring(buckets, bucket->slot));
+    if (*htw__bucket_chain_for(buckets, bucket->slot, bucket->since) != nil)
         return false;
-    for (uint32_t chain = 0; chain < buckets->chains; chain++)
-        if (*htw__bucket_chain(buckets, slot, chain) != nil)
+    uint64_t end = htw__bucket_chains_end(bucket);
+    for (uint64_t i = bucket->since + buckets->count; i < end; i += buckets->count)
+        if (*htw__bucket_chain_for(buckets, bucket->slot, i) != nil)
             return false;
     return true;
 }
@@ -122,14 +148,15 @@ static inline void htw__bucket_unlink(struct htw__link *link, const struct htw__
 
 /* Removes the first timer of a ring, or one of the next chain after `*chain_index`. NULL: the
    bucket is empty. */
-static inline struct htw__link *htw__bucket_pop(const struct htw__buckets *buckets, uint32_t slot,
+static inline struct htw__link *htw__bucket_pop(const struct htw__bucket *bucket,
                                                 uint32_t *chain_index,
                                                 const struct htw__link *nil) {
+    const struct htw__buckets *buckets = bucket->buckets;
     if (buckets->chains == 0)
-        return htw__ring_pop_front(htw__bucket_ring(buckets, slot));
+        return htw__ring_pop_front(htw__bucket_ring(buckets, bucket->slot));
     for (uint32_t i = 0; i < buckets->chains; i++) {
         struct htw__link *link =
-            *htw__bucket_chain(buckets, slot, ++*chain_index & (buckets->chains - 1));
+            *htw__bucket_chain(buckets, bucket->slot, ++*chain_index & (buckets->chains - 1));
         if (link != nil) {
             /* It is needed after the other chains had their turn. */
             HTW__PREFETCH(link->_next);
@@ -154,12 +181,13 @@ struct htw__bucket_walk {
 
 /* Not for a bucket that is a ring. */
 static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
-                                          const struct htw__buckets *buckets, uint32_t slot,
-                                          struct htw__link *nil) {
+                                          const struct htw__bucket *bucket, struct htw__link *nil) {
+    const struct htw__buckets *buckets = bucket->buckets;
     walk->live = 0;
     walk->chain_index = 0;
-    for (uint32_t chain = 0; chain < buckets->chains; chain++) {
-        struct htw__link **head = htw__bucket_chain(buckets, slot, chain);
+    uint64_t end = htw__bucket_chains_end(bucket);
+    for (uint64_t i = bucket->since; i < end; i += buckets->count) {
+        struct htw__link **head = htw__bucket_chain_for(buckets, bucket->slot, i);
         struct htw__link *link = *head;
         if (link == nil)
             continue;

@@ -7,30 +7,52 @@
  * stays until it is found at the top. So a timer that is armed and cancelled again and again costs
  * nothing here. A key is never raised: a bucket could then hold two ranges of its level at once.
  *
- * The near buckets, those of level 0, are one tick wide. Within the window their slots are in the
- * order of their keys, and a bitmap finds the next one in a few instructions. Nearly all advances
- * of the clock go to a near bucket. The far buckets, of the other levels, are in a binary heap.
+ * The ranges of the buckets of a level are in the cyclic order of their slots, within the window.
+ * So a bitmap finds the next bucket of a level in a few instructions, and nothing is sorted. The
+ * earliest key of each level is kept, and so is the earliest of all levels above 0: nearly all
+ * advances of the clock go to a bucket of level 0, which need not look at the others.
  */
 #ifndef HTW_SRC_WHEEL_DELAY_QUEUE_H
 #define HTW_SRC_WHEEL_DELAY_QUEUE_H
 
+#include "../base/alloc.h"
 #include "../base/bitmap.h"
 #include "../base/compiler.h"
-#include "../base/heap.h"
 
 /* The key of a bucket that is not queued. */
 #define HTW__DELAY_QUEUE_ABSENT UINT64_MAX
 
-struct htw__delay_queue {
-    uint64_t *keys;          /* by id */
-    uint32_t capacity;       /* ids are less than this */
-    uint32_t near_count;     /* ids less than this are near; a power of two */
-    uint64_t first_near;     /* the earliest key of a near bucket */
-    struct htw__bitmap near; /* the near buckets that are queued */
-    struct htw__heap far;    /* the others */
+/* The buckets of a level. */
+struct htw__delay_queue_level {
+    uint64_t first; /* the earliest key */
+    struct htw__bitmap queued;
 };
 
-void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t near_count);
+/* A bucket with its key. */
+struct htw__delay_queue_entry {
+    uint64_t key; /* HTW__DELAY_QUEUE_ABSENT: there is none */
+    uint32_t id;
+};
+
+/* Of equal keys the highest level comes first: its timers were armed earliest. */
+static inline bool htw__delay_queue_precedes(struct htw__delay_queue_entry a,
+                                             struct htw__delay_queue_entry b) {
+    return a.key < b.key || (a.key == b.key && a.id > b.id);
+}
+
+struct htw__delay_queue {
+    struct htw__delay_queue_entry top;
+    struct htw__delay_queue_entry far; /* the first above level 0 */
+    uint64_t levels_in_use;            /* bit i: level i has a queued bucket; not of level 0 */
+    /* One block, which begins with the keys. */
+    uint64_t *keys;  /* by id */
+    uint64_t *since; /* by id, of a queued bucket: when it was queued, as the caller counts */
+    struct htw__delay_queue_level *levels;
+    uint32_t capacity; /* ids are less than this */
+    uint32_t bits;     /* id = level << bits | slot; a bucket is 2^(bits * level) ticks wide */
+};
+
+void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t bits);
 void htw__delay_queue_fini(struct htw__delay_queue *queue, const struct htw_allocator *allocator);
 
 /* Makes room for ids 0 .. capacity - 1. 0, or -ENOMEM: nothing has changed. */
@@ -41,39 +63,29 @@ int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_al
 uint32_t htw__delay_queue_count(const struct htw__delay_queue *queue);
 size_t htw__delay_queue_memory(const struct htw__delay_queue *queue);
 
-/* Queues bucket `id` under `deadline`, or lowers its key to that. */
-void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline);
+/* Queues bucket `id` under `deadline` at `moment`, or lowers its key to that. The deadline is in the
+   range of the bucket. */
+void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline,
+                            uint64_t moment);
 
 /* Removes the top. The queue must not be empty. */
 void htw__delay_queue_pop(struct htw__delay_queue *queue);
 
-/* Whether heap, bitmap and keys agree. O(capacity). */
+/* Whether bitmaps, keys and what is kept of them agree. O(capacity). */
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue);
 
-/* Of equal keys the far bucket is the top: its timers were armed earlier. */
-static inline bool htw__delay_queue_top_is_far(const struct htw__delay_queue *queue) {
-    return queue->far.count > 0 && queue->far.entries[0].key <= queue->first_near;
-}
-
-/* HTW__DELAY_QUEUE_ABSENT: the queue is empty. */
-static inline uint64_t htw__delay_queue_top_key(const struct htw__delay_queue *queue) {
-    return htw__delay_queue_top_is_far(queue) ? queue->far.entries[0].key : queue->first_near;
-}
-
 static inline bool htw__delay_queue_is_empty(const struct htw__delay_queue *queue) {
-    return htw__delay_queue_top_key(queue) == HTW__DELAY_QUEUE_ABSENT;
-}
-
-/* The queue must not be empty. */
-static inline uint32_t htw__delay_queue_top_id(const struct htw__delay_queue *queue) {
-    return htw__delay_queue_top_is_far(queue)
-               ? queue->far.entries[0].id
-               : (uint32_t)queue->first_near & (queue->near_count - 1);
+    return queue->top.key == HTW__DELAY_QUEUE_ABSENT;
 }
 
 /* The key of a bucket; HTW__DELAY_QUEUE_ABSENT: it is not queued. */
 static inline uint64_t htw__delay_queue_key(const struct htw__delay_queue *queue, uint32_t id) {
     return queue->keys[id];
+}
+
+/* The moment at which bucket `id`, which is queued, was queued. */
+static inline uint64_t htw__delay_queue_since(const struct htw__delay_queue *queue, uint32_t id) {
+    return queue->since[id];
 }
 
 /* Whether bucket `id` must be queued, or come earlier, because of a timer for `deadline`. */
@@ -84,9 +96,9 @@ static inline bool htw__delay_queue_wants(const struct htw__delay_queue *queue, 
 
 /* Bucket `id` has a new timer for `deadline`. Rarely more than a load. */
 static inline void htw__delay_queue_offer(struct htw__delay_queue *queue, uint32_t id,
-                                          uint64_t deadline) {
+                                          uint64_t deadline, uint64_t moment) {
     if (htw__delay_queue_wants(queue, id, deadline))
-        htw__delay_queue_lower(queue, id, deadline);
+        htw__delay_queue_lower(queue, id, deadline, moment);
 }
 
 #endif /* HTW_SRC_WHEEL_DELAY_QUEUE_H */

@@ -62,13 +62,13 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
 }
 
 /* Replaces *last by the bucket that comes up next after it; false if there is none. */
-static bool find_next_queued(const struct htw_wheel *wheel, struct htw__heap_entry *last) {
-    struct htw__heap_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
+static bool find_next_queued(const struct htw_wheel *wheel, struct htw__delay_queue_entry *last) {
+    struct htw__delay_queue_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
     for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
-        struct htw__heap_entry entry = { htw__delay_queue_key(&wheel->queue, id), id };
-        if (entry.key != HTW__DELAY_QUEUE_ABSENT && htw__heap_entry_precedes(*last, entry) &&
-            htw__heap_entry_precedes(entry, next))
-            next = entry;
+        struct htw__delay_queue_entry bucket = { htw__delay_queue_key(&wheel->queue, id), id };
+        if (bucket.key != HTW__DELAY_QUEUE_ABSENT && htw__delay_queue_precedes(*last, bucket) &&
+            htw__delay_queue_precedes(bucket, next))
+            next = bucket;
     }
     *last = next;
     return next.key != HTW__DELAY_QUEUE_ABSENT;
@@ -78,7 +78,7 @@ static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
     uint32_t count = htw__delay_queue_count(&wheel->queue);
     fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", count,
             count > LISTED_BUCKETS ? ", the first of them:" : "");
-    struct htw__heap_entry bucket = { 0, UINT32_MAX };
+    struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
     for (uint32_t listed = 0; listed < LISTED_BUCKETS && find_next_queued(wheel, &bucket);
          listed++) {
         unsigned level = htw__wheel_id_level(wheel, bucket.id);
@@ -106,8 +106,8 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
     fprintf(stream,
             "scheduled %" PRIu64 ", moved %" PRIu64 ", cancelled %" PRIu64 ", expired %" PRIu64
             ", drained %" PRIu64 ", demoted %" PRIu64 ", clock advances %" PRIu64 "\n",
-            wheel->scheduled, wheel->moved, wheel->cancelled, wheel->expired, wheel->drained,
-            wheel->demoted, wheel->advances);
+            htw__wheel_scheduled(wheel), wheel->moved_by_insertion + wheel->moved_in_place,
+            wheel->cancelled, wheel->expired, wheel->drained, wheel->demoted, wheel->advances);
     return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
 }
 

@@ -88,12 +88,37 @@ static int check_list(struct check *check, struct htw__list list, const struct r
     return broken;
 }
 
+/* Whether all lists of a bucket are empty but those that it has used since it was queued. */
+static bool others_are_empty(const struct htw_wheel *wheel, unsigned level, uint32_t slot,
+                             bool is_queued) {
+    uint32_t lists = htw__wheel_list_count(wheel, level);
+    uint32_t first = 0;
+    uint32_t used = 0;
+    if (is_queued) {
+        struct htw__bucket bucket =
+            htw__wheel_bucket(wheel, htw__wheel_bucket_id(wheel, level, slot));
+        uint32_t count = bucket.buckets->count;
+        first = (uint32_t)(bucket.since / count);
+        for (uint64_t i = bucket.since; i < htw__bucket_chains_end(&bucket); i += count)
+            used++;
+    }
+    for (uint32_t i = used; i < lists; i++) {
+        struct htw__list list = htw__wheel_list(wheel, level, slot, (first + i) & (lists - 1));
+        if (*list.head != list.end)
+            return false;
+    }
+    return true;
+}
+
 static int check_bucket(struct check *check, unsigned level, uint32_t slot) {
     const struct htw_wheel *wheel = check->wheel;
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     uint64_t key = htw__delay_queue_key(&wheel->queue, id);
-    if (key == HTW__DELAY_QUEUE_ABSENT)
-        return htw__wheel_is_empty_at(wheel, level, slot) ? 0 : 4;
+    bool is_queued = key != HTW__DELAY_QUEUE_ABSENT;
+    if ((!is_queued || !wheel->strict_fifo) && !others_are_empty(wheel, level, slot, is_queued))
+        return 4;
+    if (!is_queued)
+        return 0;
     unsigned shift = wheel->levels[level].shift;
     if (key < wheel->clock || (key == wheel->clock && !wheel->in_round) ||
         htw__wheel_slot(wheel, level, key) != slot ||
@@ -177,8 +202,8 @@ int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *s
         return -EINVAL;
     *stats = (struct htw_wheel_stats) {
         .struct_size = sizeof(*stats),
-        .scheduled = wheel->scheduled,
-        .moved = wheel->moved,
+        .scheduled = htw__wheel_scheduled(wheel),
+        .moved = wheel->moved_by_insertion + wheel->moved_in_place,
         .cancelled = wheel->cancelled,
         .expired = wheel->expired,
         .drained = wheel->drained,

@@ -41,15 +41,13 @@ static void expire_due(struct htw_wheel *wheel, struct batch *batch) {
 struct top {
     uint64_t key;
     unsigned level;
-    uint32_t slot;
-    const struct htw__buckets *buckets;
+    struct htw__bucket bucket;
 };
 
 static struct top top_of(const struct htw_wheel *wheel) {
-    uint32_t id = htw__delay_queue_top_id(&wheel->queue);
-    unsigned level = htw__wheel_id_level(wheel, id);
-    return (struct top) { htw__delay_queue_top_key(&wheel->queue), level, id & wheel->mask,
-                          &wheel->levels[level].buckets };
+    uint32_t id = wheel->queue.top.id;
+    return (struct top) { wheel->queue.top.key, htw__wheel_id_level(wheel, id),
+                          htw__wheel_bucket(wheel, id) };
 }
 
 static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
@@ -58,11 +56,11 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
     wheel->advances++;
 }
 
-/* Inserts a timer that is in no list, and is not due, where it belongs now. */
+/* Inserts a timer that is in no list, and is not due, where it belongs now. wheel->demoted is counted
+   at the end of the call. */
 static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     uint64_t deadline = timer->_deadline;
-    htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
-                         wheel->demoted++);
+    htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline));
 }
 
 static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,
@@ -85,7 +83,7 @@ static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *t
 static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
                                                       const struct top *top, struct batch *batch) {
     struct htw__bucket_walk walk;
-    htw__bucket_walk_start(&walk, top->buckets, top->slot, &wheel->nil);
+    htw__bucket_walk_start(&walk, &top->bucket, &wheel->nil);
     while (walk.live > 0 && !is_over(batch))
         expire_or_demote(wheel, htw__timer_of(htw__bucket_walk_step(&walk, &wheel->nil)), batch);
     htw__bucket_walk_finish(&walk);
@@ -93,12 +91,29 @@ static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
         htw__wheel_discard_top(wheel);
 }
 
+/* The same for a bucket with one chain, which is the common case in a wheel of few timers. */
+static void empty_chain(struct htw_wheel *wheel, struct htw__link **head, struct batch *batch) {
+    struct htw__link *link = *head;
+    *head = &wheel->nil;
+    while (link != &wheel->nil && !is_over(batch)) {
+        struct htw__link *next = link->_next;
+        HTW__PREFETCH(next);
+        expire_or_demote(wheel, htw__timer_of(link), batch);
+        link = next;
+    }
+    if (link == &wheel->nil) {
+        htw__wheel_discard_top(wheel);
+    } else {
+        *head = link;
+        link->_back = head;
+    }
+}
+
 /* The same without a walk: for calls that end after one timer, starting a walk costs too much. */
 static HTW__NOINLINE void empty_one_by_one(struct htw_wheel *wheel, const struct top *top,
                                            struct batch *batch) {
     while (!is_over(batch)) {
-        struct htw__link *link =
-            htw__bucket_pop(top->buckets, top->slot, &wheel->chain_index, &wheel->nil);
+        struct htw__link *link = htw__bucket_pop(&top->bucket, &wheel->chain_index, &wheel->nil);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
@@ -117,14 +132,14 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
     unsigned lowest = (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
     unsigned level = from - 1;
     while (level > lowest &&
-           htw__wheel_is_empty_at(wheel, level, htw__wheel_slot(wheel, level, deadline)))
+           htw__ring_is_empty(htw__bucket_ring(&wheel->levels[level].buckets,
+                                               htw__wheel_slot(wheel, level, deadline))))
         level--;
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     htw__wheel_set_location(wheel, timer, id);
     htw__ring_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
-    htw__delay_queue_offer(&wheel->queue, id, deadline);
-    wheel->demoted++;
+    htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted++);
 }
 
 /*
@@ -137,7 +152,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
  */
 static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct top *top,
                                          struct batch *batch) {
-    struct htw__link *ring = htw__bucket_ring(top->buckets, top->slot);
+    struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
     const struct htw__link *ahead = ring->_next;
     wheel->emptying = true;
     while (!is_over(batch)) {
@@ -171,14 +186,17 @@ static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct t
  */
 static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resumed,
                       struct batch *batch) {
+    struct htw__link **only_chain;
     if (wheel->strict_fifo && top->level > 0) {
         empty_in_order(wheel, top, batch);
+    } else if (!wheel->strict_fifo && (only_chain = htw__bucket_only_chain(&top->bucket)) != NULL) {
+        empty_chain(wheel, only_chain, batch);
     } else if (top->level == 0 && (wheel->strict_fifo || batch->max == 1)) {
         empty_one_by_one(wheel, top, batch);
     } else {
         if (resumed && batch->max == 1) {
             struct htw__link *link =
-                htw__bucket_pop(top->buckets, top->slot, &wheel->chain_index, &wheel->nil);
+                htw__bucket_pop(&top->bucket, &wheel->chain_index, &wheel->nil);
             HTW_ASSERT(link != NULL);
             expire_or_demote(wheel, htw__timer_of(link), batch);
         }
@@ -191,7 +209,7 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resum
 static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct batch *batch) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
+        if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
             break;
         if (batch->budget == 0)
             return false;
@@ -202,7 +220,7 @@ static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct bat
 }
 
 static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
-    return htw__delay_queue_top_key(&wheel->queue) > now && htw__ring_is_empty(&wheel->due);
+    return wheel->queue.top.key > now && htw__ring_is_empty(&wheel->due);
 }
 
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
@@ -211,9 +229,34 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
     htw__ring_splice_back(&wheel->due, &wheel->next_round);
 }
 
+/*
+ * The common case of a wheel with few timers: the bucket at the top holds one timer, which is due.
+ * False: it is not so, and nothing has changed. Not inlined, like run_round(), because that needs
+ * more registers than there are.
+ */
+static HTW__NOINLINE bool expire_lone(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
+    if (wheel->in_round || wheel->strict_fifo || wheel->queue.top.key > now ||
+        !htw__ring_is_empty(&wheel->due))
+        return false;
+    struct htw__bucket bucket = htw__wheel_bucket(wheel, wheel->queue.top.id);
+    struct htw__link **head = htw__bucket_only_chain(&bucket);
+    if (head == NULL || *head == &wheel->nil || (*head)->_next != &wheel->nil)
+        return false;
+    struct htw_timer *timer = htw__timer_of(*head);
+    if (timer->_deadline > wheel->queue.top.key)
+        return false;
+    *head = &wheel->nil;
+    wheel->in_round = true;
+    advance_clock(wheel, wheel->queue.top.key);
+    htw__delay_queue_pop(&wheel->queue);
+    batch->budget--;
+    expire(timer, batch);
+    return true;
+}
+
 /* HTW_DONE: the caller ends the round. */
-static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
-                                         struct batch *batch) {
+static HTW__NOINLINE HTW__NO_CANARY enum htw_wheel_progress
+run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
@@ -226,7 +269,7 @@ static enum htw_wheel_progress run_round(struct htw_wheel *wheel, uint64_t now,
         if (batch->budget == 0)
             return HTW_MORE;
         struct top top = top_of(wheel);
-        if (htw__wheel_is_empty_at(wheel, top.level, top.slot)) { /* by cancels */
+        if (htw__bucket_is_empty(&top.bucket, &wheel->nil)) { /* by cancels */
             batch->budget--;
             htw__wheel_discard_top(wheel);
             continue;
@@ -246,7 +289,13 @@ static HTW__NO_CANARY enum htw_wheel_progress advance(struct htw_wheel *wheel, u
         now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
         now = wheel->clock;
-    enum htw_wheel_progress progress = run_round(wheel, now, batch);
+    enum htw_wheel_progress progress = HTW_DONE;
+    if (!expire_lone(wheel, now, batch) || batch->count == batch->max ||
+        !nothing_is_due(wheel, now)) {
+        uint64_t inserted = wheel->inserted;
+        progress = run_round(wheel, now, batch);
+        wheel->demoted += wheel->inserted - inserted;
+    }
     if (progress == HTW_DONE && limited && !discard_empty_tops(wheel, batch))
         progress = HTW_MORE;
     if (progress == HTW_DONE)
@@ -308,7 +357,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        if (!htw__wheel_is_empty_at(wheel, top.level, top.slot))
+        if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
             return top.key;
         htw__wheel_discard_top(wheel);
     }
@@ -318,8 +367,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
 static struct htw__link *remove_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        struct htw__link *link =
-            htw__bucket_pop(top.buckets, top.slot, &wheel->chain_index, &wheel->nil);
+        struct htw__link *link = htw__bucket_pop(&top.bucket, &wheel->chain_index, &wheel->nil);
         if (link != NULL)
             return link;
         htw__wheel_discard_top(wheel);

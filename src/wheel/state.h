@@ -56,7 +56,10 @@ struct htw_wheel {
     struct htw__link next_round; /* the same, but armed inside the round: due in the next one */
     struct htw__link never;      /* timers whose deadline is HTW_NEVER_TICK */
 
-    uint64_t scheduled, moved, cancelled, expired, drained, demoted, advances;
+    /* Timers put into a list, by whatever call: those scheduled, those demoted, and those moved other
+       than in place. It chooses the chains of buckets. */
+    uint64_t inserted;
+    uint64_t moved_by_insertion, moved_in_place, cancelled, expired, drained, demoted, advances;
 
     /* Those that exist, and behind them an entry whose window has no end. */
     struct htw__level levels[HTW_WHEEL_LEVELS_MAX + 1];
@@ -82,9 +85,15 @@ static inline unsigned htw__wheel_id_level(const struct htw_wheel *wheel, uint32
     return id >> wheel->bits;
 }
 
-static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigned level,
-                                          uint32_t slot) {
-    return htw__bucket_is_empty(&wheel->levels[level].buckets, slot, wheel->scheduled, &wheel->nil);
+/* The bucket with a number; it is queued. */
+static inline struct htw__bucket htw__wheel_bucket(const struct htw_wheel *wheel, uint32_t id) {
+    return (struct htw__bucket) { &wheel->levels[htw__wheel_id_level(wheel, id)].buckets,
+                                  id & wheel->mask, htw__delay_queue_since(&wheel->queue, id),
+                                  wheel->inserted };
+}
+
+static inline uint64_t htw__wheel_scheduled(const struct htw_wheel *wheel) {
+    return wheel->inserted - wheel->moved_by_insertion - wheel->demoted;
 }
 
 /*
@@ -93,19 +102,24 @@ static inline bool htw__wheel_is_empty_at(const struct htw_wheel *wheel, unsigne
  */
 static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
                                              uint64_t clock) {
-    uint64_t span = wheel->mask;
-    uint64_t bucket = clock >> shift;
-    if ((HTW_NEVER_TICK >> shift) - bucket <= span)
-        return HTW_NEVER_TICK - 1;
-    return ((bucket + span + 1) << shift) - 1;
+    uint64_t first_end = clock | (((uint64_t)1 << shift) - 1); /* of the bucket with the clock */
+    uint64_t end = first_end + ((uint64_t)wheel->mask << shift);
+    return end + 1 > first_end ? end
+                               : HTW_NEVER_TICK - 1; /* the sum was too great, or NEVER_TICK */
 }
 
 /* Also moves the window of each level in which the clock enters another bucket. */
 static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock) {
     uint64_t changed = wheel->clock ^ clock;
     wheel->clock = clock;
-    for (unsigned i = 1; i < wheel->level_count && changed >> wheel->levels[i].shift != 0; i++)
-        wheel->levels[i].last = htw__wheel_window_end(wheel, wheel->levels[i].shift, clock);
+    if (changed <= wheel->mask)
+        return;
+    struct htw__level *level = &wheel->levels[1];
+    struct htw__level *end = &wheel->levels[wheel->level_count];
+    for (; level < end && changed >> level->shift != 0; level++)
+        level->last = htw__wheel_window_end(wheel, level->shift, clock);
+    if (level == end && level > &wheel->levels[1])
+        wheel->max_deadline = level[-1].last;
 }
 
 static inline uint64_t htw__wheel_compute_max_deadline(const struct htw_wheel *wheel) {
@@ -156,34 +170,33 @@ static inline bool htw__id_is_bucket(uint32_t id) {
     return id < HTW__ID_DUE;
 }
 
-/* Puts a timer that is in no list into its bucket at a level that exists. `running_count`
-   chooses the chain. Returns the number of the bucket: the caller offers it to the delay queue. */
+/* Puts a timer that is in no list into its bucket at a level that exists. Returns the number of the
+   bucket: the caller offers it to the delay queue, with the `inserted` of before. */
 static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer *timer,
-                                       uint64_t deadline, const struct htw__level *level,
-                                       uint64_t running_count) {
+                                       uint64_t deadline, const struct htw__level *level) {
     uint32_t slot = (uint32_t)(deadline >> level->shift) & wheel->mask;
     uint64_t location = level->first_location + slot;
     timer->_deadline = deadline;
     timer->_location = location;
-    htw__bucket_add(&level->buckets, slot, running_count, &timer->_link);
+    htw__bucket_add(&level->buckets, slot, wheel->inserted++, &timer->_link);
     return (uint32_t)location;
 }
 
 /* The same, and offers the bucket to the delay queue. */
 static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_timer *timer,
-                                        uint64_t deadline, const struct htw__level *level,
-                                        uint64_t running_count) {
-    uint32_t id = htw__wheel_link(wheel, timer, deadline, level, running_count);
-    htw__delay_queue_offer(&wheel->queue, id, deadline);
+                                        uint64_t deadline, const struct htw__level *level) {
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, level);
+    htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted - 1);
 }
 
 /* Puts a timer that is in no list into `place`, which exists. */
 static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *timer,
-                                     uint64_t deadline, unsigned place, uint64_t running_count) {
+                                     uint64_t deadline, unsigned place) {
     if (htw__place_is_level(place)) {
-        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place], running_count);
+        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place]);
         return;
     }
+    wheel->inserted++;
     timer->_deadline = deadline;
     htw__wheel_set_location(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
     struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never

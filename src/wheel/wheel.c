@@ -93,8 +93,8 @@
  *  1. Lists are sound: `_back` of each link is the address of the pointer that leads to it, and
  *     each list leads to its own end.
  *  2. Each timer in a list has the mark of the wheel, and the number of its bucket or list.
- *  3. The delay queue is sound: heap and bitmap hold exactly the buckets that have a key.
- *  4. A bucket that is not queued is empty.
+ *  3. The delay queue is sound: its bitmaps hold exactly the buckets that have a key.
+ *  4. A bucket that is not queued is empty, and so are the chains that it has not used since.
  *  5. No timer is due before the key of its bucket, and with strict_fifo none after its range.
  *  6. A queued key lies in the range of its bucket, in the window of its level, and not before the
  *     clock; outside a round, after it.
@@ -104,10 +104,9 @@
  *     ends of the windows are those of the clock, and `max_deadline` is not after the last.
  *  9. scheduled - cancelled - expired - drained is the number of timers in the lists.
  *
- * COSTS. Arm, cancel and move: O(1), except that an arm takes O(log buckets) if its bucket is above
- * level 0 and was empty or has to come up earlier. A timer that is not moved is demoted at most
- * once a level. A poll: O(1) a timer, and O(log buckets) a bucket above level 0. With millions of
- * timers the cache misses of the timer and its two neighbours decide: docs/choices.md.
+ * COSTS. Arm, cancel and move: O(1). A timer that is not moved is demoted at most once a level. A
+ * poll: O(1) a timer, and O(levels) a bucket above level 0. With millions of timers the cache misses
+ * of the timer and its two neighbours decide: docs/choices.md.
  */
 #include "state.h"
 
@@ -200,7 +199,7 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
     htw__ring_init(&wheel->due);
     htw__ring_init(&wheel->next_round);
     htw__ring_init(&wheel->never);
-    htw__delay_queue_init(&wheel->queue, size);
+    htw__delay_queue_init(&wheel->queue, bits);
 }
 
 void htw_wheel_options_init(struct htw_wheel_options *options) {
@@ -282,10 +281,9 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
         return error;
     if (timer->_location != 0) {
         htw__link_unlink(&timer->_link);
-        htw__wheel_insert(wheel, timer, deadline, place, wheel->moved++);
-    } else {
-        htw__wheel_insert(wheel, timer, deadline, place, wheel->scheduled++);
+        wheel->moved_by_insertion++;
     }
+    htw__wheel_insert(wheel, timer, deadline, place);
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
@@ -313,10 +311,10 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
         unsigned level = htw__wheel_id_level(wheel, id);
         if (htw__wheel_slot(wheel, level, deadline) != (id & wheel->mask))
             return false;
-        htw__delay_queue_offer(&wheel->queue, id, deadline);
+        htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted); /* it is queued */
     }
     timer->_deadline = deadline;
-    wheel->moved++;
+    wheel->moved_in_place++;
     HTW_ASSERT_WHEEL(wheel);
     return true;
 }
@@ -337,7 +335,7 @@ static HTW__NOINLINE int schedule_slow(struct htw_wheel *wheel, struct htw_timer
 }
 
 static HTW__NOINLINE int enqueue(struct htw_wheel *wheel, uint32_t id, uint64_t deadline) {
-    htw__delay_queue_offer(&wheel->queue, id, deadline);
+    htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted - 1);
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
@@ -349,7 +347,7 @@ static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *tim
         !htw__id_is_bucket(htw__timer_id(timer)))
         return schedule_slow(wheel, timer, deadline);
     timer->_deadline = deadline;
-    wheel->moved++;
+    wheel->moved_in_place++;
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
@@ -362,8 +360,7 @@ static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uin
         return schedule_slow(wheel, timer, deadline);
     if (timer->_location != 0)
         return postpone(wheel, timer, deadline);
-    uint32_t id = htw__wheel_link(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline),
-                                  wheel->scheduled++);
+    uint32_t id = htw__wheel_link(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline));
     if (htw__delay_queue_wants(&wheel->queue, id, deadline) || HTW_CHECK_LEVEL > 1)
         return enqueue(wheel, id, deadline);
     return 0;
@@ -413,7 +410,7 @@ uint64_t htw_wheel_now(const struct htw_wheel *wheel) {
 }
 
 size_t htw_wheel_count(const struct htw_wheel *wheel) {
-    return wheel == NULL
-               ? 0
-               : (size_t)(wheel->scheduled - wheel->cancelled - wheel->expired - wheel->drained);
+    return wheel == NULL ? 0
+                         : (size_t)(htw__wheel_scheduled(wheel) - wheel->cancelled -
+                                    wheel->expired - wheel->drained);
 }

@@ -62,33 +62,43 @@ WHEEL_TEST(wheel_check_finds_a_timer_of_another_wheel_or_bucket, 8, 100, false, 
 WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw__delay_queue *queue = &f->wheel->queue;
-    assert_int_equal(queue->far.count, 2);
-    assert_breaks(f, 3, queue->far.count, queue->far.capacity + 1);
-    assert_breaks(f, 3, queue->far.count, 1);
-    assert_breaks(f, 3, queue->far.entries[0].id, queue->far.capacity);
-    assert_breaks(f, 3, queue->far.entries[0].id, queue->far.entries[1].id);
-    assert_breaks(f, 3, queue->far.entries[0].key, deadlines[FARTHER] + 1);
-    assert_breaks(f, 3, queue->far.entries[0].key, deadlines[FAR] - 1);
+    assert_breaks(f, 3, queue->far.key, deadlines[FARTHER]);
+    assert_breaks(f, 3, queue->top.id, bucket_of(f, NEAR_TOO));
+    assert_breaks(f, 3, queue->levels_in_use, 0);
     assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
-    assert_breaks(f, 3, queue->first_near, deadlines[NEAR_TOO]);
-    assert_breaks(f, 3, queue->near.words[0], 0);
-    assert_breaks(f, 3, queue->near.summary, 0);
-    assert_breaks(f, 3, queue->near.words[0], queue->near.words[0] | 0x100); /* bucket 8 of 8 */
+    assert_breaks(f, 3, queue->levels[0].first, deadlines[NEAR_TOO]);
+    struct htw__bitmap *near = &queue->levels[0].queued;
+    assert_breaks(f, 3, near->words[0], 0);
+    assert_breaks(f, 3, near->summary, 0);
+    assert_breaks(f, 3, near->words[0], near->words[0] | 0x100); /* bucket 8 of 8 */
 }
 
 WHEEL_TEST(wheel_check_finds_timers_in_a_bucket_that_is_not_queued, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw__delay_queue *queue = &f->wheel->queue;
+    struct htw__delay_queue_level *level = &queue->levels[0];
     struct htw__delay_queue intact = *queue;
+    struct htw__delay_queue_level intact_level = *level;
     uint32_t id = bucket_of(f, NEAR);
+    htw__bitmap_remove(&level->queued, id);
     queue->keys[id] = HTW__DELAY_QUEUE_ABSENT;
-    htw__bitmap_remove(&queue->near, id);
-    queue->first_near = deadlines[NEAR_TOO];
+    queue->top.key = level->first = deadlines[NEAR_TOO];
+    queue->top.id = bucket_of(f, NEAR_TOO);
     assert_int_equal(htw_wheel_check(f->wheel), 4);
-    intact.keys[id] = deadlines[NEAR];
+    queue->keys[id] = deadlines[NEAR];
     *queue = intact;
+    *level = intact_level;
+}
+
+WHEEL_TEST(wheel_check_finds_timers_in_a_chain_not_used_since_the_bucket_was_queued, 8, 100, false,
+           9) {
+    for (size_t i = 0; i < 9; i++) /* the last timer is in another chain */
+        arm(f, i, 101);
+    assert_sound(f);
+    assert_breaks(f, 4, f->wheel->queue.since[bucket_of(f, 0)], 8);
+    assert_breaks(f, 4, f->wheel->inserted, 8);
 }
 
 WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_range, 8, 100,
@@ -105,25 +115,29 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_
         assert_breaks(f, 5, f->timers[NEAR]._deadline, deadlines[NEAR] + 1);
 }
 
-/* Gives the bucket of NEAR another key, consistently in all of the delay queue. */
-static void assert_key_breaks(struct fixture *f, uint64_t key) {
+/* Gives the bucket of a near timer another key, consistently in all of the delay queue. */
+static void assert_key_breaks(struct fixture *f, size_t number, uint64_t key) {
     struct htw__delay_queue *queue = &f->wheel->queue;
-    struct htw__delay_queue intact = *queue;
-    uint32_t id = bucket_of(f, NEAR);
-    queue->keys[id] = key;
-    queue->first_near = key < deadlines[NEAR_TOO] ? key : deadlines[NEAR_TOO];
+    uint64_t *first = &queue->levels[0].first;
+    queue->keys[bucket_of(f, number)] = key;
+    if (key < *first || number == NEAR)
+        *first = queue->top.key = key;
+    if (*first > deadlines[NEAR_TOO])
+        *first = queue->top.key = deadlines[NEAR_TOO];
+    queue->top.id = (uint32_t)*first % 8;
     assert_int_equal(htw_wheel_check(f->wheel), 6);
-    intact.keys[id] = deadlines[NEAR];
-    *queue = intact;
+    queue->keys[bucket_of(f, number)] = deadlines[number];
+    *first = queue->top.key = deadlines[NEAR];
+    queue->top.id = bucket_of(f, NEAR);
     assert_sound(f);
 }
 
 WHEEL_TEST(wheel_check_finds_a_key_outside_its_bucket_or_window, 8, 100, false, TIMERS) {
     arm_all_places(f);
-    assert_key_breaks(f, deadlines[NEAR] - 8);             /* the turn before: before the clock */
-    assert_key_breaks(f, deadlines[NEAR] + 1);             /* of the next bucket */
-    assert_key_breaks(f, deadlines[NEAR] + 8);             /* the turn after: beyond the window */
-    assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]); /* reached outside a round */
+    assert_key_breaks(f, NEAR, deadlines[NEAR] - 8);         /* the turn before: before the clock */
+    assert_key_breaks(f, NEAR_TOO, deadlines[NEAR_TOO] + 1); /* of the next bucket */
+    assert_key_breaks(f, NEAR, deadlines[NEAR] + 8);         /* the turn after: beyond the window */
+    assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]);   /* reached outside a round */
 }
 
 WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
@@ -164,7 +178,7 @@ WHEEL_TEST(wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock, 8, 10
 
 WHEEL_TEST(wheel_check_finds_a_wrong_count_of_timers, 8, 100, false, TIMERS) {
     arm_all_places(f);
-    assert_breaks(f, 9, f->wheel->scheduled, f->wheel->scheduled + 1);
+    assert_breaks(f, 9, f->wheel->inserted, f->wheel->inserted + 1);
     assert_breaks(f, 9, f->wheel->cancelled, f->wheel->cancelled + 1);
     assert_breaks(f, 9, f->wheel->expired, f->wheel->expired + TIMERS);
 }

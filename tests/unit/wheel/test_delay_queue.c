@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_delay_queue - near and far buckets, earliest first. */
+/* test_delay_queue - buckets of several levels, earliest first. */
 #include "../../../src/wheel/delay_queue.h"
 
 #include "../../support/failing_allocator.h"
@@ -7,40 +7,46 @@
 
 #include <errno.h>
 
-/* Eight near buckets, and two levels above. */
-enum { NEAR = 8, IDS = 24 };
+/* Three levels of eight buckets: 1, 8 and 64 ticks wide. */
+enum { BITS = 3, NEAR = 8, IDS = 24 };
 
 static const struct htw_allocator *const memory = &htw__default_allocator;
 
 static struct htw__delay_queue reserved(void) {
     struct htw__delay_queue queue;
-    htw__delay_queue_init(&queue, NEAR);
+    htw__delay_queue_init(&queue, BITS);
     assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS), 0);
     return queue;
 }
 
 static void expect_top(const struct htw__delay_queue *queue, uint64_t key, uint32_t id) {
     assert_true(htw__delay_queue_is_valid(queue));
-    assert_int_equal(htw__delay_queue_top_key(queue), key);
-    assert_int_equal(htw__delay_queue_top_id(queue), id);
+    assert_int_equal(queue->top.key, key);
+    assert_int_equal(queue->top.id, id);
+}
+
+/* Offers the bucket of a level that holds the deadline. Returns its number. */
+static uint32_t offer(struct htw__delay_queue *queue, uint32_t level, uint64_t deadline) {
+    uint32_t id = level << BITS | (uint32_t)(deadline >> (BITS * level)) % NEAR;
+    htw__delay_queue_offer(queue, id, deadline, 0);
+    return id;
 }
 
 UNIT_TEST(delay_queue_without_buckets_is_empty) {
     struct htw__delay_queue queue = reserved();
     assert_true(htw__delay_queue_is_empty(&queue));
     assert_true(htw__delay_queue_is_valid(&queue));
-    assert_int_equal(htw__delay_queue_top_key(&queue), HTW__DELAY_QUEUE_ABSENT);
     assert_int_equal(htw__delay_queue_count(&queue), 0);
     htw__delay_queue_fini(&queue, memory);
 }
 
-UNIT_TEST(delay_queue_gives_near_and_far_buckets_by_key) {
+UNIT_TEST(delay_queue_gives_the_buckets_of_all_levels_by_key) {
     struct htw__delay_queue queue = reserved();
-    htw__delay_queue_offer(&queue, 6, 14); /* near ids are keys modulo NEAR */
-    htw__delay_queue_offer(&queue, 20, 13);
-    htw__delay_queue_offer(&queue, 3, 11);
-    htw__delay_queue_offer(&queue, 10, 12);
-    static const uint32_t ids[] = { 3, 10, 20, 6 };
+    uint32_t ids[4];
+    ids[3] = offer(&queue, 0, 14);
+    ids[2] = offer(&queue, 2, 13);
+    ids[0] = offer(&queue, 0, 11);
+    ids[1] = offer(&queue, 1, 12);
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(htw__delay_queue_count(&queue), 4 - i);
         expect_top(&queue, 11 + i, ids[i]);
@@ -62,96 +68,147 @@ UNIT_TEST(delay_queue_asked_for_less_room_keeps_what_it_has) {
 
 UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     struct htw__delay_queue queue = reserved();
-    htw__delay_queue_offer(&queue, 4, 12);
-    htw__delay_queue_offer(&queue, 9, 12);
-    htw__delay_queue_offer(&queue, 17, 12);
-    static const uint32_t ids[] = { 17, 9, 4 };
-    for (uint32_t i = 0; i < 3; i++) {
-        expect_top(&queue, 12, ids[i]);
+    offer(&queue, 1, 12);
+    offer(&queue, 0, 12);
+    offer(&queue, 2, 12);
+    for (uint32_t level = 3; level-- > 0;) {
+        assert_int_equal(queue.top.id >> BITS, level);
+        assert_int_equal(queue.top.key, 12);
+        assert_true(htw__delay_queue_is_valid(&queue));
         htw__delay_queue_pop(&queue);
     }
     htw__delay_queue_fini(&queue, memory);
 }
 
-UNIT_TEST(delay_queue_near_keys_wrap_around_their_slots) {
+/* As the clock goes on, so does the window. */
+UNIT_TEST(delay_queue_keys_wrap_around_the_slots_of_each_level) {
     struct htw__delay_queue queue = reserved();
-    for (uint64_t key = 5; key < 5 + NEAR; key++)
-        htw__delay_queue_offer(&queue, (uint32_t)key % NEAR, key);
-    for (uint64_t key = 5; key < 100; key++) { /* as the clock goes on, so does the window */
-        expect_top(&queue, key, (uint32_t)key % NEAR);
-        htw__delay_queue_pop(&queue);
-        htw__delay_queue_offer(&queue, (uint32_t)key % NEAR, key + NEAR);
+    for (uint32_t level = 0; level < 3; level++) {
+        uint64_t width = UINT64_C(1) << (BITS * level);
+        for (uint64_t i = 5; i < 5 + NEAR; i++)
+            offer(&queue, level, i * width);
+        for (uint64_t i = 5; i < 100; i++) {
+            expect_top(&queue, i * width, level << BITS | (uint32_t)i % NEAR);
+            htw__delay_queue_pop(&queue);
+            offer(&queue, level, (i + NEAR) * width);
+        }
+        while (!htw__delay_queue_is_empty(&queue))
+            htw__delay_queue_pop(&queue);
     }
     htw__delay_queue_fini(&queue, memory);
 }
 
 UNIT_TEST(delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one) {
     struct htw__delay_queue queue = reserved();
-    htw__delay_queue_offer(&queue, 9, 30);
-    htw__delay_queue_offer(&queue, 17, 20);
-    htw__delay_queue_offer(&queue, 9, 10);
-    expect_top(&queue, 10, 9);
-    htw__delay_queue_offer(&queue, 9, 40);
-    expect_top(&queue, 10, 9);
+    uint32_t id = offer(&queue, 1, 22);
+    offer(&queue, 2, 20);
+    assert_int_equal(offer(&queue, 1, 18), id);
+    expect_top(&queue, 18, id);
+    assert_int_equal(offer(&queue, 1, 23), id);
+    expect_top(&queue, 18, id);
     assert_int_equal(htw__delay_queue_count(&queue), 2);
+    htw__delay_queue_fini(&queue, memory);
+}
+
+UNIT_TEST(delay_queue_keeps_the_moment_at_which_a_bucket_was_queued) {
+    struct htw__delay_queue queue = reserved();
+    htw__delay_queue_offer(&queue, 2, 10, 7);
+    htw__delay_queue_offer(&queue, 10, 22, 8);
+    htw__delay_queue_offer(&queue, 10, 20, 9); /* an earlier key: it was queued before */
+    assert_int_equal(htw__delay_queue_since(&queue, 2), 7);
+    assert_int_equal(htw__delay_queue_since(&queue, 10), 8);
+    htw__delay_queue_pop(&queue);
+    htw__delay_queue_offer(&queue, 2, 18, 20);
+    assert_int_equal(htw__delay_queue_since(&queue, 2), 20);
+    htw__delay_queue_fini(&queue, memory);
+}
+
+/* Keys in random order beside a plain table: every top is the least of all. */
+UNIT_TEST(delay_queue_in_random_use_agrees_with_a_search) {
+    struct htw__delay_queue queue = reserved();
+    uint64_t numbers = 88172645463325252u;
+    uint64_t clock = 0;
+    for (int step = 0; step < 20000; step++) {
+        numbers = numbers * 6364136223846793005u + 1442695040888963407u;
+        uint32_t level = (uint32_t)(numbers >> 33) % 3;
+        uint64_t bucket = (clock >> (BITS * level)) + 1 + (numbers >> 40) % (NEAR - 1);
+        uint64_t within = (numbers >> 50) & ((UINT64_C(1) << (BITS * level)) - 1);
+        offer(&queue, level, (bucket << (BITS * level)) + within);
+        if (numbers >> 63 != 0)
+            continue;
+        struct htw__delay_queue_entry least = { HTW__DELAY_QUEUE_ABSENT, 0 };
+        for (uint32_t id = 0; id < IDS; id++)
+            if (htw__delay_queue_key(&queue, id) <= least.key)
+                least = (struct htw__delay_queue_entry) { htw__delay_queue_key(&queue, id), id };
+        expect_top(&queue, least.key, least.id);
+        clock = least.key;
+        htw__delay_queue_pop(&queue);
+    }
     htw__delay_queue_fini(&queue, memory);
 }
 
 UNIT_TEST(delay_queue_grown_keeps_its_buckets) {
     struct htw__delay_queue queue;
-    htw__delay_queue_init(&queue, NEAR);
+    htw__delay_queue_init(&queue, BITS);
     assert_int_equal(htw__delay_queue_reserve(&queue, memory, NEAR), 0);
-    htw__delay_queue_offer(&queue, 1, 1);
+    htw__delay_queue_offer(&queue, 1, 1, 5);
     assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS), 0);
-    htw__delay_queue_offer(&queue, 23, 9);
+    assert_int_equal(htw__delay_queue_since(&queue, 1), 5);
+    uint32_t id = offer(&queue, 2, 500);
     expect_top(&queue, 1, 1);
     htw__delay_queue_pop(&queue);
-    expect_top(&queue, 9, 23);
+    expect_top(&queue, 500, id);
     htw__delay_queue_fini(&queue, memory);
 }
 
 UNIT_TEST(delay_queue_without_memory_stays_as_it_was) {
-    for (size_t nth = 1; nth <= 2; nth++) {
-        struct failing_allocator source;
-        failing_allocator_init(&source);
-        struct htw__delay_queue queue;
-        htw__delay_queue_init(&queue, NEAR);
-        assert_int_equal(htw__delay_queue_reserve(&queue, &source.allocator, NEAR), 0);
-        htw__delay_queue_offer(&queue, 2, 2);
-        failing_allocator_fail(&source, nth, false);
-        assert_int_equal(htw__delay_queue_reserve(&queue, &source.allocator, IDS), -ENOMEM);
-        expect_top(&queue, 2, 2);
-        htw__delay_queue_fini(&queue, &source.allocator);
-        assert_int_equal(source.live_blocks, 0);
-        assert_null(source.error);
-        failing_allocator_fini(&source);
-    }
+    struct failing_allocator source;
+    failing_allocator_init(&source);
+    struct htw__delay_queue queue;
+    htw__delay_queue_init(&queue, BITS);
+    assert_int_equal(htw__delay_queue_reserve(&queue, &source.allocator, NEAR), 0);
+    offer(&queue, 0, 2);
+    failing_allocator_fail(&source, 1, false);
+    assert_int_equal(htw__delay_queue_reserve(&queue, &source.allocator, IDS), -ENOMEM);
+    expect_top(&queue, 2, 2);
+    htw__delay_queue_fini(&queue, &source.allocator);
+    assert_int_equal(source.live_blocks, 0);
+    assert_null(source.error);
+    failing_allocator_fini(&source);
 }
+
+/* Changes `field`, expects that this is found, and restores it. */
+#define assert_invalid(queue, field, value)              \
+    do {                                                 \
+        __typeof__(field) intact_ = (field);             \
+        (field) = (value);                               \
+        assert_false(htw__delay_queue_is_valid(&queue)); \
+        (field) = intact_;                               \
+        assert_true(htw__delay_queue_is_valid(&queue));  \
+    } while (0)
 
 UNIT_TEST(delay_queue_that_disagrees_with_itself_is_found_invalid) {
     struct htw__delay_queue queue = reserved();
-    htw__delay_queue_offer(&queue, 3, 3);
-    htw__delay_queue_offer(&queue, 12, 5);
-    queue.keys[4] = 4;
+    offer(&queue, 0, 3);
+    uint32_t far = offer(&queue, 1, 34);
+    assert_invalid(queue, queue.keys[4], 4);
+    assert_invalid(queue, queue.keys[far], 35);
+    assert_invalid(queue, queue.levels[0].first, 2);
+    assert_invalid(queue, queue.levels[1].first, 33);
+    assert_invalid(queue, queue.levels[1].first, HTW__DELAY_QUEUE_ABSENT);
+    assert_invalid(queue, queue.levels[0].queued.summary, 0);
+    assert_invalid(queue, queue.levels[0].queued.summary, 1 | UINT64_C(1) << 40);
+    assert_invalid(queue, queue.levels[1].queued.words[0], 0);
+    assert_invalid(queue, queue.levels[2].queued.words[63], 1);
+    assert_invalid(queue, queue.levels_in_use, 0);
+    assert_invalid(queue, queue.levels_in_use, 2 | 4);
+    assert_invalid(queue, queue.levels_in_use, 2 | UINT64_C(1) << 40);
+    assert_invalid(queue, queue.far.key, 33);
+    assert_invalid(queue, queue.far.id, far + 1);
+    assert_invalid(queue, queue.top.key, 4);
+    assert_invalid(queue, queue.top.id, far);
+    queue.keys[far] = 64; /* of another bucket, with everything else alike */
+    queue.levels[1].first = queue.far.key = 64;
     assert_false(htw__delay_queue_is_valid(&queue));
-    queue.keys[4] = HTW__DELAY_QUEUE_ABSENT;
-    queue.first_near = 2;
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.first_near = 3;
-    queue.keys[12] = 4;
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.keys[12] = 5;
-    queue.far.entries[0].id = UINT32_MAX - 1; /* out of range, and not looked up */
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.far.entries[0].id = 12;
-    queue.near.summary = 0;
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.near.summary = 1 | (uint64_t)1 << 40;
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.near.words[40] = 1; /* no near bucket has this number */
-    assert_false(htw__delay_queue_is_valid(&queue));
-    queue.near.words[40] = 0;
-    queue.near.summary = 1;
-    assert_true(htw__delay_queue_is_valid(&queue));
     htw__delay_queue_fini(&queue, memory);
 }

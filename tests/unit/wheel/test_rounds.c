@@ -259,3 +259,70 @@ WHEEL_TEST(wheel_batch_of_nothing_is_done_and_moves_the_clock, 8, 0, false, 1) {
     assert_int_equal(count, 0);
     assert_int_equal(htw_wheel_now(f->wheel), 999);
 }
+
+/* Each timer is alone in its bucket, which a poll empties by a short path. */
+WHEEL_TEST(wheel_lone_timers_come_in_order_however_they_are_asked_for, 8, 0, false, 4) {
+    static const uint64_t deadlines[] = { 3, 5, 20, 300 };
+    for (size_t max = 1; max <= 4; max++) {
+        for (size_t budget = 0; budget <= 4; budget++) {
+            uint64_t clock = htw_wheel_now(f->wheel);
+            for (size_t i = 0; i < 4; i++)
+                arm(f, i, clock + deadlines[i]);
+            struct htw_timer *timers[4];
+            size_t total = 0;
+            size_t count;
+            int progress;
+            do {
+                progress = htw_wheel_poll_batch(f->wheel, clock + 299, timers, max, budget, &count);
+                assert_true(progress == HTW_DONE || progress == HTW_MORE);
+                assert_sound(f);
+                for (size_t i = 0; i < count; i++)
+                    assert_ptr_equal(timers[i], &f->timers[total++]);
+            } while (progress == HTW_MORE);
+            assert_int_equal(total, 3);
+            assert_int_equal(htw_wheel_now(f->wheel), clock + 299);
+            assert_int_equal(htw_wheel_next(f->wheel), clock + 300);
+            assert_ptr_equal(htw_wheel_poll(f->wheel, clock + 300), &f->timers[3]);
+            assert_null(htw_wheel_poll(f->wheel, clock + 300));
+            assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
+        }
+    }
+}
+
+WHEEL_TEST(wheel_lone_timer_that_was_moved_to_later_waits, 8, 0, false, 1) {
+    arm(f, 0, 20);
+    arm(f, 0, 23);
+    assert_quiet_round(f, 22);
+    assert_round(f, 23, 0);
+}
+
+WHEEL_TEST(wheel_lone_timer_comes_after_those_armed_for_the_past, 8, 10, false, 2) {
+    arm(f, 0, 12);
+    arm(f, 1, 4);
+    assert_round(f, 12, 1, 0);
+}
+
+/* The timers of one bucket are armed so far apart that they are in all of its chains. */
+WHEEL_TEST(wheel_bucket_filled_over_a_long_time_loses_no_timer, 4, 0, false, 80) {
+    for (size_t between = 1; between < 70; between += 3) {
+        uint64_t clock = htw_wheel_now(f->wheel);
+        for (size_t i = 0; i < 20; i++) {
+            arm(f, i, clock + 9 + i % 3);
+            for (size_t other = 0; other < between; other++) {
+                arm(f, 20 + i, clock + 2 + other % 30);
+                assert_true(htw_wheel_cancel(f->wheel, &f->timers[20 + i]));
+            }
+            assert_sound(f);
+        }
+        for (size_t i = 0; i < 20; i += 2)
+            assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
+        assert_sound(f);
+        struct htw_timer *timer;
+        size_t total = 0;
+        while ((timer = htw_wheel_poll(f->wheel, clock + 12)) != NULL) {
+            assert_int_equal(fixture_number(f, timer) % 2, 1);
+            total++;
+        }
+        assert_int_equal(total, 10);
+    }
+}
