@@ -2,9 +2,6 @@
 /* client.c - handles of librdkafka, and their properties. */
 #include "kafka.h"
 
-#include "../base/random.h"
-
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +28,7 @@ static const struct property of_groups[] = {
     { "session.timeout.ms", "10000" },
     { "heartbeat.interval.ms", "2000" },
     { "max.poll.interval.ms", "60000" },
+    { "topic.metadata.refresh.interval.ms", "30000" }, /* how soon a new partition is seen */
     { "isolation.level", "read_committed" },
     { "queued.max.messages.kbytes", "4096" },
     { NULL, NULL },
@@ -108,11 +106,19 @@ static bool set_wishes(struct htw__kafka *self, rd_kafka_conf_t *conf) {
     return is_good;
 }
 
-/* Syslog's levels: errors and worse. What is told otherwise is left out. */
+static void keep_line(struct htw__kafka *self, const char *facility, const char *text) {
+    pthread_mutex_lock(&self->log_lock);
+    if (self->log_line[0] == '\0')
+        snprintf(self->log_line, sizeof(self->log_line), "%s: %s", facility, text);
+    pthread_mutex_unlock(&self->log_lock);
+}
+
+/* Syslog's levels: errors and worse. What is told otherwise is left out. Threads of librdkafka call this: the
+ * loop says it. Of several lines the first counts, since others follow from it. */
 static void log_line(const rd_kafka_t *handle, int level, const char *facility, const char *text) {
     struct htw__kafka *self = rd_kafka_opaque(handle);
     if (level <= 3 && strcmp(facility, "FAIL") != 0)
-        htw__kafka_say(self, "%s: %s", facility, text);
+        keep_line(self, facility, text);
 }
 
 static void note_error(rd_kafka_t *handle, int error, const char *reason, void *opaque) {
@@ -137,7 +143,8 @@ static bool is_producer(enum htw__client kind) {
     return kind == HTW__CLIENT_FILE || kind == HTW__CLIENT_DELIVER;
 }
 
-static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind) {
+static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind,
+                         const char *owner) {
     const char *suffix = kind == HTW__CLIENT_FILE ? "file" : "deliver";
     char id[512];
     if (!is_producer(kind) && !set(self, conf, "group.id", self->options.group))
@@ -147,15 +154,11 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
     if (!is_producer(kind) || self->options.at_least_once)
         return true;
     /* With an --instance, a start fences what is left of the one before at once. */
-    if (self->options.instance != NULL)
-        snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, self->options.instance, suffix);
-    else
-        snprintf(id, sizeof(id), "%s-%016" PRIx64 "-%s", self->options.group,
-                 htw__random_seed(self), suffix);
-    return set(self, conf, "transactional.id", id) && set_all(self, conf, of_transactions);
+    snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, owner, suffix);
+    return set(self, conf, "transactional.id", id);
 }
 
-rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind) {
+rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *owner) {
     static const struct property *const of[] = {
         of_groups, of_readers, of_admins, of_filing, of_delivery,
     };
@@ -172,7 +175,10 @@ rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind) {
     if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
         set(self, conf, "client.id", "htw-relay") && set_all(self, conf, all) &&
         set_all(self, conf, is_producer(kind) ? of_writers : of_consumers) &&
-        set_all(self, conf, of[kind]) && set_wishes(self, conf) && set_identity(self, conf, kind)) {
+        set_all(self, conf, of[kind]) &&
+        (!is_producer(kind) || self->options.at_least_once ||
+         set_all(self, conf, of_transactions)) &&
+        set_wishes(self, conf) && set_identity(self, conf, kind, owner)) {
         handle = rd_kafka_new(is_producer(kind) ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, conf, why,
                               sizeof(why));
         if (handle == NULL)

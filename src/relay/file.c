@@ -3,7 +3,12 @@
 #include "file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* A longer key is left out of a dead letter that must become small. */
+#define LETTER_KEY_MAX 1024
 
 static int reserve_headers(struct htw__relay *self, size_t count) {
     count += HTW__REQUEST_HEADERS_MORE;
@@ -27,24 +32,99 @@ static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct 
     return outgoing;
 }
 
-static int bury(struct htw__relay *self, struct htw__source from, const struct htw__record *record,
-                const char *reason) {
-    int error = reserve_headers(self, record->header_count);
-    if (error != 0)
-        return error;
-    struct htw__outgoing outgoing = make_outgoing(
-        self, from, record, htw__request_headers_of_dead(record, reason, self->headers));
+/* ---- to a bucket */
+
+/* The headers are in `outgoing` already. */
+static int wait_until(struct htw__relay *self, struct htw__stripe *stripe, int64_t deadline_ms,
+                      struct htw__outgoing *outgoing) {
+    struct htw__place place = htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
+    outgoing->bucket = (struct htw__source) { stripe->index, place.level,
+                                              htw__levels_slot(&stripe->levels, place.number) };
+    struct htw__bucket *bucket =
+        htw__stripe_bucket(stripe, outgoing->bucket.level, outgoing->bucket.slot);
+    if (!htw__bucket_is_occupied(bucket)) {
+        bucket->number = place.number;
+        self->must_look = true;
+    }
+    bucket->in_flight++;
+    if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
+        stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
+    self->stats.filed[place.level]++;
+    return self->transport->publish(self->transport, outgoing);
+}
+
+/* ---- to the dead letters */
+
+/* What is tried after a dead letter was refused. */
+static enum htw__letter after(enum htw__letter letter, bool is_too_large) {
+    return is_too_large && letter == HTW__LETTER_WHOLE ? HTW__LETTER_SHORT : HTW__LETTER_WAITS;
+}
+
+/* Its topic did not take it. So that nothing waits for that, and nothing is dropped, it goes back into a
+ * bucket, and is tried again later. */
+static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                    const struct htw__record *record, const char *reason) {
+    char time[HTW__REQUEST_TIME_SIZE];
+    int64_t retry_ms = self->now_ms + self->options.retry_ms;
+    struct htw__outgoing outgoing =
+        make_outgoing(self, from, record,
+                      htw__request_headers_to_retry(record, reason, retry_ms, self->headers, time));
+    self->stats.dead_refused++;
+    return wait_until(self, stripe, retry_ms, &outgoing);
+}
+
+static int send_letter(struct htw__relay *self, struct htw__source from,
+                       const struct htw__record *record, const char *reason,
+                       enum htw__letter letter) {
+    char source[64];
+    struct htw__outgoing outgoing;
+    if (letter == HTW__LETTER_WHOLE) {
+        outgoing = make_outgoing(self, from, record,
+                                 htw__request_headers_of_dead(record, reason, self->headers));
+    } else {
+        if (from.level == HTW__RELAY_INPUT)
+            snprintf(source, sizeof(source), "input %" PRIu32 " %" PRId64, from.stripe,
+                     record->offset);
+        else
+            snprintf(source, sizeof(source), "l%" PRIu32 " %" PRIu32 " %" PRId64, from.level,
+                     from.stripe * self->options.levels.size + from.slot, record->offset);
+        outgoing =
+            make_outgoing(self, from, record,
+                          htw__request_headers_of_short(record, reason, source, self->headers));
+        outgoing.record.value = (struct htw__bytes) { NULL, 0 };
+        if (record->key.size > LETTER_KEY_MAX)
+            outgoing.record.key = (struct htw__bytes) { NULL, 0 };
+    }
     outgoing.topic = self->options.dead_letters;
-    self->stats.dead++;
+    outgoing.is_letter = true;
     return self->transport->publish(self->transport, &outgoing);
 }
 
-static int deliver(struct htw__relay *self, struct htw__source from,
+/* `reason` is NULL if the record has one already. */
+static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                const struct htw__record *record, const char *reason, enum htw__letter letter) {
+    int error = reserve_headers(self, record->header_count);
+    if (error != 0)
+        return error;
+    for (; letter != HTW__LETTER_WAITS; letter = after(letter, error == -EMSGSIZE)) {
+        error = send_letter(self, from, record, reason, letter);
+        if (error != -EMSGSIZE && error != -ENOENT && error != -EACCES) {
+            self->stats.dead += error == 0;
+            self->stats.dead_short += error == 0 && letter == HTW__LETTER_SHORT;
+            return error;
+        }
+    }
+    return put_back(self, stripe, from, record, reason);
+}
+
+/* ---- to its topic */
+
+static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                    const struct htw__record *record, const struct htw__request *request) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
     const char *why = htw__destinations_choose(&self->options.destinations, request->to, topic);
     if (why != NULL)
-        return bury(self, from, record, why);
+        return bury(self, stripe, from, record, why, HTW__LETTER_WHOLE);
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
@@ -56,11 +136,14 @@ static int deliver(struct htw__relay *self, struct htw__source from,
         outgoing.partition = (int32_t)from.stripe;
     error = self->transport->publish(self->transport, &outgoing);
     if (error == -ENOENT)
-        return bury(self, from, record, "the topic or its partition does not exist");
+        return bury(self, stripe, from, record, "the topic or its partition does not exist",
+                    HTW__LETTER_WHOLE);
     if (error == -EACCES)
-        return bury(self, from, record, "the relay may not write to the topic");
+        return bury(self, stripe, from, record, "the relay may not write to the topic",
+                    HTW__LETTER_WHOLE);
     if (error == -EMSGSIZE)
-        return bury(self, from, record, "the record is too large for the topic");
+        return bury(self, stripe, from, record, "the record is too large for the topic",
+                    HTW__LETTER_WHOLE);
     if (error != 0)
         return error;
     int64_t late_ms = self->now_ms - request->deadline_ms;
@@ -74,77 +157,92 @@ static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
     if (htw__channel_of(from) == HTW__CHANNEL_FILE && request->deadline_ms < self->soonest_ms)
         self->soonest_ms = request->deadline_ms;
     if (request->deadline_ms <= self->now_ms) {
+        if (request->is_letter)
+            return bury(self, stripe, from, record, NULL, HTW__LETTER_WHOLE);
         if (!request->is_cancel)
-            return deliver(self, from, record, request);
+            return deliver(self, stripe, from, record, request);
         self->stats.cancels_late++;
         return 0;
     }
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
-    struct htw__place place =
-        htw__levels_place(&stripe->levels, stripe->clock_ms, request->deadline_ms);
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__outgoing outgoing = make_outgoing(
-        self, from, record,
-        htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time));
-    outgoing.bucket = (struct htw__source) { stripe->index, place.level,
-                                             htw__levels_slot(&stripe->levels, place.number) };
-    struct htw__bucket *bucket =
-        htw__stripe_bucket(stripe, outgoing.bucket.level, outgoing.bucket.slot);
-    if (!htw__bucket_is_occupied(bucket)) {
-        bucket->number = place.number;
-        self->must_look = true;
-    }
-    bucket->in_flight++;
-    if (htw__channel_of(from) == HTW__CHANNEL_DELIVER)
-        stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
-    self->stats.filed[place.level]++;
-    return self->transport->publish(self->transport, &outgoing);
+    size_t count =
+        request->is_letter
+            ? htw__request_headers_to_retry(record, NULL, request->deadline_ms, self->headers, time)
+            : htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time);
+    struct htw__outgoing outgoing = make_outgoing(self, from, record, count);
+    return wait_until(self, stripe, request->deadline_ms, &outgoing);
 }
 
-/* Whether a record is known to be one that cannot be published; `*ret_reason` says why. It stays
- * known until it is read again and committed, which may take more than one attempt. */
-static bool is_poison(const struct htw__relay *self, struct htw__source from, int64_t offset,
-                      const char **ret_reason) {
+/* ---- records that could not be published */
+
+static struct htw__poison *find_poison(const struct htw__relay *self, struct htw__source from,
+                                       int64_t offset) {
     for (size_t i = 0; i < self->poison_count; i++) {
-        const struct htw__poison *poison = &self->poisons[i];
+        struct htw__poison *poison = &self->poisons[i];
         if (poison->offset == offset && poison->from.stripe == from.stripe &&
             poison->from.level == from.level &&
-            (from.level == HTW__RELAY_INPUT || poison->from.slot == from.slot)) {
-            *ret_reason = poison->reason;
-            return true;
-        }
+            (from.level == HTW__RELAY_INPUT || poison->from.slot == from.slot))
+            return poison;
     }
-    return false;
+    return NULL;
 }
 
-int htw__relay_poison(struct htw__relay *self, struct htw__source from, int64_t offset,
-                      const char *reason) {
-    const char *known;
-    if (is_poison(self, from, offset, &known))
+int htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refusal) {
+    struct htw__poison *known = find_poison(self, refusal->from, refusal->offset);
+    if (known != NULL && !refusal->is_letter)
         return -EEXIST;
+    if (known != NULL) {
+        known->letter = after(known->letter, refusal->is_too_large);
+        return 0;
+    }
     struct htw__poison *poisons =
         realloc(self->poisons, (self->poison_count + 1) * sizeof(*poisons));
     if (poisons == NULL)
         return -ENOMEM;
-    poisons[self->poison_count++] = (struct htw__poison) { from, offset, reason };
     self->poisons = poisons;
+    poisons[self->poison_count++] = (struct htw__poison) {
+        .from = refusal->from,
+        .offset = refusal->offset,
+        .reason = refusal->is_letter ? NULL : refusal->reason,
+        .letter = refusal->is_letter ? after(HTW__LETTER_WHOLE, refusal->is_too_large)
+                                     : HTW__LETTER_WHOLE,
+    };
     return 0;
+}
+
+void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
+    size_t count = 0;
+    for (size_t i = 0; i < self->poison_count; i++) {
+        const struct htw__poison *poison = &self->poisons[i];
+        if (!poison->is_published || (htw__channel_of(poison->from) & channel) == 0)
+            self->poisons[count++] = *poison;
+    }
+    self->poison_count = count;
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                        const struct htw__record *record) {
     struct htw__request request;
-    const char *why;
     char topic[HTW__TOPIC_NAME_SIZE];
-    if (is_poison(self, from, record->offset, &why))
-        return bury(self, from, record, why);
-    why = htw__request_parse(record, &request);
+    struct htw__poison *poison = find_poison(self, from, record->offset);
+    enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
+    const char *why = htw__request_parse(record, &request);
+    if (why == NULL && request.is_letter && from.level == HTW__RELAY_INPUT)
+        why = "htw-retry-at is for the relay alone";
     /* A bad topic is told when the record arrives, not when its time has come. */
     if (why == NULL && !request.is_cancel && from.level == HTW__RELAY_INPUT)
         why = htw__destinations_choose(&self->options.destinations, request.to, topic);
+    if (poison != NULL) {
+        poison->is_published = true;
+        if (poison->reason != NULL)
+            why = poison->reason;
+    }
     if (why != NULL)
-        return bury(self, from, record, why);
+        return bury(self, stripe, from, record, why, letter);
+    if (poison != NULL && request.is_letter)
+        return bury(self, stripe, from, record, NULL, letter);
     return file(self, stripe, from, record, &request);
 }

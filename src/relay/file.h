@@ -10,9 +10,20 @@
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
                        struct htw__source from, const struct htw__record *record);
 
-/* A record could not be published, and will not be: when it is read again, it becomes a dead letter.
- * `reason` is a static phrase. Returns 0; -EEXIST: it was a dead letter; -ENOMEM. */
-int htw__relay_poison(struct htw__relay *relay, struct htw__source from, int64_t offset,
-                      const char *reason);
+/* A record that could not be published, and will not be. */
+struct htw__refusal {
+    struct htw__source from; /* where it came from */
+    int64_t offset;
+    const char *reason; /* a static phrase */
+    bool is_letter;     /* it was a dead letter */
+    bool is_too_large;
+};
+
+/* When it is read again, it becomes a dead letter; one that was refused becomes smaller, or waits in a
+ * bucket. Returns 0; -EEXIST: that was tried before, and a bucket did not take it; -ENOMEM. */
+int htw__relay_refused(struct htw__relay *relay, const struct htw__refusal *refusal);
+
+/* What was published is committed: refusals that have led to something are forgotten. */
+void htw__relay_committed(struct htw__relay *relay, enum htw__channel channel);
 
 #endif /* HTW_SRC_RELAY_FILE_H */

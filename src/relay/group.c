@@ -4,8 +4,8 @@
  *
  * An input partition that the group assigns is not read at once: first its stripe is taken over. That
  * asks for the committed positions, and Kafka does not answer while a transaction that would change
- * them is open, perhaps for as long as the transaction timeout of a member that was killed. So it is
- * asked for a short time, again and again, from the loop.
+ * them is open. What a member left that was killed is ended first (fence.c); other transactions end
+ * soon. So it is asked for a short time, again and again, from the loop.
  */
 #include "kafka.h"
 
@@ -19,6 +19,7 @@
 #define ASK_MS 500 /* for committed positions */
 #define RETRY_MS 200
 #define OFFSETS_MS 10000 /* for the ends of partitions */
+#define LOOK_MS 2000     /* between questions for the buckets of new partitions */
 #define BEYOND_MS 10000  /* how long a position may be beyond the end of its partition */
 
 int htw__group_join(struct htw__kafka *self) {
@@ -43,18 +44,30 @@ static bool is_known(const struct htw__kafka *self, int32_t partition) {
     return partition >= 0 && (uint32_t)partition < self->stripe_count;
 }
 
+/* The input has more partitions than at the start. */
+static bool grow(struct htw__kafka *self, int32_t partition) {
+    uint32_t count = (uint32_t)partition + 1;
+    enum htw__stripe_state *stripes = realloc(self->stripes, count * sizeof(*stripes));
+    if (stripes == NULL)
+        return false;
+    for (uint32_t i = self->stripe_count; i < count; i++)
+        stripes[i] = HTW__STRIPE_NONE;
+    self->stripes = stripes;
+    self->stripe_count = count;
+    return true;
+}
+
 static void assign(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
     for (int i = 0; i < partitions->cnt; i++) {
         int32_t partition = partitions->elems[i].partition;
-        if (is_known(self, partition))
-            self->stripes[partition] = HTW__STRIPE_ASSIGNED;
+        if (is_known(self, partition) || grow(self, partition))
+            self->stripes[partition] = (uint32_t)partition < self->built_count
+                                           ? HTW__STRIPE_ASSIGNED
+                                           : HTW__STRIPE_WAITING;
         else
-            htw__kafka_fail(self,
-                            "partition %d of %s is new: its stripe needs buckets, which "
-                            "--create-topics makes",
-                            (int)partition, self->options.input);
+            htw__kafka_fail(self, "out of memory");
     }
-    self->retry_ms = 0;
+    self->retry_ms = self->asked_ms = 0;
 }
 
 /* Those that were read are put into `ret_read`. */
@@ -69,6 +82,12 @@ static void revoke(struct htw__kafka *self, const rd_kafka_topic_partition_list_
         htw__relay_lose(&self->relay, (uint32_t)partition);
         self->stripes[partition] = HTW__STRIPE_NONE;
     }
+}
+
+static bool release(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
+    for (int i = 0; i < partitions->cnt; i++)
+        htw__relay_release(&self->relay, (uint32_t)partitions->elems[i].partition);
+    return true;
 }
 
 static void answer(struct htw__kafka *self, rd_kafka_error_t *error) {
@@ -88,16 +107,18 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
         answer(self, rd_kafka_incremental_assign(group, now)); /* read after the take-over */
     } else {
         bool is_lost = rd_kafka_assignment_lost(group) != 0;
-        /* What was done for these stripes is committed while they are ours. */
-        if (is_lost || self->must_recover || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0 ||
-            htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
+        keep_membership(self,
+                        !is_lost); /* of the new generation: a commit of the old one is refused */
+        /* What was done for these stripes is committed while they are ours; last, that they are given
+         * away (a position of the channel FILE). */
+        if (is_lost || self->must_recover || htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+            !release(self, partitions) || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
             self->must_recover = true;
         if (self->must_recover) { /* and so for all: the transaction is one */
             htw__writers_abort(self);
             htw__relay_lose_all(&self->relay);
         }
         revoke(self, partitions, now);
-        keep_membership(self, !is_lost);
         answer(self, rd_kafka_incremental_unassign(group, now));
     }
     rd_kafka_topic_partition_list_destroy(now);
@@ -198,8 +219,8 @@ static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain resu
         [HTW__GAIN_FOREIGN] =
             "the metadata of an offset was not written by the relay: does another "
             "program commit to this group?",
-        [HTW__GAIN_OTHER] = "its buckets were filled with another --width, --size or --levels; a "
-                            "relay with these must drain them first",
+        [HTW__GAIN_OTHER] = "its buckets were filled with another --width, --size or --levels; use "
+                            "these, and another input topic for new records to have others",
         [HTW__GAIN_MISSING] =
             "positions are missing, though there were records: were offsets deleted, or have they "
             "expired (offsets.retention.minutes) while no relay ran? With --recover it goes on "
@@ -247,6 +268,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
     int64_t input = 0;
+    htw__fence(self, stripe);
     *ret_taken = fill(self, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
@@ -264,6 +286,29 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     return 0;
 }
 
+/* Stripes of new partitions can be taken over when the operator has made their buckets. */
+static void look_for_buckets(struct htw__kafka *self) {
+    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    if (self->asked_ms != 0 && now_ms - self->asked_ms < LOOK_MS)
+        return;
+    self->asked_ms = now_ms;
+    self->relay.stats.stripes_waiting = 0;
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        if (self->stripes[i] != HTW__STRIPE_WAITING)
+            continue;
+        if (htw__topics_have_buckets(self, i)) {
+            self->stripes[i] = HTW__STRIPE_ASSIGNED;
+            self->built_count = i + 1;
+            continue;
+        }
+        self->relay.stats.stripes_waiting++;
+        htw__kafka_say(self,
+                       "partition %u of %s is new and has no buckets: it waits until "
+                       "--create-topics has made them",
+                       i, self->options.input);
+    }
+}
+
 /* The next stripe that is assigned and not taken, in turn; false: there is none. */
 static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
     for (uint32_t i = 0; i < self->stripe_count; i++) {
@@ -279,6 +324,8 @@ static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
 int htw__group_take(struct htw__kafka *self) {
     uint32_t stripe;
     bool is_taken = true, has_taken = false;
+    if (self->member != NULL)
+        look_for_buckets(self);
     if (self->member == NULL || htw__clock_monotonic_ns() / 1000000 < self->retry_ms ||
         !next_to_take(self, &stripe))
         return 0;

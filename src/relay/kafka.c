@@ -3,12 +3,15 @@
 #include "kafka.h"
 
 #include "../base/clock.h"
+#include "../base/random.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -58,6 +61,16 @@ void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
     self->options.say(text);
 }
 
+void htw__kafka_say_log(struct htw__kafka *self) {
+    char line[sizeof(self->log_line)];
+    pthread_mutex_lock(&self->log_lock);
+    memcpy(line, self->log_line, sizeof(line));
+    self->log_line[0] = '\0';
+    pthread_mutex_unlock(&self->log_lock);
+    if (line[0] != '\0')
+        htw__kafka_say(self, "%s", line);
+}
+
 /* ---- start */
 
 /* Each queue wakes the loop by the same descriptor. */
@@ -67,9 +80,9 @@ static void wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
 }
 
 static int open_consumers(struct htw__kafka *self) {
-    self->group = htw__client_create(self, HTW__CLIENT_GROUP);
+    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
     for (int i = 0; i < 2 && self->group != NULL; i++)
-        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER);
+        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
     if (self->has_failed)
         return -EIO;
     rd_kafka_poll_set_consumer(self->group);
@@ -83,21 +96,31 @@ static int open_consumers(struct htw__kafka *self) {
     return 0;
 }
 
+static void name_owner(struct htw__kafka *self) {
+    if (self->options.instance != NULL)
+        snprintf(self->owner, sizeof(self->owner), "%s", self->options.instance);
+    else
+        snprintf(self->owner, sizeof(self->owner), "%016" PRIx64, htw__random_seed(self));
+    self->options.relay.owner = self->options.at_least_once ? NULL : self->owner;
+}
+
 int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *options) {
     *self = (struct htw__kafka) {
         .transport = { htw__writer_publish, htw__reader_open, htw__reader_close },
         .options = *options,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
+    pthread_mutex_init(&self->log_lock, NULL);
     if (self->event_fd < 0)
         return htw__kafka_fail(self, "cannot create a descriptor: %m");
     if (htw__topics_name_all(self) != 0)
         return -EIO;
+    name_owner(self);
     self->has_relay = true;
-    if (htw__relay_init(&self->relay, &options->relay, &self->transport,
+    if (htw__relay_init(&self->relay, &self->options.relay, &self->transport,
                         htw__clock_realtime_ns() / 1000000) != 0)
         return htw__kafka_fail(self, "cannot start: out of memory");
-    self->admin = htw__client_create(self, HTW__CLIENT_ADMIN);
+    self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
     if (self->admin == NULL)
         return -EIO;
     self->trim_queue = rd_kafka_queue_new(self->admin);
@@ -109,11 +132,13 @@ int htw__kafka_start(struct htw__kafka *self) {
         return -EIO;
     if (self->options.recommit_ms == 0)
         self->options.recommit_ms = TOUCH_MS;
+    self->built_count = self->stripe_count;
     self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
     if (self->stripes == NULL)
         return htw__kafka_fail(self, "out of memory");
     if (htw__writers_open(self) != 0)
         return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    htw__topics_introduce(self);
     self->last_touch_ms = now_monotonic_ms();
     return htw__group_join(self);
 }
@@ -234,6 +259,7 @@ static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
 int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     int more = 0;
     size_t count = 0;
+    htw__kafka_say_log(self);
     if (self->must_recover && recover(self) != 0)
         return -EIO;
     if (!self->must_recover) {
@@ -269,9 +295,12 @@ static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
 
 int htw__kafka_close(struct htw__kafka *self) {
     int error = 0;
-    if (self->member != NULL && (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
-                                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
+    if (self->member != NULL && htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
         error = -EIO;
+    if (self->member != NULL && error == 0) {
+        htw__relay_release_all(&self->relay);
+        error = htw__writers_commit(self, HTW__CHANNEL_FILE) == 0 ? 0 : -EIO;
+    }
     if (self->has_relay)
         htw__relay_lose_all(&self->relay);
     close_consumer(self->group, self->group_queue); /* leaves the group: may call the rebalance */
@@ -286,6 +315,8 @@ int htw__kafka_close(struct htw__kafka *self) {
         rd_kafka_destroy(self->admin);
     if (self->member != NULL)
         rd_kafka_consumer_group_metadata_destroy(self->member);
+    htw__kafka_say_log(self);
+    pthread_mutex_destroy(&self->log_lock);
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);

@@ -8,6 +8,7 @@
  *   group.c   the consumer group: which stripes are ours; taking them over
  *   reader.c  reading of the input and of buckets
  *   writer.c  producing, transactions, commits
+ *   fence.c   ending the transactions of the former owner of a stripe
  *   trim.c    deleting what was read
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
@@ -19,7 +20,7 @@
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
  * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
- * One thread uses all this.
+ * One thread uses all this, except that librdkafka calls what takes its log lines by its own threads.
  */
 #ifndef HTW_SRC_RELAY_KAFKA_H
 #define HTW_SRC_RELAY_KAFKA_H
@@ -27,12 +28,13 @@
 #include "relay.h"
 
 #include <librdkafka/rdkafka.h>
+#include <pthread.h>
 
 struct htw__kafka_options {
     const char *brokers;
     const char *input;       /* the topic; those of the levels are INPUT.l0, ... */
     const char *group;       /* of consumers */
-    const char *instance;    /* NULL: none, each start is a new member */
+    const char *instance;    /* an owner's name (progress.h); NULL: each start is a new member */
     char *const *properties; /* NAME=VALUE, for librdkafka */
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
@@ -45,7 +47,7 @@ struct htw__kafka_options {
 
 /* A record that was produced, and not acknowledged. */
 struct htw__unacknowledged {
-    bool is_bucket;
+    bool is_bucket, is_letter;
     struct htw__source bucket, from;
     int64_t from_offset;
 };
@@ -63,7 +65,12 @@ struct htw__writer {
     struct htw__unacknowledged failed;
 };
 
-enum htw__stripe_state { HTW__STRIPE_NONE, HTW__STRIPE_ASSIGNED, HTW__STRIPE_TAKEN };
+enum htw__stripe_state {
+    HTW__STRIPE_NONE,
+    HTW__STRIPE_WAITING, /* assigned, and its buckets do not exist yet */
+    HTW__STRIPE_ASSIGNED,
+    HTW__STRIPE_TAKEN
+};
 
 /* A destination that was asked for. */
 struct htw__destination {
@@ -81,10 +88,15 @@ struct htw__kafka {
     rd_kafka_queue_t *group_queue, *reader_queues[2];
     struct htw__writer writers[2];              /* by channel - 1 */
     rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
+    char owner[HTW__RELAY_OWNER_MAX + 1];       /* the instance, or a random name */
+    char fenced[HTW__RELAY_OWNER_MAX + 1];      /* whose transactions were ended last, and when */
+    int64_t fenced_ms;
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
     uint32_t stripe_count; /* partitions of the input */
+    uint32_t built_count;  /* stripes below this have buckets */
     enum htw__stripe_state *stripes;
+    int64_t asked_ms;  /* when the buckets of those that wait were asked for last */
     int64_t retry_ms;  /* stripes are not taken before this */
     int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
     uint32_t next_take;
@@ -103,6 +115,8 @@ struct htw__kafka {
     bool skew_was_told;
     int64_t skew_checked_ms;
     char error[1024];
+    pthread_mutex_t log_lock;
+    char log_line[1024]; /* what librdkafka has logged, and was not said yet; under the lock */
 };
 
 /* ---- kafka.c */
@@ -110,6 +124,9 @@ struct htw__kafka {
 /* Notes an error that ends the relay; the first one counts. Returns -EIO. */
 int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Says what librdkafka has logged since the last call. */
+void htw__kafka_say_log(struct htw__kafka *kafka);
 
 /* Says something by options.say. */
 void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
@@ -141,13 +158,16 @@ enum htw__client {
     HTW__CLIENT_DELIVER,
 };
 
-/* Makes a handle. NULL: `error` says why. */
-rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind);
+/* Makes a handle; a producer has the transactional id of that owner. NULL: `error` says why. */
+rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind, const char *owner);
 
 /* ---- topics.c */
 
 /* Finds the topics and checks them, so that a mistake is told at the start. Returns 0 or -EIO. */
 int htw__topics_check(struct htw__kafka *kafka);
+
+/* Whether the buckets of a stripe exist, as far as is known now. All clients know them then, too. */
+bool htw__topics_have_buckets(struct htw__kafka *kafka, uint32_t stripe);
 
 /* Makes those that are missing, and adds partitions to those that have too few. Returns 0 or -EIO. */
 int htw__topics_create(struct htw__kafka *kafka);
@@ -157,6 +177,15 @@ int htw__topics_name_all(struct htw__kafka *kafka);
 
 /* The number of partitions of a destination; 0: there is none; negative: it is not known now. */
 int32_t htw__topics_destination(struct htw__kafka *kafka, const char *name);
+
+/* Asks for the destinations that are allowed by name, so that their first records do not wait. */
+void htw__topics_introduce(struct htw__kafka *kafka);
+
+/* A topic has refused a record: what goes there is refused at once, for some seconds, if it would be. */
+void htw__topics_refuse(struct htw__kafka *kafka, const char *name, rd_kafka_resp_err_t why);
+
+/* Asks for each destination again before it is used: the producers are new ones. */
+void htw__topics_ask_again(struct htw__kafka *kafka);
 
 /* The topic and the partition of a source, and back (false: it is none of ours). */
 const char *htw__topics_name(const struct htw__kafka *kafka, struct htw__source source);
@@ -178,6 +207,12 @@ int htw__group_take(struct htw__kafka *kafka);
 
 /* Forgets all stripes: they are taken over again, as far as they are still ours. */
 void htw__group_forget(struct htw__kafka *kafka);
+
+/* ---- fence.c */
+
+/* Ends the transactions of the last owner of a stripe, if that is another one and did not give it away.
+ * Takes about a second then. */
+void htw__fence(struct htw__kafka *kafka, uint32_t stripe);
 
 /* ---- reader.c */
 

@@ -24,28 +24,29 @@ bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline
            (deadline_ms == progress->deadline_ms && offset <= progress->offset);
 }
 
-/* Reads the word and exactly `count` numbers, each after one blank, none negative. */
-static bool parse(struct htw__bytes text, const char *word, int64_t *numbers, size_t count) {
+/* Reads the word and `count` numbers, each after one blank, none negative. Returns what follows them, or
+ * NULL. */
+static const char *parse(struct htw__bytes text, const char *word, int64_t *numbers, size_t count) {
     const char *at = text.bytes, *end = at + text.size;
     size_t length = strlen(word);
     if (text.size < length || memcmp(at, word, length) != 0)
-        return false;
+        return NULL;
     at += length;
     for (size_t i = 0; i < count; i++) {
         if (end - at < 2 || at[0] != ' ')
-            return false;
+            return NULL;
         int64_t number = 0;
         const char *first = ++at;
         for (; at < end && *at >= '0' && *at <= '9'; at++) {
             if (number > (INT64_MAX - 9) / 10)
-                return false;
+                return NULL;
             number = number * 10 + (*at - '0');
         }
         if (at == first)
-            return false;
+            return NULL;
         numbers[i] = number;
     }
-    return at == end;
+    return at;
 }
 
 void htw__progress_format(const struct htw__progress *progress,
@@ -55,37 +56,61 @@ void htw__progress_format(const struct htw__progress *progress,
              progress->deadline_ms, progress->offset, progress->end_ms);
 }
 
+static const char *end_of(struct htw__bytes text) {
+    return (const char *)text.bytes + text.size;
+}
+
 int htw__progress_parse(struct htw__bytes text, int64_t position,
                         struct htw__progress *ret_progress) {
     int64_t numbers[NUMBERS_MAX];
     *ret_progress = HTW__PROGRESS_NONE(position);
     if (text.bytes == NULL || text.size == 0)
         return 0;
-    if (!parse(text, BUCKET_WORD, numbers, 4) || numbers[0] < position ||
+    if (parse(text, BUCKET_WORD, numbers, 4) != end_of(text) || numbers[0] < position ||
         numbers[1] > HTW__RELAY_DEADLINE_MAX || numbers[3] > END_MAX)
         return -EINVAL;
     *ret_progress = (struct htw__progress) { numbers[0], numbers[1], numbers[2], numbers[3] };
     return 0;
 }
 
-void htw__clock_format(const struct htw__levels *levels, int64_t clock_ms,
-                       char text[HTW__PROGRESS_TEXT_SIZE]) {
-    snprintf(text, HTW__PROGRESS_TEXT_SIZE, STRIPE_WORD " %" PRId64 " %u %u %" PRId64,
-             levels->width_ms, levels->size, levels->count, clock_ms);
+bool htw__owner_is_valid(struct htw__bytes name) {
+    const char *text = name.bytes;
+    if (text == NULL || name.size == 0 || name.size > HTW__RELAY_OWNER_MAX)
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        char c = text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '.' || c == '_' || c == '-'))
+            return false;
+    }
+    return true;
 }
 
-int htw__clock_parse(struct htw__bytes text, struct htw__levels *ret_levels,
-                     int64_t *ret_clock_ms) {
+void htw__clock_format(const struct htw__clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]) {
+    const struct htw__levels *levels = &clock->levels;
+    snprintf(text, HTW__PROGRESS_TEXT_SIZE, STRIPE_WORD " %" PRId64 " %u %u %" PRId64 "%s%.*s",
+             levels->width_ms, levels->size, levels->count, clock->time_ms,
+             clock->owner.size > 0 ? " " : "", (int)clock->owner.size,
+             clock->owner.size > 0 ? (const char *)clock->owner.bytes : "");
+}
+
+int htw__clock_parse(struct htw__bytes text, struct htw__clock *ret_clock) {
     int64_t numbers[NUMBERS_MAX];
+    struct htw__bytes owner = { NULL, 0 };
     if (text.bytes == NULL || text.size == 0)
         return -ENOENT;
-    if (!parse(text, STRIPE_WORD, numbers, 4) || numbers[1] > HTW__RELAY_SIZE_MAX ||
-        numbers[2] > HTW__RELAY_LEVELS_MAX || numbers[3] > HTW__RELAY_DEADLINE_MAX)
+    const char *rest = parse(text, STRIPE_WORD, numbers, 4);
+    if (rest == NULL || numbers[1] > HTW__RELAY_SIZE_MAX || numbers[2] > HTW__RELAY_LEVELS_MAX ||
+        numbers[3] > HTW__RELAY_DEADLINE_MAX)
         return -EINVAL;
+    if (rest < end_of(text)) {
+        owner = (struct htw__bytes) { rest + 1, (size_t)(end_of(text) - rest) - 1 };
+        if (*rest != ' ' || !htw__owner_is_valid(owner))
+            return -EINVAL;
+    }
     struct htw__levels levels = { numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2] };
     if (!htw__levels_are_valid(&levels) || numbers[3] % levels.width_ms != 0)
         return -EINVAL;
-    *ret_levels = levels;
-    *ret_clock_ms = numbers[3];
+    *ret_clock = (struct htw__clock) { levels, numbers[3], owner };
     return 0;
 }

@@ -8,8 +8,8 @@
  * those up to (deadline_ms, offset) are done. A deadline after the end of the bucket counts as
  * `end_ms`, the end, which is written down too: who resumes must order by the same.
  *
- * Of a stripe, beside the offset of its input partition: the clock, and the widths and sizes by
- * which its buckets were filled.
+ * Of a stripe, beside the offset of its input partition: the clock, the widths and sizes by which its
+ * buckets were filled, and the name of the owner, whose transaction may be in the way of a successor.
  */
 #ifndef HTW_SRC_RELAY_PROGRESS_H
 #define HTW_SRC_RELAY_PROGRESS_H
@@ -42,11 +42,24 @@ void htw__progress_format(const struct htw__progress *progress, char text[HTW__P
 int htw__progress_parse(struct htw__bytes text, int64_t position,
                         struct htw__progress *ret_progress);
 
-/* Writes the clock of a stripe. */
-void htw__clock_format(const struct htw__levels *levels, int64_t clock_ms,
-                       char text[HTW__PROGRESS_TEXT_SIZE]);
+/* The longest name of an owner. */
+#define HTW__RELAY_OWNER_MAX 64u
 
-/* Reads it. Returns 0, -ENOENT if there is none, or -EINVAL if it is no clock. */
-int htw__clock_parse(struct htw__bytes text, struct htw__levels *ret_levels, int64_t *ret_clock_ms);
+/* Whether a name is one of an owner: letters, digits, '.', '_' and '-', not too many. */
+bool htw__owner_is_valid(struct htw__bytes name);
+
+/* What stands beside the offset of an input partition. */
+struct htw__clock {
+    struct htw__levels levels;
+    int64_t time_ms;
+    struct htw__bytes owner; /* absent: it had no transactions */
+};
+
+/* Writes it. */
+void htw__clock_format(const struct htw__clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]);
+
+/* Reads it; the owner leads into the text. Returns 0, -ENOENT if there is none, or -EINVAL if it is no
+ * clock. */
+int htw__clock_parse(struct htw__bytes text, struct htw__clock *ret_clock);
 
 #endif /* HTW_SRC_RELAY_PROGRESS_H */

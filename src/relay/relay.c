@@ -60,19 +60,28 @@ static int64_t clock_for_recovery(const struct htw__relay *self) {
     return self->now_ms > turn_ms ? htw__levels_round(levels, self->now_ms - turn_ms) : 0;
 }
 
+static struct htw__bytes owner_of(const struct htw__relay *self) {
+    const char *owner = self->options.owner;
+    return owner == NULL ? (struct htw__bytes) { NULL, 0 } : htw__bytes_of(owner);
+}
+
 static enum htw__gain find_clock(const struct htw__relay *self, const struct htw__found *input,
-                                 const struct htw__found *buckets, int64_t *ret_clock_ms) {
-    struct htw__levels levels;
-    int error = htw__clock_parse(input->metadata, &levels, ret_clock_ms);
+                                 const struct htw__found *buckets, struct htw__stripe *stripe) {
+    struct htw__clock clock = { .time_ms = 0 };
+    int error = htw__clock_parse(input->metadata, &clock);
+    stripe->clock_ms = clock.time_ms;
+    /* The owner is committed at once, before this one can leave a transaction that it does not name. */
+    stripe->input_is_dirty = error != 0 || !htw__bytes_are_equal(clock.owner, owner_of(self));
     if (error == 0)
-        return are_same_levels(&levels, &self->options.levels) ? HTW__GAIN_OK : HTW__GAIN_OTHER;
+        return are_same_levels(&clock.levels, &self->options.levels) ? HTW__GAIN_OK
+                                                                     : HTW__GAIN_OTHER;
     if (error == -EINVAL)
         return HTW__GAIN_FOREIGN;
     bool has_nothing = is_new(buckets, bucket_count(self));
     if (!has_nothing && !self->options.recover)
         return HTW__GAIN_MISSING;
-    *ret_clock_ms = has_nothing ? htw__levels_round(&self->options.levels, self->now_ms)
-                                : clock_for_recovery(self);
+    stripe->clock_ms = has_nothing ? htw__levels_round(&self->options.levels, self->now_ms)
+                                   : clock_for_recovery(self);
     return HTW__GAIN_OK;
 }
 
@@ -106,12 +115,12 @@ static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__buc
 static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *stripe,
                                   const struct htw__found *input,
                                   const struct htw__found *buckets) {
-    enum htw__gain result = find_clock(self, input, buckets, &stripe->clock_ms);
+    enum htw__gain result = find_clock(self, input, buckets, stripe);
     if (result != HTW__GAIN_OK)
         return result;
     bool stripe_is_new = is_new(buckets, bucket_count(self));
     result = find_position(self, input, stripe_is_new, &stripe->input_position);
-    stripe->input_is_dirty = input->offset != stripe->input_position;
+    stripe->input_is_dirty |= input->offset != stripe->input_position;
     stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size && result == HTW__GAIN_OK; slot++) {
@@ -162,6 +171,18 @@ static struct htw__stripe *find_stripe(const struct htw__relay *self, uint32_t i
     return index < self->stripe_count ? self->stripes[index] : NULL;
 }
 
+void htw__relay_release(struct htw__relay *self, uint32_t index) {
+    struct htw__stripe *stripe = find_stripe(self, index);
+    if (stripe == NULL || self->options.owner == NULL)
+        return;
+    stripe->is_released = stripe->input_is_dirty = true;
+}
+
+void htw__relay_release_all(struct htw__relay *self) {
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        htw__relay_release(self, i);
+}
+
 void htw__relay_lose(struct htw__relay *self, uint32_t index) {
     struct htw__stripe *stripe = find_stripe(self, index);
     if (stripe == NULL)
@@ -173,6 +194,8 @@ void htw__relay_lose(struct htw__relay *self, uint32_t index) {
 }
 
 void htw__relay_lose_all(struct htw__relay *self) {
+    for (size_t i = 0; i < self->poison_count; i++)
+        self->poisons[i].is_published = false; /* it was aborted */
     for (uint32_t i = 0; i < self->stripe_count; i++)
         htw__relay_lose(self, i);
 }
@@ -304,7 +327,10 @@ static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
         return -ENOMEM;
     *position = (struct htw__position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
                                          .offset = stripe->input_position };
-    htw__clock_format(&stripe->levels, stripe->clock_ms, position->metadata);
+    struct htw__clock clock = { .levels = stripe->levels, .time_ms = stripe->clock_ms };
+    if (!stripe->is_released)
+        clock.owner = owner_of(self);
+    htw__clock_format(&clock, position->metadata);
     stripe->input_is_dirty = stripe->clock_is_dirty = false;
     return 0;
 }

@@ -10,7 +10,23 @@
 
 #define TOPIC_NAME_MAX 249u /* Kafka's limit */
 
-enum name { DELIVER_AT, DELAY, DELIVER_TO, ID, CANCEL, DELIVERED_FOR, REASON, NAMES, NONE = NAMES };
+enum name {
+    DELIVER_AT,
+    DELAY,
+    DELIVER_TO,
+    ID,
+    CANCEL,
+    DELIVERED_FOR,
+    REASON,
+    SOURCE,
+    RETRY_AT,
+    NAMES,
+    NONE = NAMES
+};
+
+/* Headers larger than this are left out where a record must become small. */
+#define SMALL_MAX 1024
+#define SMALL_COUNT_MAX 64
 
 static const struct {
     const char *text;
@@ -23,6 +39,8 @@ static const struct {
     [CANCEL] = { "htw-cancel", "more than one header htw-cancel" },
     [DELIVERED_FOR] = { "htw-delivered-for", NULL },
     [REASON] = { "htw-reason", NULL },
+    [SOURCE] = { "htw-source", NULL },
+    [RETRY_AT] = { "htw-retry-at", NULL },
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -98,6 +116,12 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
             return names[name].twice;
         found[name] = &record->headers[i];
     }
+    if (found[RETRY_AT] != NULL) {
+        ret_request->is_letter = true;
+        return parse_ms(found[RETRY_AT]->value, &ret_request->deadline_ms)
+                   ? NULL
+                   : "htw-retry-at is not a number of milliseconds";
+    }
     const char *why = read_deadline(record, found, &ret_request->deadline_ms);
     if (why != NULL)
         return why;
@@ -154,11 +178,40 @@ size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t
     return add_deadline(headers, count, DELIVERED_FOR, deadline_ms, time);
 }
 
+/* Those of the relay itself are not of the producer. */
+static size_t copy_headers(const struct htw__record *record, bool keeps_reason, size_t size_max,
+                           size_t count_max, struct htw__header *headers) {
+    size_t count = 0;
+    for (size_t i = 0; i < record->header_count && count < count_max; i++) {
+        const struct htw__header *header = &record->headers[i];
+        enum name name = name_of(header);
+        if (name != RETRY_AT && name != SOURCE && (name != REASON || keeps_reason) &&
+            header->name.size + header->value.size <= size_max)
+            headers[count++] = *header;
+    }
+    return count;
+}
+
 size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
                                     struct htw__header *headers) {
-    size_t count = record->header_count;
-    if (count > 0)
-        memcpy(headers, record->headers, count * sizeof(*headers));
-    headers[count] = make_header(REASON, reason);
+    size_t count = copy_headers(record, reason == NULL, SIZE_MAX, SIZE_MAX, headers);
+    if (reason != NULL)
+        headers[count++] = make_header(REASON, reason);
+    return count;
+}
+
+size_t htw__request_headers_of_short(const struct htw__record *record, const char *reason,
+                                     const char *source, struct htw__header *headers) {
+    size_t count = copy_headers(record, reason == NULL, SMALL_MAX, SMALL_COUNT_MAX, headers);
+    if (reason != NULL)
+        headers[count++] = make_header(REASON, reason);
+    headers[count] = make_header(SOURCE, source);
     return count + 1;
+}
+
+size_t htw__request_headers_to_retry(const struct htw__record *record, const char *reason,
+                                     int64_t retry_ms, struct htw__header *headers,
+                                     char time[HTW__REQUEST_TIME_SIZE]) {
+    size_t count = htw__request_headers_of_dead(record, reason, headers);
+    return add_deadline(headers, count, RETRY_AT, retry_ms, time);
 }

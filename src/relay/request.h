@@ -9,7 +9,9 @@
  *     htw-cancel      the record cancels the one of this id, with the same key and htw-deliver-at
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
- * relay reads input and buckets by the same rules.
+ * relay reads input and buckets by the same rules. Only a dead letter that the topic of dead letters did
+ * not take waits in a bucket with all its headers, and two more: htw-reason, and htw-retry-at, when it is
+ * to be tried again.
  */
 #ifndef HTW_SRC_RELAY_REQUEST_H
 #define HTW_SRC_RELAY_REQUEST_H
@@ -21,6 +23,7 @@
 struct htw__request {
     int64_t deadline_ms;
     bool is_cancel;
+    bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
     struct htw__bytes id; /* absent: none. Of a cancel: that of the record to cancel */
 };
@@ -33,7 +36,7 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
 #define HTW__REQUEST_TIME_SIZE 24
 
 /* The most headers that htw__request_...() add. */
-#define HTW__REQUEST_HEADERS_MORE 2
+#define HTW__REQUEST_HEADERS_MORE 3
 
 /*
  * Writes the headers of a record that goes to a bucket: the deadline is absolute, others stay.
@@ -49,8 +52,18 @@ size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t
                                        struct htw__header *headers,
                                        char time[HTW__REQUEST_TIME_SIZE]);
 
-/* The same for a dead letter: all headers, and htw-reason. */
+/* The same for a dead letter: all headers, and htw-reason. A reason of NULL: it has one. */
 size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
                                     struct htw__header *headers);
+
+/* The same for one that is too large for its topic: htw-reason, and htw-source, where it came from. Of the
+ * others those that are small. */
+size_t htw__request_headers_of_short(const struct htw__record *record, const char *reason,
+                                     const char *source, struct htw__header *headers);
+
+/* The same for one that is to be tried again. */
+size_t htw__request_headers_to_retry(const struct htw__record *record, const char *reason,
+                                     int64_t retry_ms, struct htw__header *headers,
+                                     char time[HTW__REQUEST_TIME_SIZE]);
 
 #endif /* HTW_SRC_RELAY_REQUEST_H */

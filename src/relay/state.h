@@ -12,17 +12,29 @@ struct htw__relay_options {
     struct htw__levels levels;
     struct htw__destinations destinations;
     const char *dead_letters; /* the topic */
+    int64_t retry_ms;         /* after which a dead letter that was refused is tried again */
     size_t max_memory;        /* bytes of records in memory */
     int64_t lead_ms;          /* how long before its start a bucket of level 0 is loaded */
     bool keep_partition;      /* deliver to the partition that has the number of the input's */
-    bool recover;             /* take a stripe over even where positions are missing */
+    const char
+        *owner;   /* stands beside the clock of each stripe; NULL: no transactions, none needed */
+    bool recover; /* take a stripe over even where positions are missing */
 };
 
-/* A source whose next record is a dead letter, since it could not be published. */
+/* What becomes of a dead letter. */
+enum htw__letter {
+    HTW__LETTER_WHOLE,
+    HTW__LETTER_SHORT, /* it was too large: without its value, key and large headers */
+    HTW__LETTER_WAITS, /* its topic did not take it: back into a bucket, to be tried again */
+};
+
+/* A record that could not be published, and is a dead letter when it is read again. */
 struct htw__poison {
     struct htw__source from;
     int64_t offset;
-    const char *reason;
+    const char *reason; /* NULL: that by which it was a bad one already */
+    enum htw__letter letter;
+    bool is_published; /* as such, and the commit is to follow */
 };
 
 /* Which records are published and committed together, by the partition that they come from. */

@@ -14,6 +14,8 @@ struct htw__relay_stats {
     uint64_t filed[HTW__RELAY_LEVELS_MAX]; /* published to buckets of each level */
     uint64_t delivered;
     uint64_t dead;           /* dead letters */
+    uint64_t dead_short;     /* of these, those that lost their values */
+    uint64_t dead_refused;   /* times that one was put back into a bucket */
     uint64_t cancelled;      /* records that were not delivered because of a cancel */
     uint64_t cancels_late;   /* cancels that found no record */
     uint64_t passes;         /* times that a bucket was read again, for lack of memory */
@@ -23,7 +25,8 @@ struct htw__relay_stats {
     struct htw__histogram late_us;
     /* The present state. */
     uint64_t stripes;
-    uint64_t overdue; /* records in memory whose time has come */
+    uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */
+    uint64_t overdue;         /* records in memory whose time has come */
     uint64_t in_memory, bytes_in_memory;
     uint64_t open_buckets;
     uint64_t lag[HTW__RELAY_LEVELS_MAX]; /* offsets that are not done, markers included */

@@ -30,6 +30,7 @@ struct htw__stripe {
     struct htw__levels levels;
     int64_t clock_ms;
     bool clock_is_dirty;
+    bool is_released; /* it is given away */
     int64_t input_position;
     bool input_is_dirty;
     struct htw__bucket buckets[]; /* levels.count * levels.size */

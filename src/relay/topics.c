@@ -19,6 +19,7 @@
 
 #define ASK_MS 10000
 #define DESTINATION_MS 5000
+#define LOOK_MS 500
 #define CONFIG_MS 2000 /* not all brokers answer */
 
 /* How often a topic that is missing is asked for: one that was made may be known only later. */
@@ -70,15 +71,15 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
 
 /* ---- asking */
 
-/* The number of partitions of a topic; 0: there is none; negative: no answer. */
-static int32_t ask_partitions(struct htw__kafka *self, const char *name, int timeout_ms) {
+/* The number of partitions of a topic; 0: there is none; negative: no answer. The client knows it from
+ * then on: or what it is to do with the topic would wait, for up to a second. */
+static int32_t ask_by(rd_kafka_t *client, const char *name, int timeout_ms) {
     const struct rd_kafka_metadata *metadata;
     int32_t count = -EAGAIN;
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(self->admin, name, NULL);
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, name, NULL);
     if (topic == NULL)
         return 0;
-    if (rd_kafka_metadata(self->admin, 0, topic, &metadata, timeout_ms) ==
-        RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         if (metadata->topic_cnt == 1) {
             const struct rd_kafka_metadata_topic *answer = &metadata->topics[0];
             if (answer->err == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -93,6 +94,22 @@ static int32_t ask_partitions(struct htw__kafka *self, const char *name, int tim
     }
     rd_kafka_topic_destroy(topic);
     return count;
+}
+
+static int32_t ask_partitions(struct htw__kafka *self, const char *name, int timeout_ms) {
+    return ask_by(self->admin, name, timeout_ms);
+}
+
+bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
+    rd_kafka_t *clients[] = { self->admin, self->readers[0], self->readers[1],
+                              self->writers[0].producer, self->writers[1].producer };
+    int32_t wanted = (int32_t)((stripe + 1) * self->options.relay.levels.size);
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+        for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
+            if (clients[i] == NULL ||
+                ask_by(clients[i], self->level_topics[level], LOOK_MS) < wanted)
+                return false;
+    return true;
 }
 
 static struct htw__destination *find_destination(struct htw__kafka *self, const char *name) {
@@ -117,10 +134,14 @@ static struct htw__destination *add_destination(struct htw__kafka *self, const c
 int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
     int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
     struct htw__destination *known = find_destination(self, name);
-    if (known != NULL && known->partitions >= 0 &&
+    if (known != NULL && known->partitions != -EAGAIN &&
         now_ms - known->asked_ms < (known->partitions > 0 ? KNOWN_MS : MISSING_MS))
         return known->partitions;
-    int32_t count = ask_partitions(self, name, DESTINATION_MS);
+    /* The producers are asked, since it is they that must know it. */
+    int32_t count = -EAGAIN;
+    for (int i = 0; i < 2; i++)
+        if (self->writers[i].producer != NULL)
+            count = ask_by(self->writers[i].producer, name, DESTINATION_MS);
     if (known == NULL)
         known = add_destination(self, name);
     if (known == NULL)
@@ -130,6 +151,37 @@ int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
         known->partitions = count;
     known->asked_ms = now_ms;
     return known->partitions;
+}
+
+void htw__topics_refuse(struct htw__kafka *self, const char *name, rd_kafka_resp_err_t why) {
+    struct htw__destination *known = find_destination(self, name);
+    bool may_not = why == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    bool is_missing =
+        why == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || why == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    if (known == NULL || !(may_not || is_missing))
+        return;
+    known->partitions = may_not ? -EACCES : 0;
+    known->asked_ms = htw__clock_monotonic_ns() / 1000000;
+}
+
+void htw__topics_ask_again(struct htw__kafka *self) {
+    for (size_t i = 0; i < self->destination_count; i++)
+        self->destinations[i].asked_ms = -KNOWN_MS;
+}
+
+static void introduce(struct htw__kafka *self, const char *name) {
+    if (strpbrk(name, "*?[\\") == NULL && htw__topics_destination(self, name) == 0)
+        htw__kafka_say(self, "topic %s does not exist: until it does, records to it are bad ones",
+                       name);
+}
+
+void htw__topics_introduce(struct htw__kafka *self) {
+    const struct htw__destinations *destinations = &self->options.relay.destinations;
+    if (destinations->default_topic != NULL)
+        introduce(self, destinations->default_topic);
+    introduce(self, self->options.relay.dead_letters);
+    for (size_t i = 0; i < destinations->pattern_count; i++)
+        introduce(self, destinations->patterns[i]);
 }
 
 /* ---- checking */

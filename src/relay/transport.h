@@ -31,6 +31,7 @@ struct htw__outgoing {
     int32_t partition;       /* of `topic`; -1: chosen by the key */
     struct htw__source from; /* where the record came from, ... */
     int64_t from_offset;     /* ... for errors that come later */
+    bool is_letter;          /* to the topic of dead letters */
 };
 
 struct htw__transport {

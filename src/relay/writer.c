@@ -48,9 +48,10 @@ static void close_writer(struct htw__writer *writer) {
 
 /* Returns 0; -EAGAIN: it does not work now; -EIO: it never will. */
 static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum htw__client kind) {
-    writer->producer = htw__client_create(self, kind);
+    writer->producer = htw__client_create(self, kind, self->owner);
     if (writer->producer == NULL)
         return -EIO;
+    htw__topics_ask_again(self);
     if (!has_transactions(self))
         return 0;
     rd_kafka_error_t *error = rd_kafka_init_transactions(writer->producer, OPEN_MS);
@@ -115,6 +116,7 @@ static size_t remember(struct htw__writer *writer, const struct htw__outgoing *o
     }
     writer->records[writer->count++] = (struct htw__unacknowledged) {
         .is_bucket = outgoing->topic == NULL,
+        .is_letter = outgoing->is_letter,
         .bucket = outgoing->bucket,
         .from = outgoing->from,
         .from_offset = outgoing->from_offset,
@@ -223,7 +225,14 @@ void htw__writer_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *mes
     } else if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
         writer->failure = message->err;
         writer->failed = *record;
+        if (!record->is_bucket)
+            htw__topics_refuse(self, rd_kafka_topic_name(message->rkt), message->err);
     }
+}
+
+static bool is_too_large(rd_kafka_resp_err_t error) {
+    return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+           error == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE;
 }
 
 /* Why a record will fail again whatever is done; NULL: it may succeed another time. */
@@ -246,18 +255,25 @@ static const char *permanent_reason(rd_kafka_resp_err_t error) {
     }
 }
 
-/* What failed becomes a dead letter the next time; unless it was one, or its bucket does not take it. */
+/* What failed becomes a dead letter the next time; one that was refused becomes smaller, or waits. A bucket
+ * must take it then. */
 static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
     const char *reason = permanent_reason(writer->failure);
     const struct htw__unacknowledged *failed = &writer->failed;
     if (reason == NULL)
         return;
-    int error = htw__relay_poison(&self->relay, failed->from, failed->from_offset, reason);
-    if (error == -EEXIST && failed->is_bucket)
+    const struct htw__refusal refusal = {
+        .from = failed->from,
+        .offset = failed->from_offset,
+        .reason = reason,
+        .is_letter = failed->is_letter,
+        .is_too_large = is_too_large(writer->failure),
+    };
+    if (failed->is_letter)
+        htw__kafka_say(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,
+                       reason);
+    if (htw__relay_refused(&self->relay, &refusal) == -EEXIST)
         htw__kafka_fail(self, "%s: %s", htw__topics_name(self, failed->bucket), reason);
-    else if (error == -EEXIST)
-        htw__kafka_fail(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,
-                        reason);
 }
 
 void htw__writers_poll(struct htw__kafka *self) {
@@ -265,7 +281,7 @@ void htw__writers_poll(struct htw__kafka *self) {
         struct htw__writer *writer = &self->writers[i];
         if (writer->producer != NULL)
             rd_kafka_poll(writer->producer, 0);
-        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR || self->must_recover)
             continue;
         judge_failure(self, writer);
         self->must_recover = true;
@@ -385,6 +401,7 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
         if (error != 0)
             return error;
         self->relay.stats.commits++;
+        htw__relay_committed(&self->relay, channel);
         htw__trim_note(self);
     }
     forget_records(writer);

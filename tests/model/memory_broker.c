@@ -138,7 +138,9 @@ static void touch(struct member *self, size_t number, struct broker_partition *p
 static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     struct member *self = member_of(transport);
     struct broker *broker = self->broker;
-    if (outgoing->topic != NULL && strcmp(outgoing->topic, "missing") == 0)
+    if (outgoing->topic != NULL &&
+        (strcmp(outgoing->topic, "missing") == 0 ||
+         (broker->refused != NULL && strcmp(outgoing->topic, broker->refused) == 0)))
         return -ENOENT;
     if (outgoing->topic != NULL && strcmp(outgoing->topic, "small") == 0) {
         self->has_poison = true; /* is told with the commit */
@@ -333,8 +335,11 @@ void member_acknowledge(struct member *self, size_t max) {
 int member_commit(struct member *self, enum htw__channel channel, bool slow_markers) {
     struct broker *broker = self->broker;
     if (self->has_poison) {
-        int error = htw__relay_poison(&self->relay, self->poison_from, self->poison_offset,
-                                      "the record is too large for the topic");
+        const struct htw__refusal refusal = { .from = self->poison_from,
+                                              .offset = self->poison_offset,
+                                              .reason = "the record is too large for the topic",
+                                              .is_too_large = true };
+        int error = htw__relay_refused(&self->relay, &refusal);
         assert(error == 0);
         (void)error;
         return -EIO;
@@ -348,6 +353,7 @@ int member_commit(struct member *self, enum htw__channel channel, bool slow_mark
         partition->committed = position->offset;
         memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));
     }
+    htw__relay_committed(&self->relay, channel);
     for (int i = 0; i < 2; i++) {
         if (((int)channel & (i + 1)) == 0 || self->txns[i] == 0)
             continue;

@@ -46,6 +46,7 @@ struct broker {
     unsigned generation; /* of the group: each rebalance makes a new one */
     int64_t now_ms;
     bool at_least_once;
+    const char *refused; /* a topic that does not exist now; NULL: none */
 };
 
 struct broker_read {

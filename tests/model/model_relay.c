@@ -272,7 +272,7 @@ static void suspect(struct member *member) {
 
 static void be_faulty(void) {
     struct member *member = &members[below(MEMBERS)];
-    switch (below(8)) {
+    switch (below(9)) {
     case 0:
         if (member->is_alive)
             member_kill(member);
@@ -296,7 +296,10 @@ static void be_faulty(void) {
     case 5:
         broker_resolve(&broker, members, MEMBERS, true);
         break;
-    case 6:
+    case 6: /* the topic of dead letters comes and goes */
+        broker.refused = broker.refused == NULL ? options.dead_letters : NULL;
+        break;
+    case 7:
         for (size_t i = 0; i < MEMBERS && below(6) == 0; i++)
             if (members[i].is_alive)
                 member_kill(&members[i]);
@@ -329,6 +332,7 @@ static bool has_work(void) {
 
 static void finish(void) {
     int64_t step_ms = options.levels.width_ms / 4 + 1;
+    broker.refused = NULL;
     for (size_t i = 0; i < MEMBERS; i++)
         members[i].skew_ms = 0;
     start_some();
@@ -402,6 +406,7 @@ static void choose_options(void) {
         .levels = { widths[below(3)], 4u << below(3), 2 + (uint32_t)below(4) },
         .destinations = { .patterns = patterns, .pattern_count = 3, .default_topic = "out-1" },
         .dead_letters = "dead",
+        .retry_ms = 1 + (int64_t)below(1000),
         .max_memory = below(2) == 0 ? 4000 + size_below(20000) : 100000000,
     };
     options.lead_ms = options.levels.width_ms / (int64_t)(1 + below(4));

@@ -27,6 +27,7 @@ extern rd_kafka_mock_cluster_t *mock_cluster;
 extern struct htw__kafka mock_relay;
 extern int64_t mock_width_ms;  /* of the lowest buckets; 200 at first */
 extern int64_t mock_commit_ms; /* 50 at first */
+extern unsigned mock_short;    /* dead letters without a value */
 extern struct mock_got mock_got[MOCK_RECORDS_MAX];
 
 /* Makes a cluster with the topics in, in.l0 to in.l2, in.dead and out, and ends it. */
@@ -56,6 +57,9 @@ void mock_listen(bool listens);
 
 /* Sends a record whose value is a number. `more` is another header, or NULL. */
 void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const char *value);
+
+/* Waits until all that was sent is there. */
+void mock_flush(void);
 
 /* Commits a position for the relay's group, which must have had no member yet. */
 void mock_commit(const char *topic, int64_t offset, const char *metadata);

@@ -5,7 +5,8 @@
  *
  * It does so once, when the file HTW_SUSPEND exists, and in a transaction with a record for a topic
  * whose name begins with HTW_SUSPEND_AFTER. With HTW_UNFENCED=GROUP it takes the fencing away as well:
- * positions are committed in the name of no member, which Kafka accepts from anybody.
+ * positions are committed in the name of no member, which Kafka accepts from anybody. With HTW_NAMELESS
+ * the name of the owner is cut from what it commits, so that a successor cannot end its transactions.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -35,6 +36,22 @@ rd_kafka_error_t *rd_kafka_produceva(rd_kafka_t *producer, const rd_kafka_vu_t *
     return real(producer, parts, count);
 }
 
+/* "htw-stripe-1 WIDTH SIZE LEVELS CLOCK NAME" loses the name. */
+static rd_kafka_topic_partition_list_t *
+make_nameless(const rd_kafka_topic_partition_list_t *offsets) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(offsets);
+    for (int i = 0; i < list->cnt; i++) {
+        const char *text = list->elems[i].metadata;
+        int blanks = 0;
+        if (list->elems[i].metadata_size < 6 || memcmp(text, "htw-st", 6) != 0)
+            continue;
+        for (size_t at = 0; at < list->elems[i].metadata_size; at++)
+            if (text[at] == ' ' && ++blanks == 5)
+                list->elems[i].metadata_size = at;
+    }
+    return list;
+}
+
 typedef rd_kafka_error_t *send_offsets(rd_kafka_t *producer,
                                        const rd_kafka_topic_partition_list_t *offsets,
                                        const rd_kafka_consumer_group_metadata_t *member,
@@ -52,10 +69,14 @@ rd_kafka_error_t *rd_kafka_send_offsets_to_transaction(
         if (flag != NULL && unlink(flag) == 0)
             raise(SIGSTOP);
     }
-    if (group == NULL)
+    if (getenv("HTW_NAMELESS") == NULL)
         return real(producer, offsets, member, timeout_ms);
-    rd_kafka_consumer_group_metadata_t *nobody = rd_kafka_consumer_group_metadata_new(group);
-    rd_kafka_error_t *error = real(producer, offsets, nobody, timeout_ms);
-    rd_kafka_consumer_group_metadata_destroy(nobody);
+    rd_kafka_topic_partition_list_t *list = make_nameless(offsets);
+    rd_kafka_consumer_group_metadata_t *nobody =
+        group == NULL ? NULL : rd_kafka_consumer_group_metadata_new(group);
+    rd_kafka_error_t *error = real(producer, list, nobody == NULL ? member : nobody, timeout_ms);
+    if (nobody != NULL)
+        rd_kafka_consumer_group_metadata_destroy(nobody);
+    rd_kafka_topic_partition_list_destroy(list);
     return error;
 }

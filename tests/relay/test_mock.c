@@ -43,3 +43,20 @@ MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
         assert_true(mock_got[i].count + mock_got[i].dead >= 1);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
+
+/* A producer that does not know a topic asks for it once a second. */
+MOCK_TEST(mock_first_record_of_a_destination_does_not_wait) {
+    mock_start();
+    mock_run(1200);
+    mock_produce(1, mock_now_ms(), NULL, NULL);
+    mock_flush();
+    for (int i = 0; i < 10000 && mock_relay.relay.stats.delivered == 0; i++)
+        mock_run(1);
+    int64_t begin_ms = mock_now_ms();
+    while (mock_relay.writers[0].acknowledged < mock_relay.writers[0].count &&
+           mock_now_ms() < begin_ms + 5000)
+        mock_run(1);
+    assert_in_range(mock_now_ms() - begin_ms, 0, 500);
+    assert_int_equal(mock_relay.relay.stats.delivered, 1);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

@@ -157,6 +157,16 @@ static bool set_name(const char **name, const char *option, const char *text) {
     return true;
 }
 
+static bool set_instance(const char **name, const char *text) {
+    if (!htw__owner_is_valid(htw__bytes_of(text))) {
+        htw__terminal_error("--instance: not 1 to %u letters, digits, '.', '_' and '-': %s",
+                            HTW__RELAY_OWNER_MAX, text);
+        return false;
+    }
+    *name = text;
+    return true;
+}
+
 static bool set_property(struct htw__relay_command *command, char *text) {
     if (strchr(text, '=') == NULL || *text == '=') {
         htw__terminal_error("-X: not NAME=VALUE: %s", text);
@@ -219,7 +229,7 @@ static bool set(struct htw__relay_command *command, int option, char *argument) 
         kafka->at_least_once = true;
         return true;
     case INSTANCE:
-        return set_name(&kafka->instance, "--instance", argument);
+        return set_instance(&kafka->instance, argument);
     case 'm':
         return set_memory(&relay->max_memory, argument);
     case 'k':
@@ -320,7 +330,8 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
     *command = (struct htw__relay_command) {
         .kafka = { .commit_ms = 100,
                    .replication = -1,
-                   .relay = { .levels = { 1000, 64, 5 },
+                   .relay = { .retry_ms = 60000,
+                              .levels = { 1000, 64, 5 },
                               .lead_ms = -1,
                               .max_memory = (size_t)256 << 20 } },
         /* There are no more than arguments. */

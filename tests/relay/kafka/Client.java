@@ -46,6 +46,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *        sends records FIRST, FIRST + 1, ... with the number as key, SIZE bytes of value that begin with it, and
  *        htw-deliver-at at random between AT and AT + SPREAD (ms since 1970; - for no such header)
  *   send TOPIC KEY VALUE [HEADER=VALUE]...   sends one record; - as KEY or VALUE is null
+ *   sendto TOPIC PARTITION KEY VALUE [HEADER=VALUE]...   the same, to a partition
  *   consume FILE committed|uncommitted TOPIC...
  *        writes a line for each record of these topics to FILE from now on: arrival (ms since 1970), topic,
  *        partition, offset, timestamp, key, length of the value, first 24 bytes of the value, headers as NAME=VALUE;
@@ -106,9 +107,9 @@ public final class Client {
         case "produce":
             return produce(words);
         case "send":
-            ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(words[1], bytes(words[2]), bytes(words[3]));
-            pairs(words, 4).forEach((name, value) -> record.headers().add(name, value.getBytes(StandardCharsets.UTF_8)));
-            return String.valueOf(producer.send(record).get().offset());
+            return send(words[1], null, words, 2);
+        case "sendto":
+            return send(words[1], Integer.valueOf(words[2]), words, 3);
         case "consume":
             Reader reader = new Reader(Path.of(words[1]), words[2].equals("committed"),
                 Arrays.asList(words).subList(3, words.length));
@@ -139,6 +140,14 @@ public final class Client {
         default:
             throw new IllegalArgumentException("no such command: " + words[0]);
         }
+    }
+
+    /** The words from `at` on are key, value and headers. */
+    private static String send(String topic, Integer partition, String[] words, int at) throws Exception {
+        ProducerRecord<byte[], byte[]> record =
+            new ProducerRecord<>(topic, partition, bytes(words[at]), bytes(words[at + 1]));
+        pairs(words, at + 2).forEach((name, value) -> record.headers().add(name, value.getBytes(StandardCharsets.UTF_8)));
+        return String.valueOf(producer.send(record).get().offset());
     }
 
     /** Sends many records as fast as the broker takes them; all are acknowledged at the end. */

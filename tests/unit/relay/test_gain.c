@@ -29,7 +29,7 @@ static struct htw__transport transport = { NULL, nothing_is_opened, nothing_is_c
 static void begin(bool recover) {
     const struct htw__relay_options options = { .levels = LEVELS, .recover = recover };
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&options.levels, NOW_MS, clock_text);
+    htw__clock_format(&(struct htw__clock) { .levels = LEVELS, .time_ms = NOW_MS }, clock_text);
     input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = (struct htw__found) { .offset = 15, .start = 10, .end = 20 };
@@ -97,4 +97,30 @@ UNIT_TEST(gain_recovered_position_is_committed) {
     assert_non_null(found);
     assert_int_equal(found->offset, 10);
     htw__relay_fini(&relay);
+}
+
+/* Or a successor would not know whose transaction is in its way. */
+UNIT_TEST(gain_new_owner_is_committed_at_once) {
+    static const char *const names[] = { "a", "b", NULL };
+    for (size_t before = 0; before < COUNT_OF(names); before++) {
+        for (size_t now = 0; now < COUNT_OF(names); now++) {
+            int64_t from;
+            struct htw__clock clock = { .levels = LEVELS, .time_ms = NOW_MS };
+            begin(false);
+            if (names[before] != NULL)
+                clock.owner = htw__bytes_of(names[before]);
+            htw__clock_format(&clock, clock_text);
+            input.metadata = htw__bytes_of(clock_text);
+            relay.options.owner = names[now];
+            assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
+            assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+            assert_int_equal(relay.position_count, before == now ? 0 : 1);
+            if (before != now && names[now] != NULL) {
+                assert_int_equal(
+                    htw__clock_parse(htw__bytes_of(relay.positions[0].metadata), &clock), 0);
+                assert_true(htw__bytes_are_equal(clock.owner, htw__bytes_of(names[now])));
+            }
+            htw__relay_fini(&relay);
+        }
+    }
 }

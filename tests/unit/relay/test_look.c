@@ -39,7 +39,8 @@ static void begin(int64_t clock_ms) {
     char clock_text[HTW__PROGRESS_TEXT_SIZE];
     int64_t from;
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&options.levels, clock_ms, clock_text);
+    htw__clock_format(&(struct htw__clock) { .levels = options.levels, .time_ms = clock_ms },
+                      clock_text);
     input.metadata = htw__bytes_of(clock_text);
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = (struct htw__found) { .offset = 15, .start = 15, .end = 15 };

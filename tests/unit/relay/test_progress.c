@@ -58,15 +58,21 @@ UNIT_TEST(progress_of_others_is_refused) {
 }
 
 UNIT_TEST(progress_clock_is_read_as_written) {
-    const struct htw__levels levels = { 250, 8, 4 };
-    struct htw__levels read;
-    char text[HTW__PROGRESS_TEXT_SIZE];
-    int64_t clock_ms;
-    htw__clock_format(&levels, 1700000000250, text);
-    assert_int_equal(htw__clock_parse(htw__bytes_of(text), &read, &clock_ms), 0);
-    assert_memory_equal(&read, &levels, sizeof(read));
-    assert_int_equal(clock_ms, 1700000000250);
-    assert_int_equal(htw__clock_parse((struct htw__bytes) { NULL, 0 }, &read, &clock_ms), -ENOENT);
+    char text[HTW__PROGRESS_TEXT_SIZE], longest[HTW__RELAY_OWNER_MAX + 1];
+    const char *const owners[] = { NULL, "a", "Relay_7.eu-1", longest };
+    struct htw__clock read, clock = { .levels = { 250, 8, 4 }, .time_ms = 1700000000250 };
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    for (size_t i = 0; i < COUNT_OF(owners); i++) {
+        clock.owner =
+            owners[i] == NULL ? (struct htw__bytes) { NULL, 0 } : htw__bytes_of(owners[i]);
+        htw__clock_format(&clock, text);
+        assert_int_equal(htw__clock_parse(htw__bytes_of(text), &read), 0);
+        assert_memory_equal(&read.levels, &clock.levels, sizeof(read.levels));
+        assert_int_equal(read.time_ms, clock.time_ms);
+        assert_true(htw__bytes_are_equal(read.owner, clock.owner));
+    }
+    assert_int_equal(htw__clock_parse((struct htw__bytes) { NULL, 0 }, &read), -ENOENT);
 }
 
 UNIT_TEST(progress_clock_of_others_is_refused) {
@@ -78,12 +84,18 @@ UNIT_TEST(progress_clock_of_others_is_refused) {
         "htw-stripe-1 1000 4294967360 5 0",
         "htw-stripe-1 1000 64 5 253402300800000",
         "htw-stripe-1 1000 64 5",
+        "htw-stripe-1 1000 64 5 0 ",
+        "htw-stripe-1 1000 64 5 0  a",
+        "htw-stripe-1 1000 64 5 0 a b",
+        "htw-stripe-1 1000 64 5 0 a/b",
+        /* 65 bytes */
+        ("htw-stripe-1 1000 64 5 0 "
+         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
         "htw-bucket-1 5 5 5 5",
     };
-    struct htw__levels levels;
-    int64_t clock_ms;
+    struct htw__clock clock;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
-        assert_int_equal(htw__clock_parse(htw__bytes_of(texts[i]), &levels, &clock_ms), -EINVAL);
+        assert_int_equal(htw__clock_parse(htw__bytes_of(texts[i]), &clock), -EINVAL);
 }
 
 /* Changed bytes never crash, and never give what the rules could not have written. */

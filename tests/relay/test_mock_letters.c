@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mock_letters.c - dead letters that Kafka refuses, and what goes on meanwhile. */
+#include "mock_fixture.h"
+
+#define PRODUCE 0 /* the number of the request in Kafka's protocol */
+
+/* The next letter is answered so. */
+static void refuse(rd_kafka_resp_err_t error) {
+    mock_produce(7, 0, NULL, NULL); /* to a topic that is not allowed */
+    mock_flush();
+    rd_kafka_mock_push_request_errors(mock_cluster, PRODUCE, 1, error);
+    for (int i = 0; i < 300 && mock_relay.relay.stats.dead == 0; i++)
+        mock_run(20);
+}
+
+MOCK_TEST(mock_letter_whose_topic_is_refused_is_tried_again) {
+    mock_start();
+    refuse(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    mock_produce(8, 0, NULL, NULL);
+    for (int i = 0; i < 300 && (mock_got[8].count == 0 || mock_relay.relay.stats.dead_refused == 0);
+         i++)
+        mock_run(20);
+    assert_int_equal(mock_got[8].count, 1); /* others do not wait for it */
+    for (int i = 0; i < 1000 && mock_got[7].dead == 0; i++)
+        mock_run(20);
+    assert_int_equal(mock_got[7].dead, 1);
+    assert_string_equal(mock_got[7].reason,
+                        "htw-deliver-to is not a topic to which the relay may deliver");
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}
+
+MOCK_TEST(mock_letter_that_is_too_large_loses_its_value) {
+    mock_start();
+    refuse(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+    for (int i = 0; i < 300 && mock_short == 0; i++)
+        mock_run(20);
+    assert_int_equal(mock_short, 1);
+    assert_int_equal(mock_got[7].dead, 0);
+    assert_int_equal(mock_relay.relay.stats.dead_short, 1);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
+#include "../../../src/relay/relay.h"
+
+#include "../unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
+#define BUCKETS 8
+#define NOW_MS 1000000
+#define RETRY_MS 2500
+
+static struct htw__relay relay;
+static int refusals[2]; /* of letters with a value, and of those without */
+static unsigned letters, filed;
+static struct htw__source bucket;
+/* The last record that was published, without its headers' memory. */
+static char headers[512];
+static size_t value_size, key_size;
+
+static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
+    (void)transport;
+    bool is_letter = outgoing->topic != NULL;
+    int error = is_letter ? refusals[outgoing->record.value.bytes == NULL] : 0;
+    if (error != 0)
+        return error;
+    assert_int_equal(outgoing->is_letter, is_letter);
+    if (is_letter)
+        assert_string_equal(outgoing->topic, "dead");
+    else
+        bucket = outgoing->bucket;
+    letters += is_letter;
+    filed += !is_letter;
+    value_size = outgoing->record.value.size;
+    key_size = outgoing->record.key.size;
+    headers[0] = '\0';
+    for (size_t i = 0; i < outgoing->record.header_count; i++) {
+        const struct htw__header *header = &outgoing->record.headers[i];
+        size_t used = strlen(headers);
+        if (header->value.size < 100)
+            snprintf(headers + used, sizeof(headers) - used, "%.*s=%.*s;", (int)header->name.size,
+                     (const char *)header->name.bytes, (int)header->value.size,
+                     (const char *)header->value.bytes);
+    }
+    return 0;
+}
+
+static void nothing_is_opened(struct htw__transport *transport, struct htw__source source,
+                              int64_t offset) {
+    (void)transport, (void)source, (void)offset;
+}
+
+static void nothing_is_closed(struct htw__transport *transport, struct htw__source source) {
+    (void)transport, (void)source;
+}
+
+static struct htw__transport transport = { publish, nothing_is_opened, nothing_is_closed };
+
+static void begin(void) {
+    const struct htw__relay_options options = {
+        .levels = LEVELS, .dead_letters = "dead", .retry_ms = RETRY_MS, .max_memory = 1 << 20
+    };
+    struct htw__found input = { -1, { NULL, 0 }, 0, 0 }, buckets[BUCKETS];
+    int64_t from;
+    for (size_t i = 0; i < BUCKETS; i++)
+        buckets[i] = input;
+    refusals[0] = refusals[1] = 0;
+    letters = filed = 0;
+    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
+}
+
+/* A bad record of the input. */
+static void arrive(int64_t offset) {
+    static char large[5000];
+    const struct htw__header given[] = {
+        { htw__bytes_of("a"), htw__bytes_of("b") },
+        { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
+        { htw__bytes_of("large"), { large, sizeof(large) } },
+    };
+    const struct htw__record record = { .offset = offset,
+                                        .timestamp_ms = NOW_MS,
+                                        .key = htw__bytes_of("key"),
+                                        .value = htw__bytes_of("value"),
+                                        .headers = given,
+                                        .header_count = COUNT_OF(given) };
+    assert_int_equal(
+        htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+}
+
+#define REASON "htw-reason=htw-deliver-at is not a number of milliseconds up to the year 9999;"
+
+UNIT_TEST(letter_that_is_taken_is_whole) {
+    begin();
+    arrive(7);
+    assert_int_equal(letters, 1);
+    assert_int_equal(value_size, 5);
+    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
+    begin();
+    refusals[0] = -EMSGSIZE;
+    arrive(7);
+    assert_int_equal(letters, 1);
+    assert_int_equal(value_size, 0);
+    assert_int_equal(key_size, 3);
+    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
+    assert_int_equal(relay.stats.dead, 1);
+    assert_int_equal(relay.stats.dead_short, 1);
+    htw__relay_fini(&relay);
+}
+
+/* With the same reason, which the producer cannot have given. */
+static void expect_that_it_waits_and_comes_again(void) {
+    char at[32];
+    assert_int_equal(letters, 0);
+    assert_int_equal(filed, 1);
+    assert_int_equal(bucket.level, 0);
+    assert_int_equal(value_size, 5);
+    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-retry-at=1002500;");
+    assert_int_equal(relay.stats.dead, 0);
+    assert_int_equal(relay.stats.dead_refused, 1);
+    /* Demoted, it stays what it is. */
+    snprintf(at, sizeof(at), "%d", NOW_MS + RETRY_MS);
+    const struct htw__header given[] = {
+        { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
+        { htw__bytes_of("htw-cancel"), htw__bytes_of("") },
+        { htw__bytes_of("htw-reason"), htw__bytes_of("why") },
+        { htw__bytes_of("htw-retry-at"), htw__bytes_of(at) },
+    };
+    const struct htw__record record = { .offset = 3,
+                                        .value = htw__bytes_of("value"),
+                                        .headers = given,
+                                        .header_count = COUNT_OF(given) };
+    const struct htw__source from = { 0, 1, 2 };
+    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], from, &record), 0);
+    assert_int_equal(filed, 2);
+    assert_string_equal(headers,
+                        "htw-deliver-at=soon;htw-cancel=;htw-reason=why;htw-retry-at=1002500;");
+    /* And when its time has come, it is a letter. */
+    refusals[0] = refusals[1] = 0;
+    relay.now_ms = NOW_MS + RETRY_MS;
+    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], from, &record), 0);
+    assert_int_equal(letters, 1);
+    assert_string_equal(headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
+}
+
+UNIT_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
+    static const int cases[][2] = { { -ENOENT, 0 }, { -EACCES, 0 }, { -EMSGSIZE, -EMSGSIZE } };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        begin();
+        refusals[0] = cases[i][0];
+        refusals[1] = cases[i][1];
+        arrive(7);
+        expect_that_it_waits_and_comes_again();
+        htw__relay_fini(&relay);
+    }
+}
+
+static int refuse(int64_t offset, bool is_letter, bool is_too_large) {
+    const struct htw__refusal refusal = { .from = { 0, HTW__RELAY_INPUT, 0 },
+                                          .offset = offset,
+                                          .reason = "it was refused",
+                                          .is_letter = is_letter,
+                                          .is_too_large = is_too_large };
+    return htw__relay_refused(&relay, &refusal);
+}
+
+/* What Kafka answers later, when the record is read again. */
+UNIT_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
+    begin();
+    assert_int_equal(refuse(7, true, true), 0);
+    arrive(7);
+    assert_int_equal(relay.stats.dead_short, 1);
+    assert_non_null(strstr(headers, REASON));
+    htw__relay_fini(&relay);
+    begin();
+    assert_int_equal(refuse(8, true, true), 0);
+    assert_int_equal(refuse(8, true, true), 0);
+    arrive(8);
+    expect_that_it_waits_and_comes_again();
+    assert_int_equal(refuse(8, false, true), -EEXIST); /* not even a bucket takes it */
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(letter_of_a_refused_record_says_why) {
+    begin();
+    assert_int_equal(refuse(7, false, false), 0);
+    arrive(7);
+    assert_int_equal(value_size, 5);
+    assert_non_null(strstr(headers, "htw-reason=it was refused;"));
+    htw__relay_committed(&relay, HTW__CHANNEL_DELIVER); /* it is of the other channel */
+    assert_int_equal(relay.poison_count, 1);
+    htw__relay_committed(&relay, HTW__CHANNEL_FILE);
+    assert_int_equal(relay.poison_count, 0);
+    assert_int_equal(refuse(9, false, false), 0);
+    assert_int_equal(refuse(9, true, false), 0);
+    arrive(9);
+    assert_int_equal(filed, 1);
+    assert_non_null(strstr(headers, "htw-reason=it was refused;htw-retry-at="));
+    htw__relay_fini(&relay);
+}
+
+/* A producer cannot make the relay believe that a record is a letter. */
+UNIT_TEST(letter_from_the_input_is_a_bad_record) {
+    const struct htw__header given[] = { { htw__bytes_of("htw-retry-at"),
+                                           htw__bytes_of("2000000") },
+                                         { htw__bytes_of("htw-reason"), htw__bytes_of("x") } };
+    const struct htw__record record = {
+        .offset = 1, .headers = given, .header_count = 2, .value = htw__bytes_of("v")
+    };
+    begin();
+    assert_int_equal(
+        htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+    assert_int_equal(letters, 1);
+    assert_string_equal(headers, "htw-reason=htw-retry-at is for the relay alone;");
+    htw__relay_fini(&relay);
+}
