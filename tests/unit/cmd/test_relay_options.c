@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* test_relay_options.c - the command line of `htw relay`. */
+#include "../../../src/cmd/relay/options.h"
+
+#include "../../../src/cmd/terminal.h"
+#include "capture.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+
+#define ARGUMENTS_MAX 24
+
+static struct htw__relay_command command;
+static const char *complaint;
+
+/* Parses up to ARGUMENTS_MAX words, with standard error in `complaint`. The command stays until the next
+ * call. */
+static enum htw__relay_wish parse(const char *const arguments[ARGUMENTS_MAX]) {
+    static char texts[ARGUMENTS_MAX][320];
+    static char name[] = "htw relay";
+    static char *words[ARGUMENTS_MAX + 2];
+    int count = 1;
+    words[0] = name;
+    for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i] != NULL; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "%s", arguments[i]);
+        words[count++] = texts[i];
+    }
+    words[count] = NULL;
+    optind = 0; /* as for a new program */
+    htw__terminal_name(name);
+    htw__relay_command_fini(&command);
+    capture_begin();
+    enum htw__relay_wish wish = htw__relay_command_parse(count, words, &command);
+    complaint = capture_end();
+    return wish;
+}
+
+#define PARSE(...) parse((const char *const[ARGUMENTS_MAX]) { __VA_ARGS__ })
+
+UNIT_TEST(relay_options_not_given_have_defaults) {
+    assert_int_equal(PARSE("-bhost:9092", "-tout", "later"), HTW__RELAY_RUN);
+    const struct htw__kafka_options *kafka = &command.kafka;
+    const struct htw__relay_options *relay = &kafka->relay;
+    assert_string_equal(complaint, "");
+    assert_string_equal(kafka->brokers, "host:9092");
+    assert_string_equal(kafka->input, "later");
+    assert_string_equal(kafka->group, "later");
+    assert_null(kafka->instance);
+    assert_int_equal(kafka->property_count, 0);
+    assert_int_equal(kafka->commit_ms, 100);
+    assert_int_equal(kafka->recommit_ms, 0);
+    assert_int_equal(kafka->replication, -1);
+    assert_string_equal(relay->dead_letters, "later.dead");
+    assert_int_equal(relay->levels.width_ms, 1000);
+    assert_int_equal(relay->levels.size, 64);
+    assert_int_equal(relay->levels.count, 5);
+    assert_int_equal(relay->lead_ms, 1000);
+    assert_int_equal(relay->retry_ms, 60000);
+    assert_int_equal(relay->max_memory, 256 << 20);
+    assert_int_equal(relay->destinations.pattern_count, 0);
+    assert_null(command.metrics);
+    assert_false(kafka->at_least_once || relay->keep_partition || relay->recover ||
+                 command.create_topics || command.stats || command.progress);
+}
+
+UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
+    static const char *const forms[][ARGUMENTS_MAX] = {
+        { "-ba:1,b:2", "-tout", "-ap*", "-aq", "-ddead", "-ggroup", "-c", "-w250ms", "-i20ms",
+          "-m64M", "-ksp", "-Xa=b", "-X", "c=d=e", "in" },
+        { "--brokers=a:1,b:2", "--to", "out", "--allow=p*", "--allow", "q", "--dead-letters=dead",
+          "--group=group", "--create-topics", "--width=250ms", "--commit-interval=20ms",
+          "--max-memory=64M", "--keep-partition", "--stats", "--progress", "--property=a=b",
+          "--property", "c=d=e", "in" },
+    };
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        assert_int_equal(parse(forms[i]), HTW__RELAY_RUN);
+        const struct htw__kafka_options *kafka = &command.kafka;
+        const struct htw__relay_options *relay = &kafka->relay;
+        assert_string_equal(complaint, "");
+        assert_string_equal(kafka->brokers, "a:1,b:2");
+        assert_string_equal(relay->destinations.default_topic, "out");
+        assert_int_equal(relay->destinations.pattern_count, 2);
+        assert_string_equal(relay->destinations.patterns[0], "p*");
+        assert_string_equal(relay->destinations.patterns[1], "q");
+        assert_string_equal(relay->dead_letters, "dead");
+        assert_string_equal(kafka->group, "group");
+        assert_int_equal(relay->levels.width_ms, 250);
+        assert_int_equal(relay->lead_ms, 250);
+        assert_int_equal(kafka->commit_ms, 20);
+        assert_int_equal(relay->max_memory, 64 << 20);
+        assert_int_equal(kafka->property_count, 2);
+        assert_string_equal(kafka->properties[0], "a=b");
+        assert_string_equal(kafka->properties[1], "c=d=e");
+        assert_true(command.create_topics && relay->keep_partition && command.stats &&
+                    command.progress);
+        assert_string_equal(kafka->input, "in");
+    }
+}
+
+UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
+    assert_int_equal(PARSE("-bx", "-tout", "--replication=3", "--size=8", "--levels=7", "--lead=2s",
+                           "--recommit=1m", "--at-least-once", "--instance=Relay-1.a_b",
+                           "--recover", "--metrics=[127.0.0.1]:9100", "in"),
+                     HTW__RELAY_RUN);
+    assert_string_equal(complaint, "");
+    assert_int_equal(command.kafka.replication, 3);
+    assert_int_equal(command.kafka.relay.levels.size, 8);
+    assert_int_equal(command.kafka.relay.levels.count, 7);
+    assert_int_equal(command.kafka.relay.lead_ms, 2000);
+    assert_int_equal(command.kafka.recommit_ms, 60000);
+    assert_true(command.kafka.at_least_once && command.kafka.relay.recover);
+    assert_string_equal(command.kafka.instance, "Relay-1.a_b");
+    assert_string_equal(command.metrics, "[127.0.0.1]:9100");
+}
+
+/* Its own topics, whatever --allow says. */
+UNIT_TEST(relay_options_name_the_topics_of_the_relay) {
+    static const char *const wanted[] = { "in.l0", "in.l1", "in.l2", "in.dead", "in" };
+    assert_int_equal(PARSE("-bx", "-a*", "--levels=3", "in"), HTW__RELAY_RUN);
+    assert_int_equal(command.kafka.relay.destinations.own_count, COUNT_OF(wanted));
+    for (size_t i = 0; i < COUNT_OF(wanted); i++)
+        assert_string_equal(command.kafka.relay.destinations.own[i], wanted[i]);
+}
+
+UNIT_TEST(relay_options_at_the_ends_of_their_ranges_are_taken) {
+    assert_int_equal(PARSE("-bx", "-tout", "-w1ms", "--size=4", "--levels=2", "--lead=0", "-i1ms",
+                           "--recommit=1s", "-m1K", "--replication=1", "in"),
+                     HTW__RELAY_RUN);
+    assert_int_equal(command.kafka.relay.levels.width_ms, 1);
+    assert_int_equal(command.kafka.relay.lead_ms, 0);
+    assert_int_equal(command.kafka.relay.max_memory, 1024);
+    assert_int_equal(
+        PARSE("-bx", "-tout", "--size=1024", "--levels=4", "--replication=32767", "in"),
+        HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "-tout", "--size=4", "--levels=12", "in"), HTW__RELAY_RUN);
+}
+
+/* Nothing is delivered then. */
+UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
+    assert_int_equal(PARSE("-bx", "-c", "in"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "in"), HTW__RELAY_WRONG);
+}
+
+#define TRY                                               \
+    "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
+    "Try 'htw relay --help' for more information.\n"
+
+UNIT_TEST(relay_options_that_are_wrong_are_named) {
+    static const char ms[] = "not a whole number of milliseconds in the range that is allowed";
+    static const char instance[] = "not 1 to 64 letters, digits, '.', '_' and '-'";
+    static char long_instance[128] = "--instance=", long_topic[300];
+    const struct {
+        const char *word, *name, *why, *value;
+    } cases[] = {
+        { "-b", NULL, NULL, NULL }, /* its argument is TOPIC, which is missing then */
+        { "--brokers=", "--brokers", "a name is missing", NULL },
+        { "--to=", "--to", "a name is missing", NULL },
+        { "--dead-letters=", "--dead-letters", "a name is missing", NULL },
+        { "--group=", "--group", "a name is missing", NULL },
+        { "--metrics=", "--metrics", "a name is missing", NULL },
+        { "--replication=0", "--replication", "not a number from 1 to 32767", "0" },
+        { "--replication=32768", "--replication", "not a number from 1 to 32767", "32768" },
+        { "--width=0", "--width", ms, "0" },
+        { "--width=1500us", "--width", ms, "1500us" },
+        { "--width=-1s", "--width", "negative delay", "-1s" },
+        { "--size=2", "--size", "not a number from 4 to 1024", "2" },
+        { "--size=2048", "--size", "not a number from 4 to 1024", "2048" },
+        { "--size=8x", "--size", "not a number from 4 to 1024", "8x" },
+        { "--size=63", "--size", "not a power of two", "63" },
+        { "--levels=1", "--levels", "not a number from 2 to 12", "1" },
+        { "--levels=13", "--levels", "not a number from 2 to 12", "13" },
+        { "--lead=1us", "--lead", ms, "1us" },
+        { "--commit-interval=0", "--commit-interval", ms, "0" },
+        { "--recommit=999ms", "--recommit", ms, "999ms" },
+        { "-m1023", "--max-memory", "not a size of at least 1K, such as 256M", "1023" },
+        { "-mx", "--max-memory", "not a size of at least 1K, such as 256M", "x" },
+        { "--instance=", "--instance", instance, "" },
+        { "--instance=a b", "--instance", instance, "a b" },
+        { "--instance=a/b", "--instance", instance, "a/b" },
+        { long_instance, "--instance", instance, long_instance + strlen("--instance=") },
+        { "-Xname", "-X", "not NAME=VALUE", "name" },
+        { "-X=value", "-X", "not NAME=VALUE", "=value" },
+        { "-tin", "--to", "a topic of the relay itself", "in" },
+        { "-tin.l4", "--to", "a topic of the relay itself", "in.l4" },
+        { "-tin.dead", "--to", "a topic of the relay itself", "in.dead" },
+        { "--levels=12", "--width, --size and --levels", "the highest level is too wide", NULL },
+        { "more", "one TOPIC expected, not more", "more", NULL },
+    };
+    char wanted[1024];
+    memset(long_instance + strlen(long_instance), 'x', 65);
+    for (size_t i = 1; i < COUNT_OF(cases); i++) {
+        assert_int_equal(PARSE("-bx", "-tout", "in", cases[i].word), HTW__RELAY_WRONG);
+        snprintf(wanted, sizeof(wanted), "htw relay: %s: %s%s%s\n" TRY, cases[i].name, cases[i].why,
+                 cases[i].value == NULL ? "" : ": ", cases[i].value == NULL ? "" : cases[i].value);
+        assert_string_equal(complaint, wanted);
+    }
+    assert_int_equal(PARSE("-tout", "in"), HTW__RELAY_WRONG);
+    assert_string_equal(complaint, "htw relay: --brokers is missing\n" TRY);
+    assert_int_equal(PARSE("-bx", "-tout"), HTW__RELAY_WRONG);
+    assert_string_equal(complaint, "htw relay: TOPIC is missing\n" TRY);
+    assert_int_equal(PARSE("-bx", "in"), HTW__RELAY_WRONG);
+    assert_string_equal(complaint,
+                        "htw relay: no destination is allowed: --to or --allow is missing\n" TRY);
+    memset(long_topic, 't', 247);
+    assert_int_equal(PARSE("-bx", "-tout", long_topic), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, "the name of the topic is too long"));
+    assert_int_equal(PARSE("-bx", "-tout", "in", "--unknown"), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, "--unknown"));
+}
+
+UNIT_TEST(relay_options_that_ask_for_help_or_version_end_the_parsing) {
+    assert_int_equal(PARSE("-h", "--unknown"), HTW__RELAY_HELP);
+    assert_int_equal(PARSE("--help"), HTW__RELAY_HELP);
+    assert_int_equal(PARSE("-V", "--unknown"), HTW__RELAY_VERSION);
+    assert_int_equal(PARSE("--version"), HTW__RELAY_VERSION);
+    assert_string_equal(complaint, "");
+    htw__relay_command_fini(&command);
+    command = (struct htw__relay_command) { 0 };
+}
+
+/* What is taken is explained, in lines that fit a terminal. */
+UNIT_TEST(relay_options_are_all_in_the_help) {
+    static const char *const options[] = {
+        "-b, --brokers LIST",
+        "-t, --to TOPIC",
+        "-a, --allow PATTERN",
+        "-d, --dead-letters TOPIC",
+        "-g, --group NAME",
+        "-c, --create-topics",
+        "--replication N",
+        "-w, --width DURATION",
+        "--size N",
+        "--levels N",
+        "--lead DURATION",
+        "-i, --commit-interval DURATION",
+        "--recommit DURATION",
+        "--at-least-once",
+        "--instance NAME",
+        "-m, --max-memory SIZE",
+        "-k, --keep-partition",
+        "--recover",
+        "--metrics [ADDRESS:]PORT",
+        "-s, --stats",
+        "-p, --progress",
+        "-X, --property NAME=VALUE",
+        "-h, --help",
+        "-V, --version",
+    };
+    for (size_t i = 0; i < COUNT_OF(options); i++)
+        assert_non_null(strstr(htw__relay_help, options[i]));
+    for (const char *line = htw__relay_help; *line != '\0'; line = strchr(line, '\n') + 1)
+        assert_true(strchr(line, '\n') - line <= 100);
+}
