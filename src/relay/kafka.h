@@ -184,6 +184,9 @@ void htw__topics_introduce(struct htw__kafka *kafka);
 /* A topic has refused a record: what goes there is refused at once, for some seconds, if it would be. */
 void htw__topics_refuse(struct htw__kafka *kafka, const char *name, rd_kafka_resp_err_t why);
 
+/* Lets a new producer know the level topics, so that what is filed first does not wait. */
+void htw__topics_meet(struct htw__kafka *kafka, rd_kafka_t *producer);
+
 /* Asks for each destination again before it is used: the producers are new ones. */
 void htw__topics_ask_again(struct htw__kafka *kafka);
 

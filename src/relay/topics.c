@@ -100,6 +100,12 @@ static int32_t ask_partitions(struct htw__kafka *self, const char *name, int tim
     return ask_by(self->admin, name, timeout_ms);
 }
 
+void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *producer) {
+    for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
+        if (ask_by(producer, self->level_topics[level], LOOK_MS) < 0)
+            return; /* the others would wait for an answer, too */
+}
+
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
     rd_kafka_t *clients[] = { self->admin, self->readers[0], self->readers[1],
                               self->writers[0].producer, self->writers[1].producer };

@@ -52,6 +52,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     if (writer->producer == NULL)
         return -EIO;
     htw__topics_ask_again(self);
+    htw__topics_meet(self, writer->producer);
     if (!has_transactions(self))
         return 0;
     rd_kafka_error_t *error = rd_kafka_init_transactions(writer->producer, OPEN_MS);
