@@ -10,6 +10,7 @@
 #include <string.h>
 
 static rd_kafka_t *host, *producer, *consumer;
+static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };
 /* Kept short: the mock cluster waits for it when a relay follows another. */
 static char *const properties[] = { "session.timeout.ms=5000" };
@@ -48,6 +49,13 @@ struct htw__kafka_options mock_options(void) {
     };
 }
 
+/* An error that is meant for the relay may go to whoever sends next. */
+static void note_sent(rd_kafka_t *client, const rd_kafka_message_t *message, void *opaque) {
+    (void)client, (void)opaque;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        send_error = message->err;
+}
+
 static rd_kafka_t *make_client(rd_kafka_type_t type, const char *group) {
     char why[256];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -55,6 +63,8 @@ static rd_kafka_t *make_client(rd_kafka_type_t type, const char *group) {
                       NULL, 0);
     if (group != NULL)
         rd_kafka_conf_set(conf, "group.id", group, NULL, 0);
+    if (type == RD_KAFKA_PRODUCER)
+        rd_kafka_conf_set_dr_msg_cb(conf, note_sent);
     rd_kafka_t *client = rd_kafka_new(type, conf, why, sizeof(why));
     assert_non_null(client);
     return client;
@@ -92,6 +102,7 @@ int mock_set_up(void **state) {
     mock_width_ms = 200;
     mock_commit_ms = 50;
     mock_short = 0;
+    send_error = RD_KAFKA_RESP_ERR_NO_ERROR;
     return 0;
 }
 
@@ -171,6 +182,7 @@ void mock_run(int64_t span_ms) {
         if (htw__kafka_run(&mock_relay, -1, 5) != 0)
             fail_msg("%s", mock_relay.error);
         rd_kafka_poll(producer, 0);
+        assert_int_equal(send_error, RD_KAFKA_RESP_ERR_NO_ERROR);
         rd_kafka_message_t *message;
         while ((message = rd_kafka_consumer_poll(consumer, 0)) != NULL) {
             if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
