@@ -95,7 +95,7 @@ static bool is_double(const char *id) {
     for (unsigned i = 0; i < REMEMBERED; i++)
         if (strcmp(ids[i], id) == 0)
             return true;
-    strcpy(ids[next++ % REMEMBERED], id);
+    memcpy(ids[next++ % REMEMBERED], id, strlen(id) + 1);
     return false;
 }
 
@@ -103,7 +103,7 @@ static bool is_double(const char *id) {
 static void handle(const rd_kafka_message_t *message, const char *id) {
     printf("%s\t%.*s\t%.*s\n", id, (int)message->key_len, (const char *)message->key,
            (int)message->len, (const char *)message->payload);
-    fflush(stdout);
+    (void)fflush(stdout);
 }
 
 int main(int count, char *words[]) {

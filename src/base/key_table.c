@@ -165,6 +165,7 @@ static void merge(struct htw__key_table *table) {
     table->buckets--;
     if (bucket == power)
         release_segment(table, segment_of(bucket));
+    HTW_ASSERT(table->segments != NULL || table->buckets == HTW__KEY_TABLE_FIRST_BUCKETS);
 }
 
 void htw__key_table_insert(struct htw__key_table *table, struct htw__key_node *node) {
@@ -195,12 +196,12 @@ void htw__key_table_remove(struct htw__key_table *table, struct htw__key_node *n
 struct htw__key_node *htw__key_table_remove_any(struct htw__key_table *table) {
     if (table->count == 0)
         return NULL;
+    while (table->buckets > HTW__KEY_TABLE_FIRST_BUCKETS &&
+           *head_of(table, table->buckets - 1) == NULL)
+        merge(table);
     size_t bucket = table->buckets - 1;
-    while (*head_of(table, bucket) == NULL) {
-        if (table->buckets > HTW__KEY_TABLE_FIRST_BUCKETS)
-            merge(table);
+    while (*head_of(table, bucket) == NULL)
         bucket--;
-    }
     struct htw__key_node *node = *head_of(table, bucket);
     htw__key_table_remove(table, node);
     return node;
