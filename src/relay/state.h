@@ -17,7 +17,7 @@ struct htw__relay_options {
     int64_t lead_ms;          /* how long before its start a bucket of level 0 is loaded */
     bool keep_partition;      /* deliver to the partition that has the number of the input's */
     const char *owner;        /* stands beside the clock of each stripe; NULL: no transactions */
-    bool recover; /* take a stripe over even where positions are missing */
+    bool recover;             /* take a stripe over even where positions are missing */
 };
 
 /* What becomes of a dead letter. */
