@@ -229,7 +229,7 @@ def without_fencing_a_suspended_member_doubles_records(case):
     assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
 
 
-@scenario(CI)
+@scenario()
 def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.ready(case.relay("a"))
     case.relay("b")
