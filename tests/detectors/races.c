@@ -93,11 +93,14 @@ static void running(void) {
 
 /* ---- hooks of two requests */
 
+/* Sleeps until the other hook runs, too, which orders nothing. Once this one has ended, locks that both
+   threads take may order what follows. */
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
     (void)request;
     (void)reason;
     shared++;
+    sleep_ms(200);
 }
 
 static void *complete(void *arg) {
