@@ -21,6 +21,9 @@ if not shown or not all(any(program in text for text in examples.values()) for p
     errors.append("README.md must show C programs, and only such as stand in examples/")
 listed = (root / "examples/README.md").read_text()
 errors += [f"examples/README.md does not list {name}" for name in examples if f"({name})" not in listed]
+loops = (root / "docs/loops.md").read_text()
+errors += [f"docs/loops.md does not list {path.name}, or how it is built" for path in (root / "examples/loops").glob("*.c")
+           if f"(../examples/loops/{path.name})" not in loops or f"cc -std=c11 {path.name} " not in loops]
 
 def flush(program):
     """Without the indentation of the lines."""
