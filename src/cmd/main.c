@@ -3,6 +3,7 @@
 #include "delay/delay.h"
 #include "delay/durable.h"
 #include "delay/options.h"
+#include "draw/draw.h"
 #include "journal/journal.h"
 #include "status.h"
 
@@ -20,6 +21,7 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "Hierarchical timing wheels as a program. Commands:\n"
                            "  cron     run the commands of a file by the calendar\n"
                            "  delay    release the lines of the input, each at its time\n"
+                           "  draw     draw the wheel that holds the timers of the input\n"
                            "  journal  look at the file of `htw delay --journal`, and mend it\n"
                            "  relay    deliver records of Kafka, each at its time\n"
                            "\n"
@@ -93,6 +95,12 @@ static int run_delay(int argc, char *argv[]) {
     return HTW__EXIT_USAGE;
 }
 
+static int run_draw(int argc, char *argv[]) {
+    static char name[] = "htw draw";
+    argv[0] = name;
+    return htw__draw_command(argc, argv);
+}
+
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
 static int run_program(const char *name, char *argv[]) {
     char path[PATH_MAX], program[32];
@@ -131,6 +139,8 @@ static int run_help(int argc, char *argv[]) {
         return usage_error("help: one command expected, not more: ", argv[2]);
     if (strcmp(argv[1], "delay") == 0)
         return print(htw__options_help);
+    if (strcmp(argv[1], "draw") == 0)
+        return print(htw__draw_help);
     if (strcmp(argv[1], "journal") == 0)
         return help_journal();
     if (strcmp(argv[1], "cron") == 0 || strcmp(argv[1], "relay") == 0)
@@ -156,6 +166,8 @@ int main(int argc, char *argv[]) {
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "delay") == 0)
         return run_delay(argc - 1, argv + 1);
+    if (strcmp(command, "draw") == 0)
+        return run_draw(argc - 1, argv + 1);
     if (strcmp(command, "journal") == 0)
         return run_journal(argc - 1, argv + 1);
     if (strcmp(command, "cron") == 0 || strcmp(command, "relay") == 0)

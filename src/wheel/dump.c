@@ -13,20 +13,6 @@
 /* How many buckets of the delay queue are listed at most. */
 #define LISTED_BUCKETS 8u
 
-static size_t length_of(struct htw__list list) {
-    size_t length = 0;
-    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next)
-        length++;
-    return length;
-}
-
-static size_t timers_in(const struct htw_wheel *wheel, unsigned level, uint32_t slot) {
-    size_t count = 0;
-    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
-        count += length_of(htw__wheel_list(wheel, level, slot, i));
-    return count;
-}
-
 /* One to nine timers as a digit, then a letter for each power of ten: a for 10 to 99. */
 static char load_mark(size_t timers) {
     if (timers == 0)
@@ -50,7 +36,7 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
     for (uint32_t first = 0; first < buckets; first += group) {
         size_t timers = 0;
         for (uint32_t slot = first; slot < first + group; slot++)
-            timers += timers_in(wheel, level, slot);
+            timers += htw__wheel_timers_in(wheel, level, slot);
         strip[marks++] = load_mark(timers);
         pending += timers;
     }
@@ -61,30 +47,17 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
             clock_slot);
 }
 
-/* Replaces *last by the bucket that comes up next after it; false if there is none. */
-static bool find_next_queued(const struct htw_wheel *wheel, struct htw__delay_queue_entry *last) {
-    struct htw__delay_queue_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
-    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
-        struct htw__delay_queue_entry bucket = { htw__delay_queue_key(&wheel->queue, id), id };
-        if (bucket.key != HTW__DELAY_QUEUE_ABSENT && htw__delay_queue_precedes(*last, bucket) &&
-            htw__delay_queue_precedes(bucket, next))
-            next = bucket;
-    }
-    *last = next;
-    return next.key != HTW__DELAY_QUEUE_ABSENT;
-}
-
 static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
     uint32_t count = htw__delay_queue_count(&wheel->queue);
     fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", count,
             count > LISTED_BUCKETS ? ", the first of them:" : "");
     struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
-    for (uint32_t listed = 0; listed < LISTED_BUCKETS && find_next_queued(wheel, &bucket);
-         listed++) {
+    for (uint32_t listed = 0;
+         listed < LISTED_BUCKETS && htw__wheel_find_next_queued(wheel, &bucket); listed++) {
         unsigned level = htw__wheel_id_level(wheel, bucket.id);
         uint32_t slot = bucket.id & wheel->mask;
         fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", bucket.key,
-                level, slot, timers_in(wheel, level, slot));
+                level, slot, htw__wheel_timers_in(wheel, level, slot));
     }
 }
 
@@ -95,9 +68,9 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
             wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
             wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
     fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
-            length_of(htw__list_of_ring(&wheel->due)) +
-                length_of(htw__list_of_ring(&wheel->next_round)),
-            length_of(htw__list_of_ring(&wheel->never)));
+            htw__list_length(htw__list_of_ring(&wheel->due)) +
+                htw__list_length(htw__list_of_ring(&wheel->next_round)),
+            htw__list_length(htw__list_of_ring(&wheel->never)));
     fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
             wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");
     for (unsigned level = 0; level < wheel->level_count; level++)

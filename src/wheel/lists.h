@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.h - reads the lists of a wheel, chains and rings, for inspect.c and dump.c. */
+/* lists.h - reads the lists of a wheel, chains and rings, for what checks and draws it. */
 #ifndef HTW_SRC_WHEEL_LISTS_H
 #define HTW_SRC_WHEEL_LISTS_H
 
@@ -31,5 +31,38 @@ static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, un
     return (struct htw__list) { htw__bucket_chain(buckets, slot, index),
                                 (struct htw__link *)(uintptr_t)&wheel->nil };
 }
+
+#ifndef HTW_FREESTANDING /* what draws a wheel */
+
+static inline size_t htw__list_length(struct htw__list list) {
+    size_t length = 0;
+    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next)
+        length++;
+    return length;
+}
+
+static inline size_t htw__wheel_timers_in(const struct htw_wheel *wheel, unsigned level,
+                                          uint32_t slot) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+        count += htw__list_length(htw__wheel_list(wheel, level, slot, i));
+    return count;
+}
+
+/* Replaces *last by the bucket that comes up next after it; false if there is none. */
+static inline bool htw__wheel_find_next_queued(const struct htw_wheel *wheel,
+                                               struct htw__delay_queue_entry *last) {
+    struct htw__delay_queue_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
+        struct htw__delay_queue_entry bucket = { htw__delay_queue_key(&wheel->queue, id), id };
+        if (bucket.key != HTW__DELAY_QUEUE_ABSENT && htw__delay_queue_precedes(*last, bucket) &&
+            htw__delay_queue_precedes(bucket, next))
+            next = bucket;
+    }
+    *last = next;
+    return next.key != HTW__DELAY_QUEUE_ABSENT;
+}
+
+#endif /* HTW_FREESTANDING */
 
 #endif /* HTW_SRC_WHEEL_LISTS_H */

@@ -27,6 +27,7 @@ static bool is_over(const struct batch *batch) {
 static void expire(struct htw_timer *timer, struct batch *batch) {
     timer->_location = 0;
     batch->timers[batch->count++] = timer;
+    HTW__TRACE(EXPIRED, timer, 0);
 }
 
 static void expire_due(struct htw_wheel *wheel, struct batch *batch) {
@@ -54,6 +55,7 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
     HTW_ASSERT(key > wheel->clock);
     htw__wheel_set_clock(wheel, key);
     wheel->advances++;
+    HTW__TRACE(ADVANCED, NULL, key);
 }
 
 /* Inserts a timer that is in no list, and is not due, where it belongs now. wheel->demoted is counted

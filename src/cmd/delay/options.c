@@ -3,8 +3,9 @@
 #include "options.h"
 
 #include "../count.h"
-#include "../duration.h"
 #include "../terminal.h"
+#include "../times.h"
+#include "../wheel_options.h"
 
 #include <htw/wheel.h>
 
@@ -97,32 +98,6 @@ static const struct option long_options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-static bool set_tick(struct htw__options *options, const char *text) {
-    struct htw__time tick = { 0, 0 };
-    const char *why = htw__duration_parse(text, strlen(text), &tick);
-    int64_t tick_ns = htw__time_to_ns(tick);
-    if (why == NULL && (tick_ns < 1 || tick_ns > HTW__NS_PER_DAY))
-        why = "a tick lasts from 1ns to 1d";
-    if (why != NULL) {
-        htw__terminal_error("--tick: %s: %s", why, text);
-        return false;
-    }
-    options->tick_ns = tick_ns;
-    return true;
-}
-
-static bool set_wheel_size(struct htw__options *options, const char *text) {
-    uint64_t size;
-    if (!htw__count_parse(text, &size) || size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX ||
-        (size & (size - 1)) != 0) {
-        htw__terminal_error("--wheel-size: not a power of two from %u to %u: %s",
-                            HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX, text);
-        return false;
-    }
-    options->wheel_size = (uint32_t)size;
-    return true;
-}
-
 static bool set_path(const char **path, const char *name, const char *text) {
     if (*text == '\0' || strcmp(text, "-") == 0) {
         htw__terminal_error("%s: not the name of a file: '%s'", name, text);
@@ -187,9 +162,9 @@ static bool set_limit(size_t *limit, const char *name, const char *text) {
 static bool set(struct htw__options *options, int option, const char *argument) {
     switch (option) {
     case 't':
-        return set_tick(options, argument);
+        return htw__tick_parse(argument, &options->tick_ns);
     case 'w':
-        return set_wheel_size(options, argument);
+        return htw__wheel_size_parse(argument, &options->wheel_size);
     case 'm':
         return set_limit(&options->max_pending, "--max-pending", argument);
     case 'l':

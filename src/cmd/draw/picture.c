@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * picture.c - writes a wheel as SVG.
+ *
+ * The rings have a column of text beside them, the strips have it in their rows. All text is in columns wide
+ * enough for the longest number that may stand there, so nothing overlaps. No text comes from the input.
+ */
+#include "picture.h"
+
+#include "../duration.h"
+#include "../../wheel/lists.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define WIDTH 830
+#define ROW 18            /* the height of a line of text */
+#define MARKS_MAX 256u    /* what a level shows at most: buckets, or groups of them */
+#define LISTED_BUCKETS 8u /* of the delay queue */
+
+/* The rings. Their buckets begin and end at the gap on top, where the numbers of the levels are. */
+#define CENTRE_X 225
+#define CENTRE_Y 232
+#define RADIUS_OUTER 212.0
+#define RADIUS_INNER 36.0
+#define GAP 16.0 /* degrees */
+
+/* The columns of text. */
+#define TEXT_X 470
+#define TEXT_END (WIDTH - 15)
+#define TEXT_WIDTH (TEXT_END - TEXT_X)
+#define STRIP_TEXT_X 20
+#define STRIP_X 290
+#define STRIP_WIDTH (TEXT_END - STRIP_X)
+
+#define LOADS 5
+
+struct picture {
+    const struct htw_wheel *wheel;
+    int64_t tick_ns;
+    FILE *stream;
+    int x; /* where lines of text begin */
+    int y; /* of the last one */
+    struct htw__delay_queue_entry next;
+};
+
+/* What is drawn of a level. */
+struct level {
+    unsigned number;
+    uint32_t group; /* buckets in a mark */
+    uint32_t marks;
+    uint8_t loads[MARKS_MAX]; /* 0: no timer; otherwise the power of ten, at most LOADS */
+    uint64_t timers;
+    double radius, thickness; /* of a ring */
+    int y;                    /* of a strip */
+};
+
+static const char style[] =
+    "<style>\n"
+    "text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328;"
+    " font-variant-numeric: tabular-nums }\n"
+    ".big { font-size: 17px; font-weight: 600 }\n"
+    ".dim, .dim text { fill: #59636e }\n"
+    ".end { text-anchor: end }\n"
+    ".middle { text-anchor: middle }\n"
+    ".ground { fill: #fff }\n"
+    "path { fill: none }\n"
+    ".track { stroke: #e7ebef }\n"
+    ".load1 { stroke: #84bafa }\n"
+    ".load2 { stroke: #4c94ee }\n"
+    ".load3 { stroke: #1d6fd6 }\n"
+    ".load4 { stroke: #0a4a9e }\n"
+    ".load5 { stroke: #03265c }\n"
+    ".clock { stroke: #d1242f; stroke-width: 2.5 }\n"
+    ".next { fill: #fff; stroke: #8250df; stroke-width: 2 }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "text { fill: #f0f6fc }\n"
+    ".dim, .dim text { fill: #9198a1 }\n"
+    ".ground { fill: #0d1117 }\n"
+    ".track { stroke: #262c36 }\n"
+    ".load1 { stroke: #1f5fae }\n"
+    ".load2 { stroke: #3a86e4 }\n"
+    ".load3 { stroke: #6cb0ff }\n"
+    ".load4 { stroke: #a8d1ff }\n"
+    ".load5 { stroke: #e6f2ff }\n"
+    ".clock { stroke: #ff6a69 }\n"
+    ".next { fill: #0d1117; stroke: #c69cff }\n"
+    "}\n"
+    "</style>\n";
+
+/* ---- what there is to draw */
+
+static uint8_t load_of(uint64_t timers) {
+    uint8_t load = timers > 0;
+    if (timers > 1)
+        load++;
+    for (; timers >= 10 && load < LOADS; timers /= 10)
+        load++;
+    return load;
+}
+
+static void read_level(const struct picture *picture, unsigned number, struct level *level) {
+    uint32_t buckets = picture->wheel->levels[number].buckets.count;
+    level->number = number;
+    level->group = (buckets + MARKS_MAX - 1) / MARKS_MAX; /* both are powers of two */
+    level->marks = buckets / level->group;
+    level->timers = 0;
+    for (uint32_t mark = 0; mark < level->marks; mark++) {
+        uint64_t timers = 0;
+        for (uint32_t i = 0; i < level->group; i++)
+            timers += htw__wheel_timers_in(picture->wheel, number, mark * level->group + i);
+        level->loads[mark] = load_of(timers);
+        level->timers += timers;
+    }
+}
+
+/* A number of ticks as a length of time, for people. */
+static const char *format_ticks(const struct picture *picture, uint64_t ticks, char text[40]) {
+    uint64_t tick_ns = (uint64_t)picture->tick_ns;
+    if (ticks <= (uint64_t)INT64_MAX / tick_ns)
+        htw__duration_format(ticks * tick_ns, text);
+    else
+        snprintf(text, 40, "over 292 years"); /* INT64_MAX ns */
+    return text;
+}
+
+/* ---- text */
+
+static void header(struct picture *picture) {
+    const struct htw_wheel *wheel = picture->wheel;
+    char time[40];
+    fprintf(picture->stream,
+            "<text class=\"big\" x=\"%d\" y=\"%d\">clock: tick %" PRIu64 "</text>\n", picture->x,
+            picture->y, wheel->clock);
+    picture->y += ROW + 4;
+    if (picture->next.key == HTW__DELAY_QUEUE_ABSENT)
+        fprintf(picture->stream, "<text x=\"%d\" y=\"%d\">no wake-up is needed</text>\n",
+                picture->x, picture->y);
+    else
+        fprintf(picture->stream,
+                "<text x=\"%d\" y=\"%d\">next wake-up: tick %" PRIu64 "</text>\n"
+                "<text class=\"dim\" x=\"%d\" y=\"%d\">in %s</text>\n",
+                picture->x, picture->y, picture->next.key, picture->x, picture->y + ROW,
+                format_ticks(picture, picture->next.key - wheel->clock, time));
+    picture->y += ROW;
+    picture->y += ROW;
+    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timers pending", picture->x,
+            picture->y, htw_wheel_count(wheel));
+    size_t never = htw__list_length(htw__list_of_ring(&wheel->never));
+    size_t due = htw__list_length(htw__list_of_ring(&wheel->due));
+    if (due > 0)
+        fprintf(picture->stream, ", %zu due", due);
+    if (never > 0)
+        fprintf(picture->stream, ", %zu never due", never);
+    fputs("</text>\n", picture->stream);
+}
+
+static void level_head(const struct picture *picture, const char *last) {
+    int x = picture->x;
+    fprintf(picture->stream,
+            "<g class=\"dim\"><text x=\"%d\" y=\"%d\">level</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">a bucket</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">%s</text></g>\n",
+            x, picture->y, x + 160, picture->y, x + 245, picture->y, TEXT_END, picture->y, last);
+}
+
+static void level_row(struct picture *picture, const struct level *level) {
+    int x = picture->x;
+    char width[40];
+    unsigned shift = picture->wheel->levels[level->number].shift;
+    picture->y += ROW;
+    fprintf(picture->stream,
+            "<text x=\"%d\" y=\"%d\">%u</text><text class=\"end\" x=\"%d\" y=\"%d\">%s</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>",
+            x, picture->y, level->number, x + 160, picture->y,
+            format_ticks(picture, (uint64_t)1 << shift, width), x + 245, picture->y, level->timers);
+}
+
+static void queue(struct picture *picture) {
+    const struct htw_wheel *wheel = picture->wheel;
+    FILE *stream = picture->stream;
+    uint32_t count = htw__delay_queue_count(&wheel->queue);
+    picture->y += 2 * ROW;
+    fprintf(stream, "<text x=\"%d\" y=\"%d\">delay queue: %" PRIu32 " bucket%s</text>\n",
+            picture->x, picture->y, count, count == 1 ? "" : "s");
+    if (count == 0)
+        return;
+    picture->y += ROW;
+    fprintf(stream,
+            "<g class=\"dim\"><text class=\"end\" x=\"%d\" y=\"%d\">earliest tick</text>"
+            "<text x=\"%d\" y=\"%d\">level [bucket]</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text></g>\n",
+            picture->x + 160, picture->y, picture->x + 185, picture->y, picture->x + TEXT_WIDTH,
+            picture->y);
+    struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
+    for (uint32_t i = 0; i < LISTED_BUCKETS && htw__wheel_find_next_queued(wheel, &bucket); i++) {
+        unsigned level = htw__wheel_id_level(wheel, bucket.id);
+        uint32_t slot = bucket.id & wheel->mask;
+        picture->y += ROW;
+        fprintf(stream,
+                "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
+                "<text x=\"%d\" y=\"%d\">L%u [%" PRIu32 "]</text>"
+                "<text class=\"end\" x=\"%d\" y=\"%d\">%zu</text>\n",
+                picture->x + 160, picture->y, bucket.key, picture->x + 185, picture->y, level, slot,
+                picture->x + TEXT_WIDTH, picture->y, htw__wheel_timers_in(wheel, level, slot));
+    }
+    if (count > LISTED_BUCKETS) {
+        picture->y += ROW;
+        fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">and %" PRIu32 " more</text>\n",
+                picture->x, picture->y, count - LISTED_BUCKETS);
+    }
+}
+
+/* In one line, from `x` on. */
+static void legend(const struct picture *picture, int y) {
+    static const char *const loads[] = { "1", "2-9", "10-99", "100-999", "1000 or more" };
+    static const int widths[] = { 36, 52, 68, 84, 120 };
+    FILE *stream = picture->stream;
+    int x = 20;
+    for (int i = 0; i < LOADS; i++) {
+        fprintf(stream,
+                "<path class=\"load%d\" stroke-width=\"12\" d=\"M%d %dh12\"/>"
+                "<text class=\"dim\" x=\"%d\" y=\"%d\">%s</text>\n",
+                i + 1, x, y - 5, x + 18, y, loads[i]);
+        x += widths[i];
+    }
+    fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">timers in a %s</text>\n", x, y,
+            picture->wheel->mask + 1 > MARKS_MAX ? "group of buckets" : "bucket");
+    fprintf(stream,
+            "<path class=\"clock\" d=\"M%d %dv14\"/><text class=\"dim\" x=\"%d\" "
+            "y=\"%d\">clock</text>\n"
+            "<circle class=\"next\" cx=\"%d\" cy=\"%d\" r=\"4\"/>"
+            "<text class=\"dim\" x=\"%d\" y=\"%d\">next wake-up</text>\n",
+            610, y - 12, 620, y, 690, y - 5, 702, y);
+}
+
+/* For those who do not see it. */
+static void describe(const struct picture *picture, const struct level *levels) {
+    FILE *stream = picture->stream;
+    fprintf(stream,
+            "<title>A timing wheel at tick %" PRIu64 "</title>\n<desc>%zu timers are pending.",
+            picture->wheel->clock, htw_wheel_count(picture->wheel));
+    for (unsigned i = 0; i < picture->wheel->level_count; i++)
+        fprintf(stream, " Level %u has %" PRIu64 ".", i, levels[i].timers);
+    if (picture->next.key == HTW__DELAY_QUEUE_ABSENT)
+        fputs(" No wake-up is needed.", stream);
+    else
+        fprintf(stream, " The next wake-up is at tick %" PRIu64 ".", picture->next.key);
+    fputs("</desc>\n", stream);
+}
+
+/* ---- marks */
+
+/* Where a mark begins: a number of marks from the first, and a part of one. */
+static double angle_of(const struct level *level, double mark) {
+    double degrees = GAP / 2 + mark * (360 - GAP) / level->marks;
+    return degrees * 3.14159265358979323846 / 180;
+}
+
+static void point(const struct picture *picture, double radius, double angle) {
+    fprintf(picture->stream, "%.1f %.1f", CENTRE_X + radius * sin(angle),
+            CENTRE_Y - radius * cos(angle));
+}
+
+/* The marks from `first` to `end` - 1 as one line, as thick as the level. */
+static void span(const struct picture *picture, const struct level *level, const char *class,
+                 uint32_t first, uint32_t end) {
+    FILE *stream = picture->stream;
+    if (level->radius > 0) {
+        double from = angle_of(level, first), to = angle_of(level, end);
+        fprintf(stream, "<path class=\"%s\" stroke-width=\"%.1f\" d=\"M", class,
+                level->thickness * 0.86);
+        point(picture, level->radius, from);
+        fprintf(stream, "A%.1f %.1f 0 %d 1 ", level->radius, level->radius, to - from > 3.14159);
+        point(picture, level->radius, to);
+        fputs("\"/>\n", stream);
+    } else {
+        double width = (double)STRIP_WIDTH / level->marks;
+        fprintf(stream, "<path class=\"%s\" stroke-width=\"12\" d=\"M%.1f %dh%.1f\"/>\n", class,
+                STRIP_X + first * width, level->y, (end - first) * width);
+    }
+}
+
+static void mark_clock(const struct picture *picture, const struct level *level, uint32_t mark) {
+    fputs("<path class=\"clock\" d=\"M", picture->stream);
+    if (level->radius > 0) {
+        double angle = angle_of(level, mark + 0.5);
+        point(picture, level->radius - level->thickness / 2, angle);
+        fputs("L", picture->stream);
+        point(picture, level->radius + level->thickness / 2, angle);
+    } else {
+        fprintf(picture->stream, "%.1f %dv16",
+                STRIP_X + (mark + 0.5) * (double)STRIP_WIDTH / level->marks, level->y - 8);
+    }
+    fputs("\"/>\n", picture->stream);
+}
+
+static void mark_next(const struct picture *picture, const struct level *level, uint32_t mark) {
+    double x = STRIP_X + (mark + 0.5) * (double)STRIP_WIDTH / level->marks, y = level->y;
+    double size = 4;
+    if (level->radius > 0) {
+        double angle = angle_of(level, mark + 0.5);
+        x = CENTRE_X + level->radius * sin(angle);
+        y = CENTRE_Y - level->radius * cos(angle);
+        size = level->thickness < 12 ? level->thickness / 3 : 4;
+    }
+    fprintf(picture->stream, "<circle class=\"next\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", x, y,
+            size);
+}
+
+static void draw_level(const struct picture *picture, const struct level *level) {
+    const struct htw_wheel *wheel = picture->wheel;
+    span(picture, level, "track", 0, level->marks);
+    for (uint32_t first = 0, end; first < level->marks; first = end) {
+        for (end = first + 1; end < level->marks && level->loads[end] == level->loads[first];)
+            end++;
+        char class[] = "load0";
+        class[4] = (char)('0' + level->loads[first]);
+        if (level->loads[first] > 0)
+            span(picture, level, class, first, end);
+    }
+    mark_clock(picture, level, htw__wheel_slot(wheel, level->number, wheel->clock) / level->group);
+    if (picture->next.key != HTW__DELAY_QUEUE_ABSENT &&
+        htw__wheel_id_level(wheel, picture->next.id) == level->number)
+        mark_next(picture, level, (picture->next.id & wheel->mask) / level->group);
+}
+
+static void draw_rings(struct picture *picture, struct level *levels) {
+    unsigned count = picture->wheel->level_count;
+    double thickness = (RADIUS_OUTER - RADIUS_INNER) / (count < 3 ? 3 : count);
+    picture->y += 2 * ROW;
+    level_head(picture, "clock at");
+    for (unsigned i = 0; i < count; i++) {
+        struct level *level = &levels[i];
+        level->thickness = thickness;
+        level->radius = RADIUS_OUTER - thickness * (i + 0.5);
+        draw_level(picture, level);
+        level_row(picture, level);
+        fprintf(picture->stream, "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu32 "</text>\n",
+                TEXT_END, picture->y, htw__wheel_slot(picture->wheel, i, picture->wheel->clock));
+        if (thickness >= 12)
+            fprintf(picture->stream, "<text class=\"dim middle\" x=\"%d\" y=\"%.1f\">%u</text>\n",
+                    CENTRE_X, CENTRE_Y - level->radius + 4.5, i);
+    }
+}
+
+static void draw_strips(struct picture *picture, struct level *levels) {
+    picture->y += 2 * ROW;
+    level_head(picture, "buckets, the first at the left");
+    for (unsigned i = 0; i < picture->wheel->level_count; i++) {
+        levels[i].radius = 0;
+        levels[i].y = picture->y + ROW - 5;
+        level_row(picture, &levels[i]);
+        draw_level(picture, &levels[i]);
+    }
+}
+
+void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns,
+                        enum htw__picture_shape shape, FILE *stream) {
+    struct level levels[HTW_WHEEL_LEVELS_MAX];
+    bool are_rings = shape == HTW__PICTURE_RINGS;
+    struct picture picture = { wheel, tick_ns,         stream, are_rings ? TEXT_X : STRIP_TEXT_X,
+                               34,    wheel->queue.top };
+    int lines = (int)(htw__delay_queue_count(&wheel->queue) > LISTED_BUCKETS
+                          ? LISTED_BUCKETS + 2
+                          : htw__delay_queue_count(&wheel->queue) + 1);
+    int bottom = 34 + 4 + ROW * (10 + wheel->level_count + lines);
+    if (are_rings && bottom < CENTRE_Y + 225)
+        bottom = CENTRE_Y + 225;
+    for (unsigned i = 0; i < wheel->level_count; i++)
+        read_level(&picture, i, &levels[i]);
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" role=\"img\">\n",
+            WIDTH, bottom + 30, WIDTH, bottom + 30);
+    describe(&picture, levels);
+    fputs(style, stream);
+    fprintf(stream, "<rect class=\"ground\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", WIDTH,
+            bottom + 30);
+    header(&picture);
+    if (are_rings)
+        draw_rings(&picture, levels);
+    else
+        draw_strips(&picture, levels);
+    queue(&picture);
+    legend(&picture, bottom + 12);
+    fputs("</svg>\n", stream);
+}

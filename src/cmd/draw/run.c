@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - reads the lines of a run, and does to a wheel what they say. */
+#include "run.h"
+
+#include "../delay/input.h"
+#include "../delay/line.h"
+#include "../duration.h"
+#include "../instant.h"
+#include "../terminal.h"
+#include "../wheel_options.h"
+#include "../../base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINE ((size_t)16 * 1024 * 1024)
+#define BATCH 256
+
+/* The wheel has no room for a context. */
+static struct htw__run *current;
+
+void htw__traced(enum htw__trace_step step, struct htw_timer *timer, uint64_t number) {
+    if (current->observer != NULL)
+        current->observer(
+            current->context, step,
+            timer == NULL ? NULL : HTW_CONTAINER_OF(timer, struct htw__run_timer, timer), number);
+}
+
+/* ---- options */
+
+void htw__run_options_init(struct htw__run_options *options) {
+    static char standard_input[] = "-";
+    static char *const no_names[] = { standard_input };
+    *options = (struct htw__run_options) {
+        .tick_ns = HTW__NS_PER_MS,
+        .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
+        .separator = '\n',
+        .max_timers = UINT32_MAX,
+        .until = { HTW__SECONDS_MAX, 0 },
+        .start = htw__time_of(0, htw__clock_realtime_ns()),
+        .names = no_names,
+        .name_count = 1,
+    };
+}
+
+int htw__run_options_set(struct htw__run_options *options, int letter, const char *argument) {
+    const char *why;
+    switch (letter) {
+    case 't':
+        return htw__tick_parse(argument, &options->tick_ns) ? 1 : -1;
+    case 'w':
+        return htw__wheel_size_parse(argument, &options->wheel_size) ? 1 : -1;
+    case '0':
+        options->separator = '\0';
+        return 1;
+    case 'b':
+        argument += *argument == '@';
+        why = htw__instant_parse(argument, strlen(argument), &options->start);
+        if (why != NULL)
+            htw__terminal_error("--begin: %s: %s", why, argument);
+        return why == NULL ? 1 : -1;
+    default:
+        return 0;
+    }
+}
+
+/* ---- time */
+
+static void poll_to(struct htw__run *run, uint64_t tick) {
+    struct htw_timer *expired[BATCH]; /* they stay in `timers` */
+    size_t count;
+    while (htw_wheel_poll_batch(run->wheel, tick, expired, BATCH, 0, &count) == HTW_MORE)
+        continue;
+}
+
+void htw__run_advance(struct htw__run *run, struct htw__time time) {
+    run->now = htw__time_later(run->now, time);
+    poll_to(run, htw__time_tick_before(run->now, run->options->tick_ns));
+}
+
+void htw__run_finish(struct htw__run *run) {
+    uint64_t tick;
+    while ((tick = htw_wheel_next(run->wheel)) != HTW_NEVER_TICK) {
+        run->now = htw__time_later(run->now, htw__time_of_tick(tick, run->options->tick_ns));
+        poll_to(run, tick);
+    }
+}
+
+/* ---- timers and their names */
+
+static struct htw__run_timer *timer_of(struct htw__key_node *node) {
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__run_timer, node);
+}
+
+static int reserve_timer(struct htw__run *run) {
+    if (run->timer_count == run->options->max_timers)
+        return -E2BIG;
+    if (run->timer_count < run->timer_capacity)
+        return 0;
+    size_t capacity = run->timer_capacity == 0 ? 1024 : run->timer_capacity * 2;
+    struct htw__run_timer **timers =
+        realloc(run->timers, capacity * sizeof(struct htw__run_timer *));
+    if (timers == NULL)
+        return -ENOMEM;
+    run->timers = timers;
+    run->timer_capacity = capacity;
+    return 0;
+}
+
+/* Makes a timer the latest of its name. */
+static void name_timer(struct htw__run *run, struct htw__run_timer *timer) {
+    struct htw__key_node *node =
+        htw__key_table_find(&run->by_name, timer->node.hash, timer->name, timer->name_size);
+    if (node != NULL)
+        htw__key_table_remove(&run->by_name, node);
+    timer->shadowed = timer_of(node);
+    htw__key_table_insert(&run->by_name, &timer->node);
+}
+
+/* The latest pending timer with a name; forgets those after it, which have ended. */
+static struct htw__run_timer *find_timer(struct htw__run *run, const char *name, size_t size) {
+    struct htw__key_node *node =
+        htw__key_table_find(&run->by_name, htw__key_hash(name, size, 0), name, size);
+    struct htw__run_timer *timer = timer_of(node);
+    while (timer != NULL && !htw_timer_is_pending(&timer->timer))
+        timer = timer->shadowed;
+    if (timer_of(node) != timer) {
+        htw__key_table_remove(&run->by_name, node);
+        if (timer != NULL)
+            htw__key_table_insert(&run->by_name, &timer->node);
+    }
+    return timer;
+}
+
+static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *line) {
+    struct htw__time due = line->is_instant ? htw__time_subtract(line->when, run->options->start)
+                                            : htw__time_add(line->when, run->now);
+    int64_t tick_ns = run->options->tick_ns;
+    if (!htw__time_is_before(run->now, due)) /* as in `htw delay` */
+        return htw__time_tick_before(run->now, tick_ns);
+    return htw__time_tick_after(due, tick_ns);
+}
+
+/* ---- lines */
+
+static int arm(struct htw__run *run, const struct htw__line *line) {
+    int error = reserve_timer(run);
+    if (error != 0)
+        return error;
+    struct htw__run_timer *timer =
+        malloc(offsetof(struct htw__run_timer, name) + line->message_size + 1);
+    if (timer == NULL)
+        return -ENOMEM;
+    htw_timer_init(&timer->timer);
+    timer->id = (uint32_t)run->timer_count;
+    timer->name_size = (uint32_t)line->message_size;
+    memcpy(timer->name, line->message, line->message_size);
+    timer->node = (struct htw__key_node) {
+        .hash = htw__key_hash(timer->name, timer->name_size, 0),
+        .key = timer->name,
+        .size = timer->name_size,
+    };
+    error = htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
+    if (error != 0) {
+        free(timer);
+        return error;
+    }
+    run->timers[run->timer_count++] = timer;
+    name_timer(run, timer);
+    return 0;
+}
+
+static int move(struct htw__run *run, const struct htw__line *line, const char **ret_why) {
+    struct htw__run_timer *timer = find_timer(run, line->message, line->message_size);
+    if (timer == NULL) {
+        *ret_why = "no pending timer to move";
+        return 0;
+    }
+    return htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
+}
+
+/* Whether the line begins with a word and a blank; `*bytes` and `*size` are then what follows. */
+static bool skip_word(const char **bytes, size_t *size, const char *word) {
+    size_t length = strlen(word);
+    if (*size <= length || memcmp(*bytes, word, length) != 0 ||
+        ((*bytes)[length] != ' ' && (*bytes)[length] != '\t'))
+        return false;
+    *bytes += length + 1;
+    *size -= length + 1;
+    return true;
+}
+
+struct reader {
+    struct htw__run *run;
+    struct htw__input input;
+    bool is_over; /* a line waits for longer than `until` */
+};
+
+static const char *wait(struct reader *reader, const char *bytes, size_t size) {
+    struct htw__run *run = reader->run;
+    struct htw__time duration;
+    const char *why = htw__duration_parse(bytes, size, &duration);
+    if (why != NULL)
+        return why;
+    struct htw__time time = htw__time_add(run->now, duration);
+    reader->is_over = htw__time_is_before(run->options->until, time);
+    htw__run_advance(run, reader->is_over ? run->options->until : time);
+    return NULL;
+}
+
+static int accept_line(struct reader *reader, const char *bytes, size_t size) {
+    struct htw__run *run = reader->run;
+    struct htw__line line = { .word_size = 0 };
+    const char *why = NULL;
+    int error = 0;
+    if (skip_word(&bytes, &size, "wait")) {
+        why = wait(reader, bytes, size);
+    } else if (skip_word(&bytes, &size, "cancel")) {
+        struct htw__run_timer *timer = find_timer(run, bytes, size);
+        if (timer == NULL || !htw_wheel_cancel(run->wheel, &timer->timer))
+            why = "no pending timer to cancel";
+    } else {
+        bool is_move = skip_word(&bytes, &size, "move");
+        why = htw__line_parse(bytes, size, &line);
+        if (why == NULL)
+            error = is_move ? move(run, &line, &why) : arm(run, &line);
+    }
+    if (why != NULL) {
+        htw__line_report(&line, &reader->input, why);
+        run->has_failed = true;
+    }
+    return error;
+}
+
+/* Waits until the input can be read: a pipe may be slow, and is perhaps not blocking. */
+static int fill(struct htw__input *input) {
+    struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
+    poll(&wanted, 1, -1);
+    return htw__input_read(input);
+}
+
+static int read_lines(struct reader *reader) {
+    struct htw__input *input = &reader->input;
+    int error = 0;
+    htw__input_advance(input);
+    while (error == 0 && !reader->is_over && !htw__input_is_over(input)) {
+        const char *bytes;
+        size_t size;
+        if (!htw__input_peek(input, &bytes, &size)) {
+            error = fill(input);
+        } else if (htw__input_is_too_long(input, size)) {
+            htw__line_report(&(struct htw__line) { .word_size = 0 }, input, "line too long");
+            reader->run->has_failed = true;
+            htw__input_consume(input, size);
+        } else {
+            error = accept_line(reader, bytes, size);
+            htw__input_consume(input, size);
+        }
+        htw__input_advance(input);
+    }
+    return error;
+}
+
+int htw__run_read(struct htw__run *run) {
+    const struct htw__run_options *options = run->options;
+    struct reader reader = { .run = run };
+    int error = htw__input_init(&reader.input, options->names, options->name_count,
+                                options->separator, MAX_LINE);
+    if (error == 0)
+        error = read_lines(&reader);
+    run->has_failed |= reader.input.has_failed;
+    htw__input_fini(&reader.input);
+    return error;
+}
+
+/* ---- the run */
+
+int htw__run_init(struct htw__run *run, const struct htw__run_options *options,
+                  htw__run_observer *observer, void *context) {
+    *run = (struct htw__run) { .options = options, .observer = observer, .context = context };
+    current = run;
+    htw__key_table_init(&run->by_name, &htw__default_allocator);
+    struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
+    wheel_options.size = options->wheel_size;
+    return htw_wheel_create(&run->wheel, &wheel_options);
+}
+
+void htw__run_fini(struct htw__run *run) {
+    htw_wheel_destroy(run->wheel);
+    htw__key_table_fini(&run->by_name);
+    for (size_t i = 0; i < run->timer_count; i++)
+        free(run->timers[i]);
+    free(run->timers);
+    run->timers = NULL;
+    run->wheel = NULL;
+    run->timer_count = 0;
+}
