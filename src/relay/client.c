@@ -121,22 +121,15 @@ static void log_line(const rd_kafka_t *handle, int level, const char *facility, 
         keep_line(self, facility, text);
 }
 
+/* A consumer's fatal errors do not come here: member.c asks for them. */
 static void note_error(rd_kafka_t *handle, int error, const char *reason, void *opaque) {
     struct htw__kafka *self = opaque;
-    char why[512];
-    if (error != RD_KAFKA_RESP_ERR__FATAL) {
-        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
-            error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
-            htw__kafka_say(self, "%s", reason);
-        return;
-    }
-    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(handle, why, sizeof(why));
-    if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
-        htw__kafka_fail(self, "another relay runs as the same --instance");
-    else if (handle == self->group)
-        htw__kafka_fail(self, "%s", why);
-    else
+    (void)handle;
+    if (error == RD_KAFKA_RESP_ERR__FATAL)
         self->must_recover = true; /* a producer: it is made anew */
+    else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+             error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        htw__kafka_say(self, "%s", reason);
 }
 
 static bool is_producer(enum htw__client kind) {

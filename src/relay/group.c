@@ -22,17 +22,7 @@
 #define LOOK_MS 2000     /* between questions for the buckets of new partitions */
 #define BEYOND_MS 10000  /* how long a position may be beyond the end of its partition */
 
-int htw__group_join(struct htw__kafka *self) {
-    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
-    rd_kafka_resp_err_t error = rd_kafka_subscribe(self->group, topics);
-    rd_kafka_topic_partition_list_destroy(topics);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return htw__kafka_fail(self, "cannot join the group: %s", rd_kafka_err2str(error));
-    return 0;
-}
-
-/* ---- membership */
+/* ---- the generation */
 
 static void keep_membership(struct htw__kafka *self, bool is_joined) {
     if (self->member != NULL)
@@ -101,8 +91,15 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
                           rd_kafka_topic_partition_list_t *partitions, void *opaque) {
     struct htw__kafka *self = opaque;
     rd_kafka_topic_partition_list_t *now = rd_kafka_topic_partition_list_new(1);
-    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    if (self->is_leaving) {
+        /* The rest of a rebalance that was under way: no stripe is ours any more. */
+        revoke(self, partitions, now);
+        answer(self, what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+                         ? rd_kafka_incremental_assign(group, now)
+                         : rd_kafka_incremental_unassign(group, now));
+    } else if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         keep_membership(self, true);
+        self->rejoins = 0;
         assign(self, partitions);
         answer(self, rd_kafka_incremental_assign(group, now)); /* read after the take-over */
     } else {
@@ -136,6 +133,14 @@ void htw__group_forget(struct htw__kafka *self) {
     if (read->cnt > 0)
         answer(self, rd_kafka_incremental_unassign(self->group, read));
     rd_kafka_topic_partition_list_destroy(read);
+}
+
+void htw__group_lose(struct htw__kafka *self) {
+    keep_membership(self, false);
+    htw__relay_lose_all(&self->relay);
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        self->stripes[i] = HTW__STRIPE_NONE;
+    self->must_recover = true;
 }
 
 /* ---- taking over */
@@ -269,7 +274,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     enum htw__gain result = HTW__GAIN_OK;
     int64_t input = 0;
     htw__fence(self, stripe);
-    *ret_taken = fill(self, found, committed, list);
+    *ret_taken = !htw__kafka_is_stopping(self) && fill(self, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);
@@ -333,7 +338,7 @@ int htw__group_take(struct htw__kafka *self) {
     if (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
         htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
         return 0;
-    while (is_taken && next_to_take(self, &stripe)) {
+    while (is_taken && !htw__kafka_is_stopping(self) && next_to_take(self, &stripe)) {
         self->next_take = stripe + 1;
         if (take(self, stripe, &is_taken) != 0)
             return -EIO;

@@ -71,27 +71,26 @@ void htw__kafka_say_log(struct htw__kafka *self) {
         htw__kafka_say(self, "%s", line);
 }
 
+bool htw__kafka_is_stopping(const struct htw__kafka *self) {
+    return self->is_stopping || (self->options.must_stop != NULL && self->options.must_stop());
+}
+
 /* ---- start */
 
 /* Each queue wakes the loop by the same descriptor. */
-static void wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
+void htw__kafka_wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
     static const uint64_t one = 1;
     rd_kafka_queue_io_event_enable(queue, self->event_fd, &one, sizeof(one));
 }
 
-static int open_consumers(struct htw__kafka *self) {
-    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
-    for (int i = 0; i < 2 && self->group != NULL; i++)
-        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
-    if (self->has_failed)
-        return -EIO;
-    rd_kafka_poll_set_consumer(self->group);
-    self->group_queue = rd_kafka_queue_get_consumer(self->group);
-    wake_by(self, self->group_queue);
+static int open_readers(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++) {
+        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
+        if (self->readers[i] == NULL)
+            return -EIO;
         rd_kafka_poll_set_consumer(self->readers[i]);
         self->reader_queues[i] = rd_kafka_queue_get_consumer(self->readers[i]);
-        wake_by(self, self->reader_queues[i]);
+        htw__kafka_wake_by(self, self->reader_queues[i]);
     }
     return 0;
 }
@@ -128,7 +127,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
 }
 
 int htw__kafka_start(struct htw__kafka *self) {
-    if (htw__topics_check(self) != 0 || open_consumers(self) != 0)
+    if (htw__topics_check(self) != 0 || open_readers(self) != 0)
         return -EIO;
     if (self->options.recommit_ms == 0)
         self->options.recommit_ms = TOUCH_MS;
@@ -140,7 +139,7 @@ int htw__kafka_start(struct htw__kafka *self) {
         return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
     htw__topics_introduce(self);
     self->last_touch_ms = now_monotonic_ms();
-    return htw__group_join(self);
+    return htw__member_join(self);
 }
 
 /* ---- the loop */
@@ -260,8 +259,10 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     int more = 0;
     size_t count = 0;
     htw__kafka_say_log(self);
-    if (self->must_recover && recover(self) != 0)
+    if (htw__member_check(self) != 0 || (self->must_recover && recover(self) != 0))
         return -EIO;
+    if (htw__kafka_is_stopping(self))
+        return 0;
     if (!self->must_recover) {
         more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000,
                                   room_of(self, HTW__CHANNEL_DELIVER));
@@ -273,6 +274,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
         commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
+    htw__cover_run(self, now_monotonic_ms());
     if (self->has_failed)
         return -EIO;
     if (self->must_recover)
@@ -293,17 +295,28 @@ static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
     rd_kafka_destroy(consumer);
 }
 
-int htw__kafka_close(struct htw__kafka *self) {
+/* Leaves the group. The stripes are released by a commit of their own: if that fails, which it does if
+ * another relay has just ended our transactions, nothing needs to be done again. */
+static int leave(struct htw__kafka *self) {
     int error = 0;
-    if (self->member != NULL && htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0)
+    self->is_stopping = true;
+    if (self->member != NULL && (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
+                                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
         error = -EIO;
     if (self->member != NULL && error == 0) {
         htw__relay_release_all(&self->relay);
-        error = htw__writers_commit(self, HTW__CHANNEL_FILE) == 0 ? 0 : -EIO;
+        htw__writers_commit(self, HTW__CHANNEL_FILE);
     }
+    self->is_leaving = true;
     if (self->has_relay)
         htw__relay_lose_all(&self->relay);
-    close_consumer(self->group, self->group_queue); /* leaves the group: may call the rebalance */
+    htw__member_leave(self);
+    return error;
+}
+
+int htw__kafka_close(struct htw__kafka *self) {
+    int error = leave(self);
+    htw__cover_end(self);
     for (int i = 0; i < 2; i++)
         close_consumer(self->readers[i], self->reader_queues[i]);
     htw__writers_close(self);

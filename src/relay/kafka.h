@@ -5,7 +5,9 @@
  *   kafka.c   start and end, the loop, failures: start here
  *   client.c  handles of librdkafka and their properties
  *   topics.c  the topics: names, whether they are as they must be, creating them
- *   group.c   the consumer group: which stripes are ours; taking them over
+ *   member.c  being a member of the consumer group: joining, leaving, joining again
+ *   cover.c   stripes that no member of the group has
+ *   group.c   which stripes are ours; taking them over
  *   reader.c  reading of the input and of buckets
  *   writer.c  producing, transactions, commits
  *   fence.c   ending the transactions of the former owner of a stripe
@@ -39,10 +41,13 @@ struct htw__kafka_options {
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
     int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
+    int64_t cover_ms;    /* with an instance, it is asked so often who has which stripe; 0: never */
     bool at_least_once;
     int replication; /* of topics that are created; -1: the broker's default */
     struct htw__relay_options relay;
     void (*say)(const char *text); /* warnings and notices, one line */
+    bool (*must_stop)(void); /* whether the relay is to leave soon: nothing is begun then that takes
+                              * long. NULL: it is told by htw__kafka_close() alone */
 };
 
 /* A record that was produced, and not acknowledged. */
@@ -79,6 +84,15 @@ struct htw__destination {
     int64_t asked_ms;
 };
 
+/* What is known of stripes without an owner (cover.c). */
+struct htw__cover {
+    rd_kafka_queue_t *queue; /* of answers */
+    bool is_asking;
+    int64_t asked_ms;
+    int64_t missing_ms; /* since when the same stripe has had no owner; 0: each has one */
+    int32_t missing;
+};
+
 struct htw__kafka {
     struct htw__transport transport;
     struct htw__kafka_options options;
@@ -88,8 +102,11 @@ struct htw__kafka {
     rd_kafka_queue_t *group_queue, *reader_queues[2];
     struct htw__writer writers[2];              /* by channel - 1 */
     rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
-    char owner[HTW__RELAY_OWNER_MAX + 1];       /* the instance, or a random name */
-    char fenced[HTW__RELAY_OWNER_MAX + 1];      /* whose transactions were ended last, and when */
+    int rejoins;                                /* since stripes were assigned last */
+    int64_t rejoined_ms;                        /* the last one */
+    struct htw__cover cover;
+    char owner[HTW__RELAY_OWNER_MAX + 1];  /* the instance, or a random name */
+    char fenced[HTW__RELAY_OWNER_MAX + 1]; /* whose transactions were ended last, and when */
     int64_t fenced_ms;
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
@@ -112,6 +129,8 @@ struct htw__kafka {
     int64_t closing_ms; /* since when a commit of FILE waits; 0: none does. Nothing is filed then */
     bool must_recover;  /* a transaction failed, the membership was lost, an offset is gone */
     bool has_failed;    /* for good: `error` says why */
+    bool is_stopping;
+    bool is_leaving; /* what could be committed is: stripes only go */
     bool skew_was_told;
     int64_t skew_checked_ms;
     char error[1024];
@@ -131,6 +150,12 @@ void htw__kafka_say_log(struct htw__kafka *kafka);
 /* Says something by options.say. */
 void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
+bool htw__kafka_is_stopping(const struct htw__kafka *kafka);
+
+/* Has the queue wake the loop. */
+void htw__kafka_wake_by(struct htw__kafka *kafka, rd_kafka_queue_t *queue);
 
 /* Makes what asks and creates topics. Returns 0, or -EIO: `error` says why. In both cases
  * htw__kafka_close() ends its use. */
@@ -196,10 +221,27 @@ int32_t htw__topics_partition(const struct htw__kafka *kafka, struct htw__source
 bool htw__topics_source(const struct htw__kafka *kafka, const char *topic, int32_t partition,
                         struct htw__source *ret_source);
 
-/* ---- group.c */
+/* ---- member.c */
 
 /* Joins. Returns 0 or -EIO. */
-int htw__group_join(struct htw__kafka *kafka);
+int htw__member_join(struct htw__kafka *kafka);
+
+/* A part of that, after the handle was unsubscribed. Returns 0 or -EIO. */
+int htw__member_subscribe(struct htw__kafka *kafka);
+
+/* Joins again, if the membership has ended in a way that librdkafka does not mend. Returns 0 or -EIO. */
+int htw__member_check(struct htw__kafka *kafka);
+
+/* Leaves. */
+void htw__member_leave(struct htw__kafka *kafka);
+
+/* ---- cover.c */
+
+/* Asks from time to time who has which stripe, and has those assigned that nobody has. */
+void htw__cover_run(struct htw__kafka *kafka, int64_t now_ms);
+void htw__cover_end(struct htw__kafka *kafka);
+
+/* ---- group.c */
 
 /* Called by librdkafka. */
 void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
@@ -210,6 +252,9 @@ int htw__group_take(struct htw__kafka *kafka);
 
 /* Forgets all stripes: they are taken over again, as far as they are still ours. */
 void htw__group_forget(struct htw__kafka *kafka);
+
+/* The membership has ended: nothing is ours any more. */
+void htw__group_lose(struct htw__kafka *kafka);
 
 /* ---- fence.c */
 

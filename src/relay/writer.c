@@ -15,6 +15,7 @@
 #define FLUSH_MS 10000  /* what is not acknowledged after this has failed */
 #define COMMIT_MS 10000 /* for each step of a commit */
 #define OPEN_MS 10000   /* for the first contact with the coordinator */
+#define STOP_MS 3000    /* in place of each of these when the relay is to stop */
 
 /* A clock that is wrong by more makes deliveries early or late; and so it is said. */
 #define SKEW_MAX_MS 2000
@@ -26,6 +27,10 @@ static struct htw__writer *writer_of(struct htw__kafka *self, enum htw__channel 
 
 static bool has_transactions(const struct htw__kafka *self) {
     return !self->options.at_least_once;
+}
+
+static int limit_ms(const struct htw__kafka *self, int usual_ms) {
+    return htw__kafka_is_stopping(self) ? STOP_MS : usual_ms;
 }
 
 static void forget_records(struct htw__writer *writer) {
@@ -55,7 +60,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     htw__topics_meet(self, writer->producer);
     if (!has_transactions(self))
         return 0;
-    rd_kafka_error_t *error = rd_kafka_init_transactions(writer->producer, OPEN_MS);
+    rd_kafka_error_t *error = rd_kafka_init_transactions(writer->producer, limit_ms(self, OPEN_MS));
     if (error == NULL)
         return 0;
     bool is_retriable = rd_kafka_error_is_retriable(error) != 0;
@@ -298,10 +303,10 @@ static int give_up(struct htw__kafka *self) {
 }
 
 static int flush(struct htw__kafka *self, struct htw__writer *writer) {
-    int64_t until_ms = htw__clock_monotonic_ns() / 1000000 + FLUSH_MS;
+    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
     while (writer->acknowledged < writer->count && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR &&
            !self->has_failed) {
-        if (htw__clock_monotonic_ns() / 1000000 > until_ms)
+        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > limit_ms(self, FLUSH_MS))
             return give_up(self);
         rd_kafka_flush(writer->producer, 100);
     }
@@ -346,13 +351,14 @@ typedef rd_kafka_error_t *step(struct htw__kafka *self, struct htw__writer *writ
 
 static rd_kafka_error_t *send_offsets(struct htw__kafka *self, struct htw__writer *writer,
                                       const rd_kafka_topic_partition_list_t *list) {
-    return rd_kafka_send_offsets_to_transaction(writer->producer, list, self->member, COMMIT_MS);
+    return rd_kafka_send_offsets_to_transaction(writer->producer, list, self->member,
+                                                limit_ms(self, COMMIT_MS));
 }
 
 static rd_kafka_error_t *commit(struct htw__kafka *self, struct htw__writer *writer,
                                 const rd_kafka_topic_partition_list_t *list) {
-    (void)self, (void)list;
-    return rd_kafka_commit_transaction(writer->producer, COMMIT_MS);
+    (void)list;
+    return rd_kafka_commit_transaction(writer->producer, limit_ms(self, COMMIT_MS));
 }
 
 static int do_step(struct htw__kafka *self, struct htw__writer *writer, step *one,
@@ -361,7 +367,8 @@ static int do_step(struct htw__kafka *self, struct htw__writer *writer, step *on
         rd_kafka_error_t *error = one(self, writer, list);
         if (error == NULL)
             return 0;
-        bool again = rd_kafka_error_is_retriable(error) != 0 && attempt < 2;
+        bool again =
+            rd_kafka_error_is_retriable(error) != 0 && attempt < 2 && !htw__kafka_is_stopping(self);
         rd_kafka_error_destroy(error);
         if (!again)
             return give_up(self);
@@ -416,7 +423,8 @@ static int abort_writer(struct htw__kafka *self, struct htw__writer *writer,
         return open_writer(self, writer, kind);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (is_usable && writer->in_transaction) {
-        rd_kafka_error_t *error = rd_kafka_abort_transaction(writer->producer, COMMIT_MS);
+        rd_kafka_error_t *error =
+            rd_kafka_abort_transaction(writer->producer, limit_ms(self, COMMIT_MS));
         is_usable = error == NULL;
         if (error != NULL)
             rd_kafka_error_destroy(error);

@@ -13,12 +13,13 @@ static rd_kafka_t *host, *producer, *consumer;
 static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };
 /* Kept short: the mock cluster waits for it when a relay follows another. */
-static char *const properties[] = { "session.timeout.ms=5000" };
+static char *const properties[] = { "session.timeout.ms=5000", "heartbeat.interval.ms=200" };
 static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.dead" };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
 int64_t mock_width_ms, mock_commit_ms;
+const char *mock_instance;
 unsigned mock_short;
 struct mock_got mock_got[MOCK_RECORDS_MAX];
 
@@ -35,6 +36,7 @@ struct htw__kafka_options mock_options(void) {
         .brokers = rd_kafka_mock_cluster_bootstraps(mock_cluster),
         .input = "in",
         .group = "in",
+        .instance = mock_instance,
         .commit_ms = mock_commit_ms,
         .at_least_once = true,
         .say = say,
@@ -101,6 +103,7 @@ int mock_set_up(void **state) {
     memset(mock_got, 0, sizeof(mock_got));
     mock_width_ms = 200;
     mock_commit_ms = 50;
+    mock_instance = NULL;
     mock_short = 0;
     send_error = RD_KAFKA_RESP_ERR_NO_ERROR;
     return 0;

@@ -229,7 +229,7 @@ def without_fencing_a_suspended_member_doubles_records(case):
     assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
 
 
-@scenario()
+@scenario(CI)
 def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.ready(case.relay("a"))
     case.relay("b")
@@ -238,6 +238,30 @@ def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.cluster.nodes[0].kill()
     case.cluster.nodes[0].start()
     case.wait_arrived(seconds=120)
+    case.end().require()
+
+
+@scenario()
+def relays_that_are_stopped_leave_at_once(case):
+    first = case.ready(case.relay("a"))
+    case.produce(10000, 500, 30000)
+    for turn in range(6):  # while they join, take a stripe over, or have just done so
+        other = case.relay("b")
+        time.sleep(random.uniform(0.1, 3))
+        assert other.stop() == 0, other.text()
+    case.cluster.nodes[0].suspend()
+    try:
+        time.sleep(random.uniform(0.1, 3))
+        begin = time.monotonic()
+        status = first.stop()
+        span = time.monotonic() - begin
+    finally:
+        case.cluster.nodes[0].resume()
+    # It may have had nothing to commit.
+    assert status in (0, 1), first.text()[-2000:]
+    assert span < 15, f"it has waited {span:.1f} s for a broker that does not answer"
+    first.start()
+    case.wait_arrived()
     case.end().require()
 
 

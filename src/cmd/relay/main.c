@@ -32,6 +32,10 @@ static void say(const char *text) {
     htw__terminal_error("%s", text);
 }
 
+static bool must_stop(void) {
+    return htw__signals_stop() != 0;
+}
+
 static void write_metrics(void *context, FILE *stream) {
     struct htw__kafka *kafka = context;
     htw__relay_measure(&kafka->relay);
@@ -134,6 +138,7 @@ int main(int argc, char *argv[]) {
     switch (htw__relay_command_parse(argc, argv, &command)) {
     case HTW__RELAY_RUN:
         command.kafka.say = say;
+        command.kafka.must_stop = must_stop;
         status = htw__signals_install() == 0 ? run(&command) : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_HELP:

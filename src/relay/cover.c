@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cover.c - sees to it that each stripe has an owner.
+ *
+ * A stripe that moves has no owner for a moment: the member that gives it away joins again when it has
+ * done so, and only then does the next assignment give it to another. If the coordinator dies just then,
+ * and members join again under their names (--instance), Kafka gives them the assignment that was under
+ * way, and starts no other one: the stripe would never have an owner. So members ask now and then who has
+ * what. If a stripe has had no owner for a while in a group that is stable, one member leaves the group
+ * and joins it again, which has Kafka assign everything anew.
+ *
+ * librdkafka 2.0.2 aborts where a broker does not know the question. All of Kafka's do, and only those of
+ * its own mock cluster do not.
+ */
+#include "kafka.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE_MS 9000 /* a member gives a stripe away in less */
+
+/* What an answer says of the group. */
+struct answer {
+    int32_t missing; /* the first stripe that has no owner; -1: each has one, or nobody can say */
+    int rank;        /* of this member: how many come before it, by id */
+};
+
+static void mark(const struct htw__kafka *self, const rd_kafka_topic_partition_list_t *owned,
+                 bool *has_owner) {
+    for (int i = 0; i < owned->cnt; i++) {
+        const rd_kafka_topic_partition_t *one = &owned->elems[i];
+        if (one->partition >= 0 && (uint32_t)one->partition < self->stripe_count &&
+            strcmp(one->topic, self->options.input) == 0)
+            has_owner[one->partition] = true;
+    }
+}
+
+/* The first stripe that has no owner; -1: each has one. */
+static int32_t find_missing(const struct htw__kafka *self,
+                            const rd_kafka_ConsumerGroupDescription_t *group) {
+    bool *has_owner = calloc(self->stripe_count, sizeof(*has_owner));
+    uint32_t first = 0;
+    if (has_owner == NULL)
+        return -1;
+    for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(group); i++) {
+        const rd_kafka_MemberAssignment_t *assignment = rd_kafka_MemberDescription_assignment(
+            rd_kafka_ConsumerGroupDescription_member(group, i));
+        const rd_kafka_topic_partition_list_t *owned =
+            assignment == NULL ? NULL : rd_kafka_MemberAssignment_partitions(assignment);
+        if (owned != NULL)
+            mark(self, owned, has_owner);
+    }
+    while (first < self->stripe_count && has_owner[first])
+        first++;
+    free(has_owner);
+    return first < self->stripe_count ? (int32_t)first : -1;
+}
+
+static int rank_of(const struct htw__kafka *self,
+                   const rd_kafka_ConsumerGroupDescription_t *group) {
+    int rank = 0;
+    char *id = rd_kafka_memberid(self->group);
+    for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(group); i++) {
+        const char *other = rd_kafka_MemberDescription_consumer_id(
+            rd_kafka_ConsumerGroupDescription_member(group, i));
+        rank += id != NULL && strcmp(other, id) < 0;
+    }
+    rd_kafka_mem_free(self->group, id);
+    return rank;
+}
+
+static struct answer read_answer(struct htw__kafka *self, rd_kafka_event_t *event) {
+    struct answer answer = { -1, 0 };
+    size_t count = 0;
+    if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return answer; /* the next one comes soon */
+    const rd_kafka_ConsumerGroupDescription_t **groups =
+        rd_kafka_DescribeConsumerGroups_result_groups(
+            rd_kafka_event_DescribeConsumerGroups_result(event), &count);
+    if (count != 1 || rd_kafka_ConsumerGroupDescription_error(groups[0]) != NULL ||
+        rd_kafka_ConsumerGroupDescription_state(groups[0]) != RD_KAFKA_CONSUMER_GROUP_STATE_STABLE)
+        return answer;
+    answer.missing = find_missing(self, groups[0]);
+    answer.rank = rank_of(self, groups[0]);
+    return answer;
+}
+
+/* The first by its id acts first; the next ones if that has not helped. */
+static bool is_our_turn(struct htw__cover *cover, struct answer answer, int64_t now_ms) {
+    if (answer.missing < 0 || answer.missing != cover->missing)
+        cover->missing_ms = now_ms;
+    cover->missing = answer.missing;
+    return answer.missing >= 0 &&
+           now_ms - cover->missing_ms >= PATIENCE_MS * (int64_t)(1 + answer.rank);
+}
+
+static void take_answer(struct htw__kafka *self, int64_t now_ms) {
+    rd_kafka_event_t *event = rd_kafka_queue_poll(self->cover.queue, 0);
+    if (event == NULL)
+        return;
+    self->cover.is_asking = false;
+    if (self->member != NULL && is_our_turn(&self->cover, read_answer(self, event), now_ms)) {
+        htw__kafka_say(self, "partition %d of %s has no owner: joining again",
+                       (int)self->cover.missing, self->options.input);
+        self->cover.missing_ms = now_ms;
+        rd_kafka_unsubscribe(self->group);
+        htw__member_subscribe(self);
+    }
+    rd_kafka_event_destroy(event);
+}
+
+void htw__cover_run(struct htw__kafka *self, int64_t now_ms) {
+    struct htw__cover *cover = &self->cover;
+    if (cover->is_asking)
+        take_answer(self, now_ms);
+    if (self->options.instance == NULL || self->options.cover_ms == 0 || cover->is_asking ||
+        self->member == NULL || now_ms - cover->asked_ms < self->options.cover_ms)
+        return;
+    if (cover->queue == NULL)
+        cover->queue = rd_kafka_queue_new(self->admin);
+    rd_kafka_DescribeConsumerGroups(self->admin, &self->options.group, 1, NULL, cover->queue);
+    cover->is_asking = true;
+    cover->asked_ms = now_ms;
+}
+
+void htw__cover_end(struct htw__kafka *self) {
+    if (self->cover.queue != NULL)
+        rd_kafka_queue_destroy(self->cover.queue);
+    self->cover.queue = NULL;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * member.c - the relay as a member of the consumer group: it joins, leaves, and joins again.
+ *
+ * A relay with --instance is a static member: Kafka knows it by that name, and gives it a member id. If
+ * the coordinator does not answer for a session, librdkafka forgets the id, and still sends heartbeats
+ * under the name. A coordinator that is back, and remembers the name, takes this for a second member of
+ * the same name, and fences it: for the handle, that is the end. Nobody else has the name then. So
+ * whoever is fenced without a member id makes a new handle, and joins again; Kafka replaces the member
+ * of the same name. Whoever is fenced with an id has lost the name to another relay, and ends.
+ */
+#include "kafka.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+
+/* Two relays of one name may both have lost their ids, and fence each other while they join. The waits
+ * grow, so that one gets to the end, and fences the other one for good. */
+#define AGAIN_MS 1000
+#define AGAIN_MAX 8
+
+static int open_handle(struct htw__kafka *self) {
+    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
+    if (self->group == NULL)
+        return -EIO;
+    rd_kafka_poll_set_consumer(self->group);
+    self->group_queue = rd_kafka_queue_get_consumer(self->group);
+    htw__kafka_wake_by(self, self->group_queue);
+    return 0;
+}
+
+int htw__member_join(struct htw__kafka *self) {
+    return open_handle(self) != 0 ? -EIO : htw__member_subscribe(self);
+}
+
+int htw__member_subscribe(struct htw__kafka *self) {
+    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t error = rd_kafka_subscribe(self->group, topics);
+    rd_kafka_topic_partition_list_destroy(topics);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return htw__kafka_fail(self, "cannot join the group: %s", rd_kafka_err2str(error));
+    return 0;
+}
+
+/* librdkafka calls the rebalance meanwhile, unless the handle has a fatal error. */
+void htw__member_leave(struct htw__kafka *self) {
+    if (self->group_queue != NULL)
+        rd_kafka_queue_destroy(self->group_queue);
+    if (self->group != NULL) {
+        rd_kafka_consumer_close(self->group);
+        rd_kafka_destroy(self->group);
+    }
+    self->group_queue = NULL;
+    self->group = NULL;
+}
+
+static bool has_id(struct htw__kafka *self) {
+    char *id = rd_kafka_memberid(self->group);
+    bool has = id != NULL && *id != '\0';
+    rd_kafka_mem_free(self->group, id);
+    return has;
+}
+
+int htw__member_check(struct htw__kafka *self) {
+    char why[512];
+    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(self->group, why, sizeof(why));
+    if (fatal == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return 0;
+    if (fatal != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        return htw__kafka_fail(self, "%s", why);
+    if (has_id(self) || self->rejoins == AGAIN_MAX)
+        return htw__kafka_fail(self, "another relay runs as the same --instance");
+    if (self->rejoins > 0 && now_ms - self->rejoined_ms < AGAIN_MS * self->rejoins)
+        return 0;
+    self->rejoins++;
+    self->rejoined_ms = now_ms;
+    htw__kafka_say(self, "the membership in the group has ended: joining again");
+    htw__group_lose(self);
+    htw__member_leave(self);
+    return htw__member_join(self);
+}

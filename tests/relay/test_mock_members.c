@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mock_members.c - a relay whose membership in the group ends, and what it does then. */
+#include "mock_fixture.h"
+
+/* Numbers of requests in Kafka's protocol. */
+#define JOIN_GROUP 11
+#define HEARTBEAT 12
+
+static void run_until(bool (*is_done)(void)) {
+    for (int i = 0; i < 3000 && !is_done(); i++)
+        mock_run(10);
+    assert_true(is_done());
+}
+
+static bool has_joined_again(void) {
+    return mock_relay.rejoins > 0;
+}
+
+static bool has_all_stripes(void) {
+    return mock_relay.relay.stats.stripes == MOCK_STRIPES;
+}
+
+/* As after a coordinator that was away for a session: librdkafka has forgotten its member id, and is then
+ * taken for another member of the same name. */
+MOCK_TEST(mock_member_without_id_that_is_fenced_joins_again) {
+    mock_instance = "one";
+    mock_start();
+    rd_kafka_mock_push_request_errors(mock_cluster, HEARTBEAT, 1,
+                                      RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
+    rd_kafka_mock_push_request_errors(mock_cluster, JOIN_GROUP, 1,
+                                      RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID);
+    run_until(has_joined_again);
+    assert_int_equal(mock_relay.relay.stats.stripes, 0);
+    run_until(has_all_stripes);
+    assert_int_equal(mock_relay.rejoins, 0);
+    for (unsigned i = 0; i < 7; i++)
+        mock_produce(i, mock_now_ms() + 300, NULL, NULL);
+    mock_run_until_all(7);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(mock_got[i].count, 1);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}
+
+static void run_until_end(void) {
+    int error = 0;
+    for (int i = 0; i < 30000 && error == 0; i++)
+        error = htw__kafka_run(&mock_relay, -1, 5);
+    assert_int_not_equal(error, 0);
+    assert_string_equal(mock_relay.error, "another relay runs as the same --instance");
+    htw__kafka_close(&mock_relay);
+}
+
+MOCK_TEST(mock_member_whose_name_was_taken_ends) {
+    mock_instance = "one";
+    mock_start();
+    rd_kafka_mock_push_request_errors(mock_cluster, HEARTBEAT, 1,
+                                      RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID);
+    run_until_end();
+}
+
+/* Whoever is fenced at each try does not go on for ever. */
+MOCK_TEST(mock_member_that_is_fenced_again_and_again_ends) {
+    mock_instance = "one";
+    mock_start();
+    rd_kafka_resp_err_t errors[64];
+    for (size_t i = 0; i < COUNT_OF(errors); i++)
+        errors[i] = RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+    mock_relay.rejoins = 6; /* it waits longer each time */
+    rd_kafka_mock_push_request_errors_array(mock_cluster, JOIN_GROUP, COUNT_OF(errors), errors);
+    rd_kafka_mock_push_request_errors(mock_cluster, HEARTBEAT, 1,
+                                      RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
+    run_until_end();
+}
