@@ -25,8 +25,17 @@
 #endif
 #endif
 #define HTW__UNLIKELY(condition) __builtin_expect((condition), 0)
-/* Any address is allowed. It will be written to. */
+/* Fetches a cache line that will be written to, so that it moves once if another CPU has changed it
+   and not twice, for a read and for the write. Any address is allowed. Without an option that gives up
+   old processors, compilers make a fetch for reading of the built-in function; but all 64-bit ones
+   know the instruction for writing, or ignore it. ./dev coherence has its own. */
+#ifndef HTW__PREFETCH
+#ifdef __x86_64__
+#define HTW__PREFETCH(address) __asm__ volatile("prefetchw (%0)" : : "r"(address))
+#else
 #define HTW__PREFETCH(address) __builtin_prefetch((address), 1)
+#endif
+#endif
 #else
 #define HTW__NOINLINE
 #define HTW__UNLIKELY(condition) (condition)

@@ -4,6 +4,7 @@
 
 #include "annotate.h"
 #include "assert.h"
+#include "compiler.h"
 
 #include <string.h>
 
@@ -48,6 +49,8 @@ static struct htw__key_node **head_of(const struct htw__key_table *table, size_t
    below N - 2^k have been split: these and their siblings, from 2^k on, use k + 1 bits of the hash;
    the others use k. */
 static size_t bucket_of(const struct htw__key_table *table, uint64_t hash) {
+    if (table->buckets == HTW__KEY_TABLE_FIRST_BUCKETS)
+        return (size_t)hash & (HTW__KEY_TABLE_FIRST_BUCKETS - 1);
     size_t power = (size_t)1 << top_bit_of(table->buckets);
     size_t bucket = (size_t)hash & (2 * power - 1);
     return bucket < table->buckets ? bucket : bucket ^ power;
@@ -108,8 +111,11 @@ static bool is_key(const struct htw__key_node *node, uint64_t hash, const void *
 struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, uint64_t hash,
                                           const void *key, size_t size) {
     struct htw__key_node *node = *head_of(table, bucket_of(table, hash));
-    while (node != NULL && !is_key(node, hash, key, size))
-        node = node->next;
+    for (; node != NULL; node = node->next) {
+        HTW__PREFETCH(node); /* callers change what they find */
+        if (is_key(node, hash, key, size))
+            break;
+    }
     return node;
 }
 

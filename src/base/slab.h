@@ -16,6 +16,7 @@
 #define HTW_SRC_BASE_SLAB_H
 
 #include "alloc.h"
+#include "compiler.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -148,7 +149,7 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     if (__builtin_expect(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS, false))
         return htw__slab_allocate_slow(slab, ret_index);
     /* Another CPU may have freed it: fetch it for the next call. */
-    __builtin_prefetch(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)], 1);
+    HTW__PREFETCH(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)]);
     page->free = next;
     page->used++;
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;

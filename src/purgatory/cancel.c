@@ -19,7 +19,7 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
     htw__frame_push(&frame, purgatory);
     for (struct htw_request *request = htw__walk_begin(&walk, hash, key, key_size); request != NULL;
          request = htw__walk_next(&walk)) {
-        htw__request_end(&frame, request, HTW_REASON_CANCELLED);
+        htw__request_end_walked(&frame, &walk, request, HTW_REASON_CANCELLED);
         cancelled++;
     }
     htw__frame_pop(&frame);

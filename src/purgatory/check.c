@@ -6,7 +6,6 @@
 #include "deferred.h"
 #include "end.h"
 #include "keys.h"
-#include "owner.h"
 #include "walk.h"
 
 #include <string.h>
@@ -27,10 +26,8 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
     return ready;
 }
 
-/* As htw__request_must_end(), for a request that has a mark. */
-static __attribute__((noinline)) bool must_end_marked(struct htw__frame *frame,
-                                                      struct htw_request *request, uint32_t idle,
-                                                      enum htw_reason *ret_reason) {
+bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *request,
+                                  uint32_t idle, enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     unsigned asked_for_others = 0;
     for (;;) {
@@ -66,15 +63,6 @@ static __attribute__((noinline)) bool must_end_marked(struct htw__frame *frame,
     }
 }
 
-bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, bool ask,
-                           uint32_t idle, enum htw_reason *ret_reason) {
-    if (ask && htw__request_is_ready(frame, request)) {
-        *ret_reason = HTW_REASON_COMPLETED;
-        return true;
-    }
-    return !htw__request_disown(request, idle) && must_end_marked(frame, request, idle, ret_reason);
-}
-
 /* Visits the requests on the key once, and asks all but `unasked`. Each adds `one` to `asked`. */
 static void make_round(struct htw__frame *frame, struct htw__check *check, uint64_t one,
                        const struct htw_request *unasked) {
@@ -82,21 +70,27 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
     walk.purgatory = frame->purgatory;
     walk.shard = htw__purgatory_shard_of(frame->purgatory, check->hash);
     walk.mark = 0;
-    for (struct htw_request *request = htw__walk_begin(&walk, check->hash, check->key, check->size);
-         request != NULL; request = htw__walk_next(&walk)) {
-        enum htw_reason reason;
+    struct htw_request *request = htw__walk_begin(&walk, check->hash, check->key, check->size);
+    while (request != NULL) {
+        enum htw_reason reason = HTW_REASON_COMPLETED;
         check->asked += one;
-        if (!htw__request_must_end(frame, request, request != unasked, HTW__REQUEST_PENDING,
-                                   &reason))
-            continue;
+        if (request == unasked || !htw__request_is_ready(frame, request)) {
+            if (htw__walk_pass(&walk, &request))
+                continue;
+            if (!htw__request_must_end_marked(frame, request, HTW__REQUEST_PENDING, &reason)) {
+                request = htw__walk_next(&walk);
+                continue;
+            }
+        }
         if (reason == HTW_REASON_COMPLETED)
             check->completed++;
         bool is_last = check->completed == check->max;
         if (is_last)
             htw__walk_stop(&walk);
-        htw__request_end(frame, request, reason);
+        htw__request_end_walked(frame, &walk, request, reason);
         if (is_last)
             break;
+        request = htw__walk_next(&walk);
     }
 }
 

@@ -4,18 +4,26 @@
 #define HTW_SRC_PURGATORY_CHECK_H
 
 #include "frame.h"
+#include "owner.h"
 
 /* Calls `try_complete`. True: the owner must end the request. This may be a child now. The owner
    only. */
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
 
+/* The next one for a request that has a mark. */
+bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *request,
+                                  uint32_t idle, enum htw_reason *ret_reason);
+
 /*
- * Calls `try_complete` if `ask`, and again while there are marks of events. True: the owner must
- * end the request, for `*ret_reason`. False: the request is disowned and must not be touched; its
- * state is `idle`: HTW__REQUEST_PENDING, or 0 (it belongs to the user again). The owner only.
+ * Calls `try_complete` while there are marks of events. True: the owner must end the request, for
+ * `*ret_reason`. False: the request is disowned and must not be touched; its state is `idle`:
+ * HTW__REQUEST_PENDING, or 0 (it belongs to the user again). The owner only.
  */
-bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, bool ask,
-                           uint32_t idle, enum htw_reason *ret_reason);
+static inline bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request,
+                                         uint32_t idle, enum htw_reason *ret_reason) {
+    return !htw__request_disown(request, idle) &&
+           htw__request_must_end_marked(frame, request, idle, ret_reason);
+}
 
 /*
  * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key

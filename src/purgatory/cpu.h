@@ -58,7 +58,10 @@ static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
 
 /* Of the CPU on which this thread runs. */
 static inline struct htw__cpu *htw__cpu_here(const struct htw_purgatory *purgatory) {
-    return &purgatory->cpus[htw__cpu_current() % purgatory->cpu_count];
+    uint32_t number = htw__cpu_current();
+    if (number >= purgatory->cpu_count) /* seldom: so that the common case does not divide */
+        number %= purgatory->cpu_count;
+    return &purgatory->cpus[number];
 }
 
 #endif /* HTW_SRC_PURGATORY_CPU_H */

@@ -2,22 +2,31 @@
 /* end.c - ends a request: unlinks it from everything, and calls the hooks on_complete and release. */
 #include "end.h"
 
+#include "../base/compiler.h"
 #include "owner.h"
 #include "timeout.h"
 #include "waiting.h"
 #include "watch.h"
 
-static void unlink_from_keys(struct htw_request *request, int reason) {
-    struct htw_purgatory *purgatory = request->_purgatory;
+/* What unlinking from the keys writes to. Across a lock the processor loads nothing ahead. */
+static void prefetch_keys(struct htw_request *request) {
     for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
-        __builtin_prefetch(htw__watch_key(htw__request_watch(request, i)), 1);
+        HTW__PREFETCH(htw__watch_key(htw__request_watch(request, i)));
+}
+
+/* `walk`: that of the request; NULL: there is none. */
+static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk, int reason) {
+    struct htw_purgatory *purgatory = request->_purgatory;
     /* The first key is unlinked last: its shard counts the request, and must do so while the
        request is still on another key. */
     for (uint32_t i = request->_count; i-- > 0;) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
         htw__lock_acquire(&shard->lock);
-        htw__watch_unlink(purgatory, shard, watch);
+        if (walk != NULL)
+            htw__walk_unlink(walk, shard, watch);
+        else
+            htw__watch_unlink(purgatory, shard, watch);
         if (i == 0) {
             htw__purgatory_shard_uncount(shard, request, reason);
             if ((request->_flags & HTW__REQUEST_MANY) != 0)
@@ -28,18 +37,23 @@ static void unlink_from_keys(struct htw_request *request, int reason) {
     request->_count = 0;
 }
 
-void htw__request_unlink(struct htw_request *request, int reason) {
+static void unlink_all(struct htw_request *request, struct htw__walk *walk, int reason) {
+    prefetch_keys(request);
     if ((request->_flags & HTW__REQUEST_ARMED) != 0)
         htw__timeout_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
         htw__threshold_unlink(request, reason);
     else if (request->_count > 0)
-        unlink_from_keys(request, reason);
+        unlink_from_keys(request, walk, reason);
     else if (reason != HTW__NO_REASON)
         htw__purgatory_count_unlinked(request, (enum htw_reason)reason);
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
                      request->_place._many._bytes);
+}
+
+void htw__request_unlink(struct htw_request *request, int reason) {
+    unlink_all(request, NULL, reason);
 }
 
 static void count_wait(const struct htw_request *request) {
@@ -59,6 +73,11 @@ static void release(struct htw_purgatory *purgatory, struct htw_request *request
 
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
+    htw__request_end_walked(frame, NULL, request, reason);
+}
+
+void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
+                             struct htw_request *request, enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
     if (htw__purgatory_is_child(purgatory))
         return;
@@ -68,7 +87,7 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                                           : NULL;
     if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
         count_wait(request);
-    htw__request_unlink(request, (int)reason);
+    unlink_all(request, walk, (int)reason);
     if (frame->visitor != NULL)
         frame->visitor(frame->visitor_context, request);
     if (frame->visitor != NULL && htw__purgatory_is_child(purgatory))

@@ -29,19 +29,22 @@ int htw__key_refusal(const struct htw_purgatory *purgatory, const void *key, siz
     return is_valid(key, key_size) ? 0 : -EINVAL;
 }
 
+/* Of keys with the same hash. */
 static bool are_equal(const struct htw__hashed_key *a, const struct htw__hashed_key *b) {
-    return a->hash == b->hash && a->key->size == b->key->size &&
+    return a->key->size == b->key->size &&
            (a->key->size == 0 || memcmp(a->key->bytes, b->key->bytes, a->key->size) == 0);
 }
 
 /* Adds a key unless it is among those from `first` on. */
-static void add(struct htw__keys *keys, size_t first, uint64_t hash, const struct htw_key *key) {
-    struct htw__hashed_key *added = &keys->hashed[keys->count];
+static inline void add(struct htw__keys *keys, size_t first, uint64_t hash,
+                       const struct htw_key *key) {
+    size_t count = keys->count;
+    struct htw__hashed_key *added = &keys->hashed[count];
     *added = (struct htw__hashed_key) { hash, key };
-    for (size_t i = first; i < keys->count; i++)
-        if (are_equal(&keys->hashed[i], added))
+    for (size_t i = first; i < count; i++)
+        if (keys->hashed[i].hash == hash && are_equal(&keys->hashed[i], added))
             return;
-    keys->count++;
+    keys->count = count + 1;
 }
 
 /* Many keys go through a heap, so that only those of the same hash need to be compared. */

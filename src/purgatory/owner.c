@@ -4,21 +4,17 @@
 
 #include "frame.h"
 
-static inline bool change_plain(struct htw_request *request, uint32_t *state, uint32_t to) {
-    return __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
-}
-
 /* Changes the state from `*state` to `to`, or reads it into `*state` again. */
 static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
     HTW__ANNOTATE_HAND_OVER(request);
-    bool changed = change_plain(request, state, to);
+    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE);
     HTW__ANNOTATE_TAKE_OVER(request);
     return changed;
 }
 
-/* All cases. Apart, so that the common one below needs no stack frame. */
-static __attribute__((noinline)) bool own(struct htw_request *request, uint32_t state) {
+bool htw__request_own_slow(struct htw_request *request) {
+    uint32_t state = HTW__REQUEST_PENDING;
     for (;;) {
         uint32_t to = state | HTW__REQUEST_BUSY;
         if ((state & HTW__REQUEST_DONE) != 0)
@@ -28,16 +24,6 @@ static __attribute__((noinline)) bool own(struct htw_request *request, uint32_t 
         if (change(request, &state, to))
             return (state & HTW__REQUEST_BUSY) == 0;
     }
-}
-
-bool htw__request_own(struct htw_request *request) {
-    /* Without reading it first: if another CPU has changed it, the cache line then moves once, not
-       twice. */
-    uint32_t state = HTW__REQUEST_PENDING;
-    if (!HTW__ANNOTATED() &&
-        change_plain(request, &state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY))
-        return true;
-    return own(request, state);
 }
 
 bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *ret_marked) {
@@ -68,11 +54,6 @@ bool htw__request_own_expired(struct htw_request *request) {
 void htw__request_set_done(struct htw_request *request) {
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY | HTW__REQUEST_DONE,
                      __ATOMIC_RELAXED);
-}
-
-bool htw__request_disown(struct htw_request *request, uint32_t state) {
-    uint32_t unmarked = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
-    return change(request, &unmarked, state);
 }
 
 bool htw__request_disown_marked(struct htw_request *request) {

@@ -59,8 +59,19 @@ static inline uint32_t htw__request_state(const struct htw_request *request) {
  * caller holds the lock under which it found the request, or keeps it alive otherwise.
  */
 
-/* For an event. */
-bool htw__request_own(struct htw_request *request);
+/* All cases of the next one. */
+bool htw__request_own_slow(struct htw_request *request);
+
+/* For an event. Does not read the state first: if another CPU has changed it, the cache line then moves
+   once, not twice. */
+static inline bool htw__request_own(struct htw_request *request) {
+    uint32_t state = HTW__REQUEST_PENDING;
+    if (!HTW__ANNOTATED() && __atomic_compare_exchange_n(&request->_state, &state,
+                                                         HTW__REQUEST_PENDING | HTW__REQUEST_BUSY,
+                                                         true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return true;
+    return htw__request_own_slow(request);
+}
 
 /* To end it by `mark`, one of HTW__REQUEST_FORCED except EXPIRE. Owned, the request is DONE.
    `*ret_marked`: this call has marked it; false if it ends anyway. */
@@ -74,7 +85,15 @@ bool htw__request_own_expired(struct htw_request *request);
 void htw__request_set_done(struct htw_request *request);
 
 /* Disowns the request unless there is a mark. Its state is then `state`: PENDING, or 0. */
-bool htw__request_disown(struct htw_request *request, uint32_t state);
+static inline bool htw__request_disown(struct htw_request *request, uint32_t state) {
+    uint32_t unmarked = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
+    HTW__ANNOTATE_HAND_OVER(request);
+    bool disowned = __atomic_compare_exchange_n(&request->_state, &unmarked, state, false,
+                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (!disowned)
+        HTW__ANNOTATE_TAKE_OVER(request);
+    return disowned;
+}
 
 /* Disowns the request and drops its marks of events, unless a mark ends it. The caller makes sure
    that `try_complete` is called later. */

@@ -3,6 +3,7 @@
 #ifndef HTW_SRC_PURGATORY_SHARD_H
 #define HTW_SRC_PURGATORY_SHARD_H
 
+#include "../base/compiler.h"
 #include "../base/key_table.h"
 #include "state.h"
 
@@ -69,7 +70,7 @@ htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
    loads nothing ahead. */
 static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
                                                  uint64_t hash) {
-    __builtin_prefetch(htw__purgatory_shard_of(purgatory, hash), 1);
+    HTW__PREFETCH(htw__purgatory_shard_of(purgatory, hash));
 }
 
 #endif /* HTW_SRC_PURGATORY_SHARD_H */

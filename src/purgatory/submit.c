@@ -46,7 +46,7 @@ static int undo(struct htw__frame *frame, struct htw_request *request, int error
     htw__request_unlink(request, HTW__NO_REASON);
     request->_flags = 0; /* if it ends, it must not be unlinked again */
     enum htw_reason reason;
-    if (htw__request_must_end(frame, request, false, 0, &reason))
+    if (htw__request_must_end(frame, request, 0, &reason))
         return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
     return error;
@@ -63,7 +63,7 @@ int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int6
     if (error != 0)
         return undo(frame, request, error);
     enum htw_reason reason;
-    if (htw__request_must_end(frame, request, false, HTW__REQUEST_PENDING, &reason))
+    if (htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason))
         return htw__submit_finish(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_WATCHED;

@@ -7,46 +7,62 @@
 /* How many watches are counted under one lock. */
 #define BUDGET 64u
 
-static void unlink_markers(struct htw__walk *walk) {
-    if (walk->has_markers) {
-        htw__link_unlink(&walk->cursor._link);
-        htw__link_unlink(&walk->end._link);
-    }
-    walk->has_markers = false;
+static void init(struct htw__walk *walk) {
+    walk->has_cursor = false;
+    walk->has_end = false;
+    walk->is_last = false;
+    walk->current = NULL;
 }
 
-/* The walk has ended. */
+static void unlink_cursor(struct htw__walk *walk) {
+    if (walk->has_cursor)
+        htw__link_unlink(&walk->cursor._link);
+    walk->has_cursor = false;
+}
+
+/* No request follows. */
 static void finish(struct htw__walk *walk) {
-    unlink_markers(walk);
+    unlink_cursor(walk);
+    if (walk->has_end)
+        htw__link_unlink(&walk->end._link);
     htw__watched_key_free_if_unused(walk->purgatory, walk->shard, walk->key);
     walk->key = NULL;
+    walk->current = NULL;
+}
+
+/* What is linked from now on does not belong to the walk. */
+static void link_end(struct htw__walk *walk) {
+    if (walk->has_end)
+        return;
+    HTW__ANNOTATE_OWN(walk, sizeof(*walk));
+    walk->end._key = 0;
+    htw__ring_push_back(&walk->key->watches, &walk->end._link);
+    walk->has_end = true;
 }
 
 /* The walk continues behind `last`. */
-static void mark_place(struct htw__walk *walk, struct htw__link *last) {
-    if (walk->has_markers) {
-        htw__link_unlink(&walk->cursor._link);
-    } else {
-        HTW__ANNOTATE_OWN(walk, sizeof(*walk));
-        walk->cursor._key = 0;
-        walk->end._key = 0;
-        htw__ring_push_back(&walk->key->watches, &walk->end._link);
-        walk->has_markers = true;
-    }
+static void link_cursor(struct htw__walk *walk, struct htw__link *last) {
+    walk->cursor._key = 0;
     htw__link_insert(&last->_next, &walk->cursor._link);
+    walk->has_cursor = true;
+    walk->current = NULL;
 }
 
 static bool is_end(const struct htw__walk *walk, const struct htw__link *link) {
     return link == &walk->key->watches || link == &walk->end._link;
 }
 
-static bool own(struct htw__walk *walk, struct htw_request *request) {
-    if (walk->mark == 0)
-        return htw__request_own(request);
+/* Apart: the common case has no variable whose address is passed on. */
+static __attribute__((noinline)) bool own_to_end(struct htw__walk *walk,
+                                                 struct htw_request *request) {
     bool marked;
     bool owned = htw__request_own_to_end(request, walk->mark, &marked);
     walk->marked += marked;
     return owned;
+}
+
+static inline bool own(struct htw__walk *walk, struct htw_request *request) {
+    return walk->mark == 0 ? htw__request_own(request) : own_to_end(walk, request);
 }
 
 /* Under the lock. */
@@ -55,10 +71,12 @@ static struct htw_request *own_first(struct htw__walk *walk, struct htw__link *f
         struct htw_request *request = htw__watch_request(htw__watch_of(link));
         if (request == NULL || !own(walk, request)) /* a marker of another walk, or busy */
             continue;
-        if (is_end(walk, link->_next))
+        if (is_end(walk, link->_next)) {
             finish(walk);
-        else
-            mark_place(walk, link);
+        } else {
+            link_end(walk);
+            walk->current = htw__watch_of(link);
+        }
         return request;
     }
     finish(walk);
@@ -68,7 +86,7 @@ static struct htw_request *own_first(struct htw__walk *walk, struct htw__link *f
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
                                     size_t size) {
     struct htw_request *request = NULL;
-    walk->has_markers = false;
+    init(walk);
     htw__lock_acquire(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
@@ -79,7 +97,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
 
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
-    walk->has_markers = false;
+    init(walk);
     if (htw__purgatory_is_child(walk->purgatory))
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
@@ -91,13 +109,59 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     return request;
 }
 
+/* Owns the next request behind the cursor. Under the lock. */
+static struct htw_request *own_next(struct htw__walk *walk) {
+    struct htw__link *next = walk->cursor._link._next;
+    unlink_cursor(walk);
+    return own_first(walk, next);
+}
+
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL || htw__purgatory_is_child(walk->purgatory))
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
-    struct htw_request *request = own_first(walk, walk->cursor._link._next);
+    struct htw_request *request = own_next(walk);
     htw__lock_release(&walk->shard->lock);
     return request;
+}
+
+/* The lock keeps the request in the ring when it is disowned, until the next one was found. */
+bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
+    struct htw_request *next = NULL;
+    bool disowned = true;
+    if (walk->key == NULL) {
+        disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
+    } else if (!htw__purgatory_is_child(walk->purgatory)) {
+        htw__lock_acquire(&walk->shard->lock);
+        struct htw__link *link = &walk->current->_link;
+        disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
+        if (disowned)
+            next = own_first(walk, link->_next);
+        else
+            link_cursor(walk, link);
+        htw__lock_release(&walk->shard->lock);
+    }
+    if (disowned)
+        *request = next;
+    return disowned;
+}
+
+void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
+                      struct htw__watch *watch) {
+    if (walk->current != watch) {
+        htw__watch_unlink(walk->purgatory, shard, watch);
+        return;
+    }
+    shard->watched--;
+    if (walk->is_last || is_end(walk, watch->_link._next)) {
+        htw__link_unlink(&watch->_link);
+        finish(walk);
+        return;
+    }
+    walk->cursor._key = 0;
+    htw__link_replace(&watch->_link, &walk->cursor._link);
+    walk->has_cursor = true;
+    walk->current = NULL;
 }
 
 /* Counts requests from a link on, at most BUDGET. Under the lock. */
@@ -107,7 +171,8 @@ static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
         count += htw__watch_request(htw__watch_of(link)) != NULL;
         struct htw__link *next = link->_next;
         if (steps == BUDGET && !is_end(walk, next)) {
-            mark_place(walk, link);
+            link_end(walk);
+            link_cursor(walk, link);
             return count;
         }
         link = next;
@@ -118,7 +183,7 @@ static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
 
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size) {
     uint64_t count = 0;
-    walk->has_markers = false;
+    init(walk);
     htw__lock_acquire(&walk->shard->lock);
     walk->key = htw__watched_key_find(walk->shard, hash, key, size);
     if (walk->key != NULL)
@@ -126,14 +191,17 @@ uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key,
     htw__lock_release(&walk->shard->lock);
     while (walk->key != NULL) {
         htw__lock_acquire(&walk->shard->lock);
-        count += count_from(walk, walk->cursor._link._next);
+        struct htw__link *next = walk->cursor._link._next;
+        unlink_cursor(walk);
+        count += count_from(walk, next);
         htw__lock_release(&walk->shard->lock);
     }
     return count;
 }
 
 void htw__walk_stop(struct htw__walk *walk) {
-    if (walk->key == NULL || htw__purgatory_is_child(walk->purgatory))
+    walk->is_last = true;
+    if (walk->key == NULL || walk->current != NULL || htw__purgatory_is_child(walk->purgatory))
         return;
     htw__lock_acquire(&walk->shard->lock);
     finish(walk);

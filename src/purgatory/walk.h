@@ -3,9 +3,10 @@
  * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
  * between.
  *
- * A cursor follows the visited request. An end marker, added when the walk begins, excludes the
- * requests that arrive later. Both are watches without a request. (It would be cheaper to own
- * several requests under one lock, but then hooks could not cancel those requests.)
+ * The walk keeps its place by the request that the caller owns: nobody else unlinks it. When it is
+ * unlinked, or another thread may own it, a cursor takes its place. An end marker, added when the walk
+ * begins, excludes the requests that arrive later. Both are watches without a request. (It would be
+ * cheaper to own several requests under one lock, but then hooks could not cancel those requests.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H
@@ -16,20 +17,33 @@ struct htw__walk {
     const struct htw_purgatory *purgatory; /* set by the caller, as are the next two and `marked` */
     struct htw__purgatory_shard *shard;
     uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
-    bool has_markers;
+    bool has_cursor, has_end;     /* they are in the ring */
+    bool is_last;                 /* htw__walk_stop() */
     int64_t marked;               /* busy requests that this walk has marked */
-    struct htw__watched_key *key; /* NULL: the walk has ended */
+    struct htw__watched_key *key; /* NULL: no request follows, and no marker is in the ring */
+    struct htw__watch *current;   /* of the request that the caller owns; NULL: there is a cursor */
     struct htw__watch cursor, end;
 };
 
 /*
  * Each of these owns the next request of the walk that is not busy, and marks the busy ones before
- * it. The caller ends or disowns the request before it goes on. NULL: there is none, or this is
- * a child that a hook has forked.
+ * it. NULL: there is none, or this is a child that a hook has forked.
  */
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
                                     size_t size);
+
+/* The caller has ended the request before by htw__request_end_walked(), or has disowned it after
+   htw__walk_pass(). */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
+
+/* Disowns the request, and owns the next one. False: the request has a mark, and the caller still
+   owns it. It ends or disowns it, and calls htw__walk_next(). */
+bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request);
+
+/* Unlinks a watch of the request that the caller owns, whatever key it is on. For the end of that
+   request; under the lock of the watch's shard. */
+void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
+                      struct htw__watch *watch);
 
 /* Closes the shard, takes a key out of its table, and begins a walk there. NULL: none is left. */
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
@@ -37,7 +51,8 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 /* Counts the requests on a key, the busy ones included, and owns none. */
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
 
-/* Ends a walk early. Does nothing if it has ended, or in a child that a hook has forked. */
+/* The walk ends with the request that the caller owns, and will end by htw__request_end_walked(). Does
+   nothing in a child that a hook has forked. */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

@@ -190,7 +190,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
         shard->stale_to_free = record->next_stale;
         /* The records are in the cache of another CPU. Without this, waiting for one after another
            would take most of the time. A prefetch of NULL does nothing. */
-        __builtin_prefetch(htw__slab_find(&shard->slab, record->prefetch_stale), 1);
+        HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
         htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
         htw__shard_free_record(shard, record);
     }

@@ -25,6 +25,11 @@ void __tsan_func_exit(void) {
     virtual_cpu_leave();
 }
 
+void coherence_prefetch(const void *address);
+void coherence_prefetch(const void *address) {
+    virtual_cpu_access(address, 1, true, CODE);
+}
+
 /* ---- plain accesses */
 
 #define PLAIN(name, size, is_write)                           \

@@ -190,7 +190,7 @@ static void end(unsigned number) {
 const struct workload purgatory_workloads[] = {
     { "purgatory_own", "a request is submitted and one completed, on keys of the CPU", 5, 60000,
       create_own, begin, operate, end, destroy },
-    { "purgatory_shared", "the same on keys of all CPUs", 27, 60000, create_shared, begin, operate,
+    { "purgatory_shared", "the same on keys of all CPUs", 26, 60000, create_shared, begin, operate,
       end, destroy },
     { .name = NULL },
 };

@@ -203,7 +203,7 @@ const struct workload scheduler_workloads[] = {
       destroy },
     { "pair_limited", "the same with max_pending, away from the limit", 0, 200, create_limited,
       arm_some, pair, NULL, destroy },
-    { "exchange", "a timer is armed, and one of another CPU is cancelled", 4, 8000, create,
+    { "exchange", "a timer is armed, and one of another CPU is cancelled", 3, 8000, create,
       arm_many, exchange, NULL, destroy },
     { "key", "a timer with a key is armed, and cancelled by the key", 33, 8000, create, arm_some,
       pair_of_key, NULL, destroy },

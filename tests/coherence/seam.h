@@ -10,4 +10,8 @@
 void coherence_pause(void);
 #define __builtin_ia32_pause coherence_pause
 
+/* A line is fetched to be written to. */
+void coherence_prefetch(const void *address);
+#define HTW__PREFETCH(address) coherence_prefetch(address)
+
 #endif /* TESTS_COHERENCE_SEAM_H */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_walk.c - a check or cancel of a key goes on where it was, whatever hooks do meanwhile to the
+ * request that is asked, to those before and behind it, and to the key.
+ *
+ * Where the walk is, is marked by the request itself, or by a cursor when that has ended or was marked.
+ */
+#include "../../support/purgatory_case.h"
+
+/* ---- the request stays */
+
+static void cancel_peer(struct waiter *self) {
+    self->answer = cancel(self->peer);
+}
+
+/* The one that was asked before has no owner any more, and ends at once. */
+PURGATORY_TEST(purgatory_walk_goes_on_when_the_request_before_is_cancelled) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+    w[1].on_asked = cancel_peer;
+    w[1].peer = &w[0];
+    assert_check_log(test, "k", 0, "a? b? aX a= c?");
+    assert_waiting(test, 2, 2, 1, 2);
+}
+
+PURGATORY_TEST(purgatory_walk_goes_on_when_the_request_behind_is_cancelled) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+    w[0].on_asked = cancel_peer;
+    w[0].peer = &w[1];
+    assert_check_log(test, "k", 0, "a? bX b= c?");
+    assert_waiting(test, 2, 2, 1, 2);
+}
+
+PURGATORY_TEST(purgatory_walk_ends_when_the_last_request_is_cancelled) {
+    struct waiter *w = watch_each(test, "ab", HTW_SECOND, "k");
+    w[0].on_asked = cancel_peer;
+    w[0].peer = &w[1];
+    assert_check_log(test, "k", 0, "a? bX b=");
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+/* ---- it is marked in its hook */
+
+static void cancel_itself(struct waiter *self) {
+    self->answer = cancel(self);
+}
+
+PURGATORY_TEST(purgatory_walk_goes_on_behind_a_request_that_cancels_itself) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+    for (unsigned i = 0; i < 3; i++)
+        w[i].on_asked = cancel_itself;
+    assert_check_log(test, "k", 0, "a? aX a= b? bX b= c? cX c=");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+static void check_other_key(struct waiter *self) {
+    self->result = check_key(self->test, "l");
+}
+
+/* The event on another key of the request marks it, so it is asked once more. */
+PURGATORY_TEST(purgatory_walk_goes_on_behind_a_request_that_is_asked_again) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k", "l");
+    w[0].on_asked = check_other_key;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_log(test, "a? b? c? a? b? c? b? c?");
+    assert_waiting(test, 3, 6, 2, 3);
+}
+
+static void complete_itself(struct waiter *self) {
+    self->answer = complete(self);
+}
+
+PURGATORY_TEST(purgatory_check_at_most_ends_with_a_request_that_completes_itself) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+    w[0].on_asked = complete_itself;
+    assert_int_equal(check_key_at_most(test, "k", 1), 1);
+    assert_log(test, "a? aC a=");
+    assert_waiting(test, 2, 2, 1, 2);
+    assert_int_equal(cancel_key(test, "k"), 2);
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- it ends */
+
+static uint64_t keys_seen, watched_seen;
+
+static void read_stats(struct waiter *self) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    self->result = htw_purgatory_get_stats(self->test->purgatory, &stats);
+    keys_seen = stats.keys;
+    watched_seen = stats.watched;
+}
+
+/* The walk ends when it unlinks the request: so the key is gone before on_complete. */
+PURGATORY_TEST(purgatory_key_is_freed_before_the_last_hook_of_its_last_request) {
+    struct waiter *w = watch_each(test, "Ab", HTW_SECOND, "k");
+    w[0].on_asked = cancel_peer;
+    w[0].peer = &w[1];
+    w[0].on_ended = read_stats;
+    keys_seen = 7;
+    assert_check_log(test, "k", 1, "a? bX b= aC a=");
+    assert_int_equal(keys_seen, 0);
+    assert_int_equal(watched_seen, 0);
+}
+
+/* Nothing of the walk is left on the key when on_complete runs. */
+PURGATORY_TEST(purgatory_check_at_most_leaves_the_key_before_the_last_hook) {
+    struct waiter *w = watch_each(test, "Abc", HTW_SECOND, "k");
+    w[0].on_ended = cancel_peer;
+    w[0].peer = &w[1];
+    w[1].on_ended = cancel_peer;
+    w[1].peer = &w[2];
+    w[2].on_released = read_stats;
+    keys_seen = 7;
+    assert_int_equal(check_key_at_most(test, "k", 1), 1);
+    assert_log(test, "a? aC bX cX c= b= a=");
+    assert_int_equal(keys_seen, 0);
+}
+
+static void cancel_peer_and_watch_another(struct waiter *self) {
+    struct waiter *d = purgatory_case_waiter(self->test, 'd');
+    self->answer = cancel(self->peer);
+    self->result = submit(d, HTW_SECOND, "k");
+}
+
+/* The cursor is in the ring then, with the neighbours changing on both sides. */
+PURGATORY_TEST(purgatory_walk_goes_on_when_the_ended_request_changes_its_neighbours) {
+    struct waiter *w = watch_each(test, "aBcd", HTW_SECOND, "k");
+    assert_int_equal(cancel(&w[3]), true);
+    purgatory_case_forget_log(test);
+    w[1].on_ended = cancel_peer_and_watch_another;
+    w[1].peer = &w[2];
+    assert_check_log(test, "k", 1, "a? b? bC cX c= d? d? b=");
+    assert_waiting(test, 2, 2, 1, 2);
+}
+
+/* All behind the cursor goes, and the key stays until the walk has seen that. */
+PURGATORY_TEST(purgatory_walk_ends_when_nothing_is_left_behind_its_cursor) {
+    struct waiter *w = watch_each(test, "Ab", HTW_SECOND, "k");
+    w[0].on_ended = cancel_peer;
+    w[0].peer = &w[1];
+    assert_check_log(test, "k", 1, "a? aC bX b= a=");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- walks in walks, and keys of many */
+
+static void check_same_key(struct waiter *self) {
+    self->result = check_key(self->test, "k");
+}
+
+/* The inner walk meets the cursor and the end marker of the outer one. */
+PURGATORY_TEST(purgatory_walk_passes_the_markers_of_another_one) {
+    struct waiter *w = watch_each(test, "aBcDe", HTW_SECOND, "k");
+    w[1].on_ended = check_same_key;
+    assert_check_log(test, "k", 1, "a? b? bC a? c? d? dC d= e? b= c? e?");
+    assert_int_equal(w[1].result, 1);
+    assert_waiting(test, 3, 3, 1, 3);
+}
+
+PURGATORY_TEST(purgatory_walk_goes_on_among_requests_on_many_keys) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k", "l", "m", "n");
+    w[1].on_asked = cancel_itself;
+    assert_int_equal(check_key(test, "m"), 0);
+    assert_log(test, "a? b? bX b= c?");
+    assert_waiting(test, 2, 8, 4, 2);
+}
+
+static void close_all(struct waiter *self) {
+    self->result = htw_purgatory_close(self->test->purgatory, waiter_visit, self->test);
+}
+
+/* Its key is an orphan when the walk goes on. */
+PURGATORY_TEST(purgatory_walk_survives_a_close_in_a_hook) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+    w[1].on_asked = close_all;
+    assert_check_log(test, "k", 0, "a? b? a! aS a= c! cS c= bS b=");
+    assert_int_equal(w[1].result, 3);
+    assert_waiting(test, 0, 0, 0, 0);
+}
