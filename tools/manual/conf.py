@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# conf.py - how Sphinx makes the HTML manual: offline, light and dark, with a search. html_manual.py calls it.
+import os
+import pathlib
+import re
+import sys
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+import headers  # noqa: E402
+
+root = pathlib.Path(os.environ["HTW_ROOT"])
+project = "htw"
+version = release = re.search(r"version: '([^']+)'", (root / "meson.build").read_text()).group(1)
+copyright = "the htw authors"  # no year: the pages of two builds are the same
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["deflist", "fieldlist"]
+myst_heading_anchors = 4
+# Levels of headings may be skipped, as elsewhere.
+suppress_warnings = ["myst.header"]
+smartquotes = False
+highlight_language = "none"
+primary_domain = None
+
+# Each name of htw that a page refers to exists; those of the C library are not described here.
+nitpicky = True
+nitpick_ignore_regex = [("c:identifier", r"(?!htw_|HTW_).*")]
+
+html_theme = "furo"
+html_title = f"htw {version}"
+pictures = pathlib.Path(os.environ["HTW_PAGES"]) / "_static"
+html_static_path = ["manual.css"] + ([str(pictures)] if pictures.is_dir() else [])
+html_css_files = ["manual.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_use_index = True
+pygments_style = "tango"
+pygments_dark_style = "native"
+
+# What has a place in the reference, and by which kind of name.
+KINDS = {"function": "func", "struct": "struct", "enum": "enum", "typedef": "type", "macro": "macro"}
+symbols = {}
+for header in headers.read_all(root):
+    for item in header.items():
+        symbols[item.name] = KINDS[item.kind]
+        symbols.update((name.split("(")[0], "macro") for name, _ in item.macros)
+        if item.kind == "enum":
+            symbols.update((member.name, "enumerator") for member in item.members)
+
+
+class SymbolLinks(SphinxTransform):
+    """Makes links of the names of htw that stand as code in a text."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs):
+        for literal in list(self.document.findall(nodes.literal)):
+            found = re.fullmatch(r"(?:struct |enum )?(\w+)(?:\(\))?", literal.astext())
+            if not found or found.group(1) not in symbols or isinstance(literal.parent, (nodes.reference, nodes.title)):
+                continue
+            name = found.group(1)
+            link = addnodes.pending_xref("", refdomain="c", reftype=symbols[name], reftarget=name, refexplicit=True,
+                                         refwarn=True, refdoc=self.env.docname)
+            literal.replace_self(link)
+            link += literal
+
+
+def setup(app):
+    app.add_transform(SymbolLinks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the HTML manual, by Sphinx: the documents of this project as they are, with the reference from the headers and
+the help of the commands. A warning is an error.
+
+usage: html_manual.py ROOT FOLDER SOURCE_FOLDER [--htw PROGRAM] [--depfile FILE]
+
+FOLDER receives the pages, SOURCE_FOLDER what Sphinx reads.
+
+The pages lie as in the tree, so that links between them hold; README.md is the first page. A link to a header leads
+to its page of the reference, one to another file to a page with the text of that file. docs/contents.txt has the
+order.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import commands
+import comment
+import headers
+import reference
+
+# Folders of documents, besides the top.
+FOLDERS = ("docs", "examples", "benchmarks", "bindings")
+LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".cc": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh",
+             ".rs": "rust", ".build": "meson", ".json": "json"}
+# A link or image of Markdown, and an image of HTML.
+LINK = re.compile(r"(\]\()([^()\s:#]*)(#[^()\s]*)?(\))")
+IMAGE = re.compile(r"(\b(?:src|srcset)=\")([^\":]+)(\")")
+
+
+def documents(root):
+    """The Markdown files of the project: {path: name of its page}, both relative."""
+    paths = [*root.glob("*.md")] + [path for folder in FOLDERS for path in (root / folder).rglob("*.md")]
+    pages = {}
+    for path in sorted(paths):
+        name = path.relative_to(root).as_posix()
+        if "/build/" not in name and "/target/" not in name:
+            pages[name] = "index.md" if name == "README.md" else name
+    return pages
+
+
+def contents(root):
+    """docs/contents.txt: [(heading, [path])]. A pattern (`docs/guide*.md`) may match nothing; a name must exist."""
+    sections = []
+    for line in (root / "docs/contents.txt").read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            sections.append((line.strip(), []))
+            continue
+        name = line.strip()
+        found = sorted(path.relative_to(root).as_posix() for path in root.glob(name)) if "*" in name else [name]
+        sections[-1][1].extend(path for path in found if path not in sections[-1][1])
+    return sections
+
+
+def outside_code(text, change):
+    """Changes what stands outside of code blocks."""
+    pieces = re.split(r"(^ *```.*?^ *```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(piece if at % 2 else change(piece) for at, piece in enumerate(pieces))
+
+
+class Site:
+    def __init__(self, root, folder):
+        self.root, self.folder = root, folder
+        self.pages = documents(root)
+        self.used = set()  # every file of which something comes
+        for path in (root / "include/htw").glob("*.h"):
+            if path.stem != "htw":
+                self.pages[f"include/htw/{path.name}"] = f"reference/{path.stem}.md"
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def page_of(self, target):
+        """The page for a file of the tree; None: there is none to be."""
+        if target in self.pages:
+            return self.pages[target]
+        path = self.root / target
+        if path.is_dir():
+            return self.pages.get(f"{target}/README.md")
+        if not path.is_file() or path.suffix in (".svg", ".png"):
+            return None
+        # The text of a file that is linked to.
+        self.used.add(path)
+        name = f"{target}.md"
+        self.pages[target] = name
+        language = LANGUAGES.get(path.suffix, "text")
+        fence = "`" * 4
+        self.write(name, f"---\norphan: true\n---\n# {target}\n\n{fence}{language}\n{path.read_text()}{fence}\n")
+        return name
+
+    def link(self, source, page, target, anchor):
+        """Where a link of a document leads in the manual; None: nowhere."""
+        path = os.path.normpath(os.path.join(os.path.dirname(source), target)).replace(os.sep, "/")
+        file = self.root / path
+        if file.suffix in (".svg", ".png") and file.is_file():
+            self.used.add(file)
+            copy = self.folder / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+            found = path
+        else:
+            found = self.page_of(path)
+            if found is None and not file.exists():
+                raise SystemExit(f"{source}: no such file: {target}")
+        if found is None:
+            return None
+        return os.path.relpath(found, os.path.dirname(page) or ".") + (anchor or "")
+
+    def document(self, source):
+        """Copies a document. Where its parts are headings of the first level, they get the second."""
+        path, page = self.root / source, self.pages[source]
+        self.used.add(path)
+        text = path.read_text()
+
+        def change(piece):
+            def replace(found):
+                if not found.group(2):
+                    return found.group()
+                to = self.link(source, page, found.group(2), found.group(3))
+                return f"{found.group(1)}{to}{found.group(4)}" if to else f"{found.group(1)}#{found.group(4)}"
+
+            def picture(found):
+                to = self.link(source, page, found.group(2), None)
+                static = os.path.relpath("_static", os.path.dirname(page) or ".")
+                copy = self.folder / "_static" / os.path.basename(to)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile((self.folder / page).parent / to, copy)
+                return f"{found.group(1)}{static}/{copy.name}{found.group(3)}"
+            piece = LINK.sub(replace, IMAGE.sub(picture, piece))
+            # A link to a folder is words.
+            return re.sub(r"\[((?:[^\[\]])*)\]\(#\)", r"\1", piece)
+        text = outside_code(text, change)
+        if len(re.findall(r"^# ", outside_code(text, lambda piece: piece), re.MULTILINE)) > 1:
+            first, _, rest = text.partition("\n")
+            text = first + "\n" + outside_code(rest, lambda piece: re.sub(r"^(#+ )", r"#\1", piece, flags=re.MULTILINE))
+        return text
+
+    def reference(self):
+        names = []
+        for header in headers.read_all(self.root):
+            path = f"include/{header.file}"
+            self.used.add(self.root / path)
+            page = reference.page(header)
+            # Names of documents and headers lead there.
+            page = outside_code(page, lambda piece: re.sub(
+                r"(?<![\w/`(\[])(docs/[\w-]+\.md|htw/\w+\.h)\b(?!\`)", self.named, piece))
+            page = page.replace(f"# [{header.file}]({header.name}.md)\n", f"# {header.file}\n", 1)
+            self.write(f"reference/{header.name}.md", page)
+            names.append(f"reference/{header.name}")
+        return names
+
+    def named(self, found):
+        target = found.group(1) if found.group(1).startswith("docs/") else "include/" + found.group(1)
+        if target not in self.pages:
+            return found.group()
+        return f"[{found.group(1)}]({os.path.relpath(self.pages[target], 'reference')})"
+
+    def cpp(self):
+        names = []
+        for path in sorted((self.root / "include/htw").rglob("*.hpp")):
+            names.append(self.page_of(path.relative_to(self.root).as_posix())[:-3])
+            page = self.folder / (names[-1] + ".md")
+            page.write_text(page.read_text().replace("---\norphan: true\n---\n", "").replace("# include/", "# ", 1))
+        return names
+
+    def commands(self, htw):
+        names = []
+        for command in commands.read_all(self.root, htw):
+            document, _, parts = command.document.partition("#")
+            anchor = "#" + parts.split("|")[0] if parts else ""
+            out = [f"# {command.program}", comment.inline(command.summary), f"```text\n{command.help}```",
+                   f"More: [{document}](../{self.pages[document]}{anchor})."]
+            self.write(f"commands/{command.program}.md", "\n\n".join(out) + "\n")
+            names.append(f"commands/{command.program}")
+        return names
+
+    def build(self, htw):
+        in_contents = []
+        trees = []
+        for heading, paths in contents(self.root):
+            in_contents += paths
+            trees.append((heading, [path if path.startswith("@") else self.pages[path][:-3] for path in paths]))
+        for source in [name for name in self.pages if name.endswith(".md")]:
+            text = self.document(source)
+            if source not in in_contents and not source.startswith("docs/"):
+                text = "---\norphan: true\n---\n" + text
+            if source == "README.md":
+                front = text
+                continue
+            self.write(self.pages[source], text)
+        made = {"@reference": self.reference(), "@c++": self.cpp(), "@commands": self.commands(htw)}
+        for heading, pages in trees:
+            names = []
+            for page in pages:
+                names += made.get(page, [page])
+            if names:
+                front += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n" + "\n".join(names) + "\n```\n"
+        self.write("index.md", front)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--htw")
+    parser.add_argument("--depfile", type=pathlib.Path)
+    arguments = parser.parse_args()
+    root, folder, source = (path.resolve() for path in (arguments.root, arguments.folder, arguments.source))
+    for old in (folder, source):
+        shutil.rmtree(old, ignore_errors=True)
+    site = Site(root, source / "pages")
+    site.build(arguments.htw)
+    here = pathlib.Path(__file__).resolve().parent
+    # The hash seed: two builds make the same.
+    run = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", here, "-d", source / "doctrees",
+         source / "pages", folder], check=False,
+        env=dict(os.environ, HTW_ROOT=str(root), HTW_PAGES=str(source / "pages"), PYTHONHASHSEED="0",
+                 PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8"))
+    if run.returncode != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise SystemExit("the HTML manual has errors")
+    (folder / ".buildinfo").unlink()
+    if arguments.depfile:
+        used = sorted(site.used) + sorted(here.glob("*.*"))
+        words = [str(path).replace(" ", "\\ ") for path in used]
+        arguments.depfile.write_text(f"{arguments.folder.name}: {' '.join(words)}\n")
+
+
+if __name__ == "__main__":
+    main()
