@@ -119,7 +119,7 @@ with_meson() {
 prefix=$work/prefix
 # The sources as they are, and with a public address.
 mkdir "$work/source"
-ln -s "$root"/* "$work/source/"
+ln -s "$root"/* "$root/.clang-tidy" "$work/source/"
 rm "$work/source/meson.build"
 sed "s,^home = '.*'\$,home = 'https://htw.example/'," "$root/meson.build" >"$work/source/meson.build"
 quiet meson setup "$work/build" "$work/source" --prefix "$prefix" --libdir lib -Dtests=false \
