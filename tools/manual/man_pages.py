@@ -294,7 +294,8 @@ class Manual:
 
     def section_7(self, found):
         text = self.read("README.md")
-        intro = re.sub(r"^<.*?>$|^!\[.*$", "", text.split("\n## ")[0].partition("\n")[2], flags=re.MULTILINE)
+        # Without pictures and what is said of them.
+        intro = re.split(r"\n(?=<|!\[|```|## )", text.partition("\n")[2])[0]
         writer = roff.Writer(self.pages)
         out = [".SH NAME\nhtw \\- hierarchical timing wheels", ".SH DESCRIPTION", writer.blocks(intro)]
         for title in OVERVIEW:
