@@ -161,6 +161,8 @@ static struct htw__writer *writer_of(struct htw__kafka *self, enum htw__channel 
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
     if (channel == HTW__CHANNEL_FILE && self->closing_ms != 0)
         return 0;
+    if (htw__trust_is_careful(self))
+        return self->unproven[channel] > 0 ? 0 : 1;
     size_t count = writer_of(self, channel)->count;
     size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
@@ -192,7 +194,7 @@ static bool is_large(const struct htw__kafka *self, const struct htw__writer *wr
 static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
-    if (is_large(self, writer))
+    if (is_large(self, writer) || (htw__trust_is_careful(self) && self->unproven[channel] > 0))
         return 0;
     if (self->options.at_least_once) /* no markers, and what is not committed comes twice */
         return writer->last_commit_ms + delay_ms;

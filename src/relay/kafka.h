@@ -10,6 +10,7 @@
  *   group.c   which stripes are ours; taking them over
  *   reader.c  reading of the input and of buckets
  *   writer.c  producing, transactions, commits
+ *   trust.c   which destinations refuse what is written
  *   fence.c   ending the transactions of the former owner of a stripe
  *   trim.c    deleting what was read
  *
@@ -77,11 +78,16 @@ enum htw__stripe_state {
     HTW__STRIPE_TAKEN
 };
 
+/* Whether the relay may write to a destination (trust.c). */
+enum htw__trust { HTW__TRUST_UNKNOWN, HTW__TRUST_SUSPECT, HTW__TRUST_DENIED, HTW__TRUST_PROVEN };
+
 /* A destination that was asked for. */
 struct htw__destination {
     char name[HTW__TOPIC_NAME_SIZE];
-    int32_t partitions; /* 0: there is no such topic */
+    int32_t partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to */
     int64_t asked_ms;
+    enum htw__trust trust;
+    unsigned channels; /* in whose present transactions it is */
 };
 
 /* What is known of stripes without an owner (cover.c). */
@@ -119,6 +125,8 @@ struct htw__kafka {
     uint32_t next_take;
     struct htw__destination *destinations;
     size_t destination_count;
+    unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in its transaction */
+    int64_t careful_ms;          /* until then records are taken one at a time; 0: they are not */
     struct htw__header *headers; /* room for those of a record that was read */
     size_t header_room;
     rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
@@ -200,8 +208,10 @@ int htw__topics_create(struct htw__kafka *kafka);
 /* Names the topics of the levels. Returns 0 or -EIO. */
 int htw__topics_name_all(struct htw__kafka *kafka);
 
-/* The number of partitions of a destination; 0: there is none; negative: it is not known now. */
-int32_t htw__topics_destination(struct htw__kafka *kafka, const char *name);
+/* The number of partitions of a destination; 0: there is none; -EACCES: it may not be written to; negative: it
+ * is not known now. Where it is positive, the destination is stored: until the next call. */
+int32_t htw__topics_destination(struct htw__kafka *kafka, const char *name,
+                                struct htw__destination **ret_destination);
 
 /* Asks for the destinations that are allowed by name, so that their first records do not wait. */
 void htw__topics_introduce(struct htw__kafka *kafka);
@@ -294,6 +304,19 @@ int htw__writers_commit(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* Aborts what is open, in all channels. Returns 0; -EAGAIN: to be tried again; or -EIO. */
 int htw__writers_abort(struct htw__kafka *kafka);
+
+/* ---- trust.c */
+
+/* A record for a destination is published in the transaction of a channel. */
+void htw__trust_note(struct htw__kafka *kafka, struct htw__destination *destination,
+                     enum htw__channel channel);
+
+/* That transaction has ended; is_refused: because Kafka has refused to let the relay write to a topic. */
+void htw__trust_committed(struct htw__kafka *kafka, enum htw__channel channel);
+void htw__trust_aborted(struct htw__kafka *kafka, enum htw__channel channel, bool is_refused);
+
+/* Whether records are to be taken one at a time, and committed at once if kafka->unproven[] is not 0. */
+bool htw__trust_is_careful(struct htw__kafka *kafka);
 
 /* ---- trim.c */
 

@@ -137,11 +137,21 @@ static struct htw__destination *add_destination(struct htw__kafka *self, const c
     return added;
 }
 
-int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+static bool is_denied(const struct htw__destination *known) {
+    return known->trust == HTW__TRUST_DENIED && known->partitions == -EACCES;
+}
+
+static bool is_fresh(const struct htw__destination *known) {
+    int64_t age_ms = htw__clock_monotonic_ns() / 1000000 - known->asked_ms;
+    bool counts_long = known->partitions > 0 || is_denied(known);
+    return known->partitions != -EAGAIN && age_ms < (counts_long ? KNOWN_MS : MISSING_MS);
+}
+
+int32_t htw__topics_destination(struct htw__kafka *self, const char *name,
+                                struct htw__destination **ret_destination) {
     struct htw__destination *known = find_destination(self, name);
-    if (known != NULL && known->partitions != -EAGAIN &&
-        now_ms - known->asked_ms < (known->partitions > 0 ? KNOWN_MS : MISSING_MS))
+    *ret_destination = known;
+    if (known != NULL && is_fresh(known))
         return known->partitions;
     /* The producers are asked, since it is they that must know it. */
     int32_t count = -EAGAIN;
@@ -155,7 +165,8 @@ int32_t htw__topics_destination(struct htw__kafka *self, const char *name) {
     /* Without an answer: what was known last. */
     if (count != -EAGAIN || known->partitions < 0)
         known->partitions = count;
-    known->asked_ms = now_ms;
+    known->asked_ms = htw__clock_monotonic_ns() / 1000000;
+    *ret_destination = known;
     return known->partitions;
 }
 
@@ -172,11 +183,13 @@ void htw__topics_refuse(struct htw__kafka *self, const char *name, rd_kafka_resp
 
 void htw__topics_ask_again(struct htw__kafka *self) {
     for (size_t i = 0; i < self->destination_count; i++)
-        self->destinations[i].asked_ms = -KNOWN_MS;
+        if (!is_denied(&self->destinations[i]))
+            self->destinations[i].asked_ms = -KNOWN_MS;
 }
 
 static void introduce(struct htw__kafka *self, const char *name) {
-    if (strpbrk(name, "*?[\\") == NULL && htw__topics_destination(self, name) == 0)
+    struct htw__destination *known;
+    if (strpbrk(name, "*?[\\") == NULL && htw__topics_destination(self, name, &known) == 0)
         htw__kafka_say(self, "topic %s does not exist: until it does, records to it are bad ones",
                        name);
 }

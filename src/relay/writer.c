@@ -174,13 +174,14 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
 int htw__writer_publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     struct htw__kafka *self = HTW_CONTAINER_OF(transport, struct htw__kafka, transport);
     struct htw__writer *writer = writer_of(self, htw__channel_of(outgoing->from));
+    struct htw__destination *destination = NULL;
     const char *topic = outgoing->topic;
     int32_t partition = outgoing->partition;
     if (topic == NULL) {
         topic = htw__topics_name(self, outgoing->bucket);
         partition = htw__topics_partition(self, outgoing->bucket);
     } else {
-        int32_t count = htw__topics_destination(self, topic);
+        int32_t count = htw__topics_destination(self, topic, &destination);
         if (count < 0)
             return count;
         if (count == 0 || partition >= count)
@@ -190,6 +191,8 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
     if (error == 0)
         error = produce(self, writer, topic, partition < 0 ? RD_KAFKA_PARTITION_UA : partition,
                         outgoing);
+    if (error == 0 && destination != NULL && has_transactions(self))
+        htw__trust_note(self, destination, htw__channel_of(outgoing->from));
     return error;
 }
 
@@ -266,8 +269,10 @@ static const char *permanent_reason(rd_kafka_resp_err_t error) {
 static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
     const char *reason = permanent_reason(writer->failure);
     const struct htw__unacknowledged *failed = &writer->failed;
-    if (reason == NULL)
+    if (reason == NULL) {
+        htw__topics_ask_again(self); /* it may have been deleted */
         return;
+    }
     const struct htw__refusal refusal = {
         .from = failed->from,
         .offset = failed->from_offset,
@@ -409,6 +414,7 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
         if (error != 0)
             return error;
         self->relay.stats.commits++;
+        htw__trust_committed(self, channel);
         htw__relay_committed(&self->relay, channel);
         htw__trim_note(self);
     }
@@ -416,9 +422,22 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
     return 0;
 }
 
+/* Whether Kafka has refused to let the transaction write to a topic. librdkafka says what a transaction has
+ * failed by when another one is begun, which does nothing in this state. */
+static bool is_refused(const struct htw__writer *writer) {
+    if (writer->producer == NULL || !writer->in_transaction)
+        return false;
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(writer->producer);
+    bool is = rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    if (error != NULL)
+        rd_kafka_error_destroy(error);
+    return is;
+}
+
 /* A producer whose error is fatal is replaced. */
-static int abort_writer(struct htw__kafka *self, struct htw__writer *writer,
-                        enum htw__client kind) {
+static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum htw__client kind) {
+    struct htw__writer *writer = writer_of(self, channel);
+    htw__trust_aborted(self, channel, is_refused(writer));
     if (writer->producer == NULL)
         return open_writer(self, writer, kind);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -440,6 +459,6 @@ static int abort_writer(struct htw__kafka *self, struct htw__writer *writer,
 }
 
 int htw__writers_abort(struct htw__kafka *self) {
-    int error = abort_writer(self, &self->writers[0], HTW__CLIENT_FILE);
-    return error != 0 ? error : abort_writer(self, &self->writers[1], HTW__CLIENT_DELIVER);
+    int error = abort_writer(self, HTW__CHANNEL_FILE, HTW__CLIENT_FILE);
+    return error != 0 ? error : abort_writer(self, HTW__CHANNEL_DELIVER, HTW__CLIENT_DELIVER);
 }

@@ -465,6 +465,52 @@ def dead_letters_that_are_refused_are_not_lost(case):
     case.end().require()
 
 
+# A cluster where topics have rights, as soon as one is given or denied.
+RIGHTS = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+          "allow.everyone.if.no.acl.found": "true"}
+
+
+def send_to(case, topic, count, key):
+    """Records due within the next seconds. Their keys make the judge leave them out."""
+    for number in range(count):
+        case.client.send(case.name, f"bad-{key}-{number}", "v", f"htw-deliver-at={now_ms() + 1000 + 100 * number}",
+                         f"htw-deliver-to={topic}")
+
+
+@scenario(**RIGHTS)
+def a_destination_that_refuses_writes_stops_no_other(case):
+    denied, deleted = case.name + "-denied", case.name + "-deleted"
+    for topic in (denied, deleted):
+        case.client.topic(topic, 2)
+        case.options += ["--allow", topic]
+    case.client.deny(denied)
+    case.read("dead", "committed", case.name + ".dead")
+    case.read("other", "committed", denied)
+    relay = case.ready(case.relay("a"))
+    case.produce(10000, 1000, 10000)
+    case.client.send(case.name, "bad-early", "v", f"htw-deliver-at={now_ms()}", f"htw-deliver-to={deleted}")
+    wait_for(lambda: case.client.ends(deleted) != "0", "a record for the destination that will be deleted")
+    send_to(case, denied, 20, "denied")
+    wait_for(lambda: "may not write to it" in relay.text(), "a relay that says who refuses")
+    case.client.delete(deleted)
+    send_to(case, deleted, 20, "deleted")
+    case.wait_arrived()
+    reasons = read_letters(case, 40)
+    for key, reason in reasons.items():
+        assert reason == ("the relay may not write to the topic" if "denied" in key
+                          else "the topic or its partition does not exist"), (key, reason)
+    # It is tried again within a minute; what does not come then is a dead letter.
+    case.client.permit(denied)
+    def comes():
+        case.client.send(case.name, "bad-again", "v", f"htw-deliver-at={now_ms()}", f"htw-deliver-to={denied}")
+        time.sleep(2)
+        return int(case.client.count(case.files["other"])) > 0
+    wait_for(comes, "a record for a destination that is writable again", 80)
+    verdict = case.end()
+    verdict.require()
+    assert verdict.percentile(1) < 15000, f"the others have waited: {verdict}"
+
+
 @scenario(log_retention_check_interval_ms=1000)
 def records_that_were_deleted_too_soon_are_missed(case):
     relay = case.ready(case.relay("a"))
@@ -515,6 +561,8 @@ def at_least_once_loses_nothing_when_relays_are_killed(case):
 
 
 def send_a_million(case, spread_ms):
+    # Buckets that have time for so many: what is overdue is delivered from where it is, and not loaded.
+    case.options += ["--width", "16s", "--levels", "3"]
     for name in "ab":
         case.ready(case.relay(name, "--max-memory", "64M", "--stats"))
     case.produce(1000000, 150000, spread_ms)

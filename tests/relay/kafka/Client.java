@@ -26,9 +26,19 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -42,6 +52,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *   partitions NAME COUNT                    raises the number of partitions
  *   config NAME CONFIG=VALUE...              changes the configuration of a topic
  *   delete NAME                              deletes a topic
+ *   deny NAME                                lets everybody see and read a topic, and nobody write to it
+ *   permit NAME                              takes that back
  *   produce TOPIC COUNT FIRST AT SPREAD SIZE [HEADER=VALUE]...
  *        sends records FIRST, FIRST + 1, ... with the number as key, SIZE bytes of value that begin with it, and
  *        htw-deliver-at at random between AT and AT + SPREAD (ms since 1970; - for no such header)
@@ -104,6 +116,16 @@ public final class Client {
         case "delete":
             admin.deleteTopics(List.of(words[1])).all().get();
             return "";
+        case "deny":
+            admin.createAcls(List.of(right(words[1], AclOperation.DESCRIBE, AclPermissionType.ALLOW),
+                right(words[1], AclOperation.READ, AclPermissionType.ALLOW),
+                right(words[1], AclOperation.WRITE, AclPermissionType.DENY))).all().get();
+            return "";
+        case "permit":
+            admin.deleteAcls(List.of(new AclBindingFilter(
+                new ResourcePatternFilter(ResourceType.TOPIC, words[1], PatternType.LITERAL),
+                AccessControlEntryFilter.ANY))).all().get();
+            return "";
         case "produce":
             return produce(words);
         case "send":
@@ -140,6 +162,11 @@ public final class Client {
         default:
             throw new IllegalArgumentException("no such command: " + words[0]);
         }
+    }
+
+    private static AclBinding right(String topic, AclOperation operation, AclPermissionType type) {
+        return new AclBinding(new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
+            new AccessControlEntry("User:*", "*", operation, type));
     }
 
     /** The words from `at` on are key, value and headers. */
