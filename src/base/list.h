@@ -31,14 +31,6 @@ static inline void htw__link_insert(struct htw__link **place, struct htw__link *
     *place = link;
 }
 
-/* Puts `link` in the place of `old`, which leaves the list. */
-static inline void htw__link_replace(struct htw__link *old, struct htw__link *link) {
-    link->_next = old->_next;
-    link->_back = old->_back;
-    *link->_back = link;
-    link->_next->_back = &link->_next;
-}
-
 static inline void htw__ring_init(struct htw__link *ring) {
     ring->_next = ring;
     ring->_back = &ring->_next;

@@ -146,6 +146,17 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
     return disowned;
 }
 
+/* Puts the cursor in the place of a link, which leaves the ring. */
+static void replace_by_cursor(struct htw__walk *walk, const struct htw__link *old) {
+    struct htw__link *link = &walk->cursor._link;
+    walk->cursor._key = 0;
+    *link = *old;
+    *link->_back = link;
+    link->_next->_back = &link->_next;
+    walk->has_cursor = true;
+    walk->current = NULL;
+}
+
 void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
                       struct htw__watch *watch) {
     if (walk->current != watch) {
@@ -158,10 +169,7 @@ void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard
         finish(walk);
         return;
     }
-    walk->cursor._key = 0;
-    htw__link_replace(&watch->_link, &walk->cursor._link);
-    walk->has_cursor = true;
-    walk->current = NULL;
+    replace_by_cursor(walk, &watch->_link);
 }
 
 /* Counts requests from a link on, at most BUDGET. Under the lock. */
