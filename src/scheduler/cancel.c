@@ -142,6 +142,16 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     return claimed || record == NULL;
 }
 
+/* Cancels a timer of another shard. Under the lock of `here`, which this releases. */
+static __attribute__((noinline)) int cancel_foreign(struct htw__shard *here,
+                                                    struct htw__shard *owner, htw_handle handle) {
+    int outcome;
+    if (claim(here, owner, handle, &outcome))
+        return outcome;
+    htw__lock_acquire(&owner->lock);
+    return cancel_under_lock(owner, handle);
+}
+
 /* What came before the end of the timer, by its callback or by this cancel, is visible now. Under a
    race detector only. The record may already be that of another timer. */
 static void take_over(struct htw_scheduler *scheduler, htw_handle handle) {
@@ -160,13 +170,7 @@ static inline __attribute__((always_inline)) int cancel(struct htw_scheduler *sc
         return HTW_GONE;
     struct htw__shard *here = htw__shard_here(scheduler);
     htw__lock_acquire(&here->lock);
-    if (here == owner)
-        return cancel_under_lock(owner, handle);
-    int outcome;
-    if (claim(here, owner, handle, &outcome))
-        return outcome;
-    htw__lock_acquire(&owner->lock);
-    return cancel_under_lock(owner, handle);
+    return here == owner ? cancel_under_lock(owner, handle) : cancel_foreign(here, owner, handle);
 }
 
 static __attribute__((noinline, cold)) int cancel_annotated(struct htw_scheduler *scheduler,

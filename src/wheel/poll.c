@@ -232,28 +232,33 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
 }
 
 /*
- * The common case of a wheel with few timers: the bucket at the top holds one timer, which is due.
- * False: it is not so, and nothing has changed. Not inlined, like run_round(), because that needs
- * more registers than there are.
+ * The common case of a wheel with few timers: a round begins, and the bucket at the top holds one timer,
+ * which is due. Takes it. If nothing else is due and `may_end`, that was the whole round: the
+ * clock goes to `now` in one step. Otherwise the round is open. NULL: it is not so, and nothing has
+ * changed. Not inlined, like run_round(), because that needs more registers than there are.
  */
-static HTW__NOINLINE bool expire_lone(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
-    if (wheel->in_round || wheel->strict_fifo || wheel->queue.top.key > now ||
-        !htw__ring_is_empty(&wheel->due))
-        return false;
+static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint64_t now,
+                                                   bool may_end) {
+    uint64_t key = wheel->queue.top.key;
+    now -= now == HTW_NEVER_TICK;
+    if (wheel->in_round || wheel->strict_fifo || key > now || !htw__ring_is_empty(&wheel->due))
+        return NULL;
     struct htw__bucket bucket = htw__wheel_bucket(wheel, wheel->queue.top.id);
     struct htw__link **head = htw__bucket_only_chain(&bucket);
     if (head == NULL || *head == &wheel->nil || (*head)->_next != &wheel->nil)
-        return false;
+        return NULL;
     struct htw_timer *timer = htw__timer_of(*head);
-    if (timer->_deadline > wheel->queue.top.key)
-        return false;
+    if (timer->_deadline > key)
+        return NULL;
     *head = &wheel->nil;
-    wheel->in_round = true;
-    advance_clock(wheel, wheel->queue.top.key);
+    timer->_location = 0;
     htw__delay_queue_pop(&wheel->queue);
-    batch->budget--;
-    expire(timer, batch);
-    return true;
+    bool ends = may_end && wheel->queue.top.key > now;
+    wheel->in_round = !ends;
+    wheel->advances++;
+    HTW_ASSERT(key > wheel->clock);
+    htw__wheel_set_clock(wheel, ends ? now : key);
+    return timer;
 }
 
 /* HTW_DONE: the caller ends the round. */
@@ -291,13 +296,9 @@ static HTW__NO_CANARY enum htw_wheel_progress advance(struct htw_wheel *wheel, u
         now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
         now = wheel->clock;
-    enum htw_wheel_progress progress = HTW_DONE;
-    if (!expire_lone(wheel, now, batch) || batch->count == batch->max ||
-        !nothing_is_due(wheel, now)) {
-        uint64_t inserted = wheel->inserted;
-        progress = run_round(wheel, now, batch);
-        wheel->demoted += wheel->inserted - inserted;
-    }
+    uint64_t inserted = wheel->inserted;
+    enum htw_wheel_progress progress = run_round(wheel, now, batch);
+    wheel->demoted += wheel->inserted - inserted;
     if (progress == HTW_DONE && limited && !discard_empty_tops(wheel, batch))
         progress = HTW_MORE;
     if (progress == HTW_DONE)
@@ -320,20 +321,40 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
 HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
     if (wheel == NULL || advance_idle(wheel, now))
         return NULL;
-    struct htw_timer *timer = NULL;
-    struct batch batch = { &timer, 0, 1, SIZE_MAX };
-    advance(wheel, now, false, &batch);
+    struct htw_timer *timer = expire_lone(wheel, now, false);
+    if (timer != NULL) {
+        wheel->expired++;
+    } else {
+        struct batch batch = { &timer, 0, 1, SIZE_MAX };
+        advance(wheel, now, false, &batch);
+    }
     HTW_ASSERT_WHEEL(wheel);
     return timer;
 }
 
-/* The rest of a call with a budget that had only to set the clock. If the budget ends before the
+/* The rest of a call with a budget that has set the clock to the end of the round. If the budget ends before the
    empty buckets do, the caller has to call again, as if the round went on. */
 static HTW__NOINLINE HTW__NO_CANARY int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
     struct batch batch = { NULL, 0, 0, budget };
     wheel->in_round = !discard_empty_tops(wheel, &batch);
     HTW_ASSERT_WHEEL(wheel);
     return wheel->in_round ? HTW_MORE : HTW_DONE;
+}
+
+/* All cases. `lone`: what expire_lone() has taken, or NULL. */
+static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
+                                                   struct htw_timer *timers[], size_t max,
+                                                   size_t budget, struct htw_timer *lone,
+                                                   size_t *ret_count) {
+    struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
+    if (lone != NULL) {
+        timers[batch.count++] = lone;
+        batch.budget--;
+    }
+    enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
+    HTW_ASSERT_WHEEL(wheel);
+    *ret_count = batch.count;
+    return (int)progress;
 }
 
 HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
@@ -345,11 +366,15 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
         *ret_count = 0;
         return budget == 0 ? HTW_DONE : discard_empty_idle(wheel, budget);
     }
-    struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
-    enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
-    HTW_ASSERT_WHEEL(wheel);
-    *ret_count = batch.count;
-    return (int)progress;
+    struct htw_timer *lone = expire_lone(wheel, now, max > 1);
+    if (lone != NULL && !wheel->in_round) {
+        wheel->expired++;
+        HTW_ASSERT_WHEEL(wheel);
+        timers[0] = lone;
+        *ret_count = 1;
+        return budget == 0 ? HTW_DONE : discard_empty_idle(wheel, budget - 1);
+    }
+    return poll_batch(wheel, now, timers, max, budget, lone, ret_count);
 }
 
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {

@@ -111,10 +111,8 @@ static inline uint64_t htw__wheel_scheduled(const struct htw_wheel *wheel) {
  */
 static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
                                              uint64_t clock) {
-    uint64_t first_end = clock | (((uint64_t)1 << shift) - 1); /* of the bucket with the clock */
-    uint64_t end = first_end + ((uint64_t)wheel->mask << shift);
-    return end + 1 > first_end ? end
-                               : HTW_NEVER_TICK - 1; /* the sum was too great, or NEVER_TICK */
+    uint64_t end = ((clock >> shift) + wheel->mask + 1) << shift; /* the first tick behind it */
+    return end > clock ? end - 1 : HTW_NEVER_TICK - 1; /* 2^64 or more: what is left of it */
 }
 
 /* Also moves the window of each level in which the clock enters another bucket. */

@@ -289,6 +289,49 @@ WHEEL_TEST(wheel_lone_timers_come_in_order_however_they_are_asked_for, 8, 0, fal
     }
 }
 
+/* The clock goes to the end of the round in one step, over the ends of higher levels, too. */
+WHEEL_TEST(wheel_lone_timer_ends_its_round_in_the_same_call, 8, 0, false, 3) {
+    static const uint64_t nows[] = { 10, 100, 10000, HTW_NEVER_TICK };
+    struct htw_timer *timers[2];
+    size_t count;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t end = nows[i] == HTW_NEVER_TICK ? HTW_NEVER_TICK - 1 : nows[i];
+        arm(f, 0, htw_wheel_now(f->wheel) + 5);
+        arm(f, 1, htw_wheel_now(f->wheel) + 6);
+        htw_wheel_cancel(f->wheel, &f->timers[1]); /* leaves an empty bucket */
+        if (end < HTW_NEVER_TICK - 1)
+            arm(f, 2, end + 20);
+        else
+            htw_wheel_cancel(f->wheel, &f->timers[2]);
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, nows[i], timers, 2, 0, &count), HTW_DONE);
+        assert_int_equal(count, 1);
+        assert_ptr_equal(timers[0], &f->timers[0]);
+        assert_int_equal(htw_wheel_now(f->wheel), end);
+        assert_int_equal(htw_wheel_check(f->wheel), 0);
+    }
+}
+
+/* With a budget the call also discards the empty buckets behind it, as far as the budget goes. */
+WHEEL_TEST(wheel_lone_timer_with_a_budget_leaves_no_empty_bucket, 8, 0, false, 3) {
+    struct htw_timer *timers[2];
+    size_t count;
+    for (size_t budget = 1; budget < 4; budget++) {
+        uint64_t now = htw_wheel_now(f->wheel);
+        arm(f, 0, now + 1);
+        for (unsigned i = 1; i < 3; i++) {
+            arm(f, i, now + 2 + i);
+            htw_wheel_cancel(f->wheel, &f->timers[i]);
+        }
+        int expected = budget < 3 ? HTW_MORE : HTW_DONE;
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, now + 1, timers, 2, budget, &count),
+                         expected);
+        assert_int_equal(count, 1);
+        while (htw_wheel_poll_batch(f->wheel, now + 1, timers, 2, 1, &count) == HTW_MORE)
+            assert_int_equal(count, 0);
+        assert_int_equal(htw_wheel_check(f->wheel), 0);
+    }
+}
+
 WHEEL_TEST(wheel_lone_timer_that_was_moved_to_later_waits, 8, 0, false, 1) {
     arm(f, 0, 20);
     arm(f, 0, 23);
