@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* context.h - what parts of programs in the documents take for given. Each is compiled after this, inside a function. */
+#include <htw/calendar.h>
+#include <htw/htw.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern struct htw_scheduler *scheduler;
+extern struct htw_group *idle;
+extern struct htw_zone *zone;
+extern struct htw_spec spec;
+extern htw_handle handle;
+extern int64_t now_ns, tomorrow_at_three;
+extern void *job;
+void report(void *arg, const struct htw_expiration *expiration);
+void back_up(void *arg, const struct htw_expiration *expiration);

@@ -1,0 +1,4 @@
+-- SPDX-License-Identifier: MIT
+-- context.sql - the tables that statements in the documents take for given.
+CREATE TABLE finished (job INTEGER PRIMARY KEY);
+CREATE TABLE account (owner TEXT, balance INTEGER);
