@@ -23,7 +23,7 @@ LAYERS = {
         r"journal_.*|fault_journal.*|model_journal"),
     "cmd": (
         r"cmd/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|fault_delay.*|cron.*"),
+        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_delay.*|cron.*"),
 }
 
 

@@ -5,6 +5,7 @@
 #include "delay/options.h"
 #include "draw/draw.h"
 #include "journal/journal.h"
+#include "replay/replay.h"
 #include "status.h"
 
 #include <htw/base.h>
@@ -24,6 +25,7 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "  draw     draw the wheel that holds the timers of the input\n"
                            "  journal  look at the file of `htw delay --journal`, and mend it\n"
                            "  relay    deliver records of Kafka, each at its time\n"
+                           "  replay   show in a browser what the wheel does with timers\n"
                            "\n"
                            "  help     print this help, or that of a COMMAND\n"
                            "\n"
@@ -101,6 +103,12 @@ static int run_draw(int argc, char *argv[]) {
     return htw__draw_command(argc, argv);
 }
 
+static int run_replay(int argc, char *argv[]) {
+    static char name[] = "htw replay";
+    argv[0] = name;
+    return htw__replay_command(argc, argv);
+}
+
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
 static int run_program(const char *name, char *argv[]) {
     char path[PATH_MAX], program[32];
@@ -141,6 +149,8 @@ static int run_help(int argc, char *argv[]) {
         return print(htw__options_help);
     if (strcmp(argv[1], "draw") == 0)
         return print(htw__draw_help);
+    if (strcmp(argv[1], "replay") == 0)
+        return print(htw__replay_help);
     if (strcmp(argv[1], "journal") == 0)
         return help_journal();
     if (strcmp(argv[1], "cron") == 0 || strcmp(argv[1], "relay") == 0)
@@ -168,6 +178,8 @@ int main(int argc, char *argv[]) {
         return run_delay(argc - 1, argv + 1);
     if (strcmp(command, "draw") == 0)
         return run_draw(argc - 1, argv + 1);
+    if (strcmp(command, "replay") == 0)
+        return run_replay(argc - 1, argv + 1);
     if (strcmp(command, "journal") == 0)
         return run_journal(argc - 1, argv + 1);
     if (strcmp(command, "cron") == 0 || strcmp(command, "relay") == 0)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of `htw draw`: test_draw.py PROGRAM [NAME...]"""
+"""End-to-end tests of `htw draw` and `htw replay` (its page: tests/replay): test_draw.py PROGRAM [NAME...]"""
+import base64
+import hashlib
+import json
 import os
 import random
 import re
@@ -171,6 +174,59 @@ def draw_picture_of_the_readme_is_what_the_program_draws(directory):
     timers, buckets = re.search(rb"after twelve seconds, .*: (\d+) timers in three levels, and (\d+) buckets", readme).groups()
     has(drawn, timers + b" timers pending")
     has(drawn, b"delay queue: " + buckets + b" buckets")
+
+
+def replay(*options, data=b""):
+    return command("replay", *options, input=data)
+
+
+@test
+def replay_counts_what_the_wheel_does():
+    got = replay("-w", "4", data=b"2ms A\n7ms B\n21ms C\n23ms D\n61ms E\nwait 7ms\n3ms F\n5ms G\ncancel G\n")
+    equal((got.status, got.err), (0, ""), "result")
+    counts = {" ".join(words[:-2]): (int(words[-2]), int(words[-1]))
+              for words in (line.split() for line in got.out.decode().splitlines()[1:])}
+    equal(counts, {"armed": (7, 7), "demoted": (1, 7), "moved": (0, 0), "cancelled": (1, 1), "expired": (6, 6),
+                   "clock advances": (6, 12)}, "counts")
+
+
+@test
+def replay_page_allows_its_own_script_and_nothing_else(directory):
+    path = os.path.join(directory, "run.html")
+    got = replay("--html", path, "--title", "A & B", data=b"1s </script><script>x\n2s \xff\n")
+    equal((got.status, got.out, got.err), (0, b"", ""), "result")
+    page = content_of(path)
+    equal(replay("--html", "-", "-T", "A & B", data=b"1s </script><script>x\n2s \xff\n").out, page, "page")
+    has(page, b"<title>A &amp; B</title>")
+    policy = re.search(rb'Content-Security-Policy" content="([^"]*)"', page)[1].decode()
+    has(policy, "default-src 'none'")
+    for tag in ("style", "script"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        has(policy, f"{tag}-src 'sha256-{digest}'")
+    equal(page.count(b"<script"), 2, "scripts")  # and the record
+    record = json.loads(re.search(rb'id="run">(.*?)</script>', page, re.DOTALL)[1])
+    equal(record["names"], ["</script><script>x", "\xff"], "names")
+    equal(record["htw"], [0, 0, 0, 3 + 256, 1000, 0, 0, 1, 7 + 256, 2000, 1000, 5, 0, 4, 0, 1000, 5, 0, 4, 1], "events")
+
+
+@test
+def replay_refuses_more_timers_than_a_page_can_show():
+    got = replay(data=b"1s x\n" * 200001)
+    equal((got.status, got.out), (1, b""), "result")
+    has(got.err, "htw replay: more than 200000 timers")
+
+
+@test
+def replay_help_names_each_option():
+    text = command("help", "replay").out
+    equal(command("replay", "--help").out, text, "help")
+    for option in ("html", "title", "tick", "wheel-size", "begin", "null", "help"):
+        has(text, b"--%s" % option.encode())
+    got = replay("--unknown")
+    equal((got.status, got.out), (2, b""), "result")
+    has(got.err, "Try 'htw replay --help'")
+    equal(replay("--html", "/nonexistent/run.html", data=b"").status, 1, "status")
 
 
 if __name__ == "__main__":

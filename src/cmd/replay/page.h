@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* page.h - the page of `htw replay`, which plays a record. */
+#ifndef HTW_SRC_CMD_REPLAY_PAGE_H
+#define HTW_SRC_CMD_REPLAY_PAGE_H
+
+#include "record.h"
+
+#include <stdio.h>
+
+/* What is put together at build time out of replay.html, replay.css and replay.js (tools/page.py): texts, and
+ * after each of them what comes there: 'T' the title, 'R' the record, '\0' nothing more. */
+struct htw__page_part {
+    const char *text;
+    char then;
+};
+extern const struct htw__page_part htw__page_parts[];
+
+/* Writes the page. `kafka` is the record of the same run in Kafka's wheel. Whether writing has failed, the
+ * stream knows. */
+void htw__page_write(FILE *stream, const char *title, const struct htw__run *run,
+                     const struct htw__record *record, const struct htw__record *kafka);
+
+#endif /* HTW_SRC_CMD_REPLAY_PAGE_H */
