@@ -252,6 +252,8 @@ static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint
         return NULL;
     *head = &wheel->nil;
     timer->_location = 0;
+    HTW__TRACE(ADVANCED, NULL, key);
+    HTW__TRACE(EXPIRED, timer, 0);
     htw__delay_queue_pop(&wheel->queue);
     bool ends = may_end && wheel->queue.top.key > now;
     wheel->in_round = !ends;

@@ -35,6 +35,7 @@ void htw__record_add(struct htw__record *record, struct htw__event event) {
 struct recording {
     struct htw__record *record;
     struct htw__run *run;
+    uint64_t clock;      /* of the last advance */
     uint64_t *deadlines; /* by timer, the last that was recorded */
     size_t known, capacity;
 };
@@ -70,7 +71,11 @@ static int32_t place_of(uint32_t id) {
 static void observe(void *context, enum htw__trace_step step, const struct htw__run_timer *timer,
                     uint64_t number) {
     struct recording *recording = context;
-    struct htw__event event = { .tick = recording->run->wheel->clock, .place = HTW__EVENT_DUE };
+    uint64_t clock = recording->run->wheel->clock; /* it may be set after the steps of a poll */
+    if (step == HTW__TRACE_ADVANCED)
+        recording->clock = number;
+    struct htw__event event = { .tick = clock > recording->clock ? clock : recording->clock,
+                                .place = HTW__EVENT_DUE };
     if (timer != NULL) {
         event.timer = timer->id;
         event.deadline = timer->timer._deadline;
