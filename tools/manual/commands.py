@@ -14,7 +14,7 @@ DOCUMENTS = {
     "draw": "docs/draw.md#what-it-reads|the-text|the-picture",
     "journal": "docs/journal.md#the-command-htw-journal",
     "relay": "docs/relay.md#what-a-record-says|operating|security|when-something-fails",
-    "replay": "docs/replay.md",
+    "replay": "docs/replay.md#in-the-page|kafkas-way",
     "top": "docs/top.md",
 }
 
