@@ -79,7 +79,7 @@ class Page(html.parser.HTMLParser):
 
 
 def html_pages(folder):
-    """Links and anchors hold, and nothing is loaded from elsewhere."""
+    """Links and anchors hold, and nothing is loaded from elsewhere. Light and dark."""
     pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
     errors = []
     for path, page in pages.items():
@@ -95,6 +95,9 @@ def html_pages(folder):
                 errors.append(f"{name}: no such file: {link}")
             elif parts.fragment and target in pages and urllib.parse.unquote(parts.fragment) not in pages[target].anchors:
                 errors.append(f"{name}: no such anchor: {link}")
+    dark = re.search(r"prefers-color-scheme: dark\)(.*?)</style>", (folder / "index.html").read_text(), re.DOTALL)
+    if not dark or "--color-background-primary" not in dark.group(1):
+        errors.append("index.html: has no dark colours")
     for path in folder.rglob("*.css"):
         errors += [f"{path.name}: loads {url}" for url in re.findall(r"url\([\"']?((?:https?:)?//[^)]*)", path.read_text())]
     return errors if pages else [f"no pages in {folder}"]

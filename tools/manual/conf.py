@@ -39,6 +39,29 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_use_index = True
+# The Furo of Debian 12 lost its dark colours when its style sheet was compiled.
+html_theme_options = {"dark_css_variables": {
+    "color-problematic": "#f26d6d",
+    "color-foreground-primary": "#d7dadd",
+    "color-foreground-secondary": "#a3a8ae",
+    "color-foreground-muted": "#8b9097",
+    "color-foreground-border": "#62666b",
+    "color-background-primary": "#15171a",
+    "color-background-secondary": "#1b1e22",
+    "color-background-hover": "#23272c",
+    "color-background-hover--transparent": "#23272c00",
+    "color-background-border": "#33383e",
+    "color-background-item": "#454b52",
+    "color-brand-primary": "#6db1f5",
+    "color-brand-content": "#6db1f5",
+    "color-highlighted-background": "#0d3b66",
+    "color-highlight-on-target": "#33330d",
+    "color-admonition-background": "#1b1e22",
+    "color-card-background": "#1b1e22",
+    "color-card-marginals-background": "#23272c",
+    "color-api-name": "#f29b8e",
+    "color-api-pre-name": "#f29b8e",
+}}
 pygments_style = "tango"
 pygments_dark_style = "native"
 
