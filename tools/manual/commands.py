@@ -11,7 +11,7 @@ from dataclasses import dataclass
 DOCUMENTS = {
     "cron": "docs/calendar.md#the-command|cron-expressions|daylight-saving",
     "delay": "docs/delay.md#with-a-journal",
-    "draw": "docs/draw.md#what-it-reads|the-text|the-picture",
+    "draw": "docs/draw.md#the-picture",
     "journal": "docs/journal.md#the-command-htw-journal",
     "relay": "docs/relay.md#what-a-record-says|operating|security|when-something-fails",
     "replay": "docs/replay.md#in-the-page|kafkas-way",

@@ -242,7 +242,8 @@ class Manual:
 
     def rows(self, rows):
         """`  -t, --tick DURATION      the precision`, with the lines that go on."""
-        # Where the second column begins: after two blanks in most rows.
+        if any(len(re.split(r"  +", row.strip())) > 2 for row in rows):  # examples in columns
+            return ".PP\n.RS 2\n.EX\n" + "\n".join(roff.guard(roff.escape_code(row[2:])) for row in rows) + "\n.EE\n.RE"
         entries = []
         for row in rows:
             found = re.match(r"( {2,6}\S.*?)(?:  +(\S.*))?$", row)
@@ -258,6 +259,16 @@ class Manual:
                 entries[-1] = [long.group(1), [long.group(2)]]
         return "\n".join(f".TP\n\\fB{roff.escape_code(term)}\\fR\n{roff.wrapped(self.prose(' '.join(text))) or chr(92) + '&'}"
                          for term, text in entries)
+
+    @staticmethod
+    def beside_help(text, help_text):
+        """A part of a document without what the help says as well: its table of actions, and the exit status."""
+        out = []
+        for paragraph in text.split("\n\n"):
+            rows = re.findall(r"^\| `([^`]*)` \|", paragraph, re.MULTILINE)
+            if not (rows and all(row in help_text for row in rows) or paragraph.startswith("Exit status:")):
+                out.append(paragraph)
+        return "\n\n".join(out)
 
     def command(self, command, others):
         usage = re.match(r"Usage: (.*)\n", command.help).group(1)
@@ -278,7 +289,7 @@ class Manual:
                 title, _, text = part_of(self.read(document), anchor).partition("\n")
                 title = re.sub(r"[#`]", "", title).strip().upper()
                 out.append(f".SH {'NOTES' if title.startswith('THE COMMAND') else title}")
-                out.append(writer.blocks(text))
+                out.append(writer.blocks(self.beside_help(text, command.help)))
         out.append(self.see([(other.program, 1) for other in others if other is not command] + [("htw", 7)]))
         self.write(command.program, 1, "\n".join(out))
 

@@ -22,8 +22,8 @@ def escape_code(text):
 
 
 def guard(line):
-    """A line that roff does not take for a request."""
-    return "\\&" + line if line.startswith((".", "'")) else line
+    """A line that roff does not take for a request, nor for the end of a paragraph."""
+    return "\\&" + line if line.startswith((".", "'")) or not line else line
 
 
 def wrapped(text):
