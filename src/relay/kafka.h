@@ -42,7 +42,6 @@ struct htw__kafka_options {
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
     int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
-    int64_t cover_ms;    /* with an instance, it is asked so often who has which stripe; 0: never */
     bool at_least_once;
     int replication; /* of topics that are created; -1: the broker's default */
     struct htw__relay_options relay;

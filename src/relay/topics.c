@@ -348,52 +348,81 @@ int htw__topics_check(struct htw__kafka *self) {
 
 /* ---- creating */
 
-static const char *result_of(rd_kafka_event_t *event) {
-    size_t count = 0;
-    const rd_kafka_topic_result_t **results;
-    if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT)
-        results =
-            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
-    else
-        results = rd_kafka_CreatePartitions_result_topics(
-            rd_kafka_event_CreatePartitions_result(event), &count);
-    if (count == 0 || rd_kafka_topic_result_error(results[0]) == RD_KAFKA_RESP_ERR_NO_ERROR ||
-        rd_kafka_topic_result_error(results[0]) == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
-        return NULL;
-    return rd_kafka_topic_result_error_string(results[0]) != NULL
-               ? rd_kafka_topic_result_error_string(results[0])
-               : rd_kafka_err2str(rd_kafka_topic_result_error(results[0]));
+/* One for each level, and the dead letters. */
+#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 1)
+
+/* What is to be made: topics, or partitions of them. All is asked for in one request. */
+struct htw__wanted {
+    const char *names[TOPICS_MAX];
+    int32_t counts[TOPICS_MAX];
+    size_t count;
+};
+
+static int want(struct htw__kafka *self, const char *name, int32_t count,
+                struct htw__wanted *to_create, struct htw__wanted *to_extend) {
+    int32_t present = ask_partitions(self, name, ASK_MS);
+    if (present < 0)
+        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    if (present >= count)
+        return 0;
+    struct htw__wanted *wanted = present == 0 ? to_create : to_extend;
+    wanted->names[wanted->count] = name;
+    wanted->counts[wanted->count++] = count;
+    return 0;
 }
 
-static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const char *what,
-                  const char *name) {
-    rd_kafka_event_t *event = wait_for(queue, 2 * ASK_MS);
-    rd_kafka_queue_destroy(queue);
-    if (event == NULL)
-        return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what, name);
-    const char *why = result_of(event);
-    if (why != NULL)
-        htw__kafka_fail(self, "cannot %s topic %s: %s", what, name, why);
-    rd_kafka_event_destroy(event);
+/* Says what became of each topic; fails by the first that was refused. */
+static int note_results(struct htw__kafka *self, const rd_kafka_topic_result_t **results,
+                        size_t count, const char *what) {
+    for (size_t i = 0; i < count; i++) {
+        rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[i]);
+        const char *name = rd_kafka_topic_result_name(results[i]);
+        const char *why = rd_kafka_topic_result_error_string(results[i]);
+        if (error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) /* by somebody else just now */
+            continue;
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+            htw__kafka_fail(self, "cannot %s topic %s: %s", what, name,
+                            why != NULL ? why : rd_kafka_err2str(error));
+    }
     return self->has_failed ? -EIO : 0;
 }
 
-static int add_partitions(struct htw__kafka *self, const char *name, int32_t count) {
-    char why[256];
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
-    rd_kafka_NewPartitions_t *request =
-        rd_kafka_NewPartitions_new(name, (size_t)count, why, sizeof(why));
-    rd_kafka_CreatePartitions(self->admin, &request, 1, NULL, queue);
-    rd_kafka_NewPartitions_destroy(request);
-    return finish(self, queue, "extend", name);
+static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue,
+                  const struct htw__wanted *wanted, const char *what) {
+    size_t count = 0;
+    rd_kafka_event_t *event = wait_for(queue, 2 * ASK_MS);
+    rd_kafka_queue_destroy(queue);
+    if (event == NULL)
+        return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what,
+                               wanted->names[0]);
+    const rd_kafka_topic_result_t **results =
+        rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT
+            ? rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
+            : rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event),
+                                                      &count);
+    int error = note_results(self, results, count, what);
+    rd_kafka_event_destroy(event);
+    return error;
 }
 
-static int create_topic(struct htw__kafka *self, const char *name, int32_t count, bool is_level) {
+static int extend(struct htw__kafka *self, const struct htw__wanted *wanted) {
     char why[256];
-    rd_kafka_NewTopic_t *request =
-        rd_kafka_NewTopic_new(name, count, self->options.replication, why, sizeof(why));
-    if (request == NULL)
-        return htw__kafka_fail(self, "topic %s: %s", name, why);
+    rd_kafka_NewPartitions_t *requests[TOPICS_MAX];
+    if (wanted->count == 0)
+        return 0;
+    for (size_t i = 0; i < wanted->count; i++) {
+        requests[i] = rd_kafka_NewPartitions_new(wanted->names[i], (size_t)wanted->counts[i], why,
+                                                 sizeof(why));
+        htw__kafka_say(self, "topic %s: extended to %d partitions", wanted->names[i],
+                       (int)wanted->counts[i]);
+    }
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    rd_kafka_CreatePartitions(self->admin, requests, wanted->count, NULL, queue);
+    rd_kafka_NewPartitions_destroy_array(requests, wanted->count);
+    return finish(self, queue, wanted, "extend");
+}
+
+static void configure(rd_kafka_NewTopic_t *request, bool is_level) {
     rd_kafka_NewTopic_set_config(request, "retention.ms", "-1");
     if (is_level) {
         rd_kafka_NewTopic_set_config(request, "retention.bytes", "-1");
@@ -405,32 +434,54 @@ static int create_topic(struct htw__kafka *self, const char *name, int32_t count
     }
     /* A record that was sent as large as it may be has more headers here. */
     rd_kafka_NewTopic_set_config(request, "max.message.bytes", "10485760");
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
-    rd_kafka_CreateTopics(self->admin, &request, 1, NULL, queue);
-    rd_kafka_NewTopic_destroy(request);
-    return finish(self, queue, "create", name);
 }
 
-static int provide(struct htw__kafka *self, const char *name, int32_t wanted, bool is_level) {
-    int32_t count = ask_partitions(self, name, ASK_MS);
-    if (count < 0)
-        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
-    if (count >= wanted)
-        return 0;
-    htw__kafka_say(self,
-                   count == 0 ? "topic %s: created with %d partition(s)"
-                              : "topic %s: extended to %d partitions",
-                   name, (int)wanted);
-    int error = count == 0 ? create_topic(self, name, wanted, is_level)
-                           : add_partitions(self, name, wanted);
-    return error != 0 ? error : check_topic(self, name, wanted, TIMES_CREATED);
+static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
+    char why[256];
+    rd_kafka_NewTopic_t *requests[TOPICS_MAX];
+    size_t count = 0;
+    for (; count < wanted->count; count++) {
+        const char *name = wanted->names[count];
+        requests[count] = rd_kafka_NewTopic_new(name, wanted->counts[count],
+                                                self->options.replication, why, sizeof(why));
+        if (requests[count] == NULL) {
+            htw__kafka_fail(self, "topic %s: %s", name, why);
+            break;
+        }
+        configure(requests[count], name != self->options.relay.dead_letters);
+        htw__kafka_say(self, "topic %s: created with %d partition(s)", name,
+                       (int)wanted->counts[count]);
+    }
+    rd_kafka_queue_t *queue = NULL;
+    if (count > 0 && !self->has_failed) {
+        queue = rd_kafka_queue_new(self->admin);
+        rd_kafka_CreateTopics(self->admin, requests, count, NULL, queue);
+    }
+    rd_kafka_NewTopic_destroy_array(requests, count);
+    return queue != NULL ? finish(self, queue, wanted, "create") : self->has_failed ? -EIO : 0;
+}
+
+/* A topic that was just made or extended is known to all brokers after a moment. */
+static int await_all(struct htw__kafka *self, const struct htw__wanted *wanted) {
+    int error = 0;
+    for (size_t i = 0; i < wanted->count && error == 0; i++)
+        error = check_topic(self, wanted->names[i], wanted->counts[i], TIMES_CREATED);
+    return error;
 }
 
 int htw__topics_create(struct htw__kafka *self) {
+    struct htw__wanted to_create = { .count = 0 }, to_extend = { .count = 0 };
     int error = count_stripes(self);
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
-        error = provide(self, self->level_topics[level], wanted_partitions(self), true);
+        error =
+            want(self, self->level_topics[level], wanted_partitions(self), &to_create, &to_extend);
     if (error == 0)
-        error = provide(self, self->options.relay.dead_letters, 1, false);
-    return error;
+        error = want(self, self->options.relay.dead_letters, 1, &to_create, &to_extend);
+    if (error == 0)
+        error = create(self, &to_create);
+    if (error == 0)
+        error = extend(self, &to_extend);
+    if (error == 0)
+        error = await_all(self, &to_create);
+    return error == 0 ? await_all(self, &to_extend) : error;
 }

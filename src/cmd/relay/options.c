@@ -329,7 +329,6 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                                               struct htw__relay_command *command) {
     *command = (struct htw__relay_command) {
         .kafka = { .commit_ms = 100,
-                   .cover_ms = 3000,
                    .replication = -1,
                    .relay = { .retry_ms = 60000,
                               .levels = { 1000, 64, 5 },
