@@ -197,20 +197,35 @@ static bool will_be_reused(struct htw__shard *shard) {
     return stale > 0 && since > stale;
 }
 
-void htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
+/* Whether something must be done before the rest of a cleanup. Manual time stands still. */
+static bool is_urgent(const struct htw__expirer *expirer) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
-    bool again = false;
+    if (htw__is_ending(scheduler))
+        return true;
+    struct htw__present present = htw__present_of(scheduler);
+    return !htw__is_manual(scheduler) && htw__expirer_left_ns(expirer, &present) == 0;
+}
+
+/* After a burst of timers there are millions of records to free, none of them in the cache: work of
+   seconds. So it is done in steps, until a timer is due. */
+bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    bool again = false, urgent = false;
     if (!atomic_load_explicit(&expirer->waker.cleanup, memory_order_relaxed))
-        return;
+        return true;
     atomic_exchange_explicit(&expirer->waker.cleanup, false, memory_order_acq_rel);
-    for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
-        if (will_be_reused(&scheduler->shards[i]) && !all)
+    for (uint32_t i = expirer->index; i < scheduler->shard_count && !urgent;
+         i += scheduler->expirer_count) {
+        if (will_be_reused(&scheduler->shards[i]) && !all) {
             again = true;
-        else
-            htw__shard_clean_up(&scheduler->shards[i]);
+            continue;
+        }
+        while (!urgent && htw__shard_clean_up_some(&scheduler->shards[i]))
+            urgent = is_urgent(expirer);
     }
-    if (again)
+    if (again || urgent)
         htw__wake_for_cleanup(&expirer->waker);
+    return !urgent;
 }
 
 /* ---- the thread */
@@ -234,7 +249,7 @@ static void expire(struct htw__thread *thread) {
     struct htw__expirer *expirer = expirer_at(thread->place);
     bool has_workers = scheduler->worker_count > 0;
     int64_t cleaned_up_ns = 0;
-    bool slept = true;
+    bool slept = true, is_clean = true;
     expirer->begins = true;
     while (!is_over(expirer, thread)) {
         if (slept && has_workers)
@@ -253,12 +268,13 @@ static void expire(struct htw__thread *thread) {
                 break;
         }
         int64_t now_ns = htw__now_ns(scheduler);
-        if (now_ns - cleaned_up_ns >= HTW__CLEANUP_DELAY_NS || now_ns < cleaned_up_ns) {
-            htw__expirer_clean_up(expirer, false);
+        if (!is_clean || now_ns - cleaned_up_ns >= HTW__CLEANUP_DELAY_NS ||
+            now_ns < cleaned_up_ns) {
+            is_clean = htw__expirer_clean_up(expirer, false);
             cleaned_up_ns = now_ns;
         }
         /* For timers of other clocks that are due, the alarm rings at once. */
-        slept = htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
+        slept = is_clean && htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
                 !htw__is_ending(scheduler);
         if (slept)
             sleep_until_next(expirer, now_ns);

@@ -65,7 +65,8 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
                             const struct htw__present *present, size_t budget);
 
 /* Cleans up its shards, if htw__wake_for_cleanup() was called. Unless `all` is set, shards whose
-   threads will soon reuse the stale records are left for later. */
-void htw__expirer_clean_up(struct htw__expirer *expirer, bool all);
+   threads will soon reuse the stale records are left for later. False: a timer is due, or the scheduler
+   is being stopped, and there is more to clean up. */
+bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all);
 
 #endif /* HTW_SRC_SCHEDULER_EXPIRER_H */

@@ -200,7 +200,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
 /* ---- cleanup */
 
 /* How many pages are released at a time. */
-#define PAGES 16u
+#define PAGES 8u
 
 static unsigned remove_pages(struct htw__shard *shard, struct htw__cell **pages) {
     unsigned count = 0;
@@ -219,18 +219,24 @@ static void wait_for_readers(const struct htw_scheduler *scheduler) {
     }
 }
 
-void htw__shard_clean_up(struct htw__shard *shard) {
-    bool more;
-    do {
-        htw__lock_acquire(&shard->lock);
-        more = htw__shard_reclaim(shard);
-        htw__lock_release(&shard->lock);
-    } while (more);
+static bool release_pages(struct htw__shard *shard) {
     struct htw__cell *pages[PAGES];
-    unsigned count;
-    while ((count = remove_pages(shard, pages)) > 0) {
+    unsigned count = remove_pages(shard, pages);
+    if (count > 0)
         wait_for_readers(shard->scheduler);
-        for (unsigned i = 0; i < count; i++)
-            htw__slab_release_page(&shard->slab, pages[i]);
-    }
+    for (unsigned i = 0; i < count; i++)
+        htw__slab_release_page(&shard->slab, pages[i]);
+    return count > 0;
+}
+
+bool htw__shard_clean_up_some(struct htw__shard *shard) {
+    htw__lock_acquire(&shard->lock);
+    bool more = htw__shard_reclaim(shard);
+    htw__lock_release(&shard->lock);
+    return more || release_pages(shard);
+}
+
+void htw__shard_clean_up(struct htw__shard *shard) {
+    while (htw__shard_clean_up_some(shard))
+        ;
 }

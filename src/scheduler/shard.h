@@ -175,7 +175,11 @@ void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record,
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count);
 
-/* Frees all stale records, and releases empty pages. Locks and unlocks all shards in turn. */
+/* Frees some stale records or, if there are none, releases some empty pages: work of less than a
+   millisecond. Locks and unlocks all shards in turn. Returns whether there may be more. */
+bool htw__shard_clean_up_some(struct htw__shard *shard);
+
+/* Frees all stale records, and releases empty pages. */
 void htw__shard_clean_up(struct htw__shard *shard);
 
 #endif /* HTW_SRC_SCHEDULER_SHARD_H */
