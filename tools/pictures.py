@@ -2,13 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Draws the pictures of README.md and the manual again, to a folder.
 
-usage: pictures.py HTW FOLDER
+usage: pictures.py HTW FOLDER [wheel]
+
+wheel: only that of the wheel. The others need gnuplot.
 """
 
 import pathlib
 import random
+import re
 import subprocess
 import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.append(str(ROOT / "benchmarks/wheel"))
+import plot  # noqa: E402
 
 
 def broker(seconds, random_of):
@@ -33,9 +41,30 @@ def draw_wheel(program, folder):
                    input=lines, text=True, check=True)
 
 
+def recorded():
+    """The results that benchmarks/wheel/README.md records, of the workloads that are plotted."""
+    metrics = {workload: metric for workload, metric, _ in plot.PICTURES}
+    text = (ROOT / "benchmarks/wheel/README.md").read_text().partition("## Recorded results")[2]
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        head, _, *rows = [[cell.strip(" *") for cell in row.split("|")[1:-1]] for row in table.splitlines()]
+        columns, workload = [], ""
+        for cell in head:
+            *words, timers = cell.split() or [""]
+            workload = words[-1] if words else workload
+            columns.append((workload, timers))
+        for peer, *cells in ([row[0], *row[1:]] for row in rows):
+            peer = "htw, Kafka's layout" if "Kafka's layout" in peer else re.sub(r" \(.*", "", peer)
+            for (workload, timers), cell in zip(columns[1:], cells):
+                if workload in metrics and re.fullmatch(r"1e\d", timers) and re.fullmatch(r"[\d .]+", cell):
+                    yield {"workload": workload, "metric": metrics[workload], "peer": peer,
+                           "timers": int(float(timers)), "value": float(cell.replace(" ", ""))}
+
+
 def main():
-    program, folder = sys.argv[1:]
+    program, folder, *only = sys.argv[1:]
     draw_wheel(program, pathlib.Path(folder))
+    if only != ["wheel"]:
+        plot.draw_all(list(recorded()), pathlib.Path(folder))
 
 
 if __name__ == "__main__":

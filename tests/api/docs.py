@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, links lead somewhere, the C++ that
-docs/cpp.md shows is in its tests, what the documents call by name is declared, and each test that docs/guarantees.md names exists.
+docs/cpp.md shows is in its tests, what the documents call by name is declared, each test that docs/guarantees.md names exists,
+and the plots of docs/pictures show the recorded figures.
 
 usage: docs.py ROOT
 """
@@ -80,6 +81,19 @@ for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
         errors.append(f"docs/guarantees.md: no such file: tests/unit/{name}")
 if not named:
     errors.append("docs/guarantees.md names no tests")
+
+# The plots show what is recorded: their descriptions have the figures.
+sys.dont_write_bytecode = True
+sys.path.append(str(root.resolve() / "tools"))
+import pictures  # noqa: E402
+import plot  # noqa: E402, which pictures finds
+
+results = list(pictures.recorded())
+for workload, metric, _ in plot.PICTURES:
+    lines = plot.read_lines(results, workload, metric)
+    shown = re.findall(r"<desc>(.*?)</desc>", (root / f"docs/pictures/{workload}.svg").read_text(), re.DOTALL)
+    if len(lines) < 10 or shown != [plot.describe(lines)]:
+        errors.append(f"docs/pictures/{workload}.svg: not the figures of benchmarks/wheel/README.md: run ./dev pictures")
 
 print("\n".join(errors) or f"{len(documents)} documents, {len(named)} tests and {names} names: all there")
 sys.exit(1 if errors else 0)

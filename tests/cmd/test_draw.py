@@ -167,7 +167,7 @@ def draw_help_names_each_option():
 @test
 def draw_picture_of_the_readme_is_what_the_program_draws(directory):
     script = os.path.join(ROOT, "tools/pictures.py")
-    subprocess.run([sys.executable, "-B", script, PROGRAM, directory], check=True)
+    subprocess.run([sys.executable, "-B", script, PROGRAM, directory, "wheel"], check=True)
     drawn = content_of(os.path.join(directory, "wheel.svg"))
     equal(drawn, content_of(os.path.join(ROOT, "docs/pictures/wheel.svg")), "run ./dev pictures: picture")
     readme = content_of(os.path.join(ROOT, "README.md"))
