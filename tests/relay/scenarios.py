@@ -5,6 +5,7 @@ import itertools
 import os
 import random
 import re
+import shutil
 import struct
 import time
 
@@ -274,6 +275,26 @@ def relays_that_are_stopped_leave_at_once(case):
     assert span < 15, f"it has waited {span:.1f} s for a broker that does not answer"
     first.start()
     case.wait_arrived()
+    case.end().require()
+
+
+@scenario(disk="200m")
+def a_broker_whose_disk_was_full_costs_nothing_but_time(case):
+    if not case.cluster.has_disk:
+        print("    skipped: a file system cannot be mounted here")
+        return
+    node = case.cluster.nodes[0]
+    for name in "ab":
+        case.ready(case.relay(name))
+    case.produce(10000, 500, 20000)
+    time.sleep(4)
+    filler = os.path.join(node.folder, "filler")
+    with open(filler, "wb") as stream:
+        os.posix_fallocate(stream.fileno(), 0, shutil.disk_usage(node.folder).free - (256 << 10))
+    wait_for(lambda: node.process.poll() is not None, "a broker that ends for lack of space")
+    os.unlink(filler)
+    node.start()
+    case.wait_arrived(seconds=120)
     case.end().require()
 
 
