@@ -76,7 +76,8 @@ static void poll_to(struct htw__run *run, uint64_t tick) {
 }
 
 void htw__run_advance(struct htw__run *run, struct htw__time time) {
-    run->now = htw__time_later(run->now, time);
+    if (htw__time_is_before(run->now, time))
+        run->now = time;
     poll_to(run, htw__time_tick_before(run->now, run->options->tick_ns));
 }
 
