@@ -21,9 +21,12 @@ LAYERS = {
     "journal": (
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal.*|model_journal"),
+    "monitor": (
+        r"monitor/.*\.[ch]",
+        r"monitor.*|fault_monitor|stress_monitor"),
     "cmd": (
         r"cmd/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_delay.*|cron.*"),
+        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_delay.*|cron.*|top.*"),
 }
 
 

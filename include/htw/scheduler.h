@@ -876,6 +876,108 @@ HTW_API int htw_scheduler_get_stats(struct htw_scheduler *scheduler,
  */
 HTW_API int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream);
 
+/** The number of buckets in the histograms below. */
+#define HTW_SCHEDULER_HISTOGRAM_BUCKETS 24
+
+/**
+ * The distributions of the statistics as histograms: [0] counts what took less than 1 us; [i] what
+ * took 2^(i-1) us or more, but less than 2^i us; the last one 2^22 us (4 seconds) or more. The bounds
+ * are at most 1/64 off.
+ */
+struct htw_scheduler_histograms {
+    /** sizeof(struct htw_scheduler_histograms); HTW_SCHEDULER_HISTOGRAMS_INIT sets it. */
+    size_t struct_size;
+    uint64_t lateness[HTW_SCHEDULER_HISTOGRAM_BUCKETS];
+    uint64_t callback[HTW_SCHEDULER_HISTOGRAM_BUCKETS];
+};
+
+#define HTW_SCHEDULER_HISTOGRAMS_INIT \
+    { sizeof(struct htw_scheduler_histograms), { 0 }, { 0 } }
+
+/** Sets it to HTW_SCHEDULER_HISTOGRAMS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms);
+
+/**
+ * Copies the statistics and, beside them, the histograms.
+ *
+ * @param stats      as htw_scheduler_get_stats().
+ * @param histograms its `struct_size` must be set, as HTW_SCHEDULER_HISTOGRAMS_INIT does.
+ * @return as htw_scheduler_get_stats(). Cost: as that.
+ */
+HTW_API int htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
+                                         struct htw_scheduler_stats *stats,
+                                         struct htw_scheduler_histograms *histograms);
+
+/** A shard: the wheels, and the lock, that the threads of a processor use. */
+struct htw_scheduler_shard {
+    /** sizeof(struct htw_scheduler_shard); HTW_SCHEDULER_SHARD_INIT sets it. */
+    size_t struct_size;
+    uint64_t scheduled;    /**< schedule calls that returned 0 */
+    uint64_t cancelled;    /**< timers that threads of this shard have cancelled */
+    uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
+    uint64_t demoted;      /**< number of demotions in its wheels */
+    uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
+                                are among them for a short time */
+    uint64_t groups;       /**< groups that exist */
+    uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
+};
+
+#define HTW_SCHEDULER_SHARD_INIT \
+    { sizeof(struct htw_scheduler_shard), 0, 0, 0, 0, 0, 0, 0 }
+
+/** Sets `shard` to HTW_SCHEDULER_SHARD_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_scheduler_shard_init(struct htw_scheduler_shard *shard);
+
+/**
+ * Copies the counters of a shard, and returns how many shards there are.
+ *
+ * @param index from 0.
+ * @param shard its `struct_size` must be set, as HTW_SCHEDULER_SHARD_INIT does.
+ * @return the number of shards, at least 1;
+ *         -EINVAL: a pointer is NULL, `struct_size` is unknown, or there is no such shard.
+ *
+ * Cost: O(1); locks the shard briefly.
+ */
+HTW_API int htw_scheduler_get_shard(struct htw_scheduler *scheduler, uint32_t index,
+                                    struct htw_scheduler_shard *shard);
+
+/** The most parts into which a level is divided. */
+#define HTW_LEVEL_PARTS 64
+
+/** How full a level of the wheels of all shards is, by the clock of the scheduler. */
+struct htw_scheduler_level {
+    /** sizeof(struct htw_scheduler_level); HTW_SCHEDULER_LEVEL_INIT sets it. */
+    size_t struct_size;
+    int64_t bucket_ns;   /**< the width of a bucket; HTW_NEVER_NS where that is more */
+    uint32_t buckets;    /**< in this level of each wheel */
+    uint32_t parts;      /**< how many members of `timers` count: a part is some buckets in a row */
+    uint32_t clock_part; /**< the part in which the present time is; what follows it, to the end and
+                              on from the beginning, is the future */
+    /** The timers in each part. The counting stops at 64 for each bucket of a shard. */
+    uint32_t timers[HTW_LEVEL_PARTS];
+};
+
+#define HTW_SCHEDULER_LEVEL_INIT \
+    { sizeof(struct htw_scheduler_level), 0, 0, 0, 0, { 0 } }
+
+/** Sets `level` to HTW_SCHEDULER_LEVEL_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_scheduler_level_init(struct htw_scheduler_level *level);
+
+/**
+ * Counts the timers of a level by parts, and returns how many levels there are.
+ *
+ * @param number from 0, the lowest level.
+ * @param level  its `struct_size` must be set, as HTW_SCHEDULER_LEVEL_INIT does.
+ * @return the number of levels that the wheels have, at least 1;
+ *         -EINVAL: a pointer is NULL, `struct_size` is unknown, or there is no such level.
+ *
+ * Timers with another clock, and those whose deadline moves with the scale of a group, are in wheels
+ * of their own and are not counted.
+ * Cost: O(shards * buckets); locks a shard for 64 buckets or 64 timers at a time.
+ */
+HTW_API int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
+                                    struct htw_scheduler_level *level);
+
 #ifdef __cplusplus
 }
 #endif

@@ -346,6 +346,23 @@ typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
 HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg);
 
 /**
+ * Counts the timers in some buckets of a level, up to a limit, and returns the number: to show how
+ * full a wheel is, with bounded work.
+ *
+ * @param level from 0, the lowest; htw_wheel_stats.levels says how many there are.
+ * @param first the first bucket. A deadline of level i belongs to bucket
+ *              `deadline / size^i % size` while it is in the window of that level.
+ * @param count how many buckets; they end with the last of the level.
+ * @param most  the counting stops there.
+ * @return the number of timers, at most `most`; 0 also if the level or the bucket does not exist,
+ *         or `wheel` is NULL. Timers with HTW_NEVER_TICK, and those that are due, are in no bucket.
+ *
+ * Cost: O(count + most).
+ */
+HTW_API size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_t first,
+                                  uint32_t count, size_t most);
+
+/**
  * Checks all invariants of a wheel, and reports which one is broken. For tests and debugging.
  *
  * @return 0: all hold;
@@ -406,7 +423,7 @@ HTW_API void htw_wheel_stats_init(struct htw_wheel_stats *stats);
  *         -EINVAL: a pointer is NULL, or `struct_size` is unknown.
  *
  * Cost: O(levels). The counters do not say how many timers each level has, because that would cost
- * each cancel a cache miss; htw_wheel_dump() counts them.
+ * each cancel a cache miss; htw_wheel_count_in() and htw_wheel_dump() count them.
  */
 HTW_API int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
 

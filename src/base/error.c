@@ -17,7 +17,7 @@ const char *htw_strerror(int result) {
         /* The wheel alone returns no others. It is also for systems that do not know them. */
 #ifdef ESHUTDOWN
     case -EAGAIN:
-        return "a limit is reached: no more timers or jobs are accepted now";
+        return "a limit is reached: no more timers, jobs or sources are accepted now";
     case -ESHUTDOWN:
         return "the scheduler is stopped, or the purgatory or journal is closed";
     case -EOWNERDEAD:
@@ -27,7 +27,9 @@ const char *htw_strerror(int result) {
     case -EBUSY:
         return "another thread is in such a call, or the object or file is in use";
     case -EEXIST:
-        return "a timer of the same key, or a job of the same id, exists, and is kept";
+        return "a timer of the same key, a job of the same id, or a file or source of the same "
+               "name "
+               "exists, and is kept";
     case -ENOENT:
         return "what is named does not exist or has ended: a timer, a timeout, a job, a file or a "
                "time zone";
@@ -43,6 +45,8 @@ const char *htw_strerror(int result) {
         return "the file is not a journal, or is damaged";
     case -EPROTONOSUPPORT:
         return "the file is a journal of a newer version";
+    case -ENOTDIR:
+        return "a part of the path is no folder";
     case -EISDIR:
         return "the path is that of a folder";
     case -EACCES:

@@ -11,7 +11,8 @@
  * check_level 0 a lock has no rank: no byte and no instruction.
  *
  * What crosses the layers:
- *  - The journal calls the scheduler while it holds its lock, which so comes first of all.
+ *  - The journal calls the scheduler while it holds its lock, and the monitor all layers. So these
+ *    locks come first.
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
  *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
  *    calls the purgatory when the wall clock was set.
@@ -27,6 +28,8 @@
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                      \
     RANK(JOURNAL, 1, "journal")                         /* all of a journal */                     \
+    RANK(MONITOR, 1, "monitor")                         /* the list of its sources */              \
+    RANK(MONITOR_WHEEL, 2, "monitor.wheel")             /* a wheel that may be lent */             \
     RANK(SCHEDULER_LISTENERS, 2, "scheduler.listeners") /* who is called when the clock was set */ \
     RANK(PURGATORY, 3, "purgatory")                     /* the lists of thresholds */              \
     RANK(THRESHOLD, 4, "threshold")                     /* its waiting requests */                 \

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
                            "  journal  look at the file of `htw delay --journal`, and mend it\n"
                            "  relay    deliver records of Kafka, each at its time\n"
                            "  replay   show in a browser what the wheel does with timers\n"
+                           "  top      show what the timers of a running program do\n"
                            "\n"
                            "  help     print this help, or that of a COMMAND\n"
                            "\n"
@@ -109,6 +111,15 @@ static int run_replay(int argc, char *argv[]) {
     return htw__replay_command(argc, argv);
 }
 
+/* Whether a command is a program of its own, htw-NAME. */
+static bool is_program(const char *name) {
+    static const char *const programs[] = { "cron", "relay", "top" };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (strcmp(name, programs[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
 static int run_program(const char *name, char *argv[]) {
     char path[PATH_MAX], program[32];
@@ -153,7 +164,7 @@ static int run_help(int argc, char *argv[]) {
         return print(htw__replay_help);
     if (strcmp(argv[1], "journal") == 0)
         return help_journal();
-    if (strcmp(argv[1], "cron") == 0 || strcmp(argv[1], "relay") == 0)
+    if (is_program(argv[1]))
         return help_program(argv[1]);
     if (strcmp(argv[1], "help") == 0)
         return print(help);
@@ -182,7 +193,7 @@ int main(int argc, char *argv[]) {
         return run_replay(argc - 1, argv + 1);
     if (strcmp(command, "journal") == 0)
         return run_journal(argc - 1, argv + 1);
-    if (strcmp(command, "cron") == 0 || strcmp(command, "relay") == 0)
+    if (is_program(command))
         return run_program(command, argv + 1);
     if (strcmp(command, "help") == 0)
         return run_help(argc - 1, argv + 1);

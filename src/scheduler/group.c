@@ -21,6 +21,7 @@ static void add_bytes(struct htw_group *group, uint64_t bytes) {
 static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
     htw__spans_fini(&group->spans);
+    group->shard->groups--;
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
     if (group->keys != NULL) {
         add_bytes(group, 0 - (uint64_t)sizeof(*group->keys));
@@ -62,6 +63,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
     htw__ring_init(&group->members);
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
+    group->shard->groups++;
     htw__lock_release(&group->shard->lock);
     *ret_group = group;
     return 0;

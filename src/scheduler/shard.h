@@ -31,6 +31,7 @@ struct htw__shard {
     uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
+    uint32_t groups;                      /* that exist */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */

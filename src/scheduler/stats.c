@@ -45,16 +45,18 @@ static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel 
     stats->memory_bytes += own.memory_bytes;
 }
 
-static void add_clockwork(struct htw_scheduler_stats *stats,
-                          const struct htw__clockwork *clockwork) {
+static void add_clockwork(struct htw_scheduler_stats *stats, const struct htw__clockwork *clockwork,
+                          uint64_t *in_wheels) {
     if (clockwork == NULL)
         return;
     stats->demoted += clockwork->demoted;
     add_wheel(stats, clockwork->wheel);
     add_wheel(stats, clockwork->previous);
+    *in_wheels += htw_wheel_count(clockwork->wheel) + htw_wheel_count(clockwork->previous);
 }
 
-static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats) {
+void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats,
+                          uint64_t *in_wheels, uint64_t *groups) {
     htw__lock_acquire(&shard->lock);
     stats->scheduled += htw__counter_read(&shard->scheduled);
     stats->cancelled += htw__counter_read(&shard->cancelled);
@@ -62,7 +64,8 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
     stats->refused += htw__counter_read(&shard->refused);
     stats->moved += htw__counter_read(&shard->moved);
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
-        add_clockwork(stats, htw__shard_clockwork_at(shard, slot));
+        add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
+    *groups += shard->groups;
     stats->memory_bytes += htw__slab_bytes(&shard->slab) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
@@ -92,8 +95,9 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
             htw__histogram_merge(lateness, &run_stats->lateness);
             htw__histogram_merge(duration, &run_stats->duration);
         }
+    uint64_t in_wheels = 0, groups = 0;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        add_shard(&scheduler->shards[i], stats);
+        htw__stats_add_shard(&scheduler->shards[i], stats, &in_wheels, &groups);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         stats->wakeups += htw__counter_read(&scheduler->expirers[i].wakeups);
         stats->empty_wakeups += htw__counter_read(&scheduler->expirers[i].empty_wakeups);
@@ -110,7 +114,8 @@ void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {
         *stats = initial;
 }
 
-int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+int htw__stats_of(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
+                  struct htw__histogram **ret_histograms) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
@@ -123,6 +128,18 @@ int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_schedule
     htw__stats_gather(scheduler, stats, &histograms[0], &histograms[1]);
     stats->lateness = htw__histogram_distribution(&histograms[0]);
     stats->callback = htw__histogram_distribution(&histograms[1]);
-    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+    *ret_histograms = histograms;
     return 0;
+}
+
+void htw__stats_release(struct htw_scheduler *scheduler, struct htw__histogram *histograms) {
+    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+}
+
+int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+    struct htw__histogram *histograms;
+    int error = htw__stats_of(scheduler, stats, &histograms);
+    if (error == 0)
+        htw__stats_release(scheduler, histograms);
+    return error;
 }

@@ -25,8 +25,9 @@ LIBRARIES = {
     "libhtw": ("libhtw.so", ["htw_scheduler_create", "htw_spec"]),
     "libhtw-calendar": ("libhtw-calendar.so", ["htw_calendar_next", "htw_calendar_spec"]),
     "libhtw-journal": ("libhtw-journal.so", ["htw_journal_open", "htw_journal_options"]),
+    "libhtw-monitor": ("libhtw-monitor.so", ["htw_monitor_open", "htw_monitor_options"]),
 }
-INCLUDES = "".join(f"#include <htw/{name}.h>\n" for name in ["calendar", "htw", "journal"])
+INCLUDES = "".join(f"#include <htw/{name}.h>\n" for name in ["calendar", "htw", "journal", "monitor"])
 NO_CONSTANT = re.compile(r"HTW_VERSION.*|HTW_\w+_(H|HPP|INIT)|HTW_API|HTW_WARN_UNUSED")
 
 

@@ -4,7 +4,7 @@
 # usage: errors.sh ROOT
 set -eu
 cd "$1"
-errors=$(grep -rhoE -- '-E[A-Z]+\b' include src/base src/wheel src/scheduler src/purgatory src/calendar src/journal | sort -u)
+errors=$(grep -rhoE -- '-E[A-Z]+\b' include src/base src/wheel src/scheduler src/purgatory src/calendar src/journal src/monitor | sort -u)
 for error in -EINVAL -ENOMEM -EIO; do
     printf '%s\n' "$errors" | grep -qx -- "$error" || { echo "not found: $error"; exit 1; }
 done

@@ -43,6 +43,7 @@ done
 #include <htw/calendar.h>
 #include <htw/htw.h>
 #include <htw/journal.h>
+#include <htw/monitor.h>
 
 struct job {
     int number;
@@ -91,15 +92,18 @@ cat >"$work/ignored" <<'PROGRAM'
 #include <htw/calendar.h>
 #include <htw/htw.h>
 #include <htw/journal.h>
+#include <htw/monitor.h>
 
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
             struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
-            struct htw_calendar *calendar, struct htw_journal *journal);
+            struct htw_calendar *calendar, struct htw_journal *journal,
+            struct htw_monitor *monitor);
 void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_scheduler *scheduler,
             htw_callback *callback, struct htw_group *group, struct htw_purgatory *purgatory,
             struct htw_request *request, struct htw_threshold *threshold, struct htw_zone *zone,
-            struct htw_calendar *calendar, struct htw_journal *journal)
+            struct htw_calendar *calendar, struct htw_journal *journal,
+            struct htw_monitor *monitor)
 {
     htw_backoff_init(NULL, NULL);
     htw_backoff_next(NULL);
@@ -141,6 +145,8 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_journal_sync(journal);
     htw_journal_put_later(journal, 1, "", 0, NULL, NULL, NULL);
     htw_journal_apply_later(journal, NULL, NULL, NULL);
+    htw_monitor_open(&monitor, NULL);
+    htw_monitor_add_wheel(monitor, "", wheel, 1, NULL);
 }
 PROGRAM
 calls=$(grep -c '^    htw_' "$work/ignored")

@@ -3,7 +3,7 @@
 # Installs to a fresh prefix and builds programs outside the tree against the shared and the static
 # library: with pkg-config alone, CMake and Meson, in C and in C++ with htw.hpp, with each compiler that
 # is there; then again where the prefix has been moved to.
-# The calendar and the journal, where they were built, likewise in C.
+# The calendar, the journal and the monitor, where they were built, likewise in C.
 # usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
@@ -154,7 +154,7 @@ grep -qFx 'URL: https://htw.example/' "$prefix/lib/pkgconfig/htw.pc" ||
     { cat "$prefix/lib/pkgconfig/htw.pc"; exit 1; }
 own=''
 own_list=''
-for library in calendar journal; do
+for library in calendar journal monitor; do
     [ -e "$prefix/include/htw/$library.h" ] || continue
     own="$own $library"
     own_list="$own_list;$library"

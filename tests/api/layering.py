@@ -13,9 +13,9 @@ root = pathlib.Path(sys.argv[1]).resolve()
 # Each folder of src/ may include itself and base, and the public headers of those before it.
 ORDER = ["base", "wheel", "scheduler", "purgatory", "cmd"]
 # Libraries of their own, each above one of these, which no other folder includes.
-OWN = {"calendar": "scheduler", "journal": "scheduler", "relay": "wheel"}
+OWN = {"calendar": "scheduler", "journal": "scheduler", "monitor": "purgatory", "relay": "wheel"}
 PUBLIC = {"base": {"base", "backoff"}, "wheel": {"wheel"}, "scheduler": {"scheduler"},
-          "purgatory": {"purgatory"}, "cmd": {"htw", "calendar", "journal"}, "calendar": {"calendar"}, "journal": {"journal"},
+          "purgatory": {"purgatory"}, "cmd": {"htw", "calendar", "journal", "monitor"}, "monitor": {"monitor"}, "calendar": {"calendar"}, "journal": {"journal"},
           "relay": set()}
 # What docs/architecture.md explains: includes that go past the public header, and circles (each by
 # one of its files).

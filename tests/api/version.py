@@ -38,7 +38,7 @@ def semantic(version):
 # The file, how the version stands there (the only group), and what is written there for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
 # The libraries beside libhtw.
-OWN = ["calendar", "journal"]
+OWN = ["calendar", "journal", "monitor"]
 PLACES = [
     SOURCE,
     ("include/htw/base.h", r'^#define HTW_VERSION "(.*)"$', str),

@@ -20,7 +20,7 @@ import headers
 import roff
 
 # What a program is linked with.
-LIBRARIES = {"calendar": "htw-calendar", "journal": "htw-journal"}
+LIBRARIES = {"calendar": "htw-calendar", "journal": "htw-journal", "monitor": "htw-monitor"}
 # Of README.md, htw(7) has the text before its first heading, and these parts.
 OVERVIEW = ("Which layer do I need?", "What it promises", "When not to use it")
 

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool create_library_parts(struct broker *broker) {
     struct htw_scheduler_options embedded = HTW_SCHEDULER_OPTIONS_INIT;
@@ -28,6 +29,24 @@ static bool create_library_parts(struct broker *broker) {
     return htw_purgatory_create(&broker->purgatory, broker->scheduler, &purgatory) == 0;
 }
 
+/* Shows what can be seen of the library from outside. */
+static bool open_monitor(struct broker *broker) {
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    if (strcmp(broker->options.monitor, "yes") != 0)
+        options.path = broker->options.monitor;
+    int error = htw_monitor_open(&broker->monitor, &options);
+    if (error == 0)
+        error = htw_monitor_add_scheduler(broker->monitor, "timers", broker->scheduler, NULL);
+    if (error == 0)
+        error =
+            htw_monitor_add_scheduler(broker->monitor, "wall-timers", broker->wall_scheduler, NULL);
+    if (error == 0)
+        error = htw_monitor_add_purgatory(broker->monitor, "blocked", broker->purgatory, NULL);
+    if (error != 0)
+        fprintf(stderr, "broker: --monitor: %s\n", htw_strerror(error));
+    return error == 0;
+}
+
 bool broker_init(struct broker *broker, const struct options *options) {
     *broker = (struct broker) { .options = *options };
     broker->loops = calloc(options->threads, sizeof(*broker->loops));
@@ -39,10 +58,12 @@ bool broker_init(struct broker *broker, const struct options *options) {
     for (unsigned i = 0; i < options->threads; i++)
         if (!loop_init(&broker->loops[i], broker, i == 0))
             return false;
-    return options->journal == NULL || journal_open(broker);
+    return (options->journal == NULL || journal_open(broker)) &&
+           (options->monitor == NULL || open_monitor(broker));
 }
 
 void broker_fini(struct broker *broker) {
+    htw_monitor_close(broker->monitor);
     if (broker->journal != NULL)
         journal_close(broker);
     for (unsigned i = 0; i < broker->options.threads; i++)

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "store.h"
 
+#include <htw/monitor.h>
 #include <htw/purgatory.h>
 
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ struct broker {
     struct htw_scheduler *scheduler;      /* timeouts, expiry, LPUSHIN */
     struct htw_scheduler *wall_scheduler; /* LPUSHAT */
     struct htw_purgatory *purgatory;      /* the requests of blocked clients */
+    struct htw_monitor *monitor;          /* NULL: none */
     struct htw_journal *journal;          /* LPUSHIN and LPUSHAT; NULL: they are not in a file */
     struct store store;
     const struct item *served_key; /* set by blocking_serve(); guarded by the store's lock */

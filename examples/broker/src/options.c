@@ -23,6 +23,8 @@ static const char usage[] =
     "  --journal FILE       keep the values of LPUSHIN and LPUSHAT in FILE until they are pushed, "
     "so\n"
     "                       that they survive a restart; OK means that the value is on the disk\n"
+    "  --monitor yes        let `htw top` watch the broker; a PATH instead of yes: through this "
+    "socket\n"
     "  --reuse-port yes     other servers may listen on the same port (no)\n"
     "  --help\n"
     "\n"
@@ -63,6 +65,9 @@ static bool parse_option(struct options *options, const char *name, const char *
         return options->reuse_port || strcmp(value, "no") == 0;
     } else if (strcmp(name, "--max-memory") == 0) {
         return number_parse_size(value, &options->max_memory);
+    } else if (strcmp(name, "--monitor") == 0) {
+        options->monitor = value;
+        return strcmp(value, "yes") == 0 || strchr(value, '/') != NULL;
     } else if (strcmp(name, "--journal") == 0) {
         options->journal = value;
     } else {

@@ -17,6 +17,7 @@ struct options {
     uint64_t max_output;  /* bytes of unsent replies from which on a client is throttled */
     uint64_t max_memory;  /* bytes of keys and values, and again of clients; 0: no limit */
     bool reuse_port;      /* other servers may listen on the same port */
+    const char *monitor;  /* the path of a socket, "yes": the default one, or NULL */
     const char *journal;  /* the file of LPUSHIN and LPUSHAT, or NULL */
 };
 

@@ -8,6 +8,7 @@
  */
 #include "delay.h"
 
+#include "monitored.h"
 #include "state.h"
 #include "../safe_file.h"
 #include "../signals.h"
@@ -126,7 +127,9 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
         { .fd = has_output || delay->output.is_pipe ? delay->output.fd : -1,
           .events = has_output ? POLLOUT : 0 },
     };
+    htw__monitored_lend();
     int ready = htw__sleep(wanted, 3, is_limited ? sleep_ns : -1);
+    htw__monitored_take_back();
     if (ready == 0 && is_due) {
         delay->report.sleeps++;
         delay->slept_until_due = true;
@@ -234,6 +237,8 @@ static int start(struct htw__delay *delay, const struct htw__options *options) {
                                 options->separator, options->max_line);
     if (error != 0)
         htw__delay_fail(delay, "cannot start", error);
+    else
+        error = htw__monitored_wheel(options, delay->wheel);
     return error;
 }
 
@@ -242,6 +247,7 @@ int htw__delay_run(const struct htw__options *options) {
     int status = HTW__EXIT_FAILED;
     if (start(&delay, options) == 0) {
         loop(&delay);
+        htw__monitored_end(); /* the rest changes the wheel, and may take long */
         status = htw__delay_finish(&delay);
     }
     htw__input_fini(&delay.input);

@@ -6,6 +6,7 @@
 #include "durable.h"
 
 #include "durable_state.h"
+#include "monitored.h"
 #include "../../base/clock.h"
 #include "../safe_file.h"
 #include "../signals.h"
@@ -327,7 +328,7 @@ static bool start(struct htw__durable *self, const struct htw__options *options)
         return false;
     htw__acknowledge_init(&self->acknowledge, options->acknowledge_fd);
     end_last_line(self);
-    return true;
+    return htw__monitored_scheduler(options, self->scheduler) == 0;
 }
 
 static void drop_messages(struct htw__durable *self) {
@@ -345,6 +346,7 @@ int htw__durable_run(const struct htw__options *options) {
     }
     if (start(&self, options)) {
         loop(&self);
+        htw__monitored_end();
         status = htw__durable_finish(&self);
     }
     if (htw__signals_gives_up()) /* the disk does not answer, and closing would wait for it */

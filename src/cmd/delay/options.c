@@ -61,6 +61,8 @@ const char htw__options_help[] = USAGE
     "                           written again, after a crash, has the same id\n"
     "  -r, --reread             with --journal: read files from their start, whatever of them\n"
     "                           the journal has read\n"
+    "      --monitor[=PATH]     show the pending messages to `htw top`, through the socket PATH\n"
+    "                           or, without it, one named for the process\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -75,6 +77,8 @@ const char htw__options_help[] = USAGE
     "  3        what was not released could not be saved, or not all, or not in FILE\n"
     "  141      the reader of standard output has gone (128 + SIGPIPE)\n"
     "  128 + N  signal N stopped the program\n";
+
+enum { MONITOR = 256 };
 
 static const struct option long_options[] = {
     { "tick", required_argument, NULL, 't' },
@@ -93,6 +97,7 @@ static const struct option long_options[] = {
     { "acknowledge", required_argument, NULL, 'a' },
     { "ids", no_argument, NULL, 'i' },
     { "reread", no_argument, NULL, 'r' },
+    { "monitor", optional_argument, NULL, MONITOR },
     { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'V' },
     { NULL, 0, NULL, 0 },
@@ -202,6 +207,9 @@ static bool set(struct htw__options *options, int option, const char *argument) 
     case 'r':
         options->reread = true;
         return true;
+    case MONITOR:
+        options->monitor = true;
+        return argument == NULL || set_path(&options->monitor_path, "--monitor", argument);
     default: /* '?': getopt has complained */
         return false;
     }

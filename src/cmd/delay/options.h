@@ -24,6 +24,8 @@ struct htw__options {
     int acknowledge_fd;          /* -1: none */
     const char *journal_path;    /* NULL: none */
     const char *unreleased_path; /* NULL: none */
+    bool monitor;
+    const char *monitor_path; /* NULL: the default one */
     char *const *names;
     int name_count; /* at least 1 */
 };

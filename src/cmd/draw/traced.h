@@ -39,6 +39,7 @@ void htw__traced(enum htw__trace_step step, struct htw_timer *timer, uint64_t nu
 #define htw_wheel_next htw__traced_wheel_next
 #define htw_wheel_now htw__traced_wheel_now
 #define htw_wheel_count htw__traced_wheel_count
+#define htw_wheel_count_in htw__traced_wheel_count_in
 #define htw_wheel_drain htw__traced_wheel_drain
 #define htw_wheel_for_each htw__traced_wheel_for_each
 #define htw_wheel_check htw__traced_wheel_check

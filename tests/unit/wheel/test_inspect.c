@@ -231,3 +231,38 @@ WHEEL_TEST(wheel_dump_to_a_full_device_reports_it, 8, 100, false, 1) {
 WHEEL_TEST(wheel_dump_without_a_stream_is_refused, 8, 100, false, 0) {
     assert_int_equal(htw_wheel_dump(f->wheel, NULL), -EINVAL);
 }
+
+/* ---- count_in */
+
+UNIT_TEST(wheel_count_in_counts_the_timers_of_buckets) {
+    for (int strict = 0; strict <= 1; strict++) {
+        struct fixture f;
+        fixture_open(&f, 8, 0, strict == 1, 12);
+        static const uint64_t deadlines[] = { 3, 3, 3, 7, 9, 40, 63, 64, HTW_NEVER_TICK };
+        for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++)
+            arm(&f, i, deadlines[i]);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 0, 0, 8, 100), 4);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 0, 3, 1, 100), 3);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 0, 3, 1, 2), 2);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 0, 4, 100, 100), 1);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 0, 4, 3, 100), 0);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 1, 0, 8, 100), 3);
+        assert_int_equal(htw_wheel_count_in(f.wheel, 2, 1, 1, 100), 1);
+        fixture_close(&f);
+    }
+}
+
+UNIT_TEST(wheel_count_in_of_what_does_not_exist_is_zero) {
+    struct fixture f;
+    fixture_open(&f, 8, 0, false, 1);
+    arm(&f, 0, 3);
+    assert_int_equal(htw_wheel_count_in(NULL, 0, 0, 8, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 1, 0, 8, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 64, 0, 8, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 0, 8, 8, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 0, UINT32_MAX, UINT32_MAX, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 0, 0, 0, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 0, 0, 8, 0), 0);
+    assert_int_equal(htw_wheel_count_in(f.wheel, 0, 3, UINT32_MAX, 100), 1);
+    fixture_close(&f);
+}

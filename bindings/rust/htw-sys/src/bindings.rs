@@ -10,6 +10,8 @@ pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
+pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
+pub const HTW_LEVEL_PARTS: u32 = 64;
 pub const HTW_PURGATORY_SHARDS_MAX: u32 = 65536;
 pub const HTW_PURGATORY_WAIT_BUCKETS: u32 = 24;
 extern "C" {
@@ -199,6 +201,15 @@ extern "C" {
         wheel: *mut htw_wheel,
         visitor: htw_wheel_visitor,
         arg: *mut ::std::os::raw::c_void,
+    ) -> usize;
+}
+extern "C" {
+    pub fn htw_wheel_count_in(
+        wheel: *const htw_wheel,
+        level: ::std::os::raw::c_uint,
+        first: u32,
+        count: u32,
+        most: usize,
     ) -> usize;
 }
 extern "C" {
@@ -599,6 +610,65 @@ extern "C" {
     pub fn htw_scheduler_prometheus(
         scheduler: *mut htw_scheduler,
         stream: *mut FILE,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_scheduler_histograms {
+    pub struct_size: usize,
+    pub lateness: [u64; 24usize],
+    pub callback: [u64; 24usize],
+}
+extern "C" {
+    pub fn htw_scheduler_histograms_init(histograms: *mut htw_scheduler_histograms);
+}
+extern "C" {
+    pub fn htw_scheduler_get_histograms(
+        scheduler: *mut htw_scheduler,
+        stats: *mut htw_scheduler_stats,
+        histograms: *mut htw_scheduler_histograms,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_scheduler_shard {
+    pub struct_size: usize,
+    pub scheduled: u64,
+    pub cancelled: u64,
+    pub moved: u64,
+    pub demoted: u64,
+    pub in_wheels: u64,
+    pub groups: u64,
+    pub memory_bytes: u64,
+}
+extern "C" {
+    pub fn htw_scheduler_shard_init(shard: *mut htw_scheduler_shard);
+}
+extern "C" {
+    pub fn htw_scheduler_get_shard(
+        scheduler: *mut htw_scheduler,
+        index: u32,
+        shard: *mut htw_scheduler_shard,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_scheduler_level {
+    pub struct_size: usize,
+    pub bucket_ns: i64,
+    pub buckets: u32,
+    pub parts: u32,
+    pub clock_part: u32,
+    pub timers: [u32; 64usize],
+}
+extern "C" {
+    pub fn htw_scheduler_level_init(level: *mut htw_scheduler_level);
+}
+extern "C" {
+    pub fn htw_scheduler_get_level(
+        scheduler: *mut htw_scheduler,
+        number: ::std::os::raw::c_uint,
+        level: *mut htw_scheduler_level,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]

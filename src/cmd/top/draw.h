@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* draw.h - draws snapshots of a program on a page. */
+#ifndef HTW_SRC_CMD_TOP_DRAW_H
+#define HTW_SRC_CMD_TOP_DRAW_H
+
+#include "page.h"
+#include "snapshot.h"
+
+enum htw__sort {
+    HTW__SORT_NAME,
+    HTW__SORT_PENDING,
+    HTW__SORT_RATE,
+    HTW__SORT_MEMORY,
+    HTW__SORT_COUNT
+};
+
+struct htw__view {
+    enum htw__sort sort;
+    bool is_reversed;
+    bool is_ascii;  /* no other characters */
+    unsigned width; /* columns; at least 20 count */
+};
+
+const char *htw__sort_name(enum htw__sort sort);
+
+/* Draws a snapshot: counters as they have changed since `before`, which may be an empty one. Sorts the
+   sources and shards of `now`. */
+void htw__draw(const struct htw__view *view, const struct htw__top_snapshot *before,
+               struct htw__top_snapshot *now, struct htw__page *page);
+
+#endif /* HTW_SRC_CMD_TOP_DRAW_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the command line of `htw top`. */
+#ifndef HTW_SRC_CMD_TOP_OPTIONS_H
+#define HTW_SRC_CMD_TOP_OPTIONS_H
+
+#include "draw.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct htw__top_options {
+    int64_t interval_ns;
+    enum htw__sort sort;
+    bool is_reversed;
+    bool is_ascii;
+    bool once;
+    bool json;
+    bool list;
+    const char *program; /* a process or a path; NULL: the only one that can be watched */
+};
+
+enum htw__top_request { HTW__TOP_RUN, HTW__TOP_HELP, HTW__TOP_VERSION, HTW__TOP_WRONG };
+
+/* Reads the arguments, of which the first is the prefix of error messages; prints what is wrong. */
+enum htw__top_request htw__top_options_parse(int argc, char *argv[],
+                                             struct htw__top_options *options);
+
+/* What --help prints. */
+extern const char htw__top_help[];
+
+#endif /* HTW_SRC_CMD_TOP_OPTIONS_H */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* page.c - lines of text with styles. */
+#include "page.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void htw__page_free(struct htw__page *page) {
+    free(page->bytes);
+    *page = (struct htw__page) { 0 };
+}
+
+void htw__page_clear(struct htw__page *page) {
+    page->size = 0;
+    page->line_count = 0;
+    page->has_failed = false;
+}
+
+/* Room for `more` bytes and a NUL. */
+static bool reserve(struct htw__page *page, size_t more) {
+    size_t capacity = page->capacity == 0 ? 4096 : page->capacity;
+    while (capacity - page->size <= more)
+        capacity *= 2;
+    if (capacity == page->capacity)
+        return true;
+    char *bytes = realloc(page->bytes, capacity);
+    if (bytes == NULL)
+        return false;
+    page->bytes = bytes;
+    page->capacity = capacity;
+    return true;
+}
+
+void htw__page_add(struct htw__page *page, const char *format, ...) {
+    char text[512]; /* longer than anything that is added at once */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    size_t length = strlen(text);
+    page->has_failed = page->has_failed || !reserve(page, length);
+    if (page->has_failed)
+        return;
+    memcpy(page->bytes + page->size, text, length);
+    page->size += length;
+}
+
+void htw__page_end_line(struct htw__page *page) {
+    page->has_failed = page->has_failed || !reserve(page, 0);
+    if (page->has_failed)
+        return;
+    page->bytes[page->size++] = '\0';
+    page->line_count++;
+}
+
+const char *htw__page_first(const struct htw__page *page) {
+    return page->line_count == 0 ? NULL : page->bytes;
+}
+
+const char *htw__page_next(const struct htw__page *page, const char *line) {
+    const char *next = line + strlen(line) + 1;
+    return next < page->bytes + page->size &&
+                   memchr(next, '\0', page->size - (size_t)(next - page->bytes)) != NULL
+               ? next
+               : NULL;
+}
+
+void htw__page_print(const struct htw__page *page, FILE *stream) {
+    for (const char *line = htw__page_first(page); line != NULL;
+         line = htw__page_next(page, line)) {
+        size_t end = strlen(line);
+        while (end > 0 && (line[end - 1] == ' ' || (unsigned char)line[end - 1] < HTW__STYLE_END))
+            end--;
+        for (size_t i = 0; i < end; i++)
+            if ((unsigned char)line[i] >= HTW__STYLE_END)
+                putc(line[i], stream);
+        putc('\n', stream);
+    }
+}

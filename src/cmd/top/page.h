@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.h - lines of text with styles: what is shown, before it gets to a terminal or to a file.
+ *
+ * A byte below HTW__STYLE_END inside a line is a style, which goes to the end of the line or to the next
+ * one. All other text is printable.
+ */
+#ifndef HTW_SRC_CMD_TOP_PAGE_H
+#define HTW_SRC_CMD_TOP_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum htw__style {
+    HTW__STYLE_PLAIN = 1,
+    HTW__STYLE_TITLE,
+    HTW__STYLE_LABEL, /* what does not change */
+    HTW__STYLE_GOOD,
+    HTW__STYLE_WARNING,
+    HTW__STYLE_COOL, /* three degrees of heat */
+    HTW__STYLE_WARM,
+    HTW__STYLE_HOT,
+    HTW__STYLE_END
+};
+
+/* For format strings. */
+#define HTW__PLAIN "\1"
+#define HTW__TITLE "\2"
+#define HTW__LABEL "\3"
+#define HTW__GOOD "\4"
+#define HTW__WARNING "\5"
+
+struct htw__page {
+    char *bytes; /* each line ends with NUL */
+    size_t size, capacity;
+    size_t line_count;
+    bool has_failed; /* no memory: lines are missing */
+};
+
+void htw__page_free(struct htw__page *page);
+void htw__page_clear(struct htw__page *page);
+
+/* Appends to the line that is being written, as printf(); and ends it. */
+void htw__page_add(struct htw__page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void htw__page_end_line(struct htw__page *page);
+
+/* The first line, and the one after `line`; NULL: there is none. */
+const char *htw__page_first(const struct htw__page *page);
+const char *htw__page_next(const struct htw__page *page, const char *line);
+
+/* Writes all lines without styles. */
+void htw__page_print(const struct htw__page *page, FILE *stream);
+
+#endif /* HTW_SRC_CMD_TOP_PAGE_H */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.c - reads the answer of a monitor, which is JSON.
+ *
+ * Members that are missing count as 0, and members that are not known are left out: a monitor of another
+ * version can be shown. What is shown as text has only letters that a terminal shows.
+ */
+#include "snapshot.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT 1
+
+/* More than any monitor has. */
+#define SOURCES_MAX 4096
+#define SHARDS_MAX 65536
+
+static uint64_t number(const json_t *object, const char *name) {
+    json_int_t value = json_integer_value(json_object_get(object, name));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static void text(const json_t *object, const char *name, char *into, size_t size) {
+    const char *value = json_string_value(json_object_get(object, name));
+    snprintf(into, size, "%s", value == NULL ? "" : value);
+    for (char *c = into; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+static void read_numbers(const json_t *array, uint64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        json_int_t value = json_integer_value(json_array_get(array, i));
+        numbers[i] = value > 0 ? (uint64_t)value : 0;
+    }
+}
+
+static void read_distribution(const json_t *object, struct htw__top_distribution *distribution) {
+    distribution->count = number(object, "count");
+    distribution->p50_ns = number(object, "p50_ns");
+    distribution->p90_ns = number(object, "p90_ns");
+    distribution->p99_ns = number(object, "p99_ns");
+    distribution->p999_ns = number(object, "p999_ns");
+    distribution->max_ns = number(object, "max_ns");
+    read_numbers(json_object_get(object, "histogram"), distribution->histogram, HTW__TOP_BUCKETS);
+}
+
+static void read_level(const json_t *object, struct htw__top_level *level) {
+    const json_t *timers = json_object_get(object, "timers");
+    uint64_t counts[HTW__TOP_PARTS];
+    size_t parts = json_array_size(timers);
+    level->bucket_ns = number(object, "bucket_ns");
+    level->buckets = (uint32_t)number(object, "buckets");
+    level->parts = parts < HTW__TOP_PARTS ? (uint32_t)parts : HTW__TOP_PARTS;
+    level->clock = level->parts == 0 ? 0 : (uint32_t)(number(object, "clock") % level->parts);
+    read_numbers(timers, counts, HTW__TOP_PARTS);
+    for (size_t i = 0; i < HTW__TOP_PARTS; i++)
+        level->timers[i] = counts[i] < UINT32_MAX ? (uint32_t)counts[i] : UINT32_MAX;
+}
+
+static void read_levels(const json_t *array, struct htw__top_source *source) {
+    size_t count = json_array_size(array);
+    source->level_count = count < HTW__TOP_LEVELS ? (unsigned)count : HTW__TOP_LEVELS;
+    for (unsigned i = 0; i < source->level_count; i++)
+        read_level(json_array_get(array, i), &source->levels[i]);
+}
+
+/* False: no memory. */
+static bool read_shards(const json_t *array, struct htw__top_source *source) {
+    size_t count = json_array_size(array);
+    count = count < SHARDS_MAX ? count : SHARDS_MAX;
+    source->shards = calloc(count + 1, sizeof(*source->shards));
+    if (source->shards == NULL)
+        return false;
+    source->shard_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *object = json_array_get(array, i);
+        source->shards[i] = (struct htw__top_shard) {
+            .number = (uint32_t)i,
+            .scheduled = number(object, "scheduled"),
+            .cancelled = number(object, "cancelled"),
+            .moved = number(object, "moved"),
+            .in_wheels = number(object, "in_wheels"),
+            .groups = number(object, "groups"),
+            .memory = number(object, "memory_bytes"),
+        };
+    }
+    return true;
+}
+
+static bool read_source(const json_t *object, enum htw__top_kind kind,
+                        struct htw__top_source *source) {
+    *source = (struct htw__top_source) {
+        .kind = kind,
+        .pending = number(object, "pending"),
+        .memory = number(object, "memory_bytes"),
+        .scheduled = number(object, "scheduled"),
+        .fired = number(object, "fired"),
+        .cancelled = number(object, "cancelled"),
+        .moved = number(object, "moved"),
+        .demoted = number(object, "demoted"),
+        .runs = number(object, "runs"),
+        .late = number(object, "late"),
+        .missed = number(object, "missed"),
+        .refused = number(object, "refused"),
+        .running = number(object, "running"),
+        .wakeups = number(object, "wakeups"),
+        .empty_wakeups = number(object, "empty_wakeups"),
+        .submitted = number(object, "submitted"),
+        .completed = number(object, "completed"),
+        .expired = number(object, "expired"),
+        .closed = number(object, "closed"),
+        .delayed = number(object, "delayed"),
+        .watched = number(object, "watched"),
+        .keys = number(object, "keys"),
+        .age_ns = number(object, "age_ns"),
+    };
+    text(object, "name", source->name, sizeof(source->name));
+    text(object, "error", source->error, sizeof(source->error));
+    read_distribution(json_object_get(object, "lateness"), &source->lateness);
+    read_distribution(json_object_get(object, "callback"), &source->callback);
+    read_numbers(json_object_get(object, "waits"), source->waits, HTW__TOP_BUCKETS);
+    read_levels(json_object_get(object, "levels"), source);
+    return read_shards(json_object_get(object, "shards"), source);
+}
+
+static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot) {
+    static const char *const names[] = {
+        [HTW__TOP_SCHEDULER] = "schedulers",
+        [HTW__TOP_PURGATORY] = "purgatories",
+        [HTW__TOP_WHEEL] = "wheels",
+    };
+    size_t count = 0;
+    for (size_t kind = 0; kind < sizeof(names) / sizeof(names[0]); kind++)
+        count += json_array_size(json_object_get(root, names[kind]));
+    count = count < SOURCES_MAX ? count : SOURCES_MAX;
+    snapshot->sources = calloc(count + 1, sizeof(*snapshot->sources));
+    if (snapshot->sources == NULL)
+        return false;
+    for (size_t kind = 0; kind < sizeof(names) / sizeof(names[0]); kind++) {
+        const json_t *array = json_object_get(root, names[kind]);
+        for (size_t i = 0; i < json_array_size(array) && snapshot->source_count < count; i++)
+            if (!read_source(json_array_get(array, i), (enum htw__top_kind)kind,
+                             &snapshot->sources[snapshot->source_count++]))
+                return false;
+    }
+    return true;
+}
+
+static const char *read_root(const json_t *root, struct htw__top_snapshot *snapshot) {
+    if (!json_is_object(root) || number(root, "format") == 0)
+        return "the answer is not that of a monitor";
+    if (number(root, "format") != FORMAT)
+        return "the monitor is of a newer version than htw top";
+    text(root, "htw", snapshot->version, sizeof(snapshot->version));
+    text(root, "program", snapshot->program, sizeof(snapshot->program));
+    snapshot->pid = (int64_t)number(root, "pid");
+    snapshot->wall_ns = (int64_t)number(root, "wall_ns");
+    snapshot->clock_ns = (int64_t)number(root, "clock_ns");
+    snapshot->opened_ns = (int64_t)number(root, "opened_ns");
+    return read_sources(root, snapshot) ? NULL : "no memory for the answer";
+}
+
+const char *htw__top_snapshot_read(const char *bytes, size_t size,
+                                   struct htw__top_snapshot *snapshot) {
+    *snapshot = (struct htw__top_snapshot) { 0 };
+    json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL);
+    if (root == NULL)
+        return "the answer is not that of a monitor";
+    const char *why = read_root(root, snapshot);
+    json_decref(root);
+    if (why != NULL)
+        htw__top_snapshot_free(snapshot);
+    return why;
+}
+
+void htw__top_snapshot_free(struct htw__top_snapshot *snapshot) {
+    for (size_t i = 0; i < snapshot->source_count; i++)
+        free(snapshot->sources[i].shards);
+    free(snapshot->sources);
+    *snapshot = (struct htw__top_snapshot) { 0 };
+}
+
+const struct htw__top_source *htw__top_snapshot_find(const struct htw__top_snapshot *snapshot,
+                                                     const struct htw__top_source *like) {
+    for (size_t i = 0; i < snapshot->source_count; i++) {
+        const struct htw__top_source *source = &snapshot->sources[i];
+        if (source->kind == like->kind && strcmp(source->name, like->name) == 0)
+            return source;
+    }
+    return NULL;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.c - the requests: `json`, `metrics`, and the same by HTTP/1.0, for curl and Prometheus. */
+#include "answer.h"
+
+#include "json.h"
+#include "metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct request {
+    const char *line; /* as it is without HTTP */
+    const char *path; /* by HTTP */
+    const char *type; /* of the answer */
+    void (*write)(struct htw_monitor *monitor, const struct htw__sample *samples,
+                  struct htw__text *text);
+};
+
+static const struct request requests[] = {
+    { "json", "/json", "application/json", htw__json_write },
+    { "metrics", "/metrics", "text/plain; version=0.0.4; charset=utf-8", htw__metrics_write },
+};
+
+bool htw__answer_is_http(const char *line) {
+    const char *version = strstr(line, " HTTP/");
+    return version != NULL && version != line;
+}
+
+/* Whether a line asks for a path: "GET PATH HTTP/...". */
+static bool gets(const char *line, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(line, "GET ", 4) == 0 && strncmp(line + 4, path, length) == 0 &&
+           (line[4 + length] == ' ' || line[4 + length] == '?');
+}
+
+static const struct request *find(const struct htw__client *client) {
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+        if (client->is_http ? gets(client->line, requests[i].path)
+                            : strcmp(client->line, requests[i].line) == 0)
+            return &requests[i];
+    return NULL;
+}
+
+static void write_head(struct htw__client *client, const char *status, const char *type) {
+    client->head_size = 0;
+    if (client->is_http)
+        client->head_size = (uint32_t)snprintf(client->head, sizeof(client->head),
+                                               "HTTP/1.0 %s\r\nContent-Type: %s\r\n"
+                                               "Content-Length: %zu\r\n\r\n",
+                                               status, type, client->body.size);
+}
+
+/* An answer that says what is wrong. If there is no memory for it, it is empty. */
+static void write_error(struct htw__client *client, const char *status, const char *sentence) {
+    htw__text_fini(&client->body);
+    htw__text_add(&client->body, "error: %s\n", sentence);
+    write_head(client, status, "text/plain");
+}
+
+static void write_samples(struct htw_monitor *monitor, const struct request *request,
+                          struct htw__text *text) {
+    htw__mutex_lock(&monitor->mutex);
+    struct htw__sample *samples = htw__samples_take(monitor);
+    if (samples == NULL && monitor->source_count > 0)
+        text->has_failed = true;
+    else
+        request->write(monitor, samples, text);
+    htw__samples_release(monitor, samples);
+    htw__mutex_unlock(&monitor->mutex);
+}
+
+void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
+    const struct request *request = find(client);
+    client->has_answer = true;
+    if (request == NULL) {
+        bool is_get = !client->is_http || strncmp(client->line, "GET ", 4) == 0;
+        write_error(client, is_get ? "404 Not Found" : "405 Method Not Allowed",
+                    client->is_http ? "this monitor has GET /json and GET /metrics"
+                                    : "the requests are: json, metrics");
+        return;
+    }
+    write_samples(monitor, request, &client->body);
+    if (client->body.has_failed)
+        write_error(client, "503 Service Unavailable", "no memory");
+    else
+        write_head(client, "200 OK", request->type);
+}
+
+void htw__answer_refuse(struct htw__client *client) {
+    client->has_answer = true;
+    write_error(client, "400 Bad Request", "the request is too long");
+}

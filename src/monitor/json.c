@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.c - writes samples as JSON, on one line.
+ *
+ * All numbers are whole and fit an int64_t: what a locale does to others, and what readers make of
+ * them, does not matter.
+ * Names have no character that JSON would escape.
+ */
+#include "json.h"
+
+#include "../base/clock.h"
+#include "wheel_copy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+/* For readers: it changes when they would misunderstand. */
+#define FORMAT 1
+
+static void write_fields(const struct htw__sample *sample, struct htw__text *text) {
+    for (const struct htw__field *field = htw__fields(sample->source->kind); field->name != NULL;
+         field++)
+        htw__text_add(text, ",\"%s\":%" PRIu64, field->name, htw__sample_value(sample, field));
+}
+
+static void write_numbers(const char *name, const uint64_t *numbers, size_t count,
+                          struct htw__text *text) {
+    htw__text_add(text, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++)
+        htw__text_add(text, "%s%" PRIu64, i == 0 ? "" : ",", numbers[i]);
+    htw__text_add(text, "]");
+}
+
+static void write_distribution(const char *name, const struct htw_distribution *distribution,
+                               const uint64_t *histogram, struct htw__text *text) {
+    htw__text_add(text,
+                  ",\"%s\":{\"count\":%" PRIu64 ",\"sum_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
+                  ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"p999_ns\":%" PRIu64
+                  ",\"max_ns\":%" PRIu64,
+                  name, distribution->count, distribution->sum_ns, distribution->p50_ns,
+                  distribution->p90_ns, distribution->p99_ns, distribution->p999_ns,
+                  distribution->max_ns);
+    write_numbers("histogram", histogram, HTW_SCHEDULER_HISTOGRAM_BUCKETS, text);
+    htw__text_add(text, "}");
+}
+
+/* ---- levels */
+
+/* `bucket_ns` is 0 where the length of a tick is unknown. */
+static void begin_level(unsigned number, int64_t bucket_ns, uint32_t buckets, uint32_t clock_part,
+                        struct htw__text *text) {
+    htw__text_add(text,
+                  "%s{\"bucket_ns\":%" PRId64 ",\"buckets\":%" PRIu32 ",\"clock\":%" PRIu32
+                  ",\"timers\":[",
+                  number == 0 ? "" : ",", bucket_ns, buckets, clock_part);
+}
+
+static void write_level(unsigned number, const struct htw_scheduler_level *level,
+                        struct htw__text *text) {
+    begin_level(number, level->bucket_ns, level->buckets, level->clock_part, text);
+    for (uint32_t part = 0; part < level->parts; part++)
+        htw__text_add(text, "%s%" PRIu32, part == 0 ? "" : ",", level->timers[part]);
+    htw__text_add(text, "]}");
+}
+
+static void write_levels(struct htw_scheduler *scheduler, struct htw__text *text) {
+    int count = 1;
+    htw__text_add(text, ",\"levels\":[");
+    for (unsigned number = 0; (int)number < count && number < HTW__LEVELS_SHOWN; number++) {
+        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+        count = htw_scheduler_get_level(scheduler, number, &level);
+        if (count > 0)
+            write_level(number, &level, text);
+    }
+    htw__text_add(text, "]");
+}
+
+static int64_t bucket_ns(const struct htw__lent_wheel *lent, unsigned shift) {
+    int64_t ns;
+    return __builtin_mul_overflow(lent->tick_ns, (uint64_t)1 << shift, &ns) ? HTW_NEVER_NS : ns;
+}
+
+static void write_lent(struct htw__lent_wheel *lent, struct htw__text *text) {
+    uint32_t parts = htw__wheel_copy_parts(lent);
+    htw__mutex_lock(&lent->mutex);
+    htw__text_add(
+        text, ",\"tick_ns\":%" PRId64 ",\"clock\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"levels\":[",
+        lent->tick_ns, lent->clock < INT64_MAX ? lent->clock : INT64_MAX,
+        htw__clock_monotonic_ns() - lent->copied_ns);
+    for (unsigned number = 0; number < htw__wheel_copy_levels(lent); number++) {
+        unsigned shift = number * (unsigned)__builtin_ctz(lent->stats.size);
+        uint32_t slot = (uint32_t)(lent->clock >> shift) & (lent->stats.size - 1);
+        begin_level(number, bucket_ns(lent, shift), lent->stats.size,
+                    slot / (lent->stats.size / parts), text);
+        for (uint32_t part = 0; part < parts; part++)
+            htw__text_add(text, "%s%u", part == 0 ? "" : ",", lent->timers[number][part]);
+        htw__text_add(text, "]}");
+    }
+    htw__text_add(text, "]");
+    htw__mutex_unlock(&lent->mutex);
+}
+
+/* ---- shards */
+
+static void write_shards(struct htw_scheduler *scheduler, struct htw__text *text) {
+    int count = 1;
+    htw__text_add(text, ",\"shards\":[");
+    for (uint32_t i = 0; (int)i < count; i++) {
+        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+        count = htw_scheduler_get_shard(scheduler, i, &shard);
+        if (count > 0)
+            htw__text_add(text,
+                          "%s{\"scheduled\":%" PRIu64 ",\"cancelled\":%" PRIu64
+                          ",\"moved\":%" PRIu64 ",\"demoted\":%" PRIu64 ",\"in_wheels\":%" PRIu64
+                          ",\"groups\":%" PRIu64 ",\"memory_bytes\":%" PRIu64 "}",
+                          i == 0 ? "" : ",", shard.scheduled, shard.cancelled, shard.moved,
+                          shard.demoted, shard.in_wheels, shard.groups, shard.memory_bytes);
+    }
+    htw__text_add(text, "]");
+}
+
+/* ---- all of it */
+
+static void write_source(const struct htw__sample *sample, struct htw__text *text) {
+    struct htw_monitor_source *source = sample->source;
+    htw__text_add(text, "{\"name\":\"%s\"", source->name);
+    if (sample->error != 0) {
+        htw__text_add(text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
+        return;
+    }
+    write_fields(sample, text);
+    switch (source->kind) {
+    case HTW__SOURCE_SCHEDULER:
+        write_distribution("lateness", &sample->of.scheduler.stats.lateness,
+                           sample->of.scheduler.histograms.lateness, text);
+        write_distribution("callback", &sample->of.scheduler.stats.callback,
+                           sample->of.scheduler.histograms.callback, text);
+        write_levels(source->of.scheduler, text);
+        write_shards(source->of.scheduler, text);
+        break;
+    case HTW__SOURCE_PURGATORY:
+        write_numbers("waits", sample->of.purgatory.waits, HTW_PURGATORY_WAIT_BUCKETS, text);
+        break;
+    case HTW__SOURCE_WHEEL:
+        write_lent(source->of.wheel, text);
+        break;
+    }
+    htw__text_add(text, "}");
+}
+
+static void write_kind(struct htw_monitor *monitor, const struct htw__sample *samples,
+                       enum htw__source_kind kind, const char *name, struct htw__text *text) {
+    bool is_first = true;
+    htw__text_add(text, ",\"%s\":[", name);
+    for (unsigned i = 0; i < monitor->source_count; i++) {
+        if (samples[i].source->kind != kind)
+            continue;
+        if (!is_first)
+            htw__text_add(text, ",");
+        write_source(&samples[i], text);
+        is_first = false;
+    }
+    htw__text_add(text, "]");
+}
+
+/* The name of the program, of characters that need no escape. */
+static void write_program(struct htw__text *text) {
+    const char *name = program_invocation_short_name;
+    for (unsigned i = 0; name[i] != '\0' && i < HTW_MONITOR_NAME_MAX; i++) {
+        char c = name[i];
+        htw__text_add(text, "%c", c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c);
+    }
+}
+
+void htw__json_write(struct htw_monitor *monitor, const struct htw__sample *samples,
+                     struct htw__text *text) {
+    htw__text_add(text, "{\"htw\":\"%s\",\"format\":%d,\"pid\":%ld,\"program\":\"", htw_version(),
+                  FORMAT, (long)getpid());
+    write_program(text);
+    htw__text_add(text,
+                  "\",\"uid\":%lu,\"wall_ns\":%" PRId64 ",\"clock_ns\":%" PRId64
+                  ",\"opened_ns\":%" PRId64,
+                  (unsigned long)geteuid(), htw__clock_realtime_ns(), htw__clock_monotonic_ns(),
+                  monitor->opened_ns);
+    write_kind(monitor, samples, HTW__SOURCE_SCHEDULER, "schedulers", text);
+    write_kind(monitor, samples, HTW__SOURCE_PURGATORY, "purgatories", text);
+    write_kind(monitor, samples, HTW__SOURCE_WHEEL, "wheels", text);
+    htw__text_add(text, "}\n");
+}

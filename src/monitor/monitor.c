@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* monitor.c - opens and closes a monitor. */
+#include "server.h"
+
+#include "../base/clock.h"
+#include "../base/thread.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+void htw_monitor_options_init(struct htw_monitor_options *options) {
+    static const struct htw_monitor_options initial = HTW_MONITOR_OPTIONS_INIT;
+    if (options != NULL)
+        *options = initial;
+}
+
+int htw_monitor_folder(char *buffer, size_t size) {
+    return buffer == NULL ? -EINVAL : htw__place_folder(buffer, size);
+}
+
+const char *htw_monitor_path(const struct htw_monitor *monitor) {
+    return monitor == NULL ? NULL : monitor->place.path;
+}
+
+static bool are_valid(const struct htw_monitor_options *options) {
+    return options->struct_size == sizeof(*options) &&
+           (options->path == NULL || *options->path != '\0') &&
+           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+}
+
+/* From here on the child of a fork closes the descriptors. */
+static int open_descriptors(struct htw_monitor *monitor, const char *path) {
+    struct htw__descriptors *descriptors = &monitor->descriptors;
+    for (size_t i = 0; i < HTW__CLIENTS; i++)
+        descriptors->clients[i] = -1;
+    int folder = htw__place_enter(path);
+    if (folder < 0)
+        return folder;
+    htw__registry_lock(); /* no child gets a socket of which the registry does not know */
+    int error = htw__place_open(&monitor->place, path);
+    if (error == 0) {
+        descriptors->listener = monitor->place.fd;
+        descriptors->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (descriptors->wake < 0) {
+            error = errno == EMFILE || errno == ENFILE ? -errno : -ENOMEM;
+            htw__place_close(&monitor->place);
+        } else {
+            htw__registry_add(descriptors);
+        }
+    }
+    htw__registry_unlock();
+    htw__place_leave(folder);
+    return error;
+}
+
+static void close_descriptors(struct htw_monitor *monitor) {
+    htw__registry_lock();
+    htw__registry_remove(&monitor->descriptors);
+    htw__place_close(&monitor->place);
+    close(monitor->descriptors.wake);
+    htw__registry_unlock();
+}
+
+static int start(struct htw_monitor *monitor, const char *path) {
+    int error = htw__fork_init();
+    if (error == 0)
+        error = htw__registry_init();
+    monitor->fork_count = htw__fork_count();
+    if (error == 0)
+        error = open_descriptors(monitor, path);
+    if (error != 0)
+        return error;
+    htw__mutex_init(&monitor->mutex, HTW__RANK_MONITOR);
+    error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__server_run, monitor);
+    if (error != 0) {
+        close_descriptors(monitor);
+        htw__mutex_fini(&monitor->mutex);
+    }
+    return error;
+}
+
+int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_options *options) {
+    static const struct htw_monitor_options defaults = HTW_MONITOR_OPTIONS_INIT;
+    int cancel_state;
+    if (options == NULL)
+        options = &defaults;
+    if (ret_monitor == NULL || !are_valid(options))
+        return -EINVAL;
+    const struct htw_allocator *allocator =
+        options->allocator != NULL ? options->allocator : &htw__default_allocator;
+    struct htw_monitor *monitor = htw__allocate(allocator, sizeof(*monitor));
+    if (monitor == NULL)
+        return -ENOMEM;
+    *monitor =
+        (struct htw_monitor) { .allocator = *allocator, .opened_ns = htw__clock_monotonic_ns() };
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it would leave a socket */
+    int error = start(monitor, options->path);
+    pthread_setcancelstate(cancel_state, NULL);
+    if (error != 0)
+        htw__release(allocator, monitor, sizeof(*monitor));
+    else
+        *ret_monitor = monitor;
+    return error;
+}
+
+void htw_monitor_close(struct htw_monitor *monitor) {
+    int cancel_state;
+    if (monitor == NULL || htw__monitor_is_child(monitor))
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    atomic_store_explicit(&monitor->is_closing, true, memory_order_release);
+    eventfd_write(monitor->descriptors.wake, 1);
+    pthread_join(monitor->thread, NULL);
+    close_descriptors(monitor);
+    while (monitor->sources != NULL)
+        htw_monitor_remove(monitor->sources);
+    htw__mutex_fini(&monitor->mutex);
+    struct htw_allocator allocator = monitor->allocator;
+    htw__release(&allocator, monitor, sizeof(*monitor));
+    pthread_setcancelstate(cancel_state, NULL);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.h - where the socket of a monitor is, and how it gets there.
+ *
+ * The socket is bound inside a fresh folder that only its owner may enter, gets its mode there, listens,
+ * and is then linked to its path. So at its path it is never open to others, whatever the umask, which
+ * belongs to the whole process; and a socket that refuses connections is one whose process has died.
+ */
+#ifndef HTW_SRC_MONITOR_PLACE_H
+#define HTW_SRC_MONITOR_PLACE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+/* Room for the path of a socket, and the part of it that the fresh folder needs. */
+#define HTW__PLACE_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 12)
+
+/* A socket that listens. */
+struct htw__place {
+    int fd;
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    dev_t device; /* which file it is */
+    ino_t inode;
+};
+
+/* The default folder. 0 or -ENAMETOOLONG. */
+int htw__place_folder(char *buffer, size_t size);
+
+/* Opens and locks the folder of `path`, or, where that is NULL, the default folder, which it makes and
+   checks, and from which it removes the sockets of processes that have died. A descriptor for
+   htw__place_leave(), or a negative errno. */
+int htw__place_enter(const char *path);
+void htw__place_leave(int folder);
+
+/* Makes a socket that listens at `path`, or in the default folder, which the caller has entered. 0 or a
+   negative errno. */
+int htw__place_open(struct htw__place *place, const char *path);
+
+/* Closes the socket, and removes it if it is still the file at its path. */
+void htw__place_close(struct htw__place *place);
+
+#endif /* HTW_SRC_MONITOR_PLACE_H */

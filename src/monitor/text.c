@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c - a text that grows. */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAPACITY_FIRST ((size_t)4096)
+
+void htw__text_init(struct htw__text *text, const struct htw_allocator *allocator) {
+    *text = (struct htw__text) { .allocator = allocator };
+}
+
+void htw__text_fini(struct htw__text *text) {
+    htw__release(text->allocator, text->bytes, text->capacity);
+    htw__text_init(text, text->allocator);
+}
+
+/* Room for `more` bytes and a NUL. */
+static bool reserve(struct htw__text *text, size_t more) {
+    size_t capacity = text->capacity == 0 ? CAPACITY_FIRST : text->capacity;
+    while (capacity - text->size <= more)
+        capacity *= 2;
+    if (capacity == text->capacity)
+        return true;
+    char *bytes = capacity <= HTW__TEXT_MAX ? htw__allocate(text->allocator, capacity) : NULL;
+    if (bytes == NULL)
+        return false;
+    if (text->size > 0)
+        memcpy(bytes, text->bytes, text->size);
+    htw__release(text->allocator, text->bytes, text->capacity);
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+void htw__text_add(struct htw__text *text, const char *format, ...) {
+    va_list arguments;
+    if (text->has_failed)
+        return;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (size < 0 || !reserve(text, (size_t)size)) {
+        text->has_failed = true;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text->bytes + text->size, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    text->size += (size_t)size;
+}

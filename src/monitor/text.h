@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* text.h - a text that grows. A failure stays: the caller looks at the end. */
+#ifndef HTW_SRC_MONITOR_TEXT_H
+#define HTW_SRC_MONITOR_TEXT_H
+
+#include "../base/alloc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* No answer is longer. */
+#define HTW__TEXT_MAX ((size_t)4 * 1024 * 1024)
+
+struct htw__text {
+    const struct htw_allocator *allocator;
+    char *bytes; /* NULL: none yet */
+    size_t size, capacity;
+    bool has_failed;
+};
+
+void htw__text_init(struct htw__text *text, const struct htw_allocator *allocator);
+void htw__text_fini(struct htw__text *text);
+
+/* Appends as printf(). Without memory, or beyond HTW__TEXT_MAX, nothing is appended any more. */
+void htw__text_add(struct htw__text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif /* HTW_SRC_MONITOR_TEXT_H */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect.c - what tools show of a scheduler: its histograms, its shards, and how full its wheels are. */
+#include "shard.h"
+#include "stats.h"
+
+/* What is counted under a lock at a time: as many timers, or as many buckets. */
+#define SLICE 64u
+
+/* ---- histograms */
+
+void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms) {
+    static const struct htw_scheduler_histograms initial = HTW_SCHEDULER_HISTOGRAMS_INIT;
+    if (histograms != NULL)
+        *histograms = initial;
+}
+
+/* The bucket of a duration: 0 below 1 us, i from 2^(i-1) us. */
+static size_t bucket_of(uint64_t ns) {
+    uint64_t us = ns / 1000;
+    size_t bucket = us == 0 ? 0 : 64u - (size_t)__builtin_clzll(us);
+    return bucket < HTW_SCHEDULER_HISTOGRAM_BUCKETS ? bucket : HTW_SCHEDULER_HISTOGRAM_BUCKETS - 1;
+}
+
+static void copy_histogram(uint64_t *counts, const struct htw__histogram *histogram) {
+    size_t cursor = 0;
+    struct htw__histogram_bucket bucket;
+    while (htw__histogram_next(histogram, &cursor, &bucket))
+        counts[bucket_of(bucket.low + (bucket.high - bucket.low) / 2)] += bucket.count;
+}
+
+int htw_scheduler_get_histograms(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
+                                 struct htw_scheduler_histograms *histograms) {
+    if (histograms == NULL || histograms->struct_size != sizeof(*histograms))
+        return scheduler != NULL && htw__is_child(scheduler) ? -EOWNERDEAD : -EINVAL;
+    struct htw__histogram *whole;
+    int error = htw__stats_of(scheduler, stats, &whole);
+    if (error != 0)
+        return error;
+    *histograms = (struct htw_scheduler_histograms)HTW_SCHEDULER_HISTOGRAMS_INIT;
+    copy_histogram(histograms->lateness, &whole[0]);
+    copy_histogram(histograms->callback, &whole[1]);
+    htw__stats_release(scheduler, whole);
+    return 0;
+}
+
+/* ---- shards */
+
+void htw_scheduler_shard_init(struct htw_scheduler_shard *shard) {
+    static const struct htw_scheduler_shard initial = HTW_SCHEDULER_SHARD_INIT;
+    if (shard != NULL)
+        *shard = initial;
+}
+
+int htw_scheduler_get_shard(struct htw_scheduler *scheduler, uint32_t index,
+                            struct htw_scheduler_shard *shard) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (shard == NULL || shard->struct_size != sizeof(*shard) || index >= scheduler->shard_count)
+        return -EINVAL;
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    uint64_t in_wheels = 0, groups = 0;
+    htw__stats_add_shard(&scheduler->shards[index], &stats, &in_wheels, &groups);
+    *shard = (struct htw_scheduler_shard) {
+        .struct_size = sizeof(*shard),
+        .scheduled = stats.scheduled,
+        .cancelled = stats.cancelled,
+        .moved = stats.moved,
+        .demoted = stats.demoted,
+        .in_wheels = in_wheels,
+        .groups = groups,
+        .memory_bytes = stats.memory_bytes,
+    };
+    return (int)scheduler->shard_count;
+}
+
+/* ---- levels */
+
+void htw_scheduler_level_init(struct htw_scheduler_level *level) {
+    static const struct htw_scheduler_level initial = HTW_SCHEDULER_LEVEL_INIT;
+    if (level != NULL)
+        *level = initial;
+}
+
+/* The number of levels of the wheel that has most, and the buckets in a level, which is the same for all. */
+static unsigned level_count(struct htw_scheduler *scheduler, uint32_t *ret_buckets) {
+    unsigned most = 0;
+    for (uint32_t i = 0; i < scheduler->shard_count; i++) {
+        struct htw__shard *shard = &scheduler->shards[i];
+        struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+        htw__lock_acquire(&shard->lock);
+        htw_wheel_get_stats(shard->own.wheel, &stats);
+        htw__lock_release(&shard->lock);
+        *ret_buckets = stats.size;
+        if (stats.levels > most)
+            most = stats.levels;
+    }
+    return most;
+}
+
+/* Adds the timers that a shard has in a level, with a bounded amount of work under each lock. Between
+   two slices the wheel may change, or be replaced by another one. */
+static void add_level(struct htw__shard *shard, unsigned number,
+                      struct htw_scheduler_level *level) {
+    uint32_t width = level->buckets / level->parts;
+    for (uint32_t slot = 0; slot < level->buckets;) {
+        size_t seen = 0;
+        htw__lock_acquire(&shard->lock);
+        for (uint32_t end = slot + SLICE; slot < level->buckets && slot < end && seen < SLICE;
+             slot++) {
+            size_t count = htw_wheel_count_in(shard->own.wheel, number, slot, 1, SLICE);
+            level->timers[slot / width] += (uint32_t)count;
+            seen += count;
+        }
+        htw__lock_release(&shard->lock);
+    }
+}
+
+int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
+                            struct htw_scheduler_level *level) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (level == NULL || level->struct_size != sizeof(*level))
+        return -EINVAL;
+    uint32_t buckets;
+    unsigned levels = level_count(scheduler, &buckets);
+    if (number >= levels)
+        return -EINVAL;
+    unsigned shift = number * (unsigned)__builtin_ctz(buckets); /* less than 64: the level exists */
+    uint64_t now_tick = htw__tick_at(scheduler, htw__now_ns(scheduler));
+    *level = (struct htw_scheduler_level) {
+        .struct_size = sizeof(*level),
+        .bucket_ns = htw__tick_ns(scheduler, (uint64_t)1 << shift),
+        .buckets = buckets,
+        .parts = buckets < HTW_LEVEL_PARTS ? buckets : HTW_LEVEL_PARTS,
+    };
+    level->clock_part = (uint32_t)((now_tick >> shift) % buckets) / (buckets / level->parts);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        add_level(&scheduler->shards[i], number, level);
+    return (int)levels;
+}

@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`htw top` and `htw delay --monitor`: as text and JSON, on a terminal (tmux, and a pseudo-terminal whose
+bytes are looked at), and with programs that end, stop, or are no monitors.
+
+usage: test_top.py HTW
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+import traceback
+import fcntl
+
+HTW = os.path.abspath(sys.argv[1])
+PATIENCE = 60  # seconds that only a hanging program needs
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def until(condition, what="the condition"):
+    """Waits until `condition()` is true, and returns that."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"{what} never came")
+
+
+class Watched:
+    """A run of `htw delay --monitor` with lines that are due in an hour."""
+
+    def __init__(self, *options, lines=5, **environment):
+        self.process = subprocess.Popen([HTW, "delay", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **environment})
+        for number in range(lines):
+            self.process.stdin.write(b"1h line%d\n" % number)
+        self.process.stdin.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def top(*options, **environment):
+    run = subprocess.run([HTW, "top", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         timeout=PATIENCE, env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
+    assert "Sanitizer" not in run.stderr and "runtime error" not in run.stderr, run.stderr
+    return run
+
+
+def wait_for_socket(path):
+    until(lambda: os.path.exists(path), path)
+
+
+def pending(path):
+    run = top("--once", "--json", path)
+    return run.returncode == 0 and json.loads(run.stdout)["wheels"][0]["pending"]
+
+
+# ---- text and JSON
+
+@test
+def top_once_prints_text_and_json(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}"):
+        wait_for_socket(path)
+        assert os.stat(path).st_mode & 0o7777 == 0o600
+        until(lambda: pending(path) == 5, "5 pending")
+        run = top("--once", "--delay", "100ms", path)
+        assert run.returncode == 0 and run.stderr == "", run
+        assert "wheel delay\n  pending 5  memory" in run.stdout, run.stdout
+        assert re.search(r"^  level 2  256 x 1\.09m +\| +·? *", run.stdout, re.M), run.stdout
+        assert "\033" not in run.stdout and "\1" not in run.stdout
+        text = top("--once", "--delay", "100ms", "--ascii", path).stdout
+        assert text.isascii(), text
+        assert top("--once", "--delay", "100ms", path, LC_ALL="C").stdout.isascii()
+        answer = json.loads(top("--once", "--json", path).stdout)
+        assert answer["format"] == 1 and answer["program"] == "htw", answer
+        assert answer["wheels"][0]["tick_ns"] == 1000000
+
+
+@test
+def top_json_prints_a_line_for_each_sample(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}") as watched:
+        wait_for_socket(path)
+        process = subprocess.Popen([HTW, "top", "--json", "--delay", "100ms", path], stdout=subprocess.PIPE)
+        for _ in range(3):
+            assert json.loads(process.stdout.readline())["pid"] == watched.process.pid
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+        assert process.returncode == 128 + signal.SIGTERM, process.returncode
+
+
+@test
+def top_whose_reader_goes_away_ends(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}"):
+        wait_for_socket(path)
+        process = subprocess.Popen([HTW, "top", "--json", "--delay", "100ms", path], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 128 + signal.SIGPIPE
+        assert process.stderr.read() == b""
+        process.stderr.close()
+
+
+@test
+def top_finds_programs_by_process_and_the_only_one_by_itself(directory):
+    os.chmod(directory, 0o700)
+    environment = {"XDG_RUNTIME_DIR": directory}
+    run = top("--once", **environment)
+    assert run.returncode == 1 and "no program of this user can be watched" in run.stderr, run
+    with Watched("--monitor", **environment) as first:
+        own = f"{directory}/htw/{first.process.pid}.sock"
+        wait_for_socket(own)
+        assert top("--once", "--delay", "100ms", **environment).returncode == 0
+        assert top("--once", "--json", str(first.process.pid), **environment).returncode == 0
+        with Watched("--monitor", **environment) as second:
+            wait_for_socket(f"{directory}/htw/{second.process.pid}.sock")
+            run = top("--once", **environment)
+            assert run.returncode == 2 and "several programs" in run.stderr, run
+            assert all(f" {watched.process.pid}  htw " in run.stdout for watched in (first, second)), run
+            run = top("--list", **environment)
+            assert run.returncode == 0 and len(run.stdout.splitlines()) == 2, run
+        run = top("--once", "--json", **environment)  # of the killed one only the socket is left
+        assert json.loads(run.stdout)["pid"] == first.process.pid, run
+        with Watched("--monitor", **environment) as third:  # which goes with the next monitor
+            wait_for_socket(f"{directory}/htw/{third.process.pid}.sock")
+            assert not os.path.exists(f"{directory}/htw/{second.process.pid}.sock")
+
+
+@test
+def top_says_why_a_program_cannot_be_watched(directory):
+    path = f"{directory}/socket"
+    run = top("--once", path)
+    assert run.returncode == 1 and "no program can be watched there" in run.stderr, run
+    pathlib.Path(path).write_text("")
+    assert top("--once", path).returncode == 1
+    assert top("--once", f"{directory}/" + 200 * "x").returncode == 2
+    for options in (["a", "b"], ["--sort", "x"], ["--delay", "1ms"], ["--delay", "x"], ["--nonsense"], [""]):
+        run = top(*options)
+        assert run.returncode == 2 and run.stderr != "" and run.stdout == "", (options, run)
+    assert top("--help").stdout.startswith("Usage: htw top ")
+    assert top("--version").stdout.startswith("htw top ")
+
+
+@test
+def top_of_a_program_that_is_stopped_says_so(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}") as watched:
+        wait_for_socket(path)
+        until(lambda: pending(path) == 5, "5 pending")
+        watched.process.send_signal(signal.SIGSTOP)
+        run = top("--once", path)
+        assert run.returncode == 1 and "does not answer" in run.stderr, run
+        watched.process.send_signal(signal.SIGCONT)
+        assert top("--once", "--json", path).returncode == 0
+
+
+@test
+def top_of_another_user_is_forbidden(directory):
+    if os.geteuid() != 0:
+        return
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}"):
+        wait_for_socket(path)
+        os.chmod(directory, 0o755)
+        run = subprocess.run([HTW + "-top", "--once", path], user=65534, capture_output=True, text=True, check=False)
+        assert run.returncode == 1 and "only the user of the program and root" in run.stderr, run
+
+
+class Impostor(threading.Thread):
+    """A server that answers each client with the same bytes."""
+
+    def __init__(self, path, answer):
+        super().__init__(daemon=True)
+        self.answer = answer
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen(8)
+        self.start()
+
+    def run(self):
+        try:
+            while True:
+                client, _ = self.socket.accept()
+                try:
+                    client.recv(16)
+                    client.sendall(self.answer)
+                except OSError:
+                    pass
+                client.close()
+        except OSError:
+            pass
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.join()
+
+
+@test
+def top_survives_answers_that_are_none(directory):
+    deep = b"[" * 100000
+    answers = [b"", b"x", b"{}", b"[1]", b'{"format":2}', b'{"format":"1"}', b"{" * 10, deep, b"\0" * 1000,
+               b"x" * (17 << 20), b'{"format":1,"schedulers":7}', b'{"format":1,"format":1}',
+               b'{"format":1,"schedulers":[1,{"levels":[{"timers":[-1,1e9]}],"shards":[{}]}],"wheels":{}}',
+               b'{"format":1,"wheels":[{"name":"\\u001b[2J","levels":[{"timers":[1],"clock":99}]}]}']
+    for number, answer in enumerate(answers):
+        impostor = Impostor(f"{directory}/{number}", answer)
+        run = top("--once", "--delay", "100ms", f"{directory}/{number}")
+        impostor.close()
+        assert run.returncode in (0, 1), (answer[:40], run)
+        assert (run.returncode == 0) == (run.stderr == ""), (answer[:40], run)
+        assert "\033" not in run.stdout, run
+    assert run.returncode == 0 and "wheel ?[2J" in run.stdout, run
+
+
+# ---- the options of htw delay
+
+@test
+def delay_monitor_that_cannot_be_opened_is_an_error(directory):
+    path = f"{directory}/socket"
+    pathlib.Path(path).write_text("")
+    for value, why in ((path, "File exists"), (f"{directory}/none/socket", "No such file"), (200 * "x", "name too long")):
+        run = subprocess.run([HTW, "delay", f"--monitor={value}"], input="0 x\n", capture_output=True, text=True,
+                             timeout=PATIENCE, check=False)
+        assert run.returncode == 1 and why in run.stderr and run.stdout == "", run
+    run = subprocess.run([HTW, "delay", "--monitor="], input="", capture_output=True, text=True, check=False)
+    assert run.returncode == 2, run
+
+
+@test
+def delay_removes_its_socket_at_the_end(directory):
+    path = f"{directory}/socket"
+    for number in (None, signal.SIGTERM):
+        with Watched(f"--monitor={path}", "--unreleased", f"{directory}/rest", lines=1 if number else 0) as watched:
+            wait_for_socket(path)
+            if number:
+                watched.process.send_signal(number)
+            else:
+                watched.process.stdin.close()
+            watched.process.wait(PATIENCE)
+            assert not os.path.exists(path)
+            watched.process.stdin = None
+
+
+@test
+def delay_with_a_journal_shows_its_scheduler(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}", "--journal", f"{directory}/journal") as watched:
+        until(lambda: os.path.exists(path) or watched.process.poll() is not None, path)
+        if watched.process.poll() == 2:
+            return  # built without journals
+        answer = json.loads(top("--once", "--json", path).stdout)
+        assert [source["name"] for source in answer["schedulers"]] == ["delay"], answer
+        text = top("--once", "--delay", "100ms", path).stdout
+        for word in ("scheduler delay", "lateness  p50", "callback  p50", "level 0", "  shard  in wheels"):
+            assert word in text, text
+
+
+# ---- on a terminal
+
+class Tmux:
+    """A session of tmux in which a shell command runs."""
+
+    def __init__(self, directory, command, **environment):
+        self.name = tempfile.mktemp(prefix="tmux-", dir=directory)
+        variables = [f"{name}={value}" for name, value in environment.items()]
+        self.call("new-session", "-d", "-x", "110", "-y", "40", "env", "LC_ALL=C.UTF-8", *variables, "sh", "-c", command)
+
+    def call(self, *words):
+        return subprocess.run(["tmux", "-u", "-S", self.name, "-f", "/dev/null", *words], check=True, capture_output=True,
+                              text=True, env={**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}).stdout
+
+    def screen(self, *options):
+        return self.call("capture-pane", "-p", *options)
+
+    def shows(self, text):
+        try:
+            until(lambda: text in self.screen(), text)
+        except AssertionError as error:
+            raise AssertionError(f"{text!r} is not on the screen:\n{self.screen()}") from error
+
+    def keys(self, *keys):
+        self.call("send-keys", *keys)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-S", self.name, "kill-server"], check=False, capture_output=True)
+
+
+def on_terminal(path, options=""):
+    """What the session runs: the settings of the terminal must be the same before and after."""
+    return (f"before=$(stty -g); {HTW} top {options} {path}; echo status=$?; "
+            '[ "$before" = "$(stty -g)" ] && echo the-same-terminal; sleep 1000')
+
+
+@test
+def top_on_a_terminal_obeys_keys_and_sizes(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
+        tmux.shows("pending 5")
+        assert tmux.screen().startswith("htw top  every 100 ms  by name    h help  q quit")
+        tmux.keys("s")
+        tmux.shows("by pending")
+        tmux.keys("r")
+        tmux.shows("by pending, reversed")
+        tmux.keys("+")
+        tmux.shows("every 200 ms")
+        tmux.keys("-")
+        tmux.shows("every 100 ms")
+        tmux.keys("p")
+        tmux.shows("PAUSED")
+        tmux.keys("Space")
+        until(lambda: "PAUSED" not in tmux.screen(), "the end of the pause")
+        tmux.keys("h")
+        tmux.shows("Counting stops at 64 timers")
+        tmux.keys("Escape")
+        tmux.shows("wheel delay")
+        for width, height in ((60, 12), (20, 5), (10, 2), (200, 50), (110, 40)):
+            tmux.call("resize-window", "-x", str(width), "-y", str(height))
+            until(lambda: tmux.screen().startswith("htw top  every"[:width]), f"{width} x {height}")
+        tmux.shows("level 2")
+        tmux.call("resize-window", "-x", "110", "-y", "6")
+        until(lambda: "level 2" not in tmux.screen(), "the small screen")
+        until(lambda: tmux.keys("End") or "level 2" in tmux.screen(), "the end")  # once it knows its size
+        assert "open for" not in tmux.screen()
+        tmux.keys("Home")
+        tmux.shows("open for")
+        tmux.keys("x", "F5", "C-l", "Down", "Up", "NPage", "PPage")  # not all of these mean something
+        tmux.keys("q")
+        tmux.shows("status=0")
+        tmux.shows("the-same-terminal")
+
+
+@test
+def top_on_a_terminal_ends_with_the_program(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
+        tmux.shows("pending 5")
+        watched.process.kill()
+        tmux.shows("status=1")
+        tmux.shows("the-same-terminal")
+        assert f"htw top: htw (process {watched.process.pid}): no program can be watched" in tmux.screen()
+
+
+@test
+def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
+        tmux.shows("pending 5")
+        watched.process.send_signal(signal.SIGSTOP)
+        tmux.keys("s")  # keys do not wait
+        tmux.shows("by pending")
+        tmux.shows("the program does not answer")
+        watched.process.send_signal(signal.SIGCONT)
+        until(lambda: "does not answer" not in tmux.screen(), "the answer")
+        tmux.keys("q")
+        tmux.shows("status=0")
+
+
+@test
+def top_on_a_terminal_gives_it_back_after_a_signal(directory):
+    path = f"{directory}/socket"
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
+            tmux.shows("pending 5")
+            shell = int(tmux.call("display-message", "-p", "#{pane_pid}"))
+            child = int(subprocess.run(["pgrep", "-P", str(shell)], capture_output=True, text=True, check=True).stdout)
+            os.kill(child, number)
+            tmux.shows(f"status={128 + number}")
+            tmux.shows("the-same-terminal")
+
+
+@test
+def top_has_colour_unless_it_is_not_wanted(directory):
+    path = f"{directory}/socket"
+    colour = re.compile(r"\033\[[0-9;]*\b3[0-7]")
+    for environment, has_colour in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)):
+        with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path), **environment) as tmux:
+            tmux.shows("pending 5")
+            assert bool(colour.search(tmux.screen("-e"))) == has_colour, tmux.screen("-e")
+    with Watched(f"--monitor={path}"), Tmux(directory, f"TERM=dumb {HTW} top -d 100ms {path}; sleep 1000") as tmux:
+        until(lambda: tmux.screen().count("wheel delay") >= 2, "text")
+        assert "h help" not in tmux.screen()
+
+
+def terminal_output(path, samples):
+    """All bytes that `htw top` writes to a terminal while it shows so many samples."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
+        os.execv(HTW, [HTW, "top", "-d", "100ms", path])
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    output = b""
+    end = time.monotonic() + PATIENCE
+    while output.count(b"\033[2;") < samples:  # each writes at least how long the program is open
+        assert time.monotonic() < end, output[-1000:]
+        if select.select([master], [], [], 0.1)[0]:
+            output += os.read(master, 65536)
+    os.write(master, b"q")
+    try:
+        while more := os.read(master, 65536):
+            output += more
+    except OSError:  # the end of a pseudo-terminal
+        pass
+    os.close(master)
+    return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@test
+def top_does_not_flicker(directory):
+    path = f"{directory}/socket"
+    with Watched(f"--monitor={path}"):
+        wait_for_socket(path)
+        until(lambda: pending(path) == 5, "5 pending")
+        output, status = terminal_output(path, samples=10)
+        assert status == 0, status
+        clears = len(re.findall(rb"\033\[[0-3]?J", output))
+        assert clears <= 3, (clears, output[:4000])  # at the start, for the new size, and at the end
+        assert output.count(b"wheel delay") <= 2, output[:4000]  # what stays is not written again
+        assert output.count(b"\033[?1049l") == 1, output[:4000]
+
+
+def main():
+    failed = 0
+    for function in tests:
+        if "tmux" in function.__code__.co_varnames and shutil.which("tmux") is None:
+            print(f"NOT TESTED, for there is no tmux: {function.__name__}")
+            continue
+        with tempfile.TemporaryDirectory(prefix="htw-", dir="/tmp") as directory:
+            try:
+                function(directory)
+                print("ok", function.__name__)
+            except Exception:  # pylint: disable=broad-except
+                failed += 1
+                print("FAILED", function.__name__)
+                traceback.print_exc()
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_monitor.c - each system call of a monitor fails in turn, once: opening is refused with a named
+ * error and leaves nothing behind, or goes on; a monitor that is open answers again afterwards.
+ */
+#include "../support/test_folder.h"
+#include "../unit/unit.h"
+
+#include <htw/monitor.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+static _Atomic bool is_armed; /* calls count */
+static _Atomic long calls, fail_at;
+static _Atomic int error_of_failure;
+static _Thread_local bool is_test; /* the thread of the test makes calls of its own */
+
+static bool fails(void) {
+    if (!is_armed || is_test || ++calls != fail_at)
+        return false;
+    errno = error_of_failure;
+    return true;
+}
+
+#define WRAP(type, name, parameters, arguments)        \
+    type __real_##name parameters;                     \
+    type __wrap_##name parameters;                     \
+    type __wrap_##name parameters {                    \
+        return fails() ? -1 : __real_##name arguments; \
+    }
+
+WRAP(int, socket, (int a, int b, int c), (a, b, c))
+WRAP(int, bind, (int a, const struct sockaddr *b, socklen_t c), (a, b, c))
+WRAP(int, listen, (int a, int b), (a, b))
+WRAP(int, chmod, (const char *a, mode_t b), (a, b))
+WRAP(int, link, (const char *a, const char *b), (a, b))
+WRAP(int, flock, (int a, int b), (a, b))
+WRAP(int, mkdir, (const char *a, mode_t b), (a, b))
+WRAP(int, eventfd, (unsigned a, int b), (a, b))
+WRAP(int, accept4, (int a, struct sockaddr *b, socklen_t *c, int d), (a, b, c, d))
+WRAP(int, getsockopt, (int a, int b, int c, void *d, socklen_t *e), (a, b, c, d, e))
+WRAP(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c))
+WRAP(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
+WRAP(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
+
+char *__real_mkdtemp(char *a);
+char *__wrap_mkdtemp(char *a);
+char *__wrap_mkdtemp(char *a) {
+    return fails() ? NULL : __real_mkdtemp(a);
+}
+
+int __real_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
+int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
+int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d) {
+    return fails() ? EAGAIN : __real_pthread_create(a, b, c, d);
+}
+
+static char folder[TEST_FOLDER_SIZE], path[TEST_FOLDER_SIZE + 16];
+
+static unsigned entries_in(const char *name) {
+    DIR *entries = opendir(name);
+    unsigned count = 0;
+    assert_non_null(entries);
+    while (readdir(entries) != NULL)
+        count++;
+    closedir(entries);
+    return count;
+}
+
+/* Asks, as another process would. Whether the answer is whole. */
+static bool ask(const char *where) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    char answer[4096];
+    size_t size = 0;
+    is_test = true;
+    int fd = __real_socket(AF_UNIX, SOCK_STREAM, 0);
+    strcpy(address.sun_path, where);
+    bool is_connected = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    if (is_connected && __real_send(fd, "json\n", 5, MSG_NOSIGNAL) == 5)
+        for (ssize_t more;
+             size < sizeof(answer) && (more = read(fd, answer + size, sizeof(answer) - size)) > 0;)
+            size += (size_t)more;
+    close(fd);
+    is_test = false;
+    return size > 3 && memcmp(answer + size - 3, "]}\n", 3) == 0;
+}
+
+static bool is_named(int error) {
+    static const int named[] = { -EACCES, -EBUSY,   -EEXIST,      -EINVAL, -EIO,
+                                 -EMFILE, -ENFILE,  -ENOENT,      -ENOMEM, -ENOSPC,
+                                 -EROFS,  -ENOTDIR, -ENAMETOOLONG };
+    for (size_t i = 0; i < COUNT_OF(named); i++)
+        if (error == named[i])
+            return true;
+    return false;
+}
+
+static const int errors[] = { EMFILE, ENOMEM, EACCES, EINTR, EDQUOT };
+
+/* Returns how many times opening was refused. */
+static unsigned open_with_failures(const char *where, const char *in) {
+    unsigned refused = 0;
+    for (size_t i = 0; i < COUNT_OF(errors); i++) {
+        for (long nth = 1;; nth++) {
+            struct htw_monitor *monitor = NULL;
+            struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+            unsigned descriptors = entries_in("/proc/self/fd"), files = entries_in(in);
+            options.path = where;
+            error_of_failure = errors[i];
+            fail_at = nth;
+            calls = 0;
+            is_armed = true;
+            int error = htw_monitor_open(&monitor, &options);
+            is_armed = false;
+            bool has_failed = calls >= nth;
+            if (error != 0) {
+                refused++;
+                assert_true(is_named(error));
+                assert_null(monitor);
+            } else {
+                assert_true(ask(htw_monitor_path(monitor)));
+                htw_monitor_close(monitor);
+            }
+            assert_int_equal(entries_in("/proc/self/fd"), descriptors);
+            assert_int_equal(entries_in(in), files);
+            if (!has_failed)
+                break;
+        }
+    }
+    return refused;
+}
+
+static int setup(void **state) {
+    (void)state;
+    if (!test_folder_create(folder))
+        return -1;
+    snprintf(path, sizeof(path), "%s/socket", folder);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    return test_folder_remove(folder) ? 0 : -1;
+}
+
+UNIT_TEST_BETWEEN(setup, teardown, monitor_each_call_of_opening_fails_in_turn) {
+    assert_true(open_with_failures(path, folder) > 10);
+}
+
+UNIT_TEST_BETWEEN(setup, teardown, monitor_each_call_of_opening_by_default_fails_in_turn) {
+    char own[TEST_FOLDER_SIZE + 8];
+    snprintf(own, sizeof(own), "%s/htw", folder);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    assert_int_equal(mkdir(own, 0700), 0);
+    assert_true(open_with_failures(NULL, own) > 10);
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+UNIT_TEST_BETWEEN(setup, teardown, monitor_each_call_of_answering_fails_in_turn) {
+    struct htw_monitor *monitor;
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    options.path = path;
+    assert_int_equal(htw_monitor_open(&monitor, &options), 0);
+    unsigned lost = 0;
+    for (size_t i = 0; i < COUNT_OF(errors); i++) {
+        for (long nth = 1; nth <= 24; nth++) {
+            error_of_failure = errors[i];
+            calls = 0;
+            fail_at = nth;
+            is_armed = true;
+            lost += !ask(path); /* this client may be lost */
+            is_armed = false;
+            assert_true(ask(path)); /* the next one is not */
+        }
+    }
+    assert_true(lost > 0);
+    htw_monitor_close(monitor);
+    assert_int_not_equal(access(path, F_OK), 0);
+}

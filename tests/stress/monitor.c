@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * monitor.c - a monitor that is read while threads use what it shows, add and remove sources, and destroy
+ * what these showed. Each answer must be whole: a source is in it, or is not.
+ */
+#include "stress.h"
+
+#include "../support/test_folder.h"
+
+#include <htw/monitor.h>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define THREADS 6u
+
+static struct htw_scheduler *scheduler;
+static struct htw_monitor *monitor;
+static char folder[TEST_FOLDER_SIZE], path[TEST_FOLDER_SIZE + 16];
+static _Atomic uint64_t answers;
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg, (void)expiration;
+}
+
+/* Timers of the scheduler that the monitor shows. */
+static void schedule(struct stress_thread *thread) {
+    htw_handle handle;
+    int64_t delay_ns = (int64_t)random_below(&thread->random, 2000) * HTW_MILLISECOND;
+    CHECK_EQUAL(htw_schedule(scheduler, delay_ns, run, NULL, &handle), 0);
+    if (random_below(&thread->random, 4) != 0)
+        (void)!htw_cancel(scheduler, handle);
+}
+
+/* A scheduler that is shown, and destroyed right after. */
+static void show_scheduler(struct stress_thread *thread) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *own;
+    struct htw_monitor_source *source;
+    char name[16];
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    snprintf(name, sizeof(name), "own%u", thread->index);
+    CHECK_EQUAL(htw_scheduler_create(&own, &options), 0);
+    CHECK_EQUAL(htw_monitor_add_scheduler(monitor, name, own, &source), 0);
+    CHECK_EQUAL(htw_schedule(own, HTW_SECOND, run, NULL, NULL), 0);
+    CHECK_EQUAL(htw_scheduler_advance(own, HTW_SECOND), 0);
+    htw_monitor_remove(source);
+    htw_scheduler_destroy(own);
+}
+
+/* A wheel whose timers change between two loans. */
+static void show_wheel(struct stress_thread *thread) {
+    struct htw_wheel *wheel;
+    struct htw_timer timers[32] = { 0 };
+    struct htw_monitor_source *source;
+    char name[16];
+    snprintf(name, sizeof(name), "wheel%u", thread->index);
+    CHECK_EQUAL(htw_wheel_create(&wheel, NULL), 0);
+    CHECK_EQUAL(htw_monitor_add_wheel(monitor, name, wheel, 1, &source), 0);
+    for (int i = 0; i < 500; i++) {
+        struct htw_timer *timer = &timers[random_below(&thread->random, 32)];
+        CHECK_EQUAL(htw_wheel_schedule(wheel, timer, random_below(&thread->random, 100000)), 0);
+        if (i % 5 == 0)
+            (void)htw_wheel_cancel(wheel, timer);
+        htw_monitor_lend(source);
+        htw_monitor_take_back(source);
+    }
+    htw_monitor_remove(source);
+    htw_wheel_destroy(wheel);
+}
+
+static bool is_whole(const char *answer, size_t size, bool is_json) {
+    if (is_json)
+        return size > 10 && memcmp(answer, "{\"htw\":", 7) == 0 &&
+               memcmp(answer + size - 3, "]}\n", 3) == 0;
+    return size > 10 && memcmp(answer, "# HELP ", 7) == 0 && answer[size - 1] == '\n';
+}
+
+static void ask(struct stress_thread *thread) {
+    static _Thread_local char answer[262144];
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    bool is_json = random_below(&thread->random, 2) == 0;
+    size_t size = 0;
+    ssize_t more;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    strcpy(address.sun_path, path);
+    CHECK_EQUAL(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    CHECK(send(fd, is_json ? "json\n" : "metrics\n", is_json ? 5 : 8, MSG_NOSIGNAL) > 0);
+    if (random_below(&thread->random, 8) != 0) { /* otherwise it has changed its mind */
+        while (size < sizeof(answer) && (more = read(fd, answer + size, sizeof(answer) - size)) > 0)
+            size += (size_t)more;
+        CHECK(is_whole(answer, size, is_json));
+        atomic_fetch_add(&answers, 1);
+    }
+    close(fd);
+}
+
+static void work(struct stress_thread *thread) {
+    while (stress_goes_on()) {
+        switch (thread->index % 4) {
+        case 0:
+            for (int i = 0; i < 100; i++)
+                schedule(thread);
+            break;
+        case 1:
+            show_scheduler(thread);
+            break;
+        case 2:
+            show_wheel(thread);
+            break;
+        default:
+            ask(thread);
+            break;
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    stress_begin(argc, argv, 1);
+    CHECK(test_folder_create(folder));
+    snprintf(path, sizeof(path), "%s/socket", folder);
+    options.path = path;
+    CHECK_EQUAL(htw_scheduler_create(&scheduler, NULL), 0);
+    CHECK_EQUAL(htw_monitor_open(&monitor, &options), 0);
+    CHECK_EQUAL(htw_monitor_add_scheduler(monitor, "main", scheduler, NULL), 0);
+    stress_part("%u threads", THREADS);
+    stress_run(THREADS, work, NULL);
+    CHECK(answers > 0);
+    printf("%llu answers\n", (unsigned long long)answers);
+    htw_monitor_close(monitor);
+    htw_scheduler_destroy(scheduler);
+    CHECK(test_folder_remove(folder));
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* monitor_fixture.c - a monitor in a folder of its own, and clients. */
+#include "monitor_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static unsigned descriptors_before;
+
+/* The thread of the monitor calls these, too. */
+static void *allocate(void *context, size_t size, size_t alignment) {
+    struct monitor_fixture *f = context;
+    if (++f->calls == f->fail_at)
+        return NULL;
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory != NULL) {
+        memset(memory, 0xA5, size);
+        f->live++;
+    }
+    return memory;
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    struct monitor_fixture *f = context;
+    (void)alignment;
+    memset(memory, 0x5A, size);
+    f->live--;
+    free(memory);
+}
+
+unsigned descriptors_open(void) {
+    DIR *entries = opendir("/proc/self/fd");
+    unsigned count = 0;
+    assert_non_null(entries);
+    while (readdir(entries) != NULL)
+        count++;
+    closedir(entries);
+    return count;
+}
+
+int monitor_open(struct monitor_fixture *f) {
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    options.path = f->path;
+    options.allocator = &f->allocator;
+    return htw_monitor_open(&f->monitor, &options);
+}
+
+void monitor_close(struct monitor_fixture *f) {
+    htw_monitor_close(f->monitor);
+    f->monitor = NULL;
+}
+
+int monitor_setup(void **state) {
+    struct monitor_fixture *f = calloc(1, sizeof(*f));
+    if (f == NULL || !test_folder_create(f->folder))
+        return -1;
+    f->allocator = (struct htw_allocator) { allocate, release, f };
+    snprintf(f->path, sizeof(f->path), "%s/socket", f->folder);
+    *state = f;
+    descriptors_before = descriptors_open();
+    return monitor_open(f);
+}
+
+int monitor_teardown(void **state) {
+    struct monitor_fixture *f = *state;
+    monitor_close(f);
+    long live = f->live;
+    unsigned open_now = descriptors_open();
+    bool removed = rmdir(f->folder) == 0; /* nothing is left in it */
+    if (!removed)
+        test_folder_remove(f->folder);
+    free(f);
+    assert_int_equal(live, 0);
+    assert_int_equal(open_now, descriptors_before);
+    assert_true(removed);
+    return 0;
+}
+
+int client_connect(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_true(strlen(path) < sizeof(address.sun_path));
+    strcpy(address.sun_path, path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+void client_send(int fd, const char *text) {
+    size_t size = strlen(text);
+    assert_int_equal(send(fd, text, size, MSG_NOSIGNAL), size);
+}
+
+const char *client_read(int fd, size_t *ret_size) {
+    static char answer[ANSWER_MAX];
+    size_t size = 0;
+    ssize_t more;
+    while ((more = read(fd, answer + size, sizeof(answer) - 1 - size)) > 0)
+        size += (size_t)more;
+    assert_true(more == 0 || errno == ECONNRESET);
+    answer[size] = '\0';
+    if (ret_size != NULL)
+        *ret_size = size;
+    return answer;
+}
+
+const char *client_ask(const char *path, const char *request) {
+    int fd = client_connect(path);
+    client_send(fd, request);
+    const char *answer = client_read(fd, NULL);
+    close(fd);
+    return answer;
+}

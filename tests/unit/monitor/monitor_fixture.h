@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * monitor_fixture.h - what the tests of the monitor start from: a monitor with a socket in a folder of
+ * its own, an allocator that counts and refuses, and clients.
+ */
+#ifndef TESTS_MONITOR_FIXTURE_H
+#define TESTS_MONITOR_FIXTURE_H
+
+#include "../../support/test_folder.h"
+#include "../unit.h"
+
+#include <htw/monitor.h>
+
+#include <stdatomic.h>
+
+#define ANSWER_MAX 262144
+
+struct monitor_fixture {
+    char folder[TEST_FOLDER_SIZE];
+    char path[TEST_FOLDER_SIZE + 16];
+    struct htw_allocator allocator;
+    _Atomic long live, calls, fail_at; /* the value of `calls` that is refused; 0: none */
+    struct htw_monitor *monitor;
+};
+
+/** Opens a monitor at f->path. */
+int monitor_setup(void **state);
+
+/** Closes it; all memory must be given back, and no descriptor be left open. */
+int monitor_teardown(void **state);
+
+#define MONITOR_TEST(name)                                     \
+    static void name##_in(struct monitor_fixture *f);          \
+    UNIT_TEST_BETWEEN(monitor_setup, monitor_teardown, name) { \
+        name##_in(*state);                                     \
+    }                                                          \
+    static void name##_in(__attribute__((unused)) struct monitor_fixture *f)
+
+/** Opens or closes the monitor of the fixture. */
+int monitor_open(struct monitor_fixture *f);
+void monitor_close(struct monitor_fixture *f);
+
+/** A client: a descriptor, which must be one. */
+int client_connect(const char *path);
+
+/** Writes a text, and reads all to the end. The answer is static. The size counts what was read. */
+void client_send(int fd, const char *text);
+const char *client_read(int fd, size_t *ret_size);
+
+/** Connects, sends, reads and closes. */
+const char *client_ask(const char *path, const char *request);
+
+/** How many descriptors the process has. */
+unsigned descriptors_open(void);
+
+#endif /* TESTS_MONITOR_FIXTURE_H */

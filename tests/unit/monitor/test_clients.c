@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_clients.c - clients that do what they should not. The time of the monitor is injected: a client
+ * is given up when the test says that its time is over.
+ */
+#include "monitor_fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CLIENTS 8 /* of a monitor at a time */
+
+int64_t __real_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void);
+
+static _Atomic int64_t ahead_ns;
+
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    return __real_htw__clock_monotonic_ns() + ahead_ns;
+}
+
+static bool is_json(const char *answer) {
+    return strncmp(answer, "{\"htw\":", 7) == 0 && strstr(answer, "]}\n") != NULL;
+}
+
+MONITOR_TEST(monitor_refuses_a_line_that_is_too_long) {
+    char line[4096];
+    memset(line, 'x', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\0';
+    assert_string_equal(client_ask(f->path, line), "error: the request is too long\n");
+    assert_true(is_json(client_ask(f->path, "json\n")));
+}
+
+MONITOR_TEST(monitor_refuses_a_head_without_end) {
+    int fd = client_connect(f->path);
+    client_send(fd, "GET /json HTTP/1.1\r\n");
+    for (int i = 0; i < 1000; i++) /* it may have hung up */
+        (void)!send(fd, "X-Header: 1\r\n", 13, MSG_NOSIGNAL);
+    assert_non_null(strstr(client_read(fd, NULL), "HTTP/1.0 400 "));
+    close(fd);
+    assert_true(is_json(client_ask(f->path, "json\n")));
+}
+
+MONITOR_TEST(monitor_answers_a_request_that_comes_in_bytes) {
+    static const char request[] = "GET /json HTTP/1.0\r\nA: b\r\n\r\n";
+    int fd = client_connect(f->path);
+    for (const char *byte = request; *byte != '\0'; byte++)
+        client_send(fd, (const char[]) { *byte, '\0' });
+    assert_memory_equal(client_read(fd, NULL), "HTTP/1.0 200 OK", 15);
+    close(fd);
+}
+
+MONITOR_TEST(monitor_answers_a_request_that_ends_with_the_stream) {
+    int fd = client_connect(f->path);
+    client_send(fd, "json");
+    shutdown(fd, SHUT_WR);
+    assert_true(is_json(client_read(fd, NULL)));
+    close(fd);
+    fd = client_connect(f->path); /* nothing at all */
+    shutdown(fd, SHUT_WR);
+    assert_string_equal(client_read(fd, NULL), "");
+    close(fd);
+    fd = client_connect(f->path); /* half of a head */
+    client_send(fd, "GET /json HTTP/1.0\r\n");
+    shutdown(fd, SHUT_WR);
+    assert_string_equal(client_read(fd, NULL), "");
+    close(fd);
+}
+
+MONITOR_TEST(monitor_answers_the_first_of_many_requests) {
+    char requests[5 * 1000 + 1];
+    for (int i = 0; i < 1000; i++)
+        memcpy(requests + (size_t)i * 5, "json\n", 6);
+    const char *answer = client_ask(f->path, requests);
+    assert_true(is_json(answer));
+    assert_null(strstr(answer + 7, "{\"htw\":"));
+}
+
+MONITOR_TEST(monitor_answers_after_bytes_of_every_kind) {
+    char bytes[256];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (char)(255 - i);
+    int fd = client_connect(f->path);
+    assert_int_equal(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));
+    assert_memory_equal(client_read(fd, NULL), "error: ", 7);
+    close(fd);
+    assert_true(is_json(client_ask(f->path, "json\n")));
+}
+
+MONITOR_TEST(monitor_survives_clients_that_vanish) {
+    static const char *const parts[] = { "", "js", "json\n", "GET /json HTTP/1.0\r\n" };
+    for (int i = 0; i < 100; i++) {
+        int fd = client_connect(f->path);
+        client_send(fd, parts[(size_t)i % COUNT_OF(parts)]);
+        close(fd);
+    }
+    assert_true(is_json(client_ask(f->path, "json\n")));
+}
+
+MONITOR_TEST(monitor_answers_200_clients_at_once) {
+    int fds[200];
+    /* The first places are taken by clients that say nothing; they lose them when their time is over. */
+    for (size_t i = 0; i < CLIENTS; i++)
+        fds[i] = client_connect(f->path);
+    pid_t others[8];
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        others[i] = fork();
+        if (others[i] == 0) {
+            unsigned answered = 0;
+            for (int j = 0; j < 24; j++)
+                answered += is_json(client_ask(f->path, "json\n"));
+            _exit(answered == 24 ? 0 : 1);
+        }
+    }
+    ahead_ns += 6000000000;
+    close(fds[0]); /* so that the thread sees the time */
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        int status = -1;
+        waitpid(others[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    for (size_t i = 1; i < CLIENTS; i++) {
+        assert_string_equal(client_read(fds[i], NULL), "");
+        close(fds[i]);
+    }
+}
+
+MONITOR_TEST(monitor_gives_up_a_client_that_does_not_read) {
+    struct htw_scheduler *schedulers[64];
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    char name[16];
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    for (size_t i = 0; i < COUNT_OF(schedulers); i++) { /* an answer that fills the socket */
+        snprintf(name, sizeof(name), "n%zu", i);
+        assert_int_equal(htw_scheduler_create(&schedulers[i], &options), 0);
+        assert_int_equal(htw_monitor_add_scheduler(f->monitor, name, schedulers[i], NULL), 0);
+    }
+    int fds[CLIENTS - 1];
+    for (size_t i = 0; i < COUNT_OF(fds); i++) {
+        int small = 1;
+        fds[i] = client_connect(f->path);
+        setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+        client_send(fds[i], i % 2 == 0 ? "metrics\n" : "GET /metrics HTTP/1.0\r\n\r\n");
+    }
+    assert_true(is_json(client_ask(f->path, "json\n"))); /* the others do not wait for them */
+    ahead_ns += 6000000000;
+    assert_true(is_json(client_ask(f->path, "json\n")));
+    for (size_t i = 0; i < COUNT_OF(fds); i++) {
+        struct pollfd hangup = { .fd = fds[i] };
+        assert_int_equal(poll(&hangup, 1, 30000), 1);
+        assert_true((hangup.revents & POLLHUP) != 0);
+        close(fds[i]);
+    }
+    monitor_close(f);
+    for (size_t i = 0; i < COUNT_OF(schedulers); i++)
+        htw_scheduler_destroy(schedulers[i]);
+}
+
+MONITOR_TEST(monitor_closes_at_once_with_clients_in_every_state) {
+    int fds[CLIENTS];
+    static const char *const parts[] = { "", "js", "json\n", "GET /json HTTP/1.0\r\n" };
+    for (size_t i = 0; i < COUNT_OF(fds); i++) {
+        fds[i] = client_connect(f->path);
+        client_send(fds[i], parts[i % COUNT_OF(parts)]);
+    }
+    monitor_close(f);
+    for (size_t i = 0; i < COUNT_OF(fds); i++)
+        close(fds[i]);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fork.c - a child has no monitor, and leaves that of its parent alone. */
+#include "monitor_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child nothing can be asserted: the number of the first thing that does not hold. */
+static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *source,
+                         struct htw_wheel *wheel, struct htw_scheduler *scheduler,
+                         unsigned descriptors) {
+    struct htw_monitor_source *other = NULL;
+    if (htw_monitor_add_scheduler(f->monitor, "x", scheduler, NULL) != -EOWNERDEAD)
+        return 1;
+    if (htw_monitor_add_wheel(f->monitor, "x", wheel, 0, &other) != -EOWNERDEAD)
+        return 2;
+    htw_monitor_lend(source);
+    htw_monitor_take_back(source);
+    htw_monitor_remove(source);
+    htw_monitor_close(f->monitor);
+    if (descriptors_open() != descriptors) /* those of the monitor are closed */
+        return 3;
+    if (access(f->path, F_OK) != 0)
+        return 4;
+    /* It may have one of its own. */
+    strcat(f->path, "2");
+    if (monitor_open(f) != 0 || strncmp(client_ask(f->path, "json\n"), "{\"htw", 5) != 0)
+        return 5;
+    monitor_close(f);
+    return access(f->path, F_OK) == 0 ? 6 : 0;
+}
+
+MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
+    struct htw_scheduler *scheduler;
+    struct htw_wheel *wheel;
+    struct htw_monitor_source *source;
+    int status = -1;
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
+    assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 0, &source), 0);
+    int client = client_connect(f->path);
+    client_ask(f->path, "json\n"); /* the thread has accepted the first one, too */
+    unsigned descriptors = descriptors_open();
+    pid_t child = fork();
+    if (child ==
+        0) /* the listener, the descriptor to wake it, and the accepted client are closed */
+        _exit(look_in_child(f, source, wheel, scheduler, descriptors - 3));
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    client_send(client, "json\n");
+    assert_memory_equal(client_read(client, NULL), "{\"htw", 5);
+    close(client);
+    htw_monitor_remove(source);
+    htw_scheduler_destroy(scheduler);
+    htw_wheel_destroy(wheel);
+}
+
+/* A child that lives on does not keep the socket alive: clients are refused when the parent is gone. */
+MONITOR_TEST(monitor_of_a_parent_that_has_died_is_dead) {
+    int fds[2];
+    char byte;
+    monitor_close(f);
+    assert_int_equal(pipe(fds), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        if (monitor_open(f) != 0)
+            _exit(1);
+        if (fork() == 0) { /* until the test ends */
+            close(fds[1]);
+            _exit((int)read(fds[0], &byte, 1));
+        }
+        _exit(0); /* without closing the monitor */
+    }
+    int status = -1;
+    waitpid(parent, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(f->path, F_OK), 0);
+    assert_int_equal(monitor_open(f), 0); /* and takes its place */
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* Forks while other threads open and close monitors, and clients come. */
+static _Atomic bool is_over;
+
+static void *open_and_close(void *arg) {
+    struct monitor_fixture *f = arg;
+    while (!is_over) {
+        struct htw_monitor *monitor;
+        struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+        char path[64];
+        snprintf(path, sizeof(path), "%s/other", f->folder);
+        options.path = path;
+        if (htw_monitor_open(&monitor, &options) == 0)
+            htw_monitor_close(monitor);
+    }
+    return NULL;
+}
+
+MONITOR_TEST(monitor_children_have_no_descriptor_of_it_whenever_they_are_forked) {
+    pthread_t thread;
+    int wrong = 0;
+    is_over = false;
+    assert_int_equal(pthread_create(&thread, NULL, open_and_close, f), 0);
+    for (int i = 0; i < 50; i++) {
+        int client = client_connect(f->path);
+        client_send(client, "json\n");
+        pid_t child = fork();
+        if (child == 0) {
+            int sockets = 0;
+            for (int fd = 3; fd < 64; fd++) {
+                struct stat status;
+                sockets += fd != client && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+            }
+            _exit(sockets);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        wrong += status != 0;
+        client_read(client, NULL);
+        close(client);
+    }
+    is_over = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(wrong, 0);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.c - each allocation is refused in turn: of opening, of sources, of answers. */
+#include "monitor_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+MONITOR_TEST(monitor_holds_little_memory) {
+    monitor_close(f);
+    f->fail_at = f->calls + 2; /* one block is enough */
+    assert_int_equal(monitor_open(f), 0);
+    f->fail_at = 0;
+}
+
+MONITOR_TEST(monitor_open_without_memory_leaves_nothing) {
+    monitor_close(f);
+    f->fail_at = f->calls + 1;
+    assert_int_equal(monitor_open(f), -ENOMEM);
+    assert_int_not_equal(access(f->path, F_OK), 0);
+    f->fail_at = 0;
+    assert_int_equal(monitor_open(f), 0);
+}
+
+MONITOR_TEST(monitor_sources_without_memory_are_refused) {
+    struct htw_wheel *wheel;
+    struct htw_scheduler *scheduler;
+    struct htw_monitor_source *source = NULL;
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
+    for (long i = 1; i <= 2; i++) {
+        f->fail_at = f->calls + i;
+        assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1, &source), -ENOMEM);
+    }
+    f->fail_at = f->calls + 1;
+    assert_int_equal(htw_monitor_add_scheduler(f->monitor, "s", scheduler, &source), -ENOMEM);
+    f->fail_at = f->calls + 1;
+    assert_int_equal(
+        htw_monitor_add_purgatory(f->monitor, "p", (struct htw_purgatory *)(void *)scheduler, NULL),
+        -ENOMEM);
+    f->fail_at = 0;
+    assert_null(source);
+    assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1, &source), 0);
+    htw_monitor_remove(source);
+    htw_wheel_destroy(wheel);
+    htw_scheduler_destroy(scheduler);
+}
+
+/* An answer without memory is a sentence, or nothing; the next one is right. */
+MONITOR_TEST(monitor_answers_without_memory_say_so) {
+    struct htw_wheel *wheel;
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_monitor_source *source;
+    options.allocator = &f->allocator; /* whose statistics need memory as well */
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1, &source), 0);
+    assert_int_equal(htw_monitor_add_scheduler(f->monitor, "s", scheduler, NULL), 0);
+    static const char *const requests[] = { "json\n", "metrics\n", "GET /json HTTP/1.0\r\n\r\n",
+                                            "nonsense\n" };
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        unsigned refused = 0;
+        for (long nth = 1;; nth++) {
+            f->fail_at = f->calls + nth;
+            const char *answer = client_ask(f->path, requests[i]);
+            bool was_refused = f->calls >= f->fail_at;
+            f->fail_at = 0;
+            if (!was_refused)
+                break;
+            refused++;
+            bool says_so =
+                strstr(answer, "no memory") != NULL || *answer == '\0' ||
+                strncmp(answer, "# HELP htw_info", 15) == 0; /* the scheduler is missing */
+            if (!says_so)
+                print_error("%s", answer);
+            assert_true(says_so);
+        }
+        assert_true(refused > 0);
+    }
+    monitor_close(f);
+    htw_scheduler_destroy(scheduler);
+    htw_wheel_destroy(wheel);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* test_open.c - where the socket of a monitor is, who may connect, and what is refused. */
+#include "monitor_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int open_at(struct htw_monitor **ret_monitor, const char *path) {
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    options.path = path;
+    return htw_monitor_open(ret_monitor, &options);
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 ? status.st_mode & 07777 : (mode_t)-1;
+}
+
+MONITOR_TEST(monitor_open_wrongly_is_refused) {
+    struct htw_monitor *monitor = NULL;
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    char path[128];
+    assert_int_equal(htw_monitor_open(NULL, NULL), -EINVAL);
+    options.struct_size--;
+    assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    htw_monitor_options_init(&options);
+    htw_monitor_options_init(NULL);
+    options.path = "";
+    assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    struct htw_allocator allocator = { NULL, NULL, NULL };
+    options.path = NULL;
+    options.allocator = &allocator;
+    assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    memset(path, 'x', sizeof(path));
+    path[97] = '\0';
+    assert_int_equal(open_at(&monitor, path), -ENAMETOOLONG);
+    snprintf(path, sizeof(path), "%s/none/socket", f->folder);
+    assert_int_equal(open_at(&monitor, path), -ENOENT);
+    assert_null(monitor);
+    htw_monitor_close(NULL);
+    htw_monitor_remove(NULL);
+    assert_null(htw_monitor_path(NULL));
+}
+
+MONITOR_TEST(monitor_socket_is_for_its_owner_alone_whatever_the_umask) {
+    static const mode_t masks[] = { 0, 022, 077, 0777 };
+    for (size_t i = 0; i < COUNT_OF(masks); i++) {
+        monitor_close(f);
+        assert_int_equal(mode_of(f->path), (mode_t)-1);
+        mode_t before = umask(masks[i]);
+        int error = monitor_open(f);
+        umask(before);
+        if (masks[i] == 0777 && error == -EACCES)
+            continue; /* its own fresh folder is closed to a user who is not root */
+        assert_int_equal(error, 0);
+        assert_int_equal(mode_of(f->path), 0600);
+        assert_string_equal(htw_monitor_path(f->monitor), f->path);
+        client_ask(f->path, "json\n");
+    }
+}
+
+MONITOR_TEST(monitor_is_the_only_one_at_a_path) {
+    struct htw_monitor *second = NULL;
+    assert_int_equal(open_at(&second, f->path), -EBUSY);
+    monitor_close(f);
+    assert_int_equal(open_at(&second, f->path), 0);
+    htw_monitor_close(second);
+}
+
+MONITOR_TEST(monitor_leaves_what_is_no_socket_alone) {
+    monitor_close(f);
+    FILE *file = fopen(f->path, "w");
+    assert_non_null(file);
+    fputs("mine", file);
+    fclose(file);
+    assert_int_equal(monitor_open(f), -EEXIST);
+    assert_int_equal(mode_of(f->path) & 0400, 0400);
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(symlink("/nowhere", f->path), 0);
+    assert_int_equal(monitor_open(f), -EEXIST);
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(mkdir(f->path, 0700), 0);
+    assert_int_equal(monitor_open(f), -EEXIST);
+    assert_int_equal(rmdir(f->path), 0);
+    char path[64];
+    snprintf(path, sizeof(path), "%s/file", f->folder);
+    file = fopen(path, "w");
+    fclose(file);
+    snprintf(path, sizeof(path), "%s/file/socket", f->folder);
+    struct htw_monitor *monitor = NULL;
+    assert_int_equal(open_at(&monitor, path), -ENOTDIR);
+    snprintf(path, sizeof(path), "%s/file", f->folder);
+    unlink(path);
+}
+
+/* A socket on which nobody listens any more. */
+static void leave_socket(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    strcpy(address.sun_path, path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    close(fd);
+}
+
+MONITOR_TEST(monitor_replaces_the_socket_of_a_process_that_has_died) {
+    monitor_close(f);
+    leave_socket(f->path);
+    assert_int_equal(monitor_open(f), 0);
+    client_ask(f->path, "json\n");
+}
+
+MONITOR_TEST(monitor_that_is_closed_leaves_the_socket_of_its_successor) {
+    struct htw_monitor *second = NULL;
+    assert_int_equal(unlink(f->path), 0); /* somebody has removed it */
+    assert_int_equal(open_at(&second, f->path), 0);
+    monitor_close(f);
+    assert_int_equal(mode_of(f->path), 0600);
+    client_ask(f->path, "json\n");
+    htw_monitor_close(second);
+}
+
+/* ---- the default folder: `f->folder` is XDG_RUNTIME_DIR */
+
+static char runtime[64];
+
+static void begin_default(struct monitor_fixture *f) {
+    monitor_close(f);
+    snprintf(runtime, sizeof(runtime), "%s/htw", f->folder);
+    setenv("XDG_RUNTIME_DIR", f->folder, 1);
+}
+
+static void end_default(void) {
+    unsetenv("XDG_RUNTIME_DIR");
+    assert_int_equal(rmdir(runtime), 0);
+}
+
+MONITOR_TEST(monitor_by_default_is_named_for_its_process) {
+    struct htw_monitor *monitors[3];
+    char folder[64], path[96];
+    begin_default(f);
+    assert_int_equal(htw_monitor_folder(folder, sizeof(folder)), 0);
+    assert_string_equal(folder, runtime);
+    assert_int_equal(htw_monitor_folder(folder, strlen(runtime)), -ENAMETOOLONG);
+    assert_int_equal(htw_monitor_folder(NULL, 0), -EINVAL);
+    for (size_t i = 0; i < COUNT_OF(monitors); i++) {
+        assert_int_equal(open_at(&monitors[i], NULL), 0);
+        snprintf(path, sizeof(path), i == 0 ? "%s/%d.sock" : "%s/%d-%zu.sock", runtime,
+                 (int)getpid(), i + 1);
+        assert_string_equal(htw_monitor_path(monitors[i]), path);
+        assert_int_equal(mode_of(path), 0600);
+    }
+    assert_int_equal(mode_of(runtime), 0700);
+    for (size_t i = 0; i < COUNT_OF(monitors); i++)
+        htw_monitor_close(monitors[i]);
+    end_default();
+}
+
+MONITOR_TEST(monitor_without_a_runtime_folder_uses_one_in_tmp) {
+    static const char *const values[] = { "", "relative", "/nowhere/at/all" };
+    char folder[64], expected[64];
+    snprintf(expected, sizeof(expected), "/tmp/htw-%lu", (unsigned long)geteuid());
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        setenv("XDG_RUNTIME_DIR", values[i], 1);
+        assert_int_equal(htw_monitor_folder(folder, sizeof(folder)), 0);
+        assert_string_equal(folder, expected);
+    }
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+MONITOR_TEST(monitor_refuses_a_folder_that_lets_others_in) {
+    struct htw_monitor *monitor = NULL;
+    begin_default(f);
+    assert_int_equal(mkdir(runtime, 0700), 0);
+    assert_int_equal(chmod(runtime, 0770), 0);
+    assert_int_equal(open_at(&monitor, NULL), -EACCES);
+    if (geteuid() == 0) {
+        assert_int_equal(chmod(runtime, 0700), 0);
+        assert_int_equal(chown(runtime, 65534, (gid_t)-1), 0);
+        assert_int_equal(open_at(&monitor, NULL), -EACCES);
+    }
+    assert_int_equal(rmdir(runtime), 0);
+    assert_int_equal(symlink(f->folder, runtime), 0); /* though that one is private */
+    assert_int_equal(open_at(&monitor, NULL), -EACCES);
+    assert_int_equal(unlink(runtime), 0);
+    assert_int_equal(mkdir(runtime, 0700), 0);
+    end_default();
+}
+
+/* The process id of a process that has ended. */
+static int dead_process(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return (int)child;
+}
+
+MONITOR_TEST(monitor_removes_the_sockets_of_the_dead_and_nothing_else) {
+    static const char *const kept[] = { "1.sock", "name.sock", "77.sock.old", "12x.sock" };
+    struct htw_monitor *monitor = NULL;
+    char path[96], dead[96];
+    begin_default(f);
+    assert_int_equal(mkdir(runtime, 0700), 0);
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        snprintf(path, sizeof(path), "%s/%s", runtime, kept[i]);
+        leave_socket(path);
+    }
+    snprintf(dead, sizeof(dead), "%s/%d-2.sock", runtime, dead_process());
+    leave_socket(dead);
+    assert_int_equal(open_at(&monitor, NULL), 0);
+    assert_int_equal(mode_of(dead), (mode_t)-1);
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        snprintf(path, sizeof(path), "%s/%s", runtime, kept[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    htw_monitor_close(monitor);
+    end_default();
+}
+
+MONITOR_TEST(monitor_refuses_clients_of_other_users) {
+    if (geteuid() != 0)
+        skip();
+    /* Even one whom the mode would let in. */
+    assert_int_equal(chmod(f->path, 0666), 0);
+    assert_int_equal(chmod(f->folder, 0755), 0);
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        char answer[64];
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        strcpy(address.sun_path, f->path);
+        if (setuid(65534) != 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+            _exit(1);
+        (void)!send(fd, "json\n", 5, MSG_NOSIGNAL);
+        _exit(read(fd, answer, sizeof(answer)) > 0 ? 2 : 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    close(fds[0]);
+    close(fds[1]);
+    assert_int_equal(status, 0);
+}

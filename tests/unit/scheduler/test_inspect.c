@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* test_inspect.c - what tools show of a scheduler: histograms, shards, and how full the levels are. */
+#include "scheduler_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+
+LATER_TEST(inspect_given_wrongly_is_refused) {
+    struct htw_scheduler *s = f->scheduler;
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    struct htw_scheduler_histograms histograms = HTW_SCHEDULER_HISTOGRAMS_INIT;
+    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+    assert_int_equal(htw_scheduler_get_histograms(NULL, &stats, &histograms), -EINVAL);
+    assert_int_equal(htw_scheduler_get_histograms(s, NULL, &histograms), -EINVAL);
+    assert_int_equal(htw_scheduler_get_histograms(s, &stats, NULL), -EINVAL);
+    histograms.struct_size--;
+    assert_int_equal(htw_scheduler_get_histograms(s, &stats, &histograms), -EINVAL);
+    htw_scheduler_histograms_init(&histograms);
+    assert_int_equal(htw_scheduler_get_histograms(s, &stats, &histograms), 0);
+    assert_int_equal(htw_scheduler_get_shard(NULL, 0, &shard), -EINVAL);
+    assert_int_equal(htw_scheduler_get_shard(s, 0, NULL), -EINVAL);
+    int shards = htw_scheduler_get_shard(s, 0, &shard);
+    assert_true(shards >= 1);
+    assert_int_equal(htw_scheduler_get_shard(s, (uint32_t)shards, &shard), -EINVAL);
+    shard.struct_size--;
+    assert_int_equal(htw_scheduler_get_shard(s, 0, &shard), -EINVAL);
+    assert_int_equal(htw_scheduler_get_level(NULL, 0, &level), -EINVAL);
+    assert_int_equal(htw_scheduler_get_level(s, 0, NULL), -EINVAL);
+    int levels = htw_scheduler_get_level(s, 0, &level);
+    assert_true(levels >= 1);
+    assert_int_equal(htw_scheduler_get_level(s, (unsigned)levels, &level), -EINVAL);
+    level.struct_size--;
+    assert_int_equal(htw_scheduler_get_level(s, 0, &level), -EINVAL);
+    htw_scheduler_histograms_init(NULL);
+    htw_scheduler_shard_init(NULL);
+    htw_scheduler_level_init(NULL);
+    htw_scheduler_shard_init(&shard);
+    assert_int_equal(shard.struct_size, sizeof(shard));
+    htw_scheduler_level_init(&level);
+    assert_int_equal(level.struct_size, sizeof(level));
+}
+
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg, (void)expiration;
+}
+
+static struct htw_scheduler *create(uint32_t wheel_size, int64_t tick_ns, uint32_t shards) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    options.shards = shards;
+    options.wheel_size = wheel_size;
+    options.tick_ns = tick_ns;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static uint64_t sum_of(const struct htw_scheduler_level *level) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < HTW_LEVEL_PARTS; i++)
+        sum += level->timers[i];
+    return sum;
+}
+
+UNIT_TEST(inspect_levels_show_where_timers_are) {
+    struct htw_scheduler *s = create(256, MS, 1);
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(htw_schedule(s, 10 * MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_schedule(s, 1024 * MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 2);
+    assert_int_equal(level.bucket_ns, MS);
+    assert_int_equal(level.buckets, 256);
+    assert_int_equal(level.parts, 64);
+    assert_int_equal(level.clock_part, 0);
+    assert_int_equal(level.timers[2], 3); /* buckets 8 to 11 */
+    assert_int_equal(sum_of(&level), 3);
+    assert_int_equal(htw_scheduler_get_level(s, 1, &level), 2);
+    assert_int_equal(level.bucket_ns, 256 * MS);
+    assert_int_equal(level.timers[1], 1); /* buckets 4 to 7 */
+    assert_int_equal(sum_of(&level), 1);
+    assert_int_equal(htw_scheduler_advance(s, 1030 * MS), 0);
+    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 2);
+    assert_int_equal(level.clock_part, (1030 % 256) / 4);
+    assert_int_equal(sum_of(&level), 0);
+    htw_scheduler_destroy(s);
+}
+
+UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
+    struct htw_scheduler *s = create(256, MS, 1);
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(htw_schedule(s, 8 * MS, run, NULL, NULL), 0);
+        assert_int_equal(htw_schedule(s, 9 * MS, run, NULL, NULL), 0);
+        if (i < 63)
+            assert_int_equal(htw_schedule(s, 200 * MS, run, NULL, NULL), 0);
+    }
+    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 1);
+    assert_int_equal(level.timers[2], 128);
+    assert_int_equal(level.timers[50], 63);
+    htw_scheduler_destroy(s);
+}
+
+UNIT_TEST(inspect_levels_of_every_size_are_complete) {
+    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
+        struct htw_scheduler *s = create(size, HTW_SECOND, 2);
+        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+        uint64_t found = 0;
+        int levels = 1;
+        for (int i = 0; i < 62; i++)
+            assert_int_equal(htw_schedule(s, (int64_t)1 << i, run, NULL, NULL), 0);
+        for (int number = 0; number < levels; number++) {
+            levels = htw_scheduler_get_level(s, (unsigned)number, &level);
+            assert_int_equal(level.buckets, size);
+            assert_int_equal(level.parts, size < 64 ? size : 64);
+            assert_true(level.bucket_ns >= HTW_SECOND);
+            found += sum_of(&level);
+        }
+        assert_true(found >= 31 && found <= 62); /* the others are due with the next tick */
+        htw_scheduler_destroy(s);
+    }
+}
+
+UNIT_TEST(inspect_shards_add_up_to_the_statistics) {
+    struct htw_scheduler *s = create(0, MS, 3);
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    struct htw_group *group;
+    htw_handle handle;
+    uint64_t scheduled = 0, cancelled = 0, in_wheels = 0, groups = 0, moved = 0;
+    assert_int_equal(htw_group_create(s, &group), 0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(htw_schedule(s, HTW_SECOND, run, NULL, &handle), 0);
+    assert_int_equal(htw_reschedule(s, handle, 2 * HTW_SECOND), HTW_MOVED);
+    assert_int_equal(htw_cancel(s, handle), HTW_CANCELLED);
+    assert_int_equal(htw_scheduler_get_stats(s, &stats), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+        assert_int_equal(htw_scheduler_get_shard(s, i, &shard), 3);
+        scheduled += shard.scheduled;
+        cancelled += shard.cancelled;
+        in_wheels += shard.in_wheels;
+        moved += shard.moved;
+        groups += shard.groups;
+        assert_true(shard.memory_bytes > 0);
+    }
+    assert_int_equal(scheduled, stats.scheduled);
+    assert_int_equal(cancelled, stats.cancelled);
+    assert_int_equal(moved, 1);
+    assert_true(in_wheels >= 9 && in_wheels <= 10); /* a claimed one may stay for a while */
+    assert_int_equal(groups, 1);
+    htw_group_destroy(group);
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+        assert_int_equal(htw_scheduler_get_shard(s, i, &shard), 3);
+        left += shard.groups;
+    }
+    assert_int_equal(left, 0);
+    htw_scheduler_destroy(s);
+}
+
+UNIT_TEST(inspect_histograms_hold_what_the_statistics_count) {
+    struct htw_scheduler *s = create(0, MS, 1);
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    struct htw_scheduler_histograms both = HTW_SCHEDULER_HISTOGRAMS_INIT;
+    uint64_t late = 0, took = 0;
+    assert_int_equal(htw_schedule(s, 10 * MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_set_time(s, 110 * MS), 0); /* 100 ms late, less than 2^17 us */
+    assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_advance(s, MS), 0); /* in time */
+    assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_set_time(s, 1000 * HTW_SECOND), 0);
+    assert_int_equal(htw_scheduler_get_histograms(s, &stats, &both), 0);
+    for (size_t i = 0; i < HTW_SCHEDULER_HISTOGRAM_BUCKETS; i++) {
+        late += both.lateness[i];
+        took += both.callback[i];
+    }
+    assert_int_equal(late, stats.lateness.count);
+    assert_int_equal(took, stats.callback.count);
+    assert_int_equal(late, 3);
+    htw_scheduler_destroy(s);
+}
