@@ -6,6 +6,7 @@
 
 #include "capture.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,6 +14,32 @@ static struct htw__run_options options;
 static struct htw__run run;
 static struct htw__record record, kafka;
 static char text[4096];
+
+/* How many allocations succeed before one fails; negative: all do. */
+static int allocations_left = -1;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool fails(void) {
+    return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
 
 static int setup(void **state) {
     (void)state;
@@ -33,7 +60,8 @@ static int teardown(void **state) {
 
 #define RECORD_TEST(name) UNIT_TEST_BETWEEN(setup, teardown, name)
 
-static void record_lines(const char *lines) {
+/* Records both ways. */
+static int try_lines(const char *lines) {
     static char path[64];
     static char *const names[] = { path };
     int file = memfd_create("lines", MFD_CLOEXEC);
@@ -41,9 +69,13 @@ static void record_lines(const char *lines) {
     assert_int_equal(write(file, lines, strlen(lines)), strlen(lines));
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
     options.names = names;
-    assert_int_equal(htw__record_run(&record, &run, &options), 0);
+    int error = htw__record_run(&record, &run, &options);
     close(file);
-    assert_int_equal(htw__kafka_record(&kafka, &record, 2), 0);
+    return error == 0 ? htw__kafka_record(&kafka, &record, 2) : error;
+}
+
+static void record_lines(const char *lines) {
+    assert_int_equal(try_lines(lines), 0);
 }
 
 /* A word for each event: the tick, a letter, the timer as a letter, and the place. */
@@ -152,4 +184,35 @@ RECORD_TEST(record_on_the_page_is_escaped) {
     assert_non_null(strstr(page, "\"bits\":2,"));
     assert_non_null(strstr(page, "</html>"));
     free(page);
+}
+
+/* Enough timers for each table to grow. */
+RECORD_TEST(record_without_memory_fails_at_each_allocation) {
+    static char lines[32768];
+    size_t length = 0;
+    for (int i = 0; i < 1100; i++)
+        length += (size_t)snprintf(lines + length, sizeof(lines) - length, "%dms t%d\n%s", i % 300,
+                                   i, i == 500 ? "wait 9ms\ncancel t499\nmove 3ms t498\n" : "");
+    int count = 0;
+    for (int step = 1;; count += step) { /* all of the first, where each is another, then some */
+        allocations_left = count;
+        int error = try_lines(lines);
+        bool has_failed = allocations_left < 0;
+        allocations_left = -1;
+        if (!has_failed) {
+            assert_int_equal(error, 0);
+            break;
+        }
+        assert_true(error == 0 || error == -ENOMEM);
+        if (error == 0) /* without room for more buckets the table of names is slower */
+            assert_int_equal(record.counts[HTW__EVENT_EXPIRED], 1099);
+        htw__record_fini(&record);
+        htw__record_fini(&kafka);
+        htw__run_fini(&run);
+        htw__record_init(&record);
+        htw__record_init(&kafka);
+        if (count == 60)
+            step = 29;
+    }
+    assert_true(count > 1100);
 }
