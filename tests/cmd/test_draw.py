@@ -110,6 +110,16 @@ def draw_shows_what_the_wheel_holds():
 
 
 @test
+def draw_has_no_wake_up_for_what_was_cancelled():
+    got = draw("-s", data=b"1s a\n5s b\ncancel a\n")
+    found = [content for _, _, _, content in texts(ET.fromstring(got.out))]
+    assert "next wake-up: tick 5000" in found and "delay queue: 1 bucket" in found, found
+    got = draw("-s", data=b"1s a\ncancel a\n")
+    found = [content for _, _, _, content in texts(ET.fromstring(got.out))]
+    assert "no wake-up is needed" in found and "delay queue: 0 buckets" in found, found
+
+
+@test
 def draw_is_the_same_each_time():
     data = delays(3000, 5000)
     for options in (["-s"], ["-s", "-p", "strips"], []):

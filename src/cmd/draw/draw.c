@@ -101,6 +101,7 @@ static int run_and_draw(const struct options *options) {
         error = htw__run_read(&run);
     if (error == 0) {
         htw__run_advance(&run, options->run.until);
+        (void)htw_wheel_next(run.wheel); /* discards buckets that cancels have emptied */
         what = options->output == NULL ? "standard output" : options->output;
         error = draw(&run, options);
     }

@@ -147,9 +147,6 @@ static void header(struct picture *picture) {
     fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timers pending", picture->x,
             picture->y, htw_wheel_count(wheel));
     size_t never = htw__list_length(htw__list_of_ring(&wheel->never));
-    size_t due = htw__list_length(htw__list_of_ring(&wheel->due));
-    if (due > 0)
-        fprintf(picture->stream, ", %zu due", due);
     if (never > 0)
         fprintf(picture->stream, ", %zu never due", never);
     fputs("</text>\n", picture->stream);
@@ -212,7 +209,7 @@ static void queue(struct picture *picture) {
     }
 }
 
-/* In one line, from `x` on. */
+/* In one line. */
 static void legend(const struct picture *picture, int y) {
     static const char *const loads[] = { "1", "2-9", "10-99", "100-999", "1000 or more" };
     static const int widths[] = { 36, 52, 68, 84, 120 };
@@ -311,6 +308,7 @@ static void mark_next(const struct picture *picture, const struct level *level, 
 
 static void draw_level(const struct picture *picture, const struct level *level) {
     const struct htw_wheel *wheel = picture->wheel;
+    HTW_ASSERT(level->group > 0);
     span(picture, level, "track", 0, level->marks);
     for (uint32_t first = 0, end; first < level->marks; first = end) {
         for (end = first + 1; end < level->marks && level->loads[end] == level->loads[first];)
@@ -358,7 +356,7 @@ static void draw_strips(struct picture *picture, struct level *levels) {
 
 void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns,
                         enum htw__picture_shape shape, FILE *stream) {
-    struct level levels[HTW_WHEEL_LEVELS_MAX];
+    struct level levels[HTW_WHEEL_LEVELS_MAX] = { { .number = 0 } };
     bool are_rings = shape == HTW__PICTURE_RINGS;
     struct picture picture = { wheel, tick_ns,         stream, are_rings ? TEXT_X : STRIP_TEXT_X,
                                34,    wheel->queue.top };

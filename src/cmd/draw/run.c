@@ -2,6 +2,7 @@
 /* run.c - reads the lines of a run, and does to a wheel what they say. */
 #include "run.h"
 
+#include "grow.h"
 #include "../delay/input.h"
 #include "../delay/line.h"
 #include "../duration.h"
@@ -100,13 +101,11 @@ static int reserve_timer(struct htw__run *run) {
         return -E2BIG;
     if (run->timer_count < run->timer_capacity)
         return 0;
-    size_t capacity = run->timer_capacity == 0 ? 1024 : run->timer_capacity * 2;
     struct htw__run_timer **timers =
-        realloc(run->timers, capacity * sizeof(struct htw__run_timer *));
+        htw__grow(run->timers, &run->timer_capacity, sizeof(struct htw__run_timer *));
     if (timers == NULL)
         return -ENOMEM;
     run->timers = timers;
-    run->timer_capacity = capacity;
     return 0;
 }
 
@@ -146,12 +145,16 @@ static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *
 
 /* ---- lines */
 
+static size_t timer_bytes(size_t name_size) {
+    return offsetof(struct htw__run_timer, name) + name_size + 1;
+}
+
 static int arm(struct htw__run *run, const struct htw__line *line) {
     int error = reserve_timer(run);
     if (error != 0)
         return error;
     struct htw__run_timer *timer =
-        malloc(offsetof(struct htw__run_timer, name) + line->message_size + 1);
+        htw__allocate(&htw__default_allocator, timer_bytes(line->message_size));
     if (timer == NULL)
         return -ENOMEM;
     htw_timer_init(&timer->timer);
@@ -165,7 +168,7 @@ static int arm(struct htw__run *run, const struct htw__line *line) {
     };
     error = htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
     if (error != 0) {
-        free(timer);
+        htw__release(&htw__default_allocator, timer, timer_bytes(line->message_size));
         return error;
     }
     run->timers[run->timer_count++] = timer;
@@ -292,7 +295,8 @@ void htw__run_fini(struct htw__run *run) {
     htw_wheel_destroy(run->wheel);
     htw__key_table_fini(&run->by_name);
     for (size_t i = 0; i < run->timer_count; i++)
-        free(run->timers[i]);
+        htw__release(&htw__default_allocator, run->timers[i],
+                     timer_bytes(run->timers[i]->name_size));
     free(run->timers);
     run->timers = NULL;
     run->wheel = NULL;

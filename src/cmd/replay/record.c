@@ -2,6 +2,7 @@
 /* record.c - records what happens in a run. */
 #include "record.h"
 
+#include "../draw/grow.h"
 #include "../../wheel/state.h"
 
 #include <errno.h>
@@ -18,14 +19,13 @@ void htw__record_fini(struct htw__record *record) {
 
 void htw__record_add(struct htw__record *record, struct htw__event event) {
     if (record->count == record->capacity) {
-        size_t capacity = record->capacity == 0 ? 1024 : record->capacity * 2;
         struct htw__event *events =
-            record->has_failed ? NULL : realloc(record->events, capacity * sizeof(*events));
+            record->has_failed ? NULL
+                               : htw__grow(record->events, &record->capacity, sizeof(*events));
         record->has_failed = events == NULL;
         if (record->has_failed)
             return;
         record->events = events;
-        record->capacity = capacity;
     }
     record->events[record->count++] = event;
     record->counts[event.kind]++;
@@ -49,14 +49,13 @@ static enum htw__event_kind kind_of(struct recording *recording, uint32_t id, ui
         return kind;
     }
     if (recording->known == recording->capacity) {
-        size_t capacity = recording->capacity == 0 ? 1024 : recording->capacity * 2;
-        uint64_t *deadlines = realloc(recording->deadlines, capacity * sizeof(*deadlines));
+        uint64_t *deadlines =
+            htw__grow(recording->deadlines, &recording->capacity, sizeof(*deadlines));
         if (deadlines == NULL) {
             recording->record->has_failed = true;
             return HTW__EVENT_ARMED;
         }
         recording->deadlines = deadlines;
-        recording->capacity = capacity;
     }
     recording->deadlines[recording->known++] = deadline; /* the ids come in order */
     return HTW__EVENT_ARMED;
@@ -86,6 +85,7 @@ static void observe(void *context, enum htw__trace_step step, const struct htw__
         event.kind = kind_of(recording, event.timer, event.deadline);
         break;
     case HTW__TRACE_MOVED:
+        HTW_ASSERT(timer != NULL);
         event.place = place_of(htw__timer_id(&timer->timer));
         event.kind = kind_of(recording, event.timer, number);
         break;
