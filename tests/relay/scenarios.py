@@ -243,6 +243,22 @@ def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
 
 
 @scenario()
+def of_two_relays_of_one_name_one_ends(case):
+    case.ready(case.relay("a"))
+    case.produce(5000, 1000, 15000)
+    time.sleep(2)
+    case.relay("a")
+    wait_for(lambda: not all(relay.running() for relay in case.relays), "a relay that ends")
+    time.sleep(5)
+    ended = [relay for relay in case.relays if not relay.running()]
+    assert len(ended) == 1 and ended[0].process.returncode == 1, f"{len(ended)} have ended"
+    assert "another relay runs as the same --instance" in ended[0].text(), ended[0].text()
+    ended[0].is_stopped = True
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
 def a_partition_without_an_owner_gets_one(case):
     case.client.lead(case.name, case.name)
     relay = case.ready(case.relay("a"))
