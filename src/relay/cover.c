@@ -16,12 +16,7 @@
 
 #define EVERY_MS 3000
 #define PATIENCE_MS 9000 /* a member gives a stripe away in less */
-
-/* What an answer says of the group. */
-struct answer {
-    int32_t missing; /* the first stripe that has no owner; -1: each has one, or nobody can say */
-    int rank;        /* of this member: how many come before it, by id */
-};
+#define DOUBLINGS_MAX 6  /* of that, where it has not helped */
 
 static void mark(const struct htw__kafka *self, const rd_kafka_topic_partition_list_t *owned,
                  bool *has_owner) {
@@ -33,13 +28,12 @@ static void mark(const struct htw__kafka *self, const rd_kafka_topic_partition_l
     }
 }
 
-/* The first stripe that has no owner; -1: each has one. */
 static int32_t find_missing(const struct htw__kafka *self,
                             const rd_kafka_ConsumerGroupDescription_t *group) {
     bool *has_owner = calloc(self->stripe_count, sizeof(*has_owner));
     uint32_t first = 0;
     if (has_owner == NULL)
-        return -1;
+        return HTW__COVER_UNKNOWN;
     for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(group); i++) {
         const rd_kafka_MemberAssignment_t *assignment = rd_kafka_MemberDescription_assignment(
             rd_kafka_ConsumerGroupDescription_member(group, i));
@@ -51,7 +45,7 @@ static int32_t find_missing(const struct htw__kafka *self,
     while (first < self->stripe_count && has_owner[first])
         first++;
     free(has_owner);
-    return first < self->stripe_count ? (int32_t)first : -1;
+    return first < self->stripe_count ? (int32_t)first : HTW__COVER_FULL;
 }
 
 static int rank_of(const struct htw__kafka *self,
@@ -67,8 +61,8 @@ static int rank_of(const struct htw__kafka *self,
     return rank;
 }
 
-static struct answer read_answer(struct htw__kafka *self, rd_kafka_event_t *event) {
-    struct answer answer = { -1, 0 };
+static struct htw__cover_answer read_answer(struct htw__kafka *self, rd_kafka_event_t *event) {
+    struct htw__cover_answer answer = { HTW__COVER_UNKNOWN, 0 };
     size_t count = 0;
     if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return answer; /* the next one comes soon */
@@ -83,13 +77,19 @@ static struct answer read_answer(struct htw__kafka *self, rd_kafka_event_t *even
     return answer;
 }
 
-/* The first by its id acts first; the next ones if that has not helped. */
-static bool is_our_turn(struct htw__cover *cover, struct answer answer, int64_t now_ms) {
-    if (answer.missing < 0 || answer.missing != cover->missing)
+bool htw__cover_is_our_turn(struct htw__cover *cover, struct htw__cover_answer answer,
+                            int64_t now_ms) {
+    int64_t patience_ms = (int64_t)PATIENCE_MS << cover->tries;
+    if (cover->missing_ms == 0 || answer.missing < 0 || answer.missing != cover->missing)
         cover->missing_ms = now_ms;
+    if (answer.missing == HTW__COVER_FULL)
+        cover->tries = 0;
     cover->missing = answer.missing;
-    return answer.missing >= 0 &&
-           now_ms - cover->missing_ms >= PATIENCE_MS * (int64_t)(1 + answer.rank);
+    if (answer.missing < 0 || now_ms - cover->missing_ms < patience_ms * (1 + answer.rank))
+        return false;
+    cover->missing_ms = now_ms;
+    cover->tries += cover->tries < DOUBLINGS_MAX;
+    return true;
 }
 
 static void take_answer(struct htw__kafka *self, int64_t now_ms) {
@@ -97,10 +97,10 @@ static void take_answer(struct htw__kafka *self, int64_t now_ms) {
     if (event == NULL)
         return;
     self->cover.is_asking = false;
-    if (self->member != NULL && is_our_turn(&self->cover, read_answer(self, event), now_ms)) {
+    if (self->member != NULL &&
+        htw__cover_is_our_turn(&self->cover, read_answer(self, event), now_ms)) {
         htw__kafka_say(self, "partition %d of %s has no owner: joining again",
                        (int)self->cover.missing, self->options.input);
-        self->cover.missing_ms = now_ms;
         rd_kafka_unsubscribe(self->group);
         htw__member_subscribe(self);
     }

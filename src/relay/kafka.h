@@ -96,6 +96,7 @@ struct htw__cover {
     int64_t asked_ms;
     int64_t missing_ms; /* since when the same stripe has had no owner; 0: each has one */
     int32_t missing;
+    int tries; /* to have it assigned */
 };
 
 struct htw__kafka {
@@ -245,6 +246,20 @@ int htw__member_check(struct htw__kafka *kafka);
 void htw__member_leave(struct htw__kafka *kafka);
 
 /* ---- cover.c */
+
+#define HTW__COVER_FULL (-1)
+#define HTW__COVER_UNKNOWN (-2) /* no answer, or the group is changing */
+
+/* What an answer says of the group. */
+struct htw__cover_answer {
+    int32_t missing; /* the first stripe that has no owner, or one of the above */
+    int rank;        /* of this member: how many come before it, by id */
+};
+
+/* Notes an answer. Returns whether this member is to leave and join again now: the first by its id, or, if
+ * that has not helped, one of the next. */
+bool htw__cover_is_our_turn(struct htw__cover *cover, struct htw__cover_answer answer,
+                            int64_t now_ms);
 
 /* Asks from time to time who has which stripe, and has those assigned that nobody has. */
 void htw__cover_run(struct htw__kafka *kafka, int64_t now_ms);
