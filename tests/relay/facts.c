@@ -510,7 +510,7 @@ static void a_transaction_that_lasts_too_long_ends_its_producer(void **state) {
     (void)state;
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
-    rd_kafka_t *writer = transactional(names.id, "1000");
+    rd_kafka_t *writer = transactional(names.id, "3000");
     must(rd_kafka_begin_transaction(writer));
     publish_many(writer, names.buckets, 0, 1);
     end_becomes(producer, &names, 0, 2); /* the marker of the abort, by the broker */
