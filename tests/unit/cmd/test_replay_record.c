@@ -18,6 +18,8 @@ static char text[4096];
 /* How many allocations succeed before one fails; negative: all do. */
 static int allocations_left = -1;
 
+void *__real_htw__allocate(const struct htw_allocator *allocator, size_t size);
+void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -27,6 +29,10 @@ void *__wrap_realloc(void *memory, size_t size);
 
 static bool fails(void) {
     return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size) {
+    return fails() ? NULL : __real_htw__allocate(allocator, size);
 }
 
 void *__wrap_malloc(size_t size) {
