@@ -69,7 +69,7 @@ def flush(program):
 
 
 def flags(text):
-    library = next((name for name in ("calendar", "journal") if f"htw/{name}.h" in text), None)
+    library = next((name for name in ("calendar", "journal", "monitor") if f"htw/{name}.h" in text), None)
     return f"$(pkg-config --cflags --libs {'htw-' + library if library else 'htw'})"
 
 

@@ -2,7 +2,9 @@
 /* context.h - what parts of programs in the documents take for given. Each is compiled after this, inside a function. */
 #include <htw/calendar.h>
 #include <htw/htw.h>
+#include <htw/monitor.h>
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,5 +15,9 @@ extern struct htw_spec spec;
 extern htw_handle handle;
 extern int64_t now_ns, tomorrow_at_three;
 extern void *job;
+extern struct htw_monitor_source *source;
+extern struct pollfd *descriptors;
+extern nfds_t count;
+extern int timeout;
 void report(void *arg, const struct htw_expiration *expiration);
 void back_up(void *arg, const struct htw_expiration *expiration);
