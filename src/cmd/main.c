@@ -7,8 +7,7 @@
 #include "journal/journal.h"
 #include "replay/replay.h"
 #include "status.h"
-
-#include <htw/base.h>
+#include "version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,9 +41,7 @@ static int print(const char *text) {
 }
 
 static int print_version(void) {
-    char text[64];
-    snprintf(text, sizeof(text), "htw %s\n", htw_version());
-    return print(text);
+    return htw__version_print("htw");
 }
 
 #ifdef HTW_HAS_JOURNAL

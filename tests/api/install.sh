@@ -139,7 +139,7 @@ eval "$lines"
 # One version is everywhere; src/cmd is linked statically.
 version=$(sed -n 's/^#define HTW_VERSION "\(.*\)"$/\1/p' "$prefix/include/htw/base.h")
 [ "$(pkg-config --modversion htw)" = "$version" ]
-[ "$(htw --version)" = "htw $version" ]
+[ "$(htw --version | head -n 1)" = "htw $version" ]
 echo '0 installed' | htw delay | grep -qx installed
 unset LD_LIBRARY_PATH # each way below sets it where it must
 IFS=. read -r major minor patch <<END

@@ -71,7 +71,9 @@ def delay_help_and_version_are_printed():
             has(text, name)
         assert max(map(len, text.splitlines())) <= 90, "too wide"
     for option in ("--version", "-V"):
-        assert re.fullmatch(r"htw \d+\.\d+\.\d+(~dev)?\n", run(option).out.decode()), "version"
+        assert re.fullmatch(r"htw \d+\.\d+\.\d+(~dev)?\ncompiler: \S.*\nfeatures: [+-]calendar [+-]journal "
+                            r"[+-]monitor\nallocator: (system|jemalloc)\nhardening: (yes|no)\b.*\nassertions: [012]\n",
+                            run(option).out.decode()), "version"
     with open("/dev/full", "wb") as full:
         equal(run("--help", stdout=full).status, 1)
 

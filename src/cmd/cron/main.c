@@ -4,6 +4,7 @@
 #include "../count.h"
 #include "../instant.h"
 #include "../status.h"
+#include "../version.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -258,8 +259,7 @@ int main(int argc, char *argv[]) {
             (void)fputs(help, stdout);
             return end_output();
         case 'V':
-            printf("htw cron %s\n", htw_version());
-            return end_output();
+            return htw__version_print("htw cron");
         default:
             return usage_error(NULL, NULL);
         }

@@ -6,6 +6,7 @@
 #include "../../base/clock.h"
 #include "../signals.h"
 #include "../status.h"
+#include "../version.h"
 #include "../terminal.h"
 #include "../times.h"
 
@@ -145,7 +146,7 @@ int main(int argc, char *argv[]) {
         status = print(htw__relay_help);
         break;
     case HTW__RELAY_VERSION:
-        status = printf("htw relay %s\n", htw_version()) > 0 ? 0 : HTW__EXIT_FAILED;
+        status = htw__version_print("htw relay");
         break;
     case HTW__RELAY_WRONG:
         break;

@@ -15,8 +15,7 @@
 #include "../signals.h"
 #include "../status.h"
 #include "../terminal.h"
-
-#include <htw/base.h>
+#include "../version.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -373,8 +372,7 @@ int main(int argc, char *argv[]) {
         fputs(htw__top_help, stdout);
         return end_output();
     case HTW__TOP_VERSION:
-        printf("htw top %s\n", htw_version());
-        return end_output();
+        return htw__version_print(name);
     case HTW__TOP_WRONG:
         return HTW__EXIT_USAGE;
     case HTW__TOP_RUN:

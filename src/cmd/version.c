@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* version.c - the version, and the options of the build, which meson.build passes as macros. */
+#include "version.h"
+
+#include "status.h"
+
+#include <htw/base.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef __clang__
+#define COMPILER __VERSION__ /* which begins with its name */
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+int htw__version_print(const char *program) {
+    if (printf("%s %s\n"
+               "compiler: %s\n"
+               "features: " HTW_BUILD_FEATURES "\n"
+               "allocator: " HTW_BUILD_ALLOCATOR "\n"
+               "hardening: " HTW_BUILD_HARDENING "\n"
+               "assertions: " HTW_BUILD_ASSERTIONS "\n",
+               program, htw_version(), COMPILER) >= 0 &&
+        fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
+    return HTW__EXIT_FAILED;
+}
