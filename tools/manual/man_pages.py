@@ -317,6 +317,18 @@ class Manual:
         self.write("htw", 7, "\n".join(out))
 
 
+def date_of(root, version):
+    """The date of a release; between releases that of the package. Not today: two builds make the same."""
+    released = re.search(rf"^## {re.escape(version)} \((\d{{4}}-\d\d-\d\d)\)$", (root / "CHANGELOG.md").read_text(),
+                         re.MULTILINE)
+    if released:
+        return released.group(1)
+    day, month, year = re.search(r"^ -- .*>  \w+, (\d+) (\w+) (\d+)", (root / "debian/changelog").read_text(),
+                                 re.MULTILINE).groups()
+    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+    return f"{year}-{months.index(month) + 1:02}-{day}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=pathlib.Path)
@@ -328,16 +340,12 @@ def main():
     shutil.rmtree(arguments.folder, ignore_errors=True)
     root = arguments.root.resolve()
     version = re.search(r"version: '([^']+)'", (root / "meson.build").read_text()).group(1)
-    # That of the sources, so that two builds make the same.
-    day, month, year = re.search(r"^ -- .*>  \w+, (\d+) (\w+) (\d+)", (root / "debian/changelog").read_text(),
-                                 re.MULTILINE).groups()
-    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-    manual = Manual(root, arguments.folder, version, f"{year}-{months.index(month) + 1:02}-{day}")
+    manual = Manual(root, arguments.folder, version, date_of(root, version))
     manual.section_3(arguments.without)
     found = manual.section_1(arguments.htw)
     manual.section_7(found)
     if arguments.depfile:
-        used = {*manual.used, root / "meson.build", root / "debian/changelog",
+        used = {*manual.used, root / "meson.build", root / "debian/changelog", root / "CHANGELOG.md",
                 *pathlib.Path(__file__).resolve().parent.glob("*.py")}
         words = [str(path).replace(" ", "\\ ") for path in sorted(used)]
         arguments.depfile.write_text(f"{arguments.folder.name}: {' '.join(words)}\n")
