@@ -91,7 +91,7 @@ class Site:
             return None
         # The text of a file that is linked to.
         self.used.add(path)
-        name = f"{target}.md"
+        name = re.sub(r"(^|/)\.", r"\1", target) + ".md"  # no page is hidden
         self.pages[target] = name
         language = LANGUAGES.get(path.suffix, "text")
         fence = "`" * 4
