@@ -209,7 +209,7 @@ const struct workload scheduler_workloads[] = {
       pair_of_key, NULL, destroy },
     { "group_own", "a timer is armed in a group of the CPU, and cancelled", 0, 200, create,
       create_own_group, pair_in_own_group, destroy_own_group, destroy },
-    { "group_shared", "a timer is armed in a group of all CPUs, and cancelled", 130, 200,
+    { "group_shared", "a timer is armed in a group of all CPUs, and cancelled", 65, 200,
       create_with_group, NULL, pair_in_shared_group, NULL, destroy_with_group },
     { .name = NULL },
 };

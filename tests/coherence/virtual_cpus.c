@@ -22,6 +22,7 @@
 #define COARSELY_AHEAD_NS 20000.0
 
 #define YIELD_NS 400.0
+#define PAUSE_NS 20.0
 #define FRAMES 128
 
 struct cpu {
@@ -29,6 +30,8 @@ struct cpu {
     bool is_parked;                    /* waits for the others, or has ended */
     bool is_idle;                      /* accesses do not count */
     uintptr_t last_line, awaited_line; /* 0: none */
+    unsigned pauses;                   /* since its last access to memory */
+    double paused_ns;                  /* when the first of them began */
     sem_t baton;
     pthread_t thread;
     uint64_t random;
@@ -135,6 +138,7 @@ void virtual_cpu_access(const volatile void *memory, size_t size, bool is_write,
     let_others_catch_up(); /* before, since the access itself follows at once when this returns */
     unsigned moved = cache_access(number_of(self), memory, size, is_write, code);
     self->last_line = (uintptr_t)memory / CACHE_LINE;
+    self->pauses = 0;
     if (is_write && awaiting > 0)
         end_waits(self->last_line);
     self->now_ns += prices.step_ns + moved * prices.line_ns;
@@ -274,10 +278,18 @@ int __wrap_nanosleep(const struct timespec *duration, struct timespec *left) {
     return 0;
 }
 
-/* The CPU has just read a lock that is held, and would read it again until its line changes. */
+/* The CPU has just read a lock that is held, and would read it again until its line changes. If it makes
+   several pauses before it reads it again, it sees the change after the last of them. */
 void coherence_pause(void) {
     if (self == NULL || self->is_idle)
         return;
+    if (self->pauses++ > 0) {
+        double end_ns = self->paused_ns + self->pauses * PAUSE_NS;
+        if (self->now_ns < end_ns)
+            spend(end_ns - self->now_ns);
+        return;
+    }
+    self->paused_ns = self->now_ns;
     awaiting++;
     self->awaited_line = self->last_line;
     self->is_parked = true;
