@@ -27,12 +27,16 @@ static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *s
         return 3;
     if (access(f->path, F_OK) != 0)
         return 4;
-    /* It may have one of its own. */
+        /* It may have one of its own; ThreadSanitizer lets a child have no thread. */
+#ifndef __SANITIZE_THREAD__
     strcat(f->path, "2");
     if (monitor_open(f) != 0 || strncmp(client_ask(f->path, "json\n"), "{\"htw", 5) != 0)
         return 5;
     monitor_close(f);
-    return access(f->path, F_OK) == 0 ? 6 : 0;
+    if (access(f->path, F_OK) == 0)
+        return 6;
+#endif
+    return 0;
 }
 
 MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
