@@ -276,7 +276,6 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
         commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
-    htw__cover_run(self, now_monotonic_ms());
     if (self->has_failed)
         return -EIO;
     if (self->must_recover)
@@ -318,7 +317,6 @@ static int leave(struct htw__kafka *self) {
 
 int htw__kafka_close(struct htw__kafka *self) {
     int error = leave(self);
-    htw__cover_end(self);
     for (int i = 0; i < 2; i++)
         close_consumer(self->readers[i], self->reader_queues[i]);
     htw__writers_close(self);

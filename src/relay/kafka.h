@@ -6,7 +6,6 @@
  *   client.c  handles of librdkafka and their properties
  *   topics.c  the topics: names, whether they are as they must be, creating them
  *   member.c  being a member of the consumer group: joining, leaving, joining again
- *   cover.c   stripes that no member of the group has
  *   group.c   which stripes are ours; taking them over
  *   reader.c  reading of the input and of buckets
  *   writer.c  producing, transactions, commits
@@ -89,16 +88,6 @@ struct htw__destination {
     unsigned channels; /* in whose present transactions it is */
 };
 
-/* What is known of stripes without an owner (cover.c). */
-struct htw__cover {
-    rd_kafka_queue_t *queue; /* of answers */
-    bool is_asking;
-    int64_t asked_ms;
-    int64_t missing_ms; /* since when the same stripe has had no owner; 0: each has one */
-    int32_t missing;
-    int tries; /* to have it assigned */
-};
-
 struct htw__kafka {
     struct htw__transport transport;
     struct htw__kafka_options options;
@@ -110,9 +99,8 @@ struct htw__kafka {
     rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
     int rejoins;                                /* since stripes were assigned last */
     int64_t rejoined_ms;                        /* the last one */
-    struct htw__cover cover;
-    char owner[HTW__RELAY_OWNER_MAX + 1];  /* the instance, or a random name */
-    char fenced[HTW__RELAY_OWNER_MAX + 1]; /* whose transactions were ended last, and when */
+    char owner[HTW__RELAY_OWNER_MAX + 1];       /* the instance, or a random name */
+    char fenced[HTW__RELAY_OWNER_MAX + 1];      /* whose transactions were ended last, and when */
     int64_t fenced_ms;
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
@@ -236,34 +224,11 @@ bool htw__topics_source(const struct htw__kafka *kafka, const char *topic, int32
 /* Joins. Returns 0 or -EIO. */
 int htw__member_join(struct htw__kafka *kafka);
 
-/* A part of that, after the handle was unsubscribed. Returns 0 or -EIO. */
-int htw__member_subscribe(struct htw__kafka *kafka);
-
 /* Joins again, if the membership has ended in a way that librdkafka does not mend. Returns 0 or -EIO. */
 int htw__member_check(struct htw__kafka *kafka);
 
 /* Leaves. */
 void htw__member_leave(struct htw__kafka *kafka);
-
-/* ---- cover.c */
-
-#define HTW__COVER_FULL (-1)
-#define HTW__COVER_UNKNOWN (-2) /* no answer, or the group is changing */
-
-/* What an answer says of the group. */
-struct htw__cover_answer {
-    int32_t missing; /* the first stripe that has no owner, or one of the above */
-    int rank;        /* of this member: how many come before it, by id */
-};
-
-/* Notes an answer. Returns whether this member is to leave and join again now: the first by its id, or, if
- * that has not helped, one of the next. */
-bool htw__cover_is_our_turn(struct htw__cover *cover, struct htw__cover_answer answer,
-                            int64_t now_ms);
-
-/* Asks from time to time who has which stripe, and has those assigned that nobody has. */
-void htw__cover_run(struct htw__kafka *kafka, int64_t now_ms);
-void htw__cover_end(struct htw__kafka *kafka);
 
 /* ---- group.c */
 

@@ -31,10 +31,8 @@ static int open_handle(struct htw__kafka *self) {
 }
 
 int htw__member_join(struct htw__kafka *self) {
-    return open_handle(self) != 0 ? -EIO : htw__member_subscribe(self);
-}
-
-int htw__member_subscribe(struct htw__kafka *self) {
+    if (open_handle(self) != 0)
+        return -EIO;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
     rd_kafka_resp_err_t error = rd_kafka_subscribe(self->group, topics);
@@ -73,7 +71,7 @@ int htw__member_check(struct htw__kafka *self) {
         return htw__kafka_fail(self, "%s", why);
     if (has_id(self) || self->rejoins == AGAIN_MAX)
         return htw__kafka_fail(self, "another relay runs as the same --instance");
-    if (self->rejoins > 0 && now_ms - self->rejoined_ms < AGAIN_MS * self->rejoins)
+    if (self->rejoins > 0 && now_ms - self->rejoined_ms < (int64_t)AGAIN_MS * self->rejoins)
         return 0;
     self->rejoins++;
     self->rejoined_ms = now_ms;

@@ -259,18 +259,6 @@ def of_two_relays_of_one_name_one_ends(case):
 
 
 @scenario()
-def a_partition_without_an_owner_gets_one(case):
-    case.client.lead(case.name, case.name)
-    relay = case.ready(case.relay("a"))
-    assert case.client.members(case.name) == "a:1 zz:0", case.client.members(case.name)
-    case.produce(2000, 1000, 5000)
-    case.client.relent()  # nobody tells the group: Kafka assigns nothing anew by itself
-    case.wait_arrived()
-    assert "has no owner" in relay.text(), relay.text()
-    case.end().require()
-
-
-@scenario()
 def relays_that_are_stopped_leave_at_once(case):
     first = case.ready(case.relay("a"))
     case.produce(10000, 500, 30000)

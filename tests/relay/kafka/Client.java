@@ -22,12 +22,10 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AccessControlEntryFilter;
@@ -70,9 +68,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *   finish FILE                              stops when all that is visible now was read; the number of records
  *   ends TOPIC                               the sum of what may be read: end offsets less begin offsets
  *   offsets GROUP                            the committed offsets, as TOPIC:PARTITION:OFFSET:METADATA ...
- *   lead GROUP TOPIC                         joins a group as its first member, so that it says who gets what: nothing for
- *        itself, and partition 0 for nobody
- *   relent                                   gives partition 0 to somebody at the next assignment
  *   members GROUP                            the members of a group, as NAME:PARTITIONS ...
  */
 public final class Client {
@@ -163,12 +158,6 @@ public final class Client {
                 .map(one -> one.getKey().topic() + ":" + one.getKey().partition() + ":" + one.getValue().offset() + ":"
                     + one.getValue().metadata().replace(' ', '_'))
                 .sorted().collect(Collectors.joining(" "));
-        case "lead":
-            new Leader(words[1], words[2]).start();
-            return "";
-        case "relent":
-            Sparing.spares = false;
-            return "";
         case "members":
             return admin.describeConsumerGroups(List.of(words[1])).all().get().get(words[1]).members().stream()
                 .map(one -> one.groupInstanceId().orElse(one.consumerId()) + ":"
@@ -341,61 +330,6 @@ public final class Client {
             }
             return new String(bytes, 0, Math.min(bytes.length, most), StandardCharsets.UTF_8)
                 .replace('\t', ' ').replace('\n', ' ');
-        }
-    }
-
-    /** Leaves partition 0 out, as when a coordinator dies while it moves. By the name of what relays use. */
-    public static final class Sparing implements ConsumerPartitionAssignor {
-        static volatile boolean spares = true;
-
-        @Override
-        public String name() {
-            return "cooperative-sticky";
-        }
-
-        @Override
-        public List<RebalanceProtocol> supportedProtocols() {
-            return List.of(RebalanceProtocol.COOPERATIVE);
-        }
-
-        @Override
-        public GroupAssignment assign(Cluster cluster, GroupSubscription group) {
-            Map<String, Assignment> all = new HashMap<>();
-            group.groupSubscription().forEach((member, subscription) -> {
-                boolean isOwn = subscription.groupInstanceId().orElse("").equals(Leader.NAME);
-                List<TopicPartition> owned = subscription.topics().stream()
-                    .flatMap(topic -> cluster.partitionsForTopic(topic).stream())
-                    .filter(info -> !isOwn && !(spares && info.partition() == 0))
-                    .map(info -> new TopicPartition(info.topic(), info.partition())).collect(Collectors.toList());
-                all.put(member, new Assignment(owned));
-            });
-            return new GroupAssignment(all);
-        }
-    }
-
-    /** A member that leads a group with one other member. */
-    private static final class Leader extends Thread {
-        static final String NAME = "zz"; // behind the others
-        private final KafkaConsumer<byte[], byte[]> consumer;
-
-        Leader(String group, String topic) throws InterruptedException {
-            setDaemon(true);
-            Sparing.spares = true;
-            consumer = new KafkaConsumer<>(Map.of(
-                "bootstrap.servers", bootstrap, "group.id", group, "group.instance.id", NAME,
-                "enable.auto.commit", "false", "partition.assignment.strategy", Sparing.class.getName()),
-                new ByteArrayDeserializer(), new ByteArrayDeserializer());
-            consumer.subscribe(List.of(topic));
-            while (consumer.groupMetadata().generationId() < 1) { // so that nobody else comes first
-                consumer.poll(Duration.ofMillis(100));
-            }
-        }
-
-        @Override
-        public void run() {
-            for (;;) {
-                consumer.poll(Duration.ofMillis(100));
-            }
         }
     }
 }
