@@ -891,8 +891,12 @@ struct htw_scheduler_histograms {
     uint64_t callback[HTW_SCHEDULER_HISTOGRAM_BUCKETS];
 };
 
-#define HTW_SCHEDULER_HISTOGRAMS_INIT \
-    { sizeof(struct htw_scheduler_histograms), { 0 }, { 0 } }
+#define HTW_SCHEDULER_HISTOGRAMS_INIT                     \
+    {                                                     \
+        sizeof(struct htw_scheduler_histograms), { 0 }, { \
+            0                                             \
+        }                                                 \
+    }
 
 /** Sets it to HTW_SCHEDULER_HISTOGRAMS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms);
@@ -957,8 +961,12 @@ struct htw_scheduler_level {
     uint32_t timers[HTW_LEVEL_PARTS];
 };
 
-#define HTW_SCHEDULER_LEVEL_INIT \
-    { sizeof(struct htw_scheduler_level), 0, 0, 0, 0, { 0 } }
+#define HTW_SCHEDULER_LEVEL_INIT                          \
+    {                                                     \
+        sizeof(struct htw_scheduler_level), 0, 0, 0, 0, { \
+            0                                             \
+        }                                                 \
+    }
 
 /** Sets `level` to HTW_SCHEDULER_LEVEL_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_scheduler_level_init(struct htw_scheduler_level *level);

@@ -16,6 +16,13 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
+#ifndef HTW_BUILD_FEATURES /* another build than that of meson.build, or a tool that looks at this file */
+#define HTW_BUILD_FEATURES "unknown"
+#define HTW_BUILD_ALLOCATOR "unknown"
+#define HTW_BUILD_HARDENING "unknown"
+#define HTW_BUILD_ASSERTIONS "unknown"
+#endif
+
 int htw__version_print(const char *program) {
     if (printf("%s %s\n"
                "compiler: %s\n"
