@@ -109,7 +109,6 @@ void htw_monitor_close(struct htw_monitor *monitor) {
     if (monitor == NULL || htw__monitor_is_child(monitor))
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    atomic_store_explicit(&monitor->is_closing, true, memory_order_release);
     eventfd_write(monitor->descriptors.wake, 1);
     pthread_join(monitor->thread, NULL);
     close_descriptors(monitor);

@@ -217,8 +217,10 @@ static void serve(struct htw_monitor *monitor, struct htw__client *client, short
 void *htw__server_run(void *arg) {
     struct htw_monitor *monitor = arg;
     struct pollfd wanted[2 + HTW__CLIENTS];
-    while (!atomic_load_explicit(&monitor->is_closing, memory_order_acquire)) {
+    for (;;) {
         wait_for_clients(monitor, wanted);
+        if (wanted[0].revents != 0)
+            break;
         for (size_t i = 0; i < HTW__CLIENTS; i++)
             if (wanted[2 + i].fd >= 0)
                 serve(monitor, &monitor->clients[i], wanted[2 + i].revents);

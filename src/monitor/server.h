@@ -5,8 +5,8 @@
 
 #include "state.h"
 
-/* The main function; the argument is the monitor. It returns soon after `is_closing` was set and
-   something was written to the descriptor `wake`. */
+/* The main function; the argument is the monitor. It returns soon after something was
+   written to the descriptor `wake`. */
 void *htw__server_run(void *monitor);
 
 #endif /* HTW_SRC_MONITOR_SERVER_H */

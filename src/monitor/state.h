@@ -22,7 +22,6 @@
 #include <htw/monitor.h>
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -84,7 +83,6 @@ struct htw_monitor {
     int64_t opened_ns;
 
     pthread_t thread;
-    _Atomic bool is_closing;
     struct htw__descriptors descriptors; /* guarded by the lock of the registry */
 
     struct htw__mutex mutex; /* guards the sources */
