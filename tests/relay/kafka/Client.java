@@ -121,9 +121,10 @@ public final class Client {
             admin.deleteTopics(List.of(words[1])).all().get();
             return "";
         case "deny":
-            admin.createAcls(List.of(right(words[1], AclOperation.DESCRIBE, AclPermissionType.ALLOW),
-                right(words[1], AclOperation.READ, AclPermissionType.ALLOW),
-                right(words[1], AclOperation.WRITE, AclPermissionType.DENY))).all().get();
+            // Who may read is allowed to see it; and what is not allowed is denied, as soon as something is.
+            admin.createAcls(List.of(new AclBinding(
+                new ResourcePattern(ResourceType.TOPIC, words[1], PatternType.LITERAL),
+                new AccessControlEntry("User:*", "*", AclOperation.READ, AclPermissionType.ALLOW)))).all().get();
             return "";
         case "permit":
             admin.deleteAcls(List.of(new AclBindingFilter(
@@ -172,11 +173,6 @@ public final class Client {
         Config config = admin.describeConfigs(List.of(topic)).all().get().get(topic);
         return changes.stream().map(AlterConfigOp::configEntry)
             .allMatch(wanted -> config.get(wanted.name()).value().equals(wanted.value()));
-    }
-
-    private static AclBinding right(String topic, AclOperation operation, AclPermissionType type) {
-        return new AclBinding(new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
-            new AccessControlEntry("User:*", "*", operation, type));
     }
 
     /** The words from `at` on are key, value and headers. */
