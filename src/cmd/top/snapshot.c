@@ -16,7 +16,7 @@
 
 /* More than any monitor has. */
 #define SOURCES_MAX 4096
-#define SHARDS_MAX 65536
+#define SHARDS_MAX ((size_t)1024 * 1024) /* of all sources */
 
 static uint64_t number(const json_t *object, const char *name) {
     json_int_t value = json_integer_value(json_object_get(object, name));
@@ -68,15 +68,15 @@ static void read_levels(const json_t *array, struct htw__top_source *source) {
         read_level(json_array_get(array, i), &source->levels[i]);
 }
 
-/* False: no memory. */
-static bool read_shards(const json_t *array, struct htw__top_source *source) {
+/* Takes the shards of a source from those of the snapshot, of which there are `room`. */
+static void read_shards(const json_t *array, struct htw__top_snapshot *snapshot, size_t room,
+                        struct htw__top_source *source) {
     size_t count = json_array_size(array);
-    count = count < SHARDS_MAX ? count : SHARDS_MAX;
-    source->shards = calloc(count + 1, sizeof(*source->shards));
-    if (source->shards == NULL)
-        return false;
-    source->shard_count = count;
-    for (size_t i = 0; i < count; i++) {
+    room -= snapshot->shard_count;
+    source->shard_count = count < room ? count : room;
+    source->shards = snapshot->shards + snapshot->shard_count;
+    snapshot->shard_count += source->shard_count;
+    for (size_t i = 0; i < source->shard_count; i++) {
         const json_t *object = json_array_get(array, i);
         source->shards[i] = (struct htw__top_shard) {
             .number = (uint32_t)i,
@@ -88,10 +88,9 @@ static bool read_shards(const json_t *array, struct htw__top_source *source) {
             .memory = number(object, "memory_bytes"),
         };
     }
-    return true;
 }
 
-static bool read_source(const json_t *object, enum htw__top_kind kind,
+static void read_source(const json_t *object, enum htw__top_kind kind,
                         struct htw__top_source *source) {
     *source = (struct htw__top_source) {
         .kind = kind,
@@ -124,7 +123,6 @@ static bool read_source(const json_t *object, enum htw__top_kind kind,
     read_distribution(json_object_get(object, "callback"), &source->callback);
     read_numbers(json_object_get(object, "waits"), source->waits, HTW__TOP_BUCKETS);
     read_levels(json_object_get(object, "levels"), source);
-    return read_shards(json_object_get(object, "shards"), source);
 }
 
 static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot) {
@@ -133,19 +131,28 @@ static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot)
         [HTW__TOP_PURGATORY] = "purgatories",
         [HTW__TOP_WHEEL] = "wheels",
     };
-    size_t count = 0;
-    for (size_t kind = 0; kind < sizeof(names) / sizeof(names[0]); kind++)
-        count += json_array_size(json_object_get(root, names[kind]));
-    count = count < SOURCES_MAX ? count : SOURCES_MAX;
-    snapshot->sources = calloc(count + 1, sizeof(*snapshot->sources));
-    if (snapshot->sources == NULL)
-        return false;
-    for (size_t kind = 0; kind < sizeof(names) / sizeof(names[0]); kind++) {
+    enum { KINDS = sizeof(names) / sizeof(names[0]) };
+    size_t sources = 0, shards = 0, i;
+    for (int kind = 0; kind < KINDS; kind++) {
         const json_t *array = json_object_get(root, names[kind]);
-        for (size_t i = 0; i < json_array_size(array) && snapshot->source_count < count; i++)
-            if (!read_source(json_array_get(array, i), (enum htw__top_kind)kind,
-                             &snapshot->sources[snapshot->source_count++]))
-                return false;
+        sources += json_array_size(array);
+        for (i = 0; i < json_array_size(array); i++)
+            shards += json_array_size(json_object_get(json_array_get(array, i), "shards"));
+    }
+    sources = sources < SOURCES_MAX ? sources : SOURCES_MAX;
+    shards = shards < SHARDS_MAX ? shards : SHARDS_MAX;
+    snapshot->sources = calloc(sources + 1, sizeof(*snapshot->sources));
+    snapshot->shards = calloc(shards + 1, sizeof(*snapshot->shards));
+    if (snapshot->sources == NULL || snapshot->shards == NULL)
+        return false;
+    for (int kind = 0; kind < KINDS; kind++) {
+        const json_t *array = json_object_get(root, names[kind]);
+        for (i = 0; i < json_array_size(array) && snapshot->source_count < sources; i++) {
+            struct htw__top_source *source = &snapshot->sources[snapshot->source_count++];
+            const json_t *object = json_array_get(array, i);
+            read_source(object, (enum htw__top_kind)kind, source);
+            read_shards(json_object_get(object, "shards"), snapshot, shards, source);
+        }
     }
     return true;
 }
@@ -178,8 +185,7 @@ const char *htw__top_snapshot_read(const char *bytes, size_t size,
 }
 
 void htw__top_snapshot_free(struct htw__top_snapshot *snapshot) {
-    for (size_t i = 0; i < snapshot->source_count; i++)
-        free(snapshot->sources[i].shards);
+    free(snapshot->shards);
     free(snapshot->sources);
     *snapshot = (struct htw__top_snapshot) { 0 };
 }

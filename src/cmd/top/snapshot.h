@@ -47,15 +47,16 @@ struct htw__top_source {
     unsigned level_count;
     struct htw__top_level levels[HTW__TOP_LEVELS];
     size_t shard_count;
-    struct htw__top_shard *shards;
+    struct htw__top_shard *shards; /* among those of the snapshot */
 };
 
 struct htw__top_snapshot {
     char version[32], program[HTW__TOP_NAME_MAX + 1];
     int64_t pid;
     int64_t wall_ns, clock_ns, opened_ns;
-    size_t source_count;
+    size_t source_count, shard_count;
     struct htw__top_source *sources;
+    struct htw__top_shard *shards; /* of all sources */
 };
 
 /* Reads an answer. NULL, or why it is none, a static sentence; `*snapshot` is then empty. */
