@@ -167,7 +167,7 @@ static void write_kind(struct htw_monitor *monitor, const struct htw__sample *sa
 /* The name of the program, of characters that need no escape. */
 static void write_program(struct htw__text *text) {
     const char *name = program_invocation_short_name;
-    for (unsigned i = 0; name[i] != '\0' && i < HTW_MONITOR_NAME_MAX; i++) {
+    for (unsigned i = 0; i < HTW_MONITOR_NAME_MAX && name[i] != '\0'; i++) {
         char c = name[i];
         htw__text_add(text, "%c", c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c);
     }

@@ -123,6 +123,7 @@ static void remove_dead(const char *folder) {
     struct dirent *entry;
     if (entries == NULL)
         return;
+    /* The stream belongs to this thread alone. NOLINTNEXTLINE(concurrency-mt-unsafe) */
     while ((entry = readdir(entries)) != NULL) {
         char path[sizeof(((struct htw__place *)0)->path)];
         int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);

@@ -184,8 +184,9 @@ static void wait_for_clients(struct htw_monitor *monitor, struct pollfd *wanted)
         (struct pollfd) { .fd = accepts ? monitor->descriptors.listener : -1, .events = POLLIN };
     for (size_t i = 0; i < HTW__CLIENTS; i++) {
         const struct htw__client *client = &monitor->clients[i];
-        short events = client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN;
-        wanted[2 + i] = (struct pollfd) { .fd = monitor->descriptors.clients[i], .events = events };
+        int events = client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN;
+        wanted[2 + i] =
+            (struct pollfd) { .fd = monitor->descriptors.clients[i], .events = (short)events };
     }
     if (poll(wanted, 2 + HTW__CLIENTS, timeout_ms(next_ns(monitor, now_ns), now_ns)) >= 0)
         return;

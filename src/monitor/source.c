@@ -52,7 +52,7 @@ static struct htw_monitor_source *create(struct htw_monitor *monitor, enum htw__
     if (source == NULL)
         return NULL;
     *source = (struct htw_monitor_source) { .monitor = monitor, .kind = kind };
-    strcpy(source->name, name);
+    memcpy(source->name, name, strlen(name) + 1);
     return source;
 }
 

@@ -37,9 +37,10 @@ int htw__fetch_begin(struct htw__fetch *fetch, const char *path, const char *req
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char line[32];
     size_t length = (size_t)snprintf(line, sizeof(line), "%s\n", request);
-    if (strlen(path) >= sizeof(address.sun_path))
+    size_t path_length = strlen(path);
+    if (path_length >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, path_length);
     close_socket(fetch);
     fetch->size = 0;
     fetch->until_ns = htw__clock_monotonic_ns() + HTW__FETCH_NS;

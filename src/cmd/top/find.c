@@ -71,7 +71,7 @@ int htw__find_all(char path[HTW__FIND_PATH_MAX], FILE *stream) {
             continue;
         int size = snprintf(candidate, sizeof(candidate), "%s/%s", folder, entry->d_name);
         if (size < (int)sizeof(candidate) && is_watchable(candidate, stream)) {
-            strcpy(path, candidate);
+            memcpy(path, candidate, (size_t)size + 1);
             count++;
         }
     }

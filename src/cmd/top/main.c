@@ -140,7 +140,7 @@ static int run_plain(struct top *self) {
 /* ---- the terminal */
 
 static const char *const help_lines[] = {
-    HTW__TITLE "Keys" HTW__PLAIN,
+    (HTW__TITLE "Keys" HTW__PLAIN),
     "  q             quit",
     "  h, ?          this help, and back",
     "  space, p      pause, and go on",
@@ -149,7 +149,7 @@ static const char *const help_lines[] = {
     "  +, -          a longer or shorter time between two samples",
     "  arrows, Page Up, Page Down, Home, End   scroll",
     "",
-    HTW__TITLE "What is shown" HTW__PLAIN,
+    (HTW__TITLE "What is shown" HTW__PLAIN),
     "  Rates are of the time between the last two samples, percentiles of all time.",
     "  Histograms are of that time, too. From left to right each column is twice as",
     "  long as the one before: the first is below 1us (of waits: 1ms).",

@@ -10,6 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* qemu 7.2 may abort in the child of a process with threads, and has descriptors of its own. */
+static void skip_in_emulator(void) {
+#ifdef EMULATED
+    skip();
+#endif
+}
+
 /* In the child nothing can be asserted: the number of the first thing that does not hold. */
 static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *source,
                          struct htw_wheel *wheel, struct htw_scheduler *scheduler,
@@ -40,6 +47,7 @@ static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *s
 }
 
 MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
+    skip_in_emulator();
     struct htw_scheduler *scheduler;
     struct htw_wheel *wheel;
     struct htw_monitor_source *source;
@@ -108,6 +116,7 @@ static void *open_and_close(void *arg) {
 }
 
 MONITOR_TEST(monitor_children_have_no_descriptor_of_it_whenever_they_are_forked) {
+    skip_in_emulator();
     pthread_t thread;
     int wrong = 0;
     is_over = false;
