@@ -38,7 +38,6 @@
  * WHAT DIFFERS FROM KAFKA
  *  - The key of a bucket is the earliest deadline in it, not the start of its range. So the clock
  *    goes there when a timer is due, not only to demote. One timer far ahead costs one advance.
- *  - A timer that is demoted goes to the lowest level that fits, not one level down.
  *  - A cancel unlinks the timer at once, in O(1), and does not touch the queue. A bucket that
  *    cancels have emptied is discarded when it gets to the top of the queue.
  *  - A move to a later deadline only rewrites the deadline. The timer is inserted again when its

@@ -25,7 +25,7 @@ from servers import broker, redis_server  # noqa: E402
 
 SKIPPED = 77  # Meson's exit status for "skipped"
 GROUPS = ["commands", "protocol", "blocking", "histories", "expiry", "crowd", "load", "limits",
-          "stopping", "journal"]
+          "stopping", "journal", "monitor"]
 
 
 def missing():
