@@ -82,8 +82,8 @@ static int64_t bucket_ns(const struct htw__lent_wheel *lent, unsigned shift) {
 }
 
 static void write_lent(struct htw__lent_wheel *lent, struct htw__text *text) {
-    uint32_t parts = htw__wheel_copy_parts(lent);
     htw__mutex_lock(&lent->mutex);
+    uint32_t parts = htw__wheel_copy_parts(lent);
     htw__text_add(
         text, ",\"tick_ns\":%" PRId64 ",\"clock\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"levels\":[",
         lent->tick_ns, lent->clock < INT64_MAX ? lent->clock : INT64_MAX,

@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-/* How many levels are shown, and into how many parts each is divided. */
+/* How many levels are shown, and into how many parts each is divided. Under the mutex: while a copy is taken, both are 0. */
 static inline unsigned htw__wheel_copy_levels(const struct htw__lent_wheel *lent) {
     return lent->stats.levels < HTW__LEVELS_SHOWN ? lent->stats.levels : HTW__LEVELS_SHOWN;
 }
