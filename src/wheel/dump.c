@@ -36,7 +36,7 @@ static void draw_level(const struct htw_wheel *wheel, unsigned level, FILE *stre
     for (uint32_t first = 0; first < buckets; first += group) {
         size_t timers = 0;
         for (uint32_t slot = first; slot < first + group; slot++)
-            timers += htw__wheel_timers_in(wheel, level, slot);
+            timers += htw__wheel_timers_in(wheel, level, slot, SIZE_MAX);
         strip[marks++] = load_mark(timers);
         pending += timers;
     }
@@ -57,7 +57,7 @@ static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
         unsigned level = htw__wheel_id_level(wheel, bucket.id);
         uint32_t slot = bucket.id & wheel->mask;
         fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", bucket.key,
-                level, slot, htw__wheel_timers_in(wheel, level, slot));
+                level, slot, htw__wheel_timers_in(wheel, level, slot, SIZE_MAX));
     }
 }
 
@@ -68,9 +68,9 @@ int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
             wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,
             wheel->level_count, wheel->level_max, wheel->strict_fifo ? ", strict FIFO" : "");
     fprintf(stream, "pending %zu: due %zu, never %zu\n", htw_wheel_count(wheel),
-            htw__list_length(htw__list_of_ring(&wheel->due)) +
-                htw__list_length(htw__list_of_ring(&wheel->next_round)),
-            htw__list_length(htw__list_of_ring(&wheel->never)));
+            htw__list_length(htw__list_of_ring(&wheel->due), SIZE_MAX) +
+                htw__list_length(htw__list_of_ring(&wheel->next_round), SIZE_MAX),
+            htw__list_length(htw__list_of_ring(&wheel->never), SIZE_MAX));
     fprintf(stream, "one character %s: . none, 1-9 timers, a: 10-99, b: 100-999, and so on\n",
             wheel->mask + 1 > STRIP_WIDTH ? "a group of buckets" : "a bucket");
     for (unsigned level = 0; level < wheel->level_count; level++)

@@ -46,18 +46,6 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
 
 /* ---- count_in */
 
-static size_t count_bucket(const struct htw_wheel *wheel, unsigned level, uint32_t slot,
-                           size_t most) {
-    size_t count = 0;
-    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++) {
-        struct htw__list list = htw__wheel_list(wheel, level, slot, i);
-        for (const struct htw__link *link = *list.head; link != list.end && count < most;
-             link = link->_next)
-            count++;
-    }
-    return count;
-}
-
 size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_t first,
                           uint32_t count, size_t most) {
     if (wheel == NULL || level >= wheel->level_count)
@@ -67,7 +55,7 @@ size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_
     for (uint32_t slot = first; slot < size && slot - first < count && found < most; slot++)
         if (htw__delay_queue_key(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot)) !=
             HTW__DELAY_QUEUE_ABSENT)
-            found += count_bucket(wheel, level, slot, most - found);
+            found += htw__wheel_timers_in(wheel, level, slot, most - found);
     return found;
 }
 

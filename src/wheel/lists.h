@@ -32,22 +32,25 @@ static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, un
                                 (struct htw__link *)(uintptr_t)&wheel->nil };
 }
 
-#ifndef HTW_FREESTANDING /* what draws a wheel */
-
-static inline size_t htw__list_length(struct htw__list list) {
+/* Counts at most `most`. */
+static inline size_t htw__list_length(struct htw__list list, size_t most) {
     size_t length = 0;
-    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next)
+    for (const struct htw__link *link = *list.head; link != list.end && length < most;
+         link = link->_next)
         length++;
     return length;
 }
 
+/* The timers in a bucket; counts at most `most`. */
 static inline size_t htw__wheel_timers_in(const struct htw_wheel *wheel, unsigned level,
-                                          uint32_t slot) {
+                                          uint32_t slot, size_t most) {
     size_t count = 0;
-    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
-        count += htw__list_length(htw__wheel_list(wheel, level, slot, i));
+    for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level) && count < most; i++)
+        count += htw__list_length(htw__wheel_list(wheel, level, slot, i), most - count);
     return count;
 }
+
+#ifndef HTW_FREESTANDING /* what draws a wheel */
 
 /* Replaces *last by the bucket that comes up next after it; false if there is none. */
 static inline bool htw__wheel_find_next_queued(const struct htw_wheel *wheel,

@@ -108,7 +108,8 @@ static void read_level(const struct picture *picture, unsigned number, struct le
     for (uint32_t mark = 0; mark < level->marks; mark++) {
         uint64_t timers = 0;
         for (uint32_t i = 0; i < level->group; i++)
-            timers += htw__wheel_timers_in(picture->wheel, number, mark * level->group + i);
+            timers +=
+                htw__wheel_timers_in(picture->wheel, number, mark * level->group + i, SIZE_MAX);
         level->loads[mark] = load_of(timers);
         level->timers += timers;
     }
@@ -146,7 +147,7 @@ static void header(struct picture *picture) {
     picture->y += ROW;
     fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timers pending", picture->x,
             picture->y, htw_wheel_count(wheel));
-    size_t never = htw__list_length(htw__list_of_ring(&wheel->never));
+    size_t never = htw__list_length(htw__list_of_ring(&wheel->never), SIZE_MAX);
     if (never > 0)
         fprintf(picture->stream, ", %zu never due", never);
     fputs("</text>\n", picture->stream);
@@ -200,7 +201,8 @@ static void queue(struct picture *picture) {
                 "<text x=\"%d\" y=\"%d\">L%u [%" PRIu32 "]</text>"
                 "<text class=\"end\" x=\"%d\" y=\"%d\">%zu</text>\n",
                 picture->x + 160, picture->y, bucket.key, picture->x + 185, picture->y, level, slot,
-                picture->x + TEXT_WIDTH, picture->y, htw__wheel_timers_in(wheel, level, slot));
+                picture->x + TEXT_WIDTH, picture->y,
+                htw__wheel_timers_in(wheel, level, slot, SIZE_MAX));
     }
     if (count > LISTED_BUCKETS) {
         picture->y += ROW;
