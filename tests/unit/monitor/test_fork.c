@@ -73,22 +73,28 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     htw_wheel_destroy(wheel);
 }
 
-/* A child that lives on does not keep the socket alive: clients are refused when the parent is gone. */
+/* A child that lives on does not keep the socket alive: clients are refused when the parent is gone. The
+   child closes its copy of the listener before fork() returns in it, for which the parent waits. */
 MONITOR_TEST(monitor_of_a_parent_that_has_died_is_dead) {
-    int fds[2];
-    char byte;
+    int fds[2], began[2];
+    char byte = 0;
     monitor_close(f);
     assert_int_equal(pipe(fds), 0);
+    assert_int_equal(pipe(began), 0);
     pid_t parent = fork();
     if (parent == 0) {
         if (monitor_open(f) != 0)
             _exit(1);
         if (fork() == 0) { /* until the test ends */
             close(fds[1]);
+            if (write(began[1], &byte, 1) != 1)
+                _exit(2);
             _exit((int)read(fds[0], &byte, 1));
         }
-        _exit(0); /* without closing the monitor */
+        _exit(read(began[0], &byte, 1) == 1 ? 0 : 3); /* without closing the monitor */
     }
+    close(began[0]);
+    close(began[1]);
     int status = -1;
     waitpid(parent, &status, 0);
     assert_int_equal(status, 0);
