@@ -45,6 +45,7 @@ def recorded():
     """The results that benchmarks/wheel/README.md records, of the workloads that are plotted."""
     metrics = {workload: metric for workload, metric, _ in plot.PICTURES}
     text = (ROOT / "benchmarks/wheel/README.md").read_text().partition("## Recorded results")[2]
+    text = text.partition("\n### ")[0]  # of one machine
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         head, _, *rows = [[cell.strip(" *") for cell in row.split("|")[1:-1]] for row in table.splitlines()]
         columns, workload = [], ""

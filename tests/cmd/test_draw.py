@@ -165,7 +165,7 @@ def draw_reports_a_full_disk():
 def draw_help_names_each_option():
     text = command("help", "draw").out
     equal(command("draw", "--help").out, text, "help")
-    for option in ("at", "svg", "shape", "output", "tick", "wheel-size", "begin", "null", "help"):
+    for option in ("at", "svg", "shape", "output", "tick", "wheel-size", "begin", "null", "help", "version"):
         has(text, b"--%s" % option.encode())
     for bad in (["--at", "soon"], ["--shape", "cube"], ["--tick", "0"], ["-w", "3"], ["--begin", "x"],
                 ["--unknown"]):
@@ -231,7 +231,7 @@ def replay_refuses_more_timers_than_a_page_can_show():
 def replay_help_names_each_option():
     text = command("help", "replay").out
     equal(command("replay", "--help").out, text, "help")
-    for option in ("html", "title", "tick", "wheel-size", "begin", "null", "help"):
+    for option in ("html", "title", "tick", "wheel-size", "begin", "null", "help", "version"):
         has(text, b"--%s" % option.encode())
     got = replay("--unknown")
     equal((got.status, got.out), (2, b""), "result")

@@ -5,6 +5,7 @@ bytes are looked at), and with programs that end, stop, or are no monitors.
 
 usage: test_top.py HTW
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -193,11 +194,11 @@ def top_of_another_user_is_forbidden(directory):
 
 
 class Impostor(threading.Thread):
-    """A server that answers each client with the same bytes."""
+    """A server that answers clients with bytes: the last ones again and again."""
 
-    def __init__(self, path, answer):
+    def __init__(self, path, *answers):
         super().__init__(daemon=True)
-        self.answer = answer
+        self.answers = list(answers)
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.bind(path)
         self.socket.listen(8)
@@ -209,7 +210,7 @@ class Impostor(threading.Thread):
                 client, _ = self.socket.accept()
                 try:
                     client.recv(16)
-                    client.sendall(self.answer)
+                    client.sendall(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
                 except OSError:
                     pass
                 client.close()
@@ -237,6 +238,32 @@ def top_survives_answers_that_are_none(directory):
         assert (run.returncode == 0) == (run.stderr == ""), (answer[:40], run)
         assert "\033" not in run.stdout, run
     assert run.returncode == 0 and "wheel ?[2J" in run.stdout, run
+
+
+def answer_with(seconds, counts, waits):
+    """An answer after some seconds: `counts` are numbers of timers by the columns of the histogram."""
+    scheduler = {"name": "s", "lateness": {"p50_ns": 5000000, "p90_ns": 6000000, "p99_ns": 7000000, "p999_ns": 8000000,
+                                           "max_ns": 9000000, "histogram": [counts.get(i, 0) for i in range(24)]}}
+    purgatory = {"name": "p", "waits": [waits.get(i, 0) for i in range(24)]}
+    return json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": seconds * 10**9, "schedulers": [scheduler],
+                       "purgatories": [purgatory]}).encode()
+
+
+@test
+def top_shows_percentiles_of_the_time_between_samples(directory):
+    first, second = answer_with(1, {13: 1000}, {20: 7}), answer_with(2, {4: 10, 10: 90, 13: 1000}, {3: 10, 20: 7})
+    lately = r"lateness  p50 740us  p90 967us  p99 1\.02ms p99\.9 1\.02ms max 9\.00ms .*"
+    always = r"lateness  p50 5\.00ms p90 6\.00ms p99 7\.00ms p99\.9 8\.00ms max 9\.00ms .*"
+    for number, (answers, options, lateness, waits) in enumerate([
+            ((first, second), [], lately, r"waits +p50 6\.00ms p90 7\.60ms p99 7\.96ms .*"),
+            ((first, second), ["--total"], always, r"waits +p50 7\.40ms p90 15\.4m .*"),
+            ((second, second.replace(b"2000000000", b"3000000000")), [], always, r"waits +p50 7\.40ms p90 15\.4m .*"),
+    ]):
+        impostor = Impostor(f"{directory}/{number}", *answers)
+        run = top("--once", "--delay", "100ms", *options, f"{directory}/{number}")
+        impostor.close()
+        assert re.search(lateness, run.stdout), run
+        assert re.search(waits, run.stdout), run
 
 
 # ---- the options of htw delay
@@ -312,6 +339,13 @@ class Tmux:
         return self
 
     def __exit__(self, *_):
+        # The programs first, and at once: a terminal that closes sends SIGHUP, then SIGCONT, and the check for
+        # leaks of a program that SIGHUP has ended waits, in a loop, for a stop that this SIGCONT has undone.
+        panes = subprocess.run(["tmux", "-S", self.name, "list-panes", "-a", "-F", "#{pane_pid}"], check=False,
+                               capture_output=True, text=True)
+        for pid in panes.stdout.split():
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.killpg(int(pid), signal.SIGKILL)
         subprocess.run(["tmux", "-S", self.name, "kill-server"], check=False, capture_output=True)
 
 
@@ -331,6 +365,10 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.shows("by pending")
         tmux.keys("r")
         tmux.shows("by pending, reversed")
+        tmux.keys("t")
+        tmux.shows("by pending, reversed  of all time")
+        tmux.keys("t")
+        until(lambda: "of all time" not in tmux.screen(), "the time between two samples")
         tmux.keys("+")
         tmux.shows("every 200 ms")
         tmux.keys("-")

@@ -2,6 +2,7 @@
 /* draw.c - draws snapshots of a program: rates, distributions, levels, shards. */
 #include "draw.h"
 
+#include "columns.h"
 #include "figures.h"
 
 #include <inttypes.h>
@@ -122,17 +123,6 @@ static void add_histogram(const struct drawing *self, const uint64_t *counts, ui
     htw__page_add(self->page, HTW__LABEL "|" HTW__PLAIN);
 }
 
-/* What a histogram has counted since `before`; if that is nothing, all. */
-static void histogram_since(const uint64_t *before, const uint64_t *now, uint64_t *ret_counts) {
-    uint64_t total = 0;
-    for (size_t i = 0; i < HTW__TOP_BUCKETS; i++) {
-        ret_counts[i] = now[i] >= before[i] ? now[i] - before[i] : now[i];
-        total += ret_counts[i];
-    }
-    if (total == 0)
-        memcpy(ret_counts, now, HTW__TOP_BUCKETS * sizeof(*now));
-}
-
 /* Dark where there are no timers, hot where there are many: a degree for each power of four. */
 static void add_heat(const struct drawing *self, uint64_t timers) {
     static const char *const shades[] = { " ", "·", "░", "▒", "▓", "█" };
@@ -212,13 +202,27 @@ static void end_line(const struct drawing *self) {
 static void draw_distribution(const struct drawing *self, const char *name,
                               const struct htw__top_distribution *before,
                               const struct htw__top_distribution *now) {
+    const struct {
+        const char *name;
+        double part;
+        uint64_t total_ns;
+    } percentiles[] = {
+        { "p50", 0.5, now->p50_ns },
+        { "p90", 0.9, now->p90_ns },
+        { "p99", 0.99, now->p99_ns },
+        { "p99.9", 0.999, now->p999_ns },
+    };
     uint64_t counts[HTW__TOP_BUCKETS];
-    histogram_since(before->histogram, now->histogram, counts);
+    bool is_recent =
+        htw__columns_since(self->view->is_total ? NULL : before->histogram, now->histogram, counts);
     htw__page_add(self->page, HTW__LABEL "  %s  ", name);
-    add_duration(self, "p50", now->p50_ns);
-    add_duration(self, "p90", now->p90_ns);
-    add_duration(self, "p99", now->p99_ns);
-    add_duration(self, "p99.9", now->p999_ns);
+    for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+        uint64_t ns = percentiles[i].total_ns;
+        if (is_recent)
+            ns = htw__columns_percentile_ns(counts, 1000, percentiles[i].part);
+        /* No more than the maximum: that counts all of the bucket in which it lies. */
+        add_duration(self, percentiles[i].name, ns < now->max_ns ? ns : now->max_ns);
+    }
     add_duration(self, "max", now->max_ns);
     add_histogram(self, counts, 1, "us");
     end_line(self);
@@ -298,19 +302,6 @@ static void draw_scheduler(const struct drawing *self, const struct htw__top_sou
     draw_shards(self, before, now);
 }
 
-/* The upper end of the bucket in which a part of all waits ends. */
-static uint64_t wait_percentile_ns(const uint64_t *counts, double part) {
-    uint64_t total = 0, below = 0;
-    for (size_t i = 0; i < HTW__TOP_BUCKETS; i++)
-        total += counts[i];
-    for (size_t i = 0; i < HTW__TOP_BUCKETS && total > 0; i++) {
-        below += counts[i];
-        if ((double)below >= part * (double)total)
-            return (UINT64_C(1) << i) * 1000000;
-    }
-    return 0;
-}
-
 static void draw_purgatory(const struct drawing *self, const struct htw__top_source *before,
                            const struct htw__top_source *now) {
     uint64_t counts[HTW__TOP_BUCKETS];
@@ -327,11 +318,11 @@ static void draw_purgatory(const struct drawing *self, const struct htw__top_sou
     add_rate(self, "expired", before->expired, now->expired);
     add_rate(self, "cancelled", before->cancelled, now->cancelled);
     end_line(self);
-    htw__page_add(self->page, HTW__LABEL "  waits     below ");
-    histogram_since(before->waits, now->waits, counts);
-    add_duration(self, "p50", wait_percentile_ns(counts, 0.50));
-    add_duration(self, "p90", wait_percentile_ns(counts, 0.90));
-    add_duration(self, "p99", wait_percentile_ns(counts, 0.99));
+    htw__page_add(self->page, HTW__LABEL "  waits     ");
+    htw__columns_since(self->view->is_total ? NULL : before->waits, now->waits, counts);
+    add_duration(self, "p50", htw__columns_percentile_ns(counts, 1000000, 0.50));
+    add_duration(self, "p90", htw__columns_percentile_ns(counts, 1000000, 0.90));
+    add_duration(self, "p99", htw__columns_percentile_ns(counts, 1000000, 0.99));
     add_histogram(self, counts, 1, "ms");
     end_line(self);
 }

@@ -17,6 +17,7 @@ enum htw__sort {
 struct htw__view {
     enum htw__sort sort;
     bool is_reversed;
+    bool is_total;  /* percentiles and histograms are of all time */
     bool is_ascii;  /* no other characters */
     unsigned width; /* columns; at least 20 count */
 };

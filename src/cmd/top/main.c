@@ -146,13 +146,15 @@ static const char *const help_lines[] = {
     "  space, p      pause, and go on",
     "  s             sort by name, pending, rate, memory",
     "  r             the other way round",
+    "  t             percentiles and histograms of all time, and back",
     "  +, -          a longer or shorter time between two samples",
     "  arrows, Page Up, Page Down, Home, End   scroll",
     "",
     (HTW__TITLE "What is shown" HTW__PLAIN),
-    "  Rates are of the time between the last two samples, percentiles of all time.",
-    "  Histograms are of that time, too. From left to right each column is twice as",
-    "  long as the one before: the first is below 1us (of waits: 1ms).",
+    "  Rates are of the time between the last two samples, and so are percentiles and",
+    "  histograms, if anything happened in it; max is of all time.",
+    "  A histogram has columns each of which is twice as long as the one before: the",
+    "  first is below 1us (of waits: 1ms). Percentiles are estimated from them.",
     "  A level of the wheels begins at the present time at the left; what is due later",
     "  is further to the right. A darker shade means four times as many timers.",
     "  Counting stops at 64 timers for each bucket of a shard.",
@@ -169,9 +171,9 @@ static void draw_help(struct top *self) {
 static void show(struct top *self) {
     char title[160], interval[HTW__DURATION_FORMAT_SIZE];
     htw__duration_format((uint64_t)self->options.interval_ns, interval);
-    snprintf(title, sizeof(title), "htw top  every %s  by %s%s%s    h help  q quit", interval,
+    snprintf(title, sizeof(title), "htw top  every %s  by %s%s%s%s    h help  q quit", interval,
              htw__sort_name(self->view.sort), self->view.is_reversed ? ", reversed" : "",
-             self->is_paused ? "  PAUSED" : "");
+             self->view.is_total ? "  of all time" : "", self->is_paused ? "  PAUSED" : "");
     self->view.width = htw__screen_width();
     if (self->shows_help)
         draw_help(self);
@@ -211,6 +213,9 @@ static bool obey_keys(struct top *self) {
             break;
         case HTW__KEY_REVERSE:
             self->view.is_reversed = !self->view.is_reversed;
+            break;
+        case HTW__KEY_TOTAL:
+            self->view.is_total = !self->view.is_total;
             break;
         case HTW__KEY_SLOWER:
         case HTW__KEY_FASTER:
@@ -353,6 +358,7 @@ static int run(struct top *self) {
     self->view = (struct htw__view) {
         .sort = options->sort,
         .is_reversed = options->is_reversed,
+        .is_total = options->is_total,
         .is_ascii = options->is_ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
         .width = 100,
     };

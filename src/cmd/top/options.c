@@ -28,13 +28,16 @@ const char htw__top_help[] = USAGE
     "  -s, --sort KEY           sort sources and shards by name, pending, rate or memory\n"
     "                           (default name)\n"
     "  -r, --reverse            sort the other way round\n"
+    "  -t, --total              percentiles and histograms of all time, not of the time between\n"
+    "                           two samples\n"
     "  -A, --ascii              draw with ASCII characters only\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
-    "Keys: q quit, h or ? help, space or p pause, s sort, r reverse, + and - the delay, and the\n"
-    "arrows, Page Up, Page Down, Home and End to scroll. If standard output is no terminal, the\n"
-    "state is printed as text every DURATION. There is no colour if NO_COLOR is set.\n"
+    "Keys: q quit, h or ? help, space or p pause, s sort, r reverse, t total, + and - the delay,\n"
+    "and the arrows, Page Up, Page Down, Home and End to scroll. If standard output is no\n"
+    "terminal, the state is printed as text every DURATION. There is no colour if NO_COLOR is\n"
+    "set.\n"
     "\n"
     "Exit status:\n"
     "  0        it was quit, or --once and --list have printed\n"
@@ -43,11 +46,17 @@ const char htw__top_help[] = USAGE
     "  128 + N  signal N stopped it\n";
 
 static const struct option long_options[] = {
-    { "delay", required_argument, NULL, 'd' }, { "once", no_argument, NULL, '1' },
-    { "json", no_argument, NULL, 'j' },        { "list", no_argument, NULL, 'l' },
-    { "sort", required_argument, NULL, 's' },  { "reverse", no_argument, NULL, 'r' },
-    { "ascii", no_argument, NULL, 'A' },       { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },     { NULL, 0, NULL, 0 },
+    { "delay", required_argument, NULL, 'd' },
+    { "once", no_argument, NULL, '1' },
+    { "json", no_argument, NULL, 'j' },
+    { "list", no_argument, NULL, 'l' },
+    { "sort", required_argument, NULL, 's' },
+    { "reverse", no_argument, NULL, 'r' },
+    { "total", no_argument, NULL, 't' },
+    { "ascii", no_argument, NULL, 'A' },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, 0, NULL, 0 },
 };
 
 static bool set_delay(struct htw__top_options *options, const char *text) {
@@ -92,6 +101,9 @@ static bool set(struct htw__top_options *options, int option, const char *argume
     case 'r':
         options->is_reversed = true;
         return true;
+    case 't':
+        options->is_total = true;
+        return true;
     case 'A':
         options->is_ascii = true;
         return true;
@@ -109,7 +121,7 @@ enum htw__top_request htw__top_options_parse(int argc, char *argv[],
                                              struct htw__top_options *options) {
     *options = (struct htw__top_options) { .interval_ns = HTW__NS_PER_S };
     int option;
-    while ((option = getopt_long(argc, argv, "d:1jls:rAhV", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "d:1jls:rtAhV", long_options, NULL)) != -1) {
         if (option == 'h')
             return HTW__TOP_HELP;
         if (option == 'V')

@@ -162,6 +162,8 @@ enum htw__key htw__screen_key(void) {
         return HTW__KEY_SORT;
     case 'r':
         return HTW__KEY_REVERSE;
+    case 't':
+        return HTW__KEY_TOTAL;
     case '+':
         return HTW__KEY_SLOWER;
     case '-':

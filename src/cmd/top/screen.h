@@ -15,6 +15,7 @@ enum htw__key {
     HTW__KEY_PAUSE,
     HTW__KEY_SORT,
     HTW__KEY_REVERSE,
+    HTW__KEY_TOTAL,
     HTW__KEY_SLOWER,
     HTW__KEY_FASTER,
     HTW__KEY_RESIZED,
