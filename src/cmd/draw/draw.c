@@ -8,6 +8,7 @@
 #include "../duration.h"
 #include "../status.h"
 #include "../terminal.h"
+#include "../version.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ const char htw__draw_help[] = USAGE
     "  -p, --shape SHAPE      the levels of the picture: `rings` (the default) or `strips`\n"
     "  -o, --output FILE      replace FILE by the drawing, not write it to standard "
     "output\n" HTW__RUN_HELP "  -h, --help             print this help\n"
+    "  -V, --version          print the version\n"
     "\n"
     "The text is what SIGUSR1 makes `htw delay` print. With --begin, or without lines that have\n"
     "an @instant, the same input always gives the same drawing.\n"
@@ -122,6 +124,8 @@ int htw__draw_command(int argc, char *argv[]) {
            -1) {
         if (letter == 'h')
             return fputs(htw__draw_help, stdout) < 0 || fflush(stdout) != 0;
+        if (letter == 'V')
+            return htw__version_print(argv[0]);
         if (!set(&options, letter, optarg)) {
             fputs(USAGE "Try 'htw draw --help' for more information.\n", stderr);
             return HTW__EXIT_USAGE;

@@ -95,13 +95,13 @@ int htw__run_options_set(struct htw__run_options *options, int letter, const cha
     "With no FILE, or when FILE is -, standard input is read. All happens at once, in virtual\n" \
     "time.\n"
 
-#define HTW__RUN_LETTERS "t:w:b:0h"
+#define HTW__RUN_LETTERS "t:w:b:0hV"
 
 /* For the table of getopt_long(). */
 #define HTW__RUN_LONG_OPTIONS                                                                 \
     { "tick", required_argument, NULL, 't' }, { "wheel-size", required_argument, NULL, 'w' }, \
         { "begin", required_argument, NULL, 'b' }, { "null", no_argument, NULL, '0' },        \
-        { "help", no_argument, NULL, 'h' }, {                                                 \
+        { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }, {          \
         NULL, 0, NULL, 0                                                                      \
     }
 

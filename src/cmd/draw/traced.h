@@ -4,7 +4,7 @@
  *
  * The files of src/wheel are compiled once more with this header in front (`-include`). It gives HTW__TRACE of
  * state.h a meaning, and the functions other names, so that a program may contain the library, too, whose wheel
- * has no trace. Whoever uses this wheel includes this header before any other of the wheel: run.h does.
+ * has no trace. A file that uses this wheel includes this header before any other of the wheel: run.h does.
  */
 #ifndef HTW_SRC_CMD_DRAW_TRACED_H
 #define HTW_SRC_CMD_DRAW_TRACED_H

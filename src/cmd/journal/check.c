@@ -105,7 +105,7 @@ int htw__journal_check(const struct htw__journal_request *request) {
                     htw__journal_file_failed(&file)) &&
                    htw__journal_file_number(&file, "SELECT count(*) FROM meta", &begun) &&
                    check_pages(&file, &problems);
-    if (success && problems.count == 0) /* what else is said of a damaged file helps nobody */
+    if (success && problems.count == 0) /* further messages about a damaged file do not help */
         success = check_rules(&file, &problems) &&
                   htw__journal_file_number(&file, "SELECT count(*) FROM job", &jobs);
     htw__journal_file_close(&file);

@@ -4,6 +4,7 @@
 
 #include "../count.h"
 #include "../status.h"
+#include "../version.h"
 #include "actions.h"
 #include "file.h"
 
@@ -38,6 +39,7 @@ const char htw__journal_help[] = USAGE
     "  -p, --payload  show: print the payloads alone, byte for byte\n"
     "  -n, --limit N  list: print the first N jobs only\n"
     "  -h, --help     print this help\n"
+    "  -V, --version  print the version\n"
     "\n"
     "Exit status:\n"
     "  0    success\n"
@@ -46,11 +48,9 @@ const char htw__journal_help[] = USAGE
     "  141  the reader of standard output has gone (128 + SIGPIPE)\n";
 
 static const struct option long_options[] = {
-    { "json", no_argument, NULL, 'J' },
-    { "payload", no_argument, NULL, 'p' },
-    { "limit", required_argument, NULL, 'n' },
-    { "help", no_argument, NULL, 'h' },
-    { NULL, 0, NULL, 0 },
+    { "json", no_argument, NULL, 'J' },        { "payload", no_argument, NULL, 'p' },
+    { "limit", required_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },     { NULL, 0, NULL, 0 },
 };
 
 static const struct action {
@@ -109,9 +109,11 @@ static int run(const struct action *action, struct htw__journal_request *request
 int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .limit = UINT64_MAX };
     int option;
-    while ((option = getopt_long(argc, argv, "Jpn:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "Jpn:hV", long_options, NULL)) != -1) {
         if (option == 'h')
             return fputs(htw__journal_help, stdout) < 0 || fflush(stdout) != 0;
+        if (option == 'V')
+            return htw__version_print(argv[0]);
         if (option == 'J')
             request.json = true;
         else if (option == 'p')

@@ -9,6 +9,7 @@
 #include "../draw/save.h"
 #include "../status.h"
 #include "../terminal.h"
+#include "../version.h"
 #include "../../base/bitmap.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ const char htw__replay_help[] = USAGE
     "                         It needs no network, and no other file\n"
     "  -T, --title TEXT       the title of the page\n" HTW__RUN_HELP
     "  -h, --help             print this help\n"
+    "  -V, --version          print the version\n"
     "\n"
     "The counts, and a switch in the page, compare the wheel with the one of Apache Kafka: what "
     "it\n"
@@ -110,6 +112,8 @@ int htw__replay_command(int argc, char *argv[]) {
     while ((letter = getopt_long(argc, argv, "o:T:" HTW__RUN_LETTERS, long_options, NULL)) != -1) {
         if (letter == 'h')
             return fputs(htw__replay_help, stdout) < 0 || fflush(stdout) != 0;
+        if (letter == 'V')
+            return htw__version_print(argv[0]);
         if (letter == 'o') {
             options.html = optarg;
         } else if (letter == 'T') {
