@@ -127,7 +127,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
 }
 
 int htw__kafka_start(struct htw__kafka *self) {
-    if (htw__topics_check(self) != 0 || open_readers(self) != 0)
+    if (htw__setup_check(self) != 0 || open_readers(self) != 0)
         return -EIO;
     if (self->options.recommit_ms == 0)
         self->options.recommit_ms = TOUCH_MS;
@@ -216,21 +216,25 @@ static bool must_wait(struct htw__kafka *self, int64_t now_ms) {
     if (self->closing_ms == 0)
         self->closing_ms = now_ms;
     return now_ms - self->closing_ms < CLOSING_MS &&
-           !htw__writers_are_acknowledged(self, HTW__CHANNEL_FILE);
+           !htw__acknowledge_is_complete(self, HTW__CHANNEL_FILE);
 }
 
-static void commit_some(struct htw__kafka *self) {
+/* Whether a commit was tried: then there is room again for what could not be read before it. */
+static bool commit_some(struct htw__kafka *self) {
     int64_t now_ms = now_monotonic_ms();
     if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
         self->last_touch_ms = now_ms;
         htw__relay_touch(&self->relay);
     }
-    if (commit_time(self, HTW__CHANNEL_DELIVER) <= now_ms)
+    bool commits_deliveries = commit_time(self, HTW__CHANNEL_DELIVER) <= now_ms;
+    if (commits_deliveries)
         htw__writers_commit(self, HTW__CHANNEL_DELIVER);
     if (commit_time(self, HTW__CHANNEL_FILE) > now_ms || !must_wait(self, now_ms))
         self->closing_ms = 0;
-    if (self->closing_ms == 0 && commit_time(self, HTW__CHANNEL_FILE) <= now_ms)
+    bool commits_filing = self->closing_ms == 0 && commit_time(self, HTW__CHANNEL_FILE) <= now_ms;
+    if (commits_filing)
         htw__writers_commit(self, HTW__CHANNEL_FILE);
+    return commits_deliveries || commits_filing;
 }
 
 /* How long nothing needs to be done, unless something arrives. */
@@ -260,6 +264,7 @@ static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
 int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     int more = 0;
     size_t count = 0;
+    bool has_room = false;
     htw__kafka_say_log(self);
     if (htw__member_check(self) != 0 || (self->must_recover && recover(self) != 0))
         return -EIO;
@@ -271,16 +276,16 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         if (more < 0)
             self->must_recover = true;
         count = read_some(self);
-        htw__writers_poll(self);
+        htw__acknowledge_poll(self);
     }
     if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
-        commit_some(self);
+        has_room = commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
     if (self->has_failed)
         return -EIO;
     if (self->must_recover)
         wait(self, other_fd, 50);
-    else if (count == 0 && more == 0)
+    else if (count == 0 && more == 0 && !has_room)
         wait(self, other_fd, sleep_ms(self, wait_ms));
     return 0;
 }

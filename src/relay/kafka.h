@@ -2,16 +2,18 @@
 /*
  * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share.
  *
- *   kafka.c   start and end, the loop, failures: start here
- *   client.c  handles of librdkafka and their properties
- *   topics.c  the topics: names, whether they are as they must be, creating them
- *   member.c  being a member of the consumer group: joining, leaving, joining again
- *   group.c   which stripes are ours; taking them over
- *   reader.c  reading of the input and of buckets
- *   writer.c  producing, transactions, commits
- *   trust.c   which destinations refuse what is written
- *   fence.c   ending the transactions of the former owner of a stripe
- *   trim.c    deleting what was read
+ *   kafka.c       start and end, the loop, failures: start here
+ *   client.c      handles of librdkafka and their properties
+ *   setup.c       the topics at the start: whether they are as they must be, creating them
+ *   topics.c      the names of the topics, and what is known of those that are written to
+ *   member.c      being a member of the consumer group: joining, leaving, joining again
+ *   group.c       which stripes are ours; taking them over
+ *   reader.c      reading of the input and of buckets
+ *   writer.c      producing, transactions, commits
+ *   acknowledge.c what became of records that were produced
+ *   trust.c       which destinations refuse what is written
+ *   fence.c       ending the transactions of the former owner of a stripe
+ *   trim.c        deleting what was read
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
@@ -31,6 +33,9 @@
 
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
+
+/* How long anything waits for a broker when the relay is to stop. */
+#define HTW__STOP_MS 3000
 
 struct htw__kafka_options {
     const char *brokers;
@@ -150,6 +155,11 @@ void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
 /* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
 bool htw__kafka_is_stopping(const struct htw__kafka *kafka);
 
+/* How long a step waits for a broker: less when the relay is to stop. */
+static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_ms) {
+    return htw__kafka_is_stopping(kafka) ? HTW__STOP_MS : usual_ms;
+}
+
 /* Has the queue wake the loop. */
 void htw__kafka_wake_by(struct htw__kafka *kafka, rd_kafka_queue_t *queue);
 
@@ -182,16 +192,21 @@ enum htw__client {
 /* Makes a handle; a producer has the transactional id of that owner. NULL: `error` says why. */
 rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind, const char *owner);
 
+/* ---- setup.c */
+
+/* Finds the topics and checks them. Returns 0 or -EIO. */
+int htw__setup_check(struct htw__kafka *kafka);
+
+/* Makes those that are missing, and adds partitions to those that have too few. Returns 0 or -EIO. */
+int htw__setup_create(struct htw__kafka *kafka);
+
 /* ---- topics.c */
 
-/* Finds the topics and checks them, so that a mistake is told at the start. Returns 0 or -EIO. */
-int htw__topics_check(struct htw__kafka *kafka);
+/* The number of partitions of a topic, by the administrator; 0: there is none; negative: no answer. */
+int32_t htw__topics_ask(struct htw__kafka *kafka, const char *name, int timeout_ms);
 
 /* Whether the buckets of a stripe exist, as far as is known now. All clients know them then, too. */
 bool htw__topics_have_buckets(struct htw__kafka *kafka, uint32_t stripe);
-
-/* Makes those that are missing, and adds partitions to those that have too few. Returns 0 or -EIO. */
-int htw__topics_create(struct htw__kafka *kafka);
 
 /* Names the topics of the levels. Returns 0 or -EIO. */
 int htw__topics_name_all(struct htw__kafka *kafka);
@@ -267,22 +282,34 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
 int htw__writers_open(struct htw__kafka *kafka);
 void htw__writers_close(struct htw__kafka *kafka);
 
-/* Called by librdkafka. */
-void htw__writer_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
-
-/* Serves acknowledgements. */
-void htw__writers_poll(struct htw__kafka *kafka);
-
-/* Whether all that a channel has published is acknowledged, or has failed. If not, it hurries librdkafka, and
- * waits for a millisecond. */
-bool htw__writers_are_acknowledged(struct htw__kafka *kafka, enum htw__channel channel);
-
 /* Commits what a channel has published, with its positions. Returns 0, or -EAGAIN: all is to be
  * forgotten; kafka->must_recover is set. */
 int htw__writers_commit(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* Aborts what is open, in all channels. Returns 0; -EAGAIN: to be tried again; or -EIO. */
 int htw__writers_abort(struct htw__kafka *kafka);
+
+/* Without transactions the channels differ in nothing but what is flushed. */
+static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
+                                                 enum htw__channel channel) {
+    return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
+}
+
+/* ---- acknowledge.c */
+
+/* Called by librdkafka. */
+void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
+
+/* Serves acknowledgements. */
+void htw__acknowledge_poll(struct htw__kafka *kafka);
+
+/* Whether all that a channel has published is acknowledged, or a record has failed. If not, it hurries librdkafka,
+ * and waits for a millisecond. */
+bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel channel);
+
+/* Waits until all that a channel has published is acknowledged. False: not in time, or a record has failed, and it
+ * has been decided what becomes of that. */
+bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* ---- trust.c */
 

@@ -14,7 +14,7 @@
 /* How many records of a bucket are delivered before the next bucket has its turn. */
 #define AT_ONCE 64
 
-/* Of level 0: the present one and the next. After a time in which nobody ran: the two oldest. */
+/* Of level 0: the present one and the next. After a time in which no relay ran: the two oldest. */
 #define LOADED_MAX 2
 
 /* ---- opening and closing */

@@ -5,9 +5,9 @@
  * A relay with --instance is a static member: Kafka knows it by that name, and gives it a member id. If
  * the coordinator does not answer for a session, librdkafka forgets the id, and still sends heartbeats
  * under the name. A coordinator that is back, and remembers the name, takes this for a second member of
- * the same name, and fences it: for the handle, that is the end. Nobody else has the name then. So
- * whoever is fenced without a member id makes a new handle, and joins again; Kafka replaces the member
- * of the same name. Whoever is fenced with an id has lost the name to another relay, and ends.
+ * the same name, and fences it: for the handle, that is the end. No other relay has the name then. So
+ * a relay that is fenced without a member id makes a new handle, and joins again; Kafka replaces the member
+ * of the same name. A relay that is fenced with an id has lost its name to another one, and ends.
  */
 #include "kafka.h"
 

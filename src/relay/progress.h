@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress.h - what the relay writes beside its offsets, in the metadata of the consumer group: short
- * texts, which anybody who may commit to the group can write. So reading trusts nothing.
+ * texts, which every client that may commit to the group can write. So reading trusts nothing.
  *
  * Of a bucket of level 0 that is being delivered: records leave it in order of (deadline, offset),
  * not in order of offset. `(read_end, deadline_ms, offset)` says: of the records before `read_end`,

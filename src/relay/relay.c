@@ -50,7 +50,7 @@ static bool is_new(const struct htw__found *buckets, size_t count) {
 }
 
 /*
- * Without its clock, nobody knows which turn the buckets of a stripe are in. A clock that is a whole
+ * Without its clock, it is unknown which turn the buckets of a stripe are in. A clock that is a whole
  * turn of the highest level behind is right whatever it is: it passes each bucket, and whatever of it
  * is not due is filed anew.
  */

@@ -9,7 +9,7 @@
  * (loaded.h) shortly before its start, and each record is delivered at its millisecond.
  *
  * WHAT IS DONE is kept as one position for each partition, and for a bucket of level 0 a progress
- * beside it. Positions are committed together with what was published. So after a crash, whoever takes
+ * beside it. Positions are committed together with what was published. So after a crash, the relay that takes
  * the stripe over continues where the last commit was, and finds nothing of what was not committed.
  *
  * FAILURE. There is one way back from any: abort the transaction, forget the stripes
@@ -19,7 +19,7 @@
  * from what comes from the input and from demotions (FILE). Filing touches many partitions, and each
  * costs a transaction time: it commits seldom, and delivery often.
  *
- * THE CLOCK of a stripe (levels.h) is committed too. After a time in which nobody ran, buckets are
+ * THE CLOCK of a stripe (levels.h) is committed too. After a time in which no relay ran, buckets are
  * taken in their old order from where the clock stood.
  *
  * All functions are called by one thread. Times are milliseconds since 1970.
@@ -65,7 +65,7 @@ enum htw__gain htw__relay_gain(struct htw__relay *relay, uint32_t stripe,
                                const struct htw__found *input, const struct htw__found *buckets,
                                int64_t *ret_input);
 
-/* The next commit of FILE will say that nobody owns the stripe. It must be the last one. */
+/* The next commit of FILE will say that the stripe has no owner. It must be the last one. */
 void htw__relay_release(struct htw__relay *relay, uint32_t stripe);
 void htw__relay_release_all(struct htw__relay *relay);
 
@@ -93,7 +93,7 @@ void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, i
  * fails, all stripes are to be forgotten. Returns 0 or -ENOMEM. */
 int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
 
-/* Makes the next htw__relay_positions() list all: positions that nobody commits expire. */
+/* Makes the next htw__relay_positions() list all: positions that are not committed again expire. */
 void htw__relay_touch(struct htw__relay *relay);
 
 #endif /* HTW_SRC_RELAY_RELAY_H */
