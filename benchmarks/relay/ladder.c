@@ -2,7 +2,7 @@
 /*
  * ladder.c - what is built most often in place of a relay: a topic for each of a few fixed delays.
  *
- * Records of one topic are due in the order in which they were sent. So whoever delivers them looks at the
+ * Records of one topic are due in the order in which they were sent. So a program that delivers them looks at the
  * head of each partition, and waits until that is due. What was read ahead of its time stays in the
  * queues of librdkafka, which are bounded. Delivery, positions and commits are those of the relay: a
  * transaction every 100 ms, or none.

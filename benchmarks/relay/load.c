@@ -3,7 +3,7 @@
  * load.c - a producer at a steady rate: what is due since the start is sent each millisecond.
  *
  * The key of a record is its number, as 8 bytes. The value begins with the instant at which it is
- * wanted, in milliseconds since 1970 as 8 bytes. So whoever reads it can tell which records are
+ * wanted, in milliseconds since 1970 as 8 bytes. So a reader can tell which records are
  * missing or there twice, and how late each is, without its headers.
  */
 #include "options.h"

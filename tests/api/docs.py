@@ -69,7 +69,7 @@ for document in documents:
 tests = "".join(path.read_text() for path in [*(root / "tests").glob("**/test_*.c"), *(root / "examples/broker/tests").glob("test_*.c")])
 commands = "".join(path.read_text() for path in (root / "tests/cmd").glob("*.py"))
 servers = "".join(path.read_text() for path in (root / "examples/broker/tests").glob("*.py"))
-scenarios = (root / "tests/relay/scenarios.py").read_text()
+scenarios = "".join(path.read_text() for path in sorted((root / "tests/relay").glob("scenarios_*.py")))
 guarantees = (root / "docs/guarantees.md").read_text()
 named = re.findall(r"`([a-z]+(?:_[a-z0-9]+){3,})`", guarantees)
 for name in named:

@@ -406,8 +406,8 @@ static void a_member_of_an_old_generation_cannot_commit(void **state) {
     rd_kafka_destroy(producer);
 }
 
-/* While it is not known whether a transaction will be committed, nobody is told the offsets that were
- * before it: whoever takes over must not begin there. */
+/* While it is not known whether a transaction will be committed, Kafka tells no client the offsets that were
+ * before it: a relay that takes over must not begin there. */
 static void offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced(void **state) {
     (void)state;
     rd_kafka_t *producer = plain_producer();

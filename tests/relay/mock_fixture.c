@@ -51,7 +51,7 @@ struct htw__kafka_options mock_options(void) {
     };
 }
 
-/* An error that is meant for the relay may go to whoever sends next. */
+/* An error that is meant for the relay may go to another client that sends first. */
 static void note_sent(rd_kafka_t *client, const rd_kafka_message_t *message, void *opaque) {
     (void)client, (void)opaque;
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)

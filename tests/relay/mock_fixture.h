@@ -45,7 +45,7 @@ struct htw__kafka_options mock_options(void);
 /* Starts a relay, and waits until it has all stripes. */
 void mock_start(void);
 
-/* Ends the relay without a commit. (It leaves the group, so that nobody has to wait for its session.) */
+/* Ends the relay without a commit. (It leaves the group, so that the next member need not wait for its session.) */
 void mock_kill(void);
 
 /* Runs the relay, and takes what it delivers, for a time; or until `count` records have arrived, for as

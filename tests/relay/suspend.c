@@ -5,7 +5,7 @@
  *
  * It does so once, when the file HTW_SUSPEND exists, and in a transaction with a record for a topic
  * whose name begins with HTW_SUSPEND_AFTER. With HTW_UNFENCED=GROUP it takes the fencing away as well:
- * positions are committed in the name of no member, which Kafka accepts from anybody. With HTW_NAMELESS
+ * positions are committed in the name of no member, which Kafka accepts from every client. With HTW_NAMELESS
  * the name of the owner is cut from what it commits, so that a successor cannot end its transactions.
  */
 #include <dlfcn.h>
@@ -72,11 +72,12 @@ rd_kafka_error_t *rd_kafka_send_offsets_to_transaction(
     if (getenv("HTW_NAMELESS") == NULL)
         return real(producer, offsets, member, timeout_ms);
     rd_kafka_topic_partition_list_t *list = make_nameless(offsets);
-    rd_kafka_consumer_group_metadata_t *nobody =
+    rd_kafka_consumer_group_metadata_t *no_member =
         group == NULL ? NULL : rd_kafka_consumer_group_metadata_new(group);
-    rd_kafka_error_t *error = real(producer, list, nobody == NULL ? member : nobody, timeout_ms);
-    if (nobody != NULL)
-        rd_kafka_consumer_group_metadata_destroy(nobody);
+    rd_kafka_error_t *error =
+        real(producer, list, no_member == NULL ? member : no_member, timeout_ms);
+    if (no_member != NULL)
+        rd_kafka_consumer_group_metadata_destroy(no_member);
     rd_kafka_topic_partition_list_destroy(list);
     return error;
 }

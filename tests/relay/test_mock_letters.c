@@ -4,7 +4,7 @@
 
 #define PRODUCE 0 /* the number of the request in Kafka's protocol */
 
-/* The next letter is answered so. The answer is for whoever produces next, so nobody else may before the relay
+/* The next letter is answered so. The answer is for the client that produces next, so no other may before the relay
  * has got it. */
 static void refuse(rd_kafka_resp_err_t error) {
     mock_produce(7, 0, NULL, NULL); /* to a topic that is not allowed */

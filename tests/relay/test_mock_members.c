@@ -58,7 +58,7 @@ MOCK_TEST(mock_member_whose_name_was_taken_ends) {
     run_until_end();
 }
 
-/* Whoever is fenced at each try does not go on for ever. */
+/* A relay that is fenced at each try does not go on for ever. */
 MOCK_TEST(mock_member_that_is_fenced_again_and_again_ends) {
     mock_instance = "one";
     mock_start();

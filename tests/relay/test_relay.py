@@ -21,7 +21,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "kaf
 from client import Client  # noqa: E402
 from cluster import Cluster, Missing  # noqa: E402
 import judge  # noqa: E402
-import scenarios  # noqa: E402
+# Each of the scenarios_*.py collects its tests in `cases`.
+import case as cases  # noqa: E402
+import scenarios_brokers  # noqa: E402,F401
+import scenarios_members  # noqa: E402,F401
+import scenarios_records  # noqa: E402,F401
 
 
 class World:
@@ -57,7 +61,7 @@ def run_facts(arguments, world):
 
 
 def run_scenario(function, world):
-    case = scenarios.Case(world)
+    case = cases.Case(world)
     try:
         function(case)
     except BaseException:
@@ -86,8 +90,8 @@ def main():
              "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
     plan = [("facts", lambda world: run_facts(arguments, world), 1, facts)]
     plan += [(function.__name__, lambda world, function=function: run_scenario(function, world), nodes, settings)
-             for function, kind, nodes, settings in scenarios.tests
-             if kind == scenarios.CI or kind == scenarios.USUAL and not arguments.quick or arguments.long]
+             for function, kind, nodes, settings in cases.tests
+             if kind == cases.CI or kind == cases.USUAL and not arguments.quick or arguments.long]
     plan = [one for one in plan if not arguments.names or any(name in one[0] for name in arguments.names)]
 
     passed, failed = 0, []

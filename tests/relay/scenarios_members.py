@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""What can happen to relays; each with all its records counted at the end."""
+import os
+import random
+import re
+import time
+
+from case import CI, LONG, scenario
+from judge import Verdict
+from relay import wait_for
+
+
+@scenario()
+def records_pass_all_levels_once(case):
+    case.ready(case.relay("a"))
+    case.produce(20000, 4000, 12000)
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def members_that_join_and_leave_under_load_lose_nothing(case):
+    first = case.ready(case.relay("a"))
+    case.produce(20000, 1000, 10000)
+    second = case.relay("b")
+    time.sleep(4)
+    assert first.stop() == 0, first.text()
+    case.ready(second)
+    time.sleep(2)
+    case.relay("c")
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario(CI)
+def killed_relays_that_come_back_lose_and_double_nothing(case):
+    case.read("all", "uncommitted", case.out)
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(30000, 1000, 15000)
+    end = time.monotonic() + 15
+    turn = 0
+    while time.monotonic() < end:
+        time.sleep(random.uniform(0.5, 3))
+        victim = relays[turn % 2]
+        turn += 1
+        victim.kill()
+        victim.start()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require()
+    # That nothing comes twice is due to the transactions: in those that were aborted, records do.
+    case.client.finish(case.files["all"])
+    everything = Verdict(case.files["sent"], case.files["all"])
+    assert not everything.missing and everything.doubled, f"no kill hit a transaction: {everything}"
+
+
+@scenario()
+def a_member_takes_over_from_one_that_was_killed(case):
+    # The transaction that it leaves open would be in the way for a minute, if its successor did not end it.
+    for name in "ab":
+        case.ready(case.relay(name, "-X", "transaction.timeout.ms=60000"))
+    case.produce(10000, 1000, 25000)
+    time.sleep(5)
+    case.relays[0].kill()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require()
+    assert verdict.percentile(1) < 20000, f"the take-over has taken more than 20 s: {verdict}"
+
+
+def suspend_one_of_two(case, after, **environment):
+    """One of two relays sleeps longer than its session, in a transaction that publishes to a topic whose name begins
+    with `after`, and goes on; the verdict."""
+    flag = os.path.join(case.cluster.folder, "suspend")
+    # Its transaction does not end meanwhile: what stops it is that it is no member any more.
+    first = case.ready(case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
+        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}))
+    case.ready(case.relay())
+    case.produce(20000, 500, 20000)
+    time.sleep(3)
+    open(flag, "w").close()
+    wait_for(first.is_suspended, "a relay that is suspended")
+    wait_for(lambda: re.fullmatch(r"\S+:2", case.client.members(case.name)), "one member with both stripes")
+    time.sleep(6)  # in which that one goes on with the work
+    first.resume()
+    case.wait_arrived()
+    return case.end()
+
+
+@scenario(CI)
+def a_member_that_was_suspended_is_fenced(case):
+    suspend_one_of_two(case, case.out).require()
+
+
+@scenario()
+def a_member_that_was_suspended_while_it_filed_is_fenced(case):
+    # By its generation alone: its successor does not know its transactional ids.
+    suspend_one_of_two(case, case.name + ".l", HTW_NAMELESS="1").require()
+
+
+@scenario(CI)
+def without_fencing_a_suspended_member_doubles_records(case):
+    try:
+        verdict = suspend_one_of_two(case, case.out, HTW_NAMELESS="1", HTW_UNFENCED=case.name)
+    except AssertionError as error:
+        # The positions went back so far that what they want has been deleted.
+        assert "were deleted before the relay read them" in str(error), error
+        return
+    assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
+
+
+@scenario()
+def of_two_relays_of_one_name_one_ends(case):
+    case.ready(case.relay("a"))
+    case.produce(5000, 1000, 15000)
+    time.sleep(2)
+    case.relay("a")
+    wait_for(lambda: not all(relay.running() for relay in case.relays), "a relay that ends")
+    time.sleep(5)
+    ended = [relay for relay in case.relays if not relay.running()]
+    assert len(ended) == 1 and ended[0].process.returncode == 1, f"{len(ended)} have ended"
+    assert "another relay runs as the same --instance" in ended[0].text(), ended[0].text()
+    ended[0].is_stopped = True
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def relays_that_are_stopped_leave_at_once(case):
+    first = case.ready(case.relay("a"))
+    case.produce(10000, 500, 30000)
+    for turn in range(6):  # while they join, take a stripe over, or have just done so
+        other = case.relay("b")
+        time.sleep(random.uniform(0.1, 3))
+        assert other.stop() == 0, other.text()
+    case.cluster.nodes[0].suspend()
+    try:
+        time.sleep(random.uniform(0.1, 3))
+        begin = time.monotonic()
+        status = first.stop()
+        span = time.monotonic() - begin
+    finally:
+        case.cluster.nodes[0].resume()
+    # It may have had nothing to commit.
+    assert status in (0, 1), first.text()[-2000:]
+    assert span < 15, f"it has waited {span:.1f} s for a broker that does not answer"
+    first.start()
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def a_fleet_that_was_down_goes_on_where_it_was(case):
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(10000, 1000, 30000)
+    time.sleep(5)
+    for relay in relays:
+        assert relay.stop() == 0, relay.text()
+    time.sleep(12)  # six turns of the lowest level
+    for relay in relays:
+        relay.start()
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario(CI)
+def at_least_once_loses_nothing_when_relays_are_killed(case):
+    case.options.append("--at-least-once")
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(30000, 1000, 12000)
+    for turn in range(5):
+        time.sleep(2)
+        relays[turn % 2].kill()
+        relays[turn % 2].start()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require(once=False)
+    # The judge can see doubles, and here there are some: for each kill at most what may be published and not
+    # committed, to buckets and to destinations.
+    assert len(verdict.doubled) <= 5 * 2 * 2000, f"more doubles than five kills explain: {verdict}"
+    assert verdict.doubled, f"five kills without a record that came twice: {verdict}"
+
+
+@scenario(LONG)
+def kills_for_five_minutes_lose_and_double_nothing(case):
+    relays = [case.ready(case.relay("a"))] + [case.relay(name) for name in "bc"]  # of whom one has nothing to do
+    case.produce(200000, 5000, 300000)
+    for turn in range(20):
+        time.sleep(15)
+        victim = relays[turn % 3]
+        victim.kill()
+        if turn % 2:
+            time.sleep(12)  # others take over
+        victim.start()
+    case.wait_arrived(seconds=180)
+    case.end().require()
+
+
+@scenario(LONG)
+def a_fleet_that_was_down_for_ten_minutes_goes_on_where_it_was(case):
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    case.produce(40000, 1000, 800000)
+    time.sleep(10)
+    for relay in relays:
+        assert relay.stop() == 0, relay.text()
+    time.sleep(600)
+    for relay in relays:
+        relay.start()
+    case.wait_arrived(seconds=400)
+    case.end().require()

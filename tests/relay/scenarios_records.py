@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""What records, clocks and destinations can be like; each with all records counted at the end."""
+import os
+import re
+import struct
+import time
+
+from case import CI, LONG, now_ms, scenario
+from client import read_records
+from relay import wait_for
+import test_examples
+
+
+class Clock:
+    """A wall clock for relays that are started with its environment."""
+
+    def __init__(self, case):
+        self.path = os.path.join(case.cluster.folder, case.name + ".clock")
+        self.environment = {"LD_PRELOAD": case.world.set_clock, "HTW_CLOCK": self.path}
+        self.set_ahead(0)
+
+    def set_ahead(self, seconds):
+        """Of the real time. Those that run see it at once."""
+        with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as stream:
+            stream.write(struct.pack("=q", seconds * 10 ** 9))
+
+
+@scenario()
+def a_clock_that_is_set_forward_and_back_loses_and_doubles_nothing(case):
+    clock = Clock(case)
+    case.ready(case.relay("a", environment=clock.environment))
+    case.relay("b")
+    case.produce(30000, 1000, 35000)
+    for ahead, seconds in ((5, 4), (0, 4), (-8, 10), (0, 2), (5, 2), (-20, 3), (0, 0)):
+        time.sleep(seconds)
+        clock.set_ahead(ahead)
+    case.wait_arrived()
+    case.end(ahead_ms=5000).require()
+
+
+@scenario()
+def deadlines_within_ten_years_wait_and_come(case):
+    year = 365 * 24 * 3600
+    clock = Clock(case)
+    # Its buckets reach half a minute ahead, and turn within the test: records beyond move on each time.
+    relay = case.ready(case.relay("a", "--levels", "3", environment=clock.environment))
+    case.produce(5000, -10 ** 12, 10 ** 12)
+    case.produce(5000, 0, 40000)
+    case.produce(10000, 100000, 10 * year * 1000)
+    wait_for(lambda: case.arrived() >= 10000, lambda: f"10000 records; {len(case.keys)} have come", 90)
+    time.sleep(5)
+    assert case.arrived() == 10000, f"{case.arrived()} have come"
+    assert case.waiting(levels=3) == {str(number): 1 for number in range(10000, 20000)}
+    clock.set_ahead(11 * year)
+    case.wait_arrived()
+    # A clock that was wrong does not make the relay wait until it is that late.
+    clock.set_ahead(0)
+    case.produce(5000, 0, 10000)
+    case.wait_arrived()
+    assert relay.running()
+    case.end(ahead_ms=11 * year * 1000).require()
+
+
+@scenario()
+def delays_count_from_the_timestamp_that_the_broker_sets(case):
+    case.client.config(case.name, "message.timestamp.type=LogAppendTime")
+    case.ready(case.relay("a"))
+    for delay in (0, 1, 900, 5000):
+        case.client.produce(case.name, 500, case.next, "-", 0, 50, f"htw-delay={delay}")
+        case.next += 500
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def a_cancelled_record_is_not_delivered(case):
+    case.ready(case.relay("a"))
+    at = now_ms() + 6000
+    for number in range(40):
+        case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at}", f"htw-id=n{number}")
+    for number in range(0, 40, 2):
+        case.client.send(case.name, f"k{number}", "-", f"htw-deliver-at={at}", f"htw-cancel=n{number}")
+    case.next = 20
+    case.wait_arrived()
+    time.sleep(1)
+    assert case.arrived() == 20
+    assert case.keys == {f"k{number}".encode() for number in range(1, 40, 2)}, case.keys
+
+
+@scenario()
+def the_examples_get_what_they_ask_for_once(case):
+    why = test_examples.missing()
+    if why:
+        print(f"    skipped: {why}")
+        return
+    case.ready(case.relay())
+    test_examples.try_all(case.cluster.bootstrap, case.cluster.folder, *case.world.examples, case.name, case.out)
+
+
+@scenario(CI)
+def many_records_due_in_one_millisecond_and_long_ago(case):
+    case.ready(case.relay("a", "--max-memory", "8M"))
+    case.produce(50000, 6000, 0)
+    case.produce(5000, -10 ** 9, 0)
+    case.client.produce(case.name, 5000, case.next, 0, 0, 10)  # since 1970
+    case.next += 5000
+    case.wait_arrived()
+    case.end().require()
+
+
+def read_letters(case, number):
+    """The dead letters when there are `number` of them, by key; each must be there once."""
+    wait_for(lambda: int(case.client.count(case.files["dead"])) >= number, f"{number} dead letters")
+    time.sleep(1)
+    case.client.finish(case.files["dead"])
+    letters = list(read_records(case.files["dead"]))
+    assert len(letters) == number, [letter.key for letter in letters]
+    return {letter.key: letter.headers["htw-reason"] for letter in letters}
+
+
+@scenario()
+def large_records_and_bad_ones(case):
+    dead = case.name + ".dead"
+    case.read("dead", "committed", dead)
+    case.ready(case.relay("a", "-X", "message.max.bytes=2000000"))
+    case.produce(20, 1000, 1000, 1000000)
+    case.produce(1000, 500, 2000)
+    case.wait_arrived()
+    at = now_ms()
+    bad = {
+        "bad-time": ["htw-deliver-at=soon"],
+        "bad-none": ["a=b"],
+        "bad-topic": [f"htw-deliver-at={at}", "htw-deliver-to=elsewhere"],
+        "bad-own": [f"htw-deliver-at={at}", f"htw-deliver-to={case.name}.l0"],
+    }
+    for key, headers in bad.items():
+        case.client.send(case.name, key, "v", *headers)
+    assert set(read_letters(case, len(bad))) == set(bad)
+    case.end().require()
+
+
+@scenario()
+def large_records_come_with_little_memory(case):
+    case.ready(case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "8M"))
+    case.produce(60, 8000, 0, 1000000)
+    case.produce(60, 8000, 2000, 1000000)
+    case.wait_arrived()
+    case.end().require()
+
+
+@scenario()
+def dead_letters_that_are_refused_are_not_lost(case):
+    dead = case.name + ".dead"
+    case.read("dead", "committed", dead)
+    case.client.config(dead, "max.message.bytes=1000")
+    relay = case.ready(case.relay("a"))
+    case.produce(5000, 1000, 8000)
+    case.client.send(case.name, "bad", "v" * 5000, "htw-deliver-at=soon")
+    wait_for(lambda: "dead letter" in relay.text(), "a relay that says that a dead letter was refused")
+    case.client.config(dead, "max.message.bytes=1000000")
+    if not relay.running():
+        relay.start()
+    case.wait_arrived()
+    assert set(read_letters(case, 1)) == {"bad"}
+    case.end().require()
+
+
+# A cluster where topics have rights, as soon as one is given or denied.
+RIGHTS = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+          "allow.everyone.if.no.acl.found": "true"}
+
+
+def send_to(case, topic, count, key):
+    """Records due within the next seconds. Their keys make the judge leave them out."""
+    for number in range(count):
+        case.client.send(case.name, f"bad-{key}-{number}", "v", f"htw-deliver-at={now_ms() + 1000 + 100 * number}",
+                         f"htw-deliver-to={topic}")
+
+
+@scenario(**RIGHTS)
+def a_destination_that_refuses_writes_stops_no_other(case):
+    denied, deleted = case.name + "-denied", case.name + "-deleted"
+    for topic in (denied, deleted):
+        case.client.topic(topic, 2)
+        case.options += ["--allow", topic]
+    case.client.deny(denied)
+    case.read("dead", "committed", case.name + ".dead")
+    relay = case.ready(case.relay("a"))
+    case.produce(10000, 1000, 10000)
+    case.client.send(case.name, "bad-early", "v", f"htw-deliver-at={now_ms()}", f"htw-deliver-to={deleted}")
+    wait_for(lambda: case.client.ends(deleted) != "0", "a record for the destination that will be deleted")
+    send_to(case, denied, 20, "denied")
+    wait_for(lambda: "may not write to it" in relay.text(), "a relay that says who refuses")
+    case.read("other", "committed", denied)  # brokers know its rights by now
+    case.client.delete(deleted)
+    send_to(case, deleted, 20, "deleted")
+    case.wait_arrived()
+    reasons = read_letters(case, 40)
+    for key, reason in reasons.items():
+        assert reason == ("the relay may not write to the topic" if "denied" in key
+                          else "the topic or its partition does not exist"), (key, reason)
+    # It is tried again within a minute; what does not come then is a dead letter.
+    case.client.permit(denied)
+    def comes():
+        case.client.send(case.name, "bad-again", "v", f"htw-deliver-at={now_ms()}", f"htw-deliver-to={denied}")
+        time.sleep(2)
+        return int(case.client.count(case.files["other"])) > 0
+    wait_for(comes, "a record for a destination that is writable again", 80)
+    verdict = case.end()
+    verdict.require()
+    assert verdict.percentile(1) < 15000, f"the others have waited: {verdict}"
+
+
+def send_a_million(case, spread_ms):
+    # Buckets that have time for so many: what is overdue is delivered from where it is, and not loaded.
+    case.options += ["--width", "16s", "--levels", "3"]
+    for name in "ab":
+        case.ready(case.relay(name, "--max-memory", "64M", "--stats"))
+    case.produce(1000000, 150000, spread_ms)
+    case.wait_arrived(seconds=400)
+    case.end().require()
+    for relay in case.relays:
+        passes = re.search(r"(\d+)  Times that a bucket was read again", relay.text())
+        print(f"    {passes.group(0).strip()}", flush=True)
+        assert int(passes.group(1)) > 0, "all of it was in memory at once"
+
+
+@scenario(LONG)
+def a_million_records_due_in_one_second(case):
+    send_a_million(case, 1000)
+
+
+@scenario(LONG)
+def a_million_records_due_in_one_millisecond(case):
+    send_a_million(case, 0)
