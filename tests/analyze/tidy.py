@@ -3,10 +3,11 @@
 """Writes a file for ninja that runs clang-tidy on each source file of a build, and again only where
 the file, a header of it or the list of checks has changed.
 
-usage: tidy.py BUILD > FILE
+usage: tidy.py BUILD CHECKS > FILE
 
 BUILD is a folder of Meson in which everything is compiled: ninja knows the headers from there. Its
-compiler is gcc, so options that clang does not know are left out.
+compiler is gcc, so options that clang does not know are left out. CHECKS changes those of .clang-tidy;
+it may be empty.
 """
 
 import json
@@ -48,12 +49,13 @@ def escaped(path):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    checks = shlex.quote("--checks=" + sys.argv[2]) if sys.argv[2] else ""
     root = pathlib.Path(__file__).resolve().parents[2]
     dependencies = headers(build)
     print(f"builddir = {escaped(build / 'tidy')}\n"
           "rule tidy\n"
           "  command = cd " + shlex.quote(str(build)) + " && clang-tidy --quiet --warnings-as-errors='*' "
-          "$source -- $options 2>$out.log && touch $out || { cat $out.log && false; }\n"
+          + checks + " $source -- $options 2>$out.log && touch $out || { cat $out.log && false; }\n"
           "  description = clang-tidy $in")
     for entry in json.loads((build / "compile_commands.json").read_text()):
         inputs = {(build / name).resolve() for name in dependencies[entry["output"]]}
