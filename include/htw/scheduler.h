@@ -724,9 +724,10 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
  * Returns when htw_scheduler_process() has something to do.
  *
  * @return a time of the scheduler's clock: at most the earliest deadline, rounded up to a tick. It
- *         may be earlier after a timer was cancelled or moved. A deadline of another clock is
- *         converted by what both clocks show now, so ask again after a clock was set: unlike the
- *         file descriptor, a loop that sleeps until this time does not notice that;
+ *         may be earlier after a timer was cancelled or moved, or while htw_scheduler_process() asks
+ *         for another call (HTW_MORE). A deadline of another clock is converted by what both clocks
+ *         show now, so ask again after a clock was set: unlike the file descriptor, a loop that
+ *         sleeps until this time does not notice that;
  *         HTW_NEVER_NS: no timer has a deadline.
  */
 HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);

@@ -90,6 +90,23 @@ def delay_program_without_a_command_prints_the_usage():
 
 
 @test
+def delay_program_names_the_version_with_each_command():
+    def output(*arguments):
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+    version = output("--version").stdout.removeprefix("htw ")
+    for command in re.findall(r"^  ([a-z]+)  ", output("--help").stdout, re.MULTILINE):
+        for option in ("--version", "-V"):
+            done = output(command, option)
+            if command == "help":
+                equal(done.returncode, 2, command)
+            elif done.returncode == 2 and command not in ("delay", "draw", "replay"):
+                assert re.search("is not installed|was built without", done.stderr), (command, done.stderr)
+            else:
+                name = "htw" if command == "delay" else f"htw {command}"
+                equal((done.returncode, done.stdout), (0, f"{name} {version}"), command)
+
+
+@test
 def delay_help_is_given_by_name():
     def output(*arguments):
         done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=PATIENCE)

@@ -4,7 +4,6 @@
 What it does at which time is tested in manual time: tests/unit/cmd/test_cron_jobs.c.
 """
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -154,7 +153,9 @@ def descriptors_that_are_missing_are_reported(directory):
 @test
 def program_that_is_missing_is_named(directory):
     alone = os.path.join(directory, "htw")
-    shutil.copy(PROGRAM, alone)
+    # Not shutil.copy(): a process that another thread starts would hold the copy open for writing for a while, and what
+    # is open for writing cannot be executed.
+    subprocess.run(["cp", PROGRAM, alone], check=True)
     got = subprocess.run([alone, "cron", "x"], capture_output=True, env={"PATH": directory})
     equal((got.returncode, got.stderr), (2, b"htw cron: the program htw-cron is not installed\n"))
 

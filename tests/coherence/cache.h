@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cache.h - the private caches of up to 64 CPUs, infinitely large, with lines of 64 bytes. A line is in
- * any number of them unchanged, or in one of them changed (MESI; what nobody else has is written
+ * any number of them unchanged, or in one of them changed (MESI; a line that no other has is written
  * without a word to others).
  *
  * A line CHANGES HANDS when a CPU reads or writes one that it does not have and another one has, or

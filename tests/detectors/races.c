@@ -3,7 +3,23 @@
 #define _GNU_SOURCE
 #include "parcel.h"
 
+#include <stdatomic.h>
+
 static long shared; /* nothing orders the two threads that write to it */
+
+/* A worker counts as running before the callback begins, and may stop in between: what it takes up then, it takes
+   after the other thread has written. So that one waits until the callbacks have written. ThreadSanitizer knows
+   that a relaxed access orders nothing; helgrind and DRD would report it in place of the race. */
+#if defined(__SANITIZE_THREAD__)
+#define COUNTS_WRITERS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define COUNTS_WRITERS 1
+#endif
+#endif
+#ifdef COUNTS_WRITERS
+static atomic_uint writers;
+#endif
 
 static struct htw_scheduler *create(void) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -17,6 +33,9 @@ static struct htw_scheduler *create(void) {
 static void write_shared(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
     shared++;
+#ifdef COUNTS_WRITERS
+    atomic_fetch_add_explicit(&writers, 1, memory_order_relaxed);
+#endif
     wait_until_none_is_pending(expiration->scheduler);
 }
 
@@ -37,6 +56,10 @@ static void wait_until_running(struct htw_scheduler *scheduler, uint64_t callbac
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     while (htw_scheduler_get_stats(scheduler, &stats) == 0 && stats.running < callbacks)
         sleep_ms(1);
+#ifdef COUNTS_WRITERS
+    while (atomic_load_explicit(&writers, memory_order_relaxed) < callbacks)
+        sleep_ms(1);
+#endif
 }
 
 static void cancel(struct htw_scheduler *scheduler, htw_handle handle) {

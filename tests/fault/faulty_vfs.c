@@ -402,7 +402,7 @@ void faulty_vfs_power_off(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* What of a file the disk had written by itself, although nobody synced it. */
+/* What of a file the disk had written by itself, although it was not synced. */
 enum loss { LOSE_NOTHING, LOSE_SOME, LOSE_ALL };
 
 /* What a sector holds after the cut. A truncation has been made or not, as a whole. */

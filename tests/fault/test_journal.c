@@ -75,7 +75,7 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     if (!is_judging)
         return;
     if (fact == NULL)
-        fail("a job that nobody has put is delivered", delivery->id, 0);
+        fail("a job that was never put is delivered", delivery->id, 0);
     if (fact->is_delivered)
         fail("delivered twice in one run", delivery->id, 0);
     if (fact->expected == MUST_NOT)

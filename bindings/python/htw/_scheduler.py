@@ -639,9 +639,10 @@ class Scheduler(Bound):
         return int(lib.htw_scheduler_next(self._pointer))
 
     def process(self, budget: int = 0) -> bool:
-        """Runs callbacks that are due, in this thread; returns whether more are left (embedded).
+        """Runs callbacks that are due, in this thread; returns whether to call it again (embedded).
 
-        `budget`: the most callbacks to run; 0: all that are due at the start of the call.
+        `budget`: the most callbacks to run; 0: all that are due at the start of the call. A call
+        that uses it up returns True, even if nothing is left.
         """
         return bool(checked(enter(lib.htw_scheduler_process, self._pointer, budget, ffi.NULL)))
 

@@ -364,14 +364,15 @@ def test_embedded_scheduler_runs_in_the_thread_that_processes():
     import select
     with htw.Scheduler(embedded=True) as scheduler:
         threads = []
-        for _ in range(5):
-            scheduler.schedule(0.01, lambda: threads.append(threading.get_ident()))
+        for i in range(5):  # of several ticks, so that any call may run the last one
+            scheduler.schedule(0.01 + i * 0.002, lambda: threads.append(threading.get_ident()))
         assert scheduler.next_ns() != htw.NEVER_NS
         poll = select.poll()
         poll.register(scheduler, select.POLLIN)
-        while len(threads) < 5:
+        more = False
+        while len(threads) < 5 or more:
             assert poll.poll(10_000)
-            scheduler.process(budget=2)
+            more = scheduler.process(budget=2)
         assert set(threads) == {threading.get_ident()}
         assert scheduler.next_ns() == htw.NEVER_NS
 

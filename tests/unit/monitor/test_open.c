@@ -103,7 +103,7 @@ MONITOR_TEST(monitor_leaves_what_is_no_socket_alone) {
     unlink(path);
 }
 
-/* A socket on which nobody listens any more. */
+/* A socket on which no process listens any more. */
 static void leave_socket(const char *path) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -121,7 +121,7 @@ MONITOR_TEST(monitor_replaces_the_socket_of_a_process_that_has_died) {
 
 MONITOR_TEST(monitor_that_is_closed_leaves_the_socket_of_its_successor) {
     struct htw_monitor *second = NULL;
-    assert_int_equal(unlink(f->path), 0); /* somebody has removed it */
+    assert_int_equal(unlink(f->path), 0); /* it has been removed by hand */
     assert_int_equal(open_at(&second, f->path), 0);
     monitor_close(f);
     assert_int_equal(mode_of(f->path), 0600);

@@ -71,7 +71,7 @@ static void *stop(void *arg) {
     return NULL;
 }
 
-/* Nobody else runs the task: only the stop lets this thread come to it. */
+/* No other thread runs the task: only the stop lets this thread come to it. */
 UNIT_TEST(advance_does_not_return_before_a_stop_if_its_own_thread_is_to_run_the_task) {
     unsigned runs = 0;
     pthread_t thread;

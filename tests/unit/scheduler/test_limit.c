@@ -154,7 +154,7 @@ static void act_take_the_place(struct probe *self) {
         self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS);
 }
 
-/* Somebody else has the place: the timer cannot come to life again. */
+/* Another timer has the place: the timer cannot come to life again. */
 SCHEDULER_TEST(scheduler_reschedule_in_own_callback_at_the_limit_is_refused) {
     open_capped(f, 1, 1, 2);
     f->probes[0].act = act_take_the_place;

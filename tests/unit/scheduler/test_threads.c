@@ -154,7 +154,7 @@ SCHEDULER_TEST(scheduler_threads_block_all_signals) {
             if (!exempt && !(list.tasks[i].blocked >> (signal - 1) & 1))
                 fail_msg("%s does not block signal %d", list.tasks[i].name, signal);
         }
-    for (int signal = 1; signal <= SIGRTMAX; signal++) /* who creates it keeps his own mask */
+    for (int signal = 1; signal <= SIGRTMAX; signal++) /* its creator keeps its own mask */
         assert_int_equal(sigismember(&before, signal), sigismember(&after, signal));
 }
 
