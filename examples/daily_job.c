@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * daily_job.c - a job every day at 03:00 in Berlin, by the wall clock, and a heartbeat every minute, by the
- * clock of the scheduler, which nobody sets. Both clocks are manual ones that go through a week in March
+ * clock of the scheduler, which is never set. Both clocks are manual ones that go through a week in March
  * in an instant: on the Sunday of that week Berlin's clocks are put forward at 02:00. On Wednesday the
  * machine is asleep until noon: only the wall clock goes on.
  */
@@ -59,7 +59,7 @@ int main(void) {
         htw_schedule_every(scheduler, HTW_MINUTE, HTW_MINUTE, HTW_REPEAT_SKIP, beat, &beats,
                            NULL) != 0)
         return 1;
-    /* The machine wakes up at noon: one backup runs late, and nobody has missed a heartbeat. */
+    /* The machine wakes up at noon: one backup runs late, and no heartbeat is missed. */
     htw_scheduler_set_clock(scheduler, HTW_CLOCK_REALTIME, START_NS + 12 * HTW_HOUR);
     htw_scheduler_advance(scheduler, 7 * HTW_DAY - 12 * HTW_HOUR);
     printf("%u backups, %u of them late; %u heartbeats\n", job.runs, job.late_runs, beats);

@@ -48,7 +48,7 @@ extern "C" {
 #define HTW_VERSION_MAJOR 0
 #define HTW_VERSION_MINOR 2
 #define HTW_VERSION_PATCH 0
-#define HTW_VERSION "0.2.0~dev"
+#define HTW_VERSION "0.2.0"
 /** The same as a number: 0x000200 is 0.2.0. For `#if HTW_VERSION_NUMBER >= 0x000200`. */
 #define HTW_VERSION_NUMBER \
     ((HTW_VERSION_MAJOR << 16) | (HTW_VERSION_MINOR << 8) | HTW_VERSION_PATCH)

@@ -40,7 +40,7 @@ instant_ns(std::chrono::time_point<std::chrono::system_clock, Duration> when) no
 /**
  * The rules of a time zone; see htw_zone_create(). They do not change.
  *
- * Threads: any, also at the same time, but for moves and the destructor.
+ * Threads: any, also at the same time, except moves and the destructor.
  */
 class zone {
   public:

@@ -14,13 +14,14 @@
  *
  * The socket. It is $XDG_RUNTIME_DIR/htw/PID.sock or, without that folder, /tmp/htw-UID/PID.sock; or
  * the path that the program chooses. From the first instant only its owner may connect to it (mode
- * 0600); the monitor also refuses clients of other users than the process and root. Whoever connects
+ * 0600); the monitor also refuses clients of other users than the process and root. Clients
  * can read statistics, and change nothing. docs/monitor.md describes what is read.
  *
- * Cost. What the monitor shows is counted anyway: a monitor that nobody reads costs some memory (4 KiB)
+ * Cost. What the monitor shows is counted anyway: a monitor without clients costs some memory (4 KiB)
  * and a thread that sleeps. An answer takes the locks of a scheduler one after the other, each for as
  * long as an expiration does, and at most 100 answers are given in a second. The monitor serves at
- * most 8 clients at a time, each for at most 5 seconds. A client that does not read delays nobody.
+ * most 8 clients at a time, each for at most 5 seconds. A client that does not read delays neither
+ * the program nor other clients.
  *
  * Threads. Any thread may call any function, but a monitor must not be used while it is being closed.
  * No function waits for a client.
@@ -58,7 +59,7 @@ struct htw_monitor_options {
     size_t struct_size;
     /**
      * The path of the socket, of at most 96 bytes; its folder must exist. NULL: a name with the process
-     * id in the folder of htw_monitor_folder(). A socket that nobody listens on any more is replaced.
+     * id in the folder of htw_monitor_folder(). A socket on which no process listens any more is replaced.
      */
     const char *path;
     /** The allocator; NULL means the default one. The struct is copied. */

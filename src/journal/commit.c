@@ -187,7 +187,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
 /* What remains to be done of a batch when the lock is free: in their order. */
 struct rest {
     struct htw__change *callers;
-    struct htw__change *notices; /* changes that nobody waits for */
+    struct htw__change *notices; /* changes for which no thread waits */
     struct htw__change *syncs;   /* callers that also wait for the notices */
 };
 

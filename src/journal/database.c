@@ -62,7 +62,7 @@ _Static_assert(sizeof(texts) / sizeof(texts[0]) ==
                "a place for each statement");
 
 /*
- * After a failed fsync nobody knows what is on the disk: the kernel may have dropped the pages, and
+ * After a failed fsync, what is on the disk is unknown: the kernel may have dropped the pages, and
  * the next fsync then succeeds without them. So nothing more is written.
  */
 int htw__database_fail(struct htw__database *self, int result) {

@@ -57,7 +57,7 @@ static int open_folder(const char *path) {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) /* a link, or a file: whoever made that may not be this user */
+    if (fd < 0) /* a link, or a file: another user may have made it */
         return errno == ENOTDIR || errno == ELOOP ? -EACCES : -errno;
     /* The umask may have removed bits of the owner. */
     if (!is_private(fd) || fchmod(fd, 0700) != 0) {
@@ -80,7 +80,7 @@ static int open_parent(const char *path) {
 }
 
 /* Only one process at a time removes dead sockets from a folder: otherwise it could remove the one that
-   another has just put in the place. Any user may hold the lock; nobody waits for long. */
+   another has just put in the place. Any user may hold the lock, so the wait for it is short. */
 static void lock_folder(int fd) {
     const struct timespec pause = { 0, LOCK_PAUSE_NS };
     for (int i = 0; i < LOCK_ATTEMPTS && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)
@@ -89,7 +89,7 @@ static void lock_folder(int fd) {
 
 /* ---- dead sockets */
 
-/* Whether there is a socket that nobody listens on any more. 1: yes; 0: no; or a negative errno. */
+/* Whether there is a socket on which no process listens any more. 1: yes; 0: no; or a negative errno. */
 static int is_dead(const char *path) {
     struct stat status;
     struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -3,7 +3,7 @@
  * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
  * between.
  *
- * The walk keeps its place by the request that the caller owns: nobody else unlinks it. When it is
+ * The walk keeps its place by the request that the caller owns: no other thread unlinks it. When it is
  * unlinked, or another thread may own it, a cursor takes its place. An end marker, added when the walk
  * begins, excludes the requests that arrive later. Both are watches without a request. (It would be
  * cheaper to own several requests under one lock, but then hooks could not cancel those requests.)

@@ -56,7 +56,7 @@ template <class T> class threshold;
  * the scheduler. In a hook of the same purgatory, or while it has thresholds, it ends the program
  * (std::terminate). Declare the purgatory after its scheduler, and its thresholds after it.
  *
- * Threads: any, also in hooks, but for moves and the destructor. `T` may have virtual functions, for
+ * Threads: any, also in hooks, except moves and the destructor. `T` may have virtual functions, for
  * several kinds of requests in one purgatory.
  */
 template <class T> class purgatory {
@@ -295,7 +295,7 @@ template <class T> class purgatory {
  * of the purgatory it ends the program (std::terminate). A threshold must be destroyed before its
  * purgatory.
  *
- * Threads: any, also in hooks, but for moves and the destructor.
+ * Threads: any, also in hooks, except moves and the destructor.
  */
 template <class T> class threshold {
   public:

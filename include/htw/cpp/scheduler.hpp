@@ -34,7 +34,7 @@ struct calendar_options;
  * the others. In a callback of the same scheduler it ends the program (std::terminate). All timers,
  * except detached ones, and all groups must be destroyed before.
  *
- * Threads: any, also in callbacks, but for moves and the destructor.
+ * Threads: any, also in callbacks, except moves and the destructor.
  */
 class scheduler {
   public:

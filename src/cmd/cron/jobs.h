@@ -32,7 +32,7 @@ struct htw__cron {
 bool htw__cron_load(struct htw__cron *cron);
 
 /*
- * To be called with how far the wall clock is ahead of one that nobody sets, when that may have
+ * To be called with how far the wall clock is ahead of one that is never set, when that may have
  * changed. If the wall clock was set back by more than 3 hours, all at once or bit by bit, its new time
  * counts: what it comes to once more runs once more. If it was set back by less, nothing does. That
  * is the rule of Vixie cron.

@@ -174,7 +174,7 @@ static int loop(struct htw__cron *cron, int signal_fd) {
     while (stops == 0 || cron->child_count > 0) {
         htw__cron_note_clock(cron, clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
         int error = htw_scheduler_process(cron->scheduler, 0, NULL);
-        HTW_ASSERT(error == 0); /* nobody else has the scheduler */
+        HTW_ASSERT(error == 0); /* no other thread uses the scheduler */
         (void)error;
         /* uncovered: poll() is not interrupted, since all signals that are caught are blocked */
         if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)

@@ -34,7 +34,7 @@ static pid_t start_command(const struct htw__cron_job *job) {
     if (pid == 0) /* uncovered: the child leaves no report */
         become(job);
     if (pid > 0)
-        setpgid(pid, pid); /* the child does so, too: whoever is first */
+        setpgid(pid, pid); /* the child does so, too: either may be first */
     return pid;
 }
 

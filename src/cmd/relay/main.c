@@ -102,7 +102,7 @@ static int run(const struct htw__relay_command *command) {
     struct htw__metrics metrics = { NULL, NULL, NULL };
     int error = htw__kafka_open(&kafka, &command->kafka);
     if (error == 0 && command->create_topics)
-        error = htw__topics_create(&kafka);
+        error = htw__setup_create(&kafka);
     else if (error == 0) {
         const char *why = htw__metrics_open(&metrics, command->metrics, write_metrics, &kafka);
         if (why != NULL)
