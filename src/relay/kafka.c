@@ -127,6 +127,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
 }
 
 int htw__kafka_start(struct htw__kafka *self) {
+    int error;
     if (htw__setup_check(self) != 0 || open_readers(self) != 0)
         return -EIO;
     if (self->options.recommit_ms == 0)
@@ -135,8 +136,12 @@ int htw__kafka_start(struct htw__kafka *self) {
     self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
     if (self->stripes == NULL)
         return htw__kafka_fail(self, "out of memory");
-    if (htw__writers_open(self) != 0)
-        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+    error = htw__writers_open(self);
+    if (error == -EAGAIN && htw__kafka_is_stopping(self))
+        return error;
+    if (error != 0)
+        return htw__kafka_fail(self, "the brokers have no coordinator of transactions: %s",
+                               self->options.brokers);
     htw__topics_introduce(self);
     self->last_touch_ms = now_monotonic_ms();
     return htw__member_join(self);

@@ -167,7 +167,8 @@ void htw__kafka_wake_by(struct htw__kafka *kafka, rd_kafka_queue_t *queue);
  * htw__kafka_close() ends its use. */
 int htw__kafka_open(struct htw__kafka *kafka, const struct htw__kafka_options *options);
 
-/* Checks the topics, and joins the group. Returns 0 or -EIO. */
+/* Checks the topics, waits up to a minute for what transactions need, and joins the group. Returns 0, -EIO: `error` says
+ * why, or -EAGAIN: the relay is to stop. */
 int htw__kafka_start(struct htw__kafka *kafka);
 
 /* One round: takes what has arrived, delivers what is due, commits. Then waits until something happens,

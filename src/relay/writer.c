@@ -13,7 +13,10 @@
 #include <stdlib.h>
 
 #define COMMIT_MS 10000 /* for each step of a commit */
-#define OPEN_MS 10000   /* for the first contact with the coordinator */
+#define OPEN_MS 10000   /* until there is a coordinator, when a transaction has failed */
+#define START_MS 60000  /* the same at the start: brokers may have been started just now, too */
+#define STEP_MS 1000    /* how soon a wait notices that the relay is to stop */
+#define NOTICE_MS 5000  /* so long nothing is said of a wait */
 
 static bool has_transactions(const struct htw__kafka *self) {
     return !self->options.at_least_once;
@@ -37,8 +40,23 @@ static void close_writer(struct htw__writer *writer) {
     forget_records(writer);
 }
 
+/* Waits until there is a coordinator. NULL, or the last error. */
+static rd_kafka_error_t *await_coordinator(struct htw__kafka *self, rd_kafka_t *producer,
+                                           int limit_ms) {
+    for (int waited_ms = STEP_MS;; waited_ms += STEP_MS) {
+        rd_kafka_error_t *error = rd_kafka_init_transactions(producer, STEP_MS);
+        if (error == NULL || rd_kafka_error_is_retriable(error) == 0 || waited_ms >= limit_ms ||
+            htw__kafka_is_stopping(self))
+            return error;
+        if (waited_ms == NOTICE_MS)
+            htw__kafka_say(self, "waiting for the coordinator of transactions");
+        rd_kafka_error_destroy(error);
+    }
+}
+
 /* Returns 0; -EAGAIN: it does not work now; -EIO: it never will. */
-static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum htw__client kind) {
+static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum htw__client kind,
+                       int limit_ms) {
     writer->producer = htw__client_create(self, kind, self->owner);
     if (writer->producer == NULL)
         return -EIO;
@@ -46,14 +64,13 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     htw__topics_meet(self, writer->producer);
     if (!has_transactions(self))
         return 0;
-    rd_kafka_error_t *error =
-        rd_kafka_init_transactions(writer->producer, htw__kafka_limit_ms(self, OPEN_MS));
+    rd_kafka_error_t *error = await_coordinator(self, writer->producer, limit_ms);
     if (error == NULL)
         return 0;
     bool is_retriable = rd_kafka_error_is_retriable(error) != 0;
-    if (is_retriable)
+    if (is_retriable && !htw__kafka_is_stopping(self))
         htw__kafka_say(self, "transactions: %s", rd_kafka_error_string(error));
-    else
+    else if (!is_retriable)
         htw__kafka_fail(self, "cannot use transactions: %s", rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
     close_writer(writer);
@@ -61,8 +78,8 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
 }
 
 int htw__writers_open(struct htw__kafka *self) {
-    int error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE);
-    return error != 0 ? error : open_writer(self, &self->writers[1], HTW__CLIENT_DELIVER);
+    int error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE, START_MS);
+    return error != 0 ? error : open_writer(self, &self->writers[1], HTW__CLIENT_DELIVER, START_MS);
 }
 
 void htw__writers_close(struct htw__kafka *self) {
@@ -301,7 +318,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
     struct htw__writer *writer = htw__writer_of(self, channel);
     htw__trust_aborted(self, channel, is_refused(writer));
     if (writer->producer == NULL)
-        return open_writer(self, writer, kind);
+        return open_writer(self, writer, kind, OPEN_MS);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (is_usable && writer->in_transaction) {
         rd_kafka_error_t *error =
@@ -317,7 +334,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
         return 0;
     }
     close_writer(writer);
-    return open_writer(self, writer, kind);
+    return open_writer(self, writer, kind, OPEN_MS);
 }
 
 int htw__writers_abort(struct htw__kafka *self) {

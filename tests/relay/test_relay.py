@@ -24,6 +24,7 @@ import judge  # noqa: E402
 # Each of the scenarios_*.py collects its tests in `cases`.
 import case as cases  # noqa: E402
 import scenarios_brokers  # noqa: E402,F401
+import scenarios_documents  # noqa: E402,F401
 import scenarios_members  # noqa: E402,F401
 import scenarios_records  # noqa: E402,F401
 

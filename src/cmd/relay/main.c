@@ -10,6 +10,7 @@
 #include "../terminal.h"
 #include "../times.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,9 @@ static int run(const struct htw__relay_command *command) {
             error = htw__kafka_fail(&kafka, "--metrics: %s: %s", why, command->metrics);
         if (error == 0)
             error = htw__kafka_start(&kafka);
-        if (error == 0)
+        if (error == -EAGAIN)
+            error = 0; /* stopped before it had started */
+        else if (error == 0)
             error = loop(&kafka, command, &metrics);
         if (command->stats && kafka.stripes != NULL)
             print_stats(&kafka);
