@@ -24,7 +24,7 @@ static struct request {
     struct htw_timer timeout; /* all zero: not armed */
 } requests[TIMERS];
 static struct htw_wheel *wheel;
-static unsigned expired, wrong, wakeups;
+static unsigned expired, cancelled, wrong, wakeups;
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -84,14 +84,15 @@ int main(void) {
         wakeups++;
         if (ready == 1 && read(answers[0], &byte, 1) == 1) /* nearly all have been answered */
             for (int i = 0; i < TIMERS; i++)
-                if (i % 100 != 0 && !htw_wheel_cancel(wheel, &requests[i].timeout))
-                    wrong++;
+                if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
+                    cancelled++;
         expire();
     }
-    printf("%u expired, %u wake-ups\n", expired, wakeups);
+    printf("%u cancelled, %u expired, %u wake-ups\n", cancelled, expired, wakeups);
     htw_wheel_destroy(wheel);
     close(answers[0]);
     close(answers[1]);
     close(epoll);
-    return expired == LEFT && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
+    /* If the process stood still before the answers, some had expired by then. */
+    return expired + cancelled == TIMERS && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
 }

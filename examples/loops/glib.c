@@ -19,7 +19,7 @@ static struct request {
     struct htw_timer timeout; /* all zero: not armed */
 } requests[TIMERS];
 static struct htw_wheel *wheel;
-static unsigned expired, wrong, wakeups;
+static unsigned expired, cancelled, wrong, wakeups;
 
 static int64_t now_ns(void) {
     return g_get_monotonic_time() * 1000;
@@ -78,8 +78,8 @@ static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data) {
 static gboolean on_answers(gpointer data) { /* nearly all have been answered */
     (void)data;
     for (int i = 0; i < TIMERS; i++)
-        if (i % 100 != 0 && !htw_wheel_cancel(wheel, &requests[i].timeout))
-            wrong++;
+        if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
+            cancelled++;
     return G_SOURCE_REMOVE;
 }
 
@@ -99,10 +99,11 @@ int main(void) {
     g_source_attach(source, NULL);
     g_idle_add(on_answers, NULL);
     g_main_loop_run(loop);
-    printf("%u expired, %u turns of the loop\n", expired, wakeups);
+    printf("%u cancelled, %u expired, %u turns of the loop\n", cancelled, expired, wakeups);
     g_source_destroy(source);
     g_source_unref(source);
     g_main_loop_unref(loop);
     htw_wheel_destroy(wheel);
-    return expired == LEFT && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
+    /* If the process stood still before the answers, some had expired by then. */
+    return expired + cancelled == TIMERS && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
 }

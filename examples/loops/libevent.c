@@ -22,7 +22,7 @@ static struct request {
     struct htw_timer timeout; /* all zero: not armed */
 } requests[TIMERS];
 static struct htw_wheel *wheel;
-static unsigned expired, wrong, wakeups;
+static unsigned expired, cancelled, wrong, wakeups;
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -89,8 +89,8 @@ static void on_answers(evutil_socket_t none, short events, void *context) {
     (void)context;
     wakeups++;
     for (int i = 0; i < TIMERS; i++) /* nearly all have been answered */
-        if (i % 100 != 0 && !htw_wheel_cancel(wheel, &requests[i].timeout))
-            wrong++;
+        if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
+            cancelled++;
 }
 
 int main(void) {
@@ -109,10 +109,11 @@ int main(void) {
         arm(&requests[i], (20 + i % 199) * INT64_C(1000000));
     set_alarm();
     event_base_dispatch(base);
-    printf("%u expired, %u wake-ups\n", expired, wakeups);
+    printf("%u cancelled, %u expired, %u wake-ups\n", cancelled, expired, wakeups);
     htw_wheel_destroy(wheel);
     event_free(alarm_event);
     event_base_free(base);
     event_config_free(config);
-    return expired == LEFT && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
+    /* If the process stood still before the answers, some had expired by then. */
+    return expired + cancelled == TIMERS && wakeups <= 2 * LEFT && wrong == 0 ? 0 : 1;
 }
