@@ -10,12 +10,14 @@
 #include "../base/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #define COMMIT_MS 10000 /* for each step of a commit */
 #define OPEN_MS 10000   /* until there is a coordinator, when a transaction has failed */
 #define START_MS 60000  /* the same at the start: brokers may have been started just now, too */
 #define STEP_MS 1000    /* how soon a wait notices that the relay is to stop */
+#define PAUSE_MS 100    /* between two attempts, which librdkafka may refuse at once */
 #define NOTICE_MS 5000  /* so long nothing is said of a wait */
 
 static bool has_transactions(const struct htw__kafka *self) {
@@ -43,14 +45,20 @@ static void close_writer(struct htw__writer *writer) {
 /* Waits until there is a coordinator. NULL, or the last error. */
 static rd_kafka_error_t *await_coordinator(struct htw__kafka *self, rd_kafka_t *producer,
                                            int limit_ms) {
-    for (int waited_ms = STEP_MS;; waited_ms += STEP_MS) {
+    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    bool is_said = false;
+    for (;;) {
         rd_kafka_error_t *error = rd_kafka_init_transactions(producer, STEP_MS);
+        int64_t waited_ms = htw__clock_monotonic_ns() / 1000000 - begin_ms;
         if (error == NULL || rd_kafka_error_is_retriable(error) == 0 || waited_ms >= limit_ms ||
             htw__kafka_is_stopping(self))
             return error;
-        if (waited_ms == NOTICE_MS)
-            htw__kafka_say(self, "waiting for the coordinator of transactions");
         rd_kafka_error_destroy(error);
+        if (waited_ms >= NOTICE_MS && !is_said) {
+            htw__kafka_say(self, "waiting for the coordinator of transactions");
+            is_said = true;
+        }
+        poll(NULL, 0, PAUSE_MS);
     }
 }
 
