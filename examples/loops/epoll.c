@@ -82,10 +82,13 @@ int main(void) {
         int ready = epoll_wait(epoll, &event, 1, timeout_ms());
         char byte;
         wakeups++;
-        if (ready == 1 && read(answers[0], &byte, 1) == 1) /* nearly all have been answered */
+        if (ready == 1 && read(answers[0], &byte, 1) == 1) { /* nearly all have been answered */
             for (int i = 0; i < TIMERS; i++)
                 if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
                     cancelled++;
+                else if (i % 100 != 0 && now_ns() < requests[i].due_ns)
+                    wrong++; /* gone before its time */
+        }
         expire();
     }
     printf("%u cancelled, %u expired, %u wake-ups\n", cancelled, expired, wakeups);

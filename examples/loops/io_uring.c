@@ -98,6 +98,8 @@ int main(void) {
             for (int i = 0; i < TIMERS; i++)
                 if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
                     cancelled++;
+                else if (i % 100 != 0 && now_ns() < requests[i].due_ns)
+                    wrong++; /* gone before its time */
         }
         expire();
     }

@@ -91,6 +91,8 @@ static void on_answers(evutil_socket_t none, short events, void *context) {
     for (int i = 0; i < TIMERS; i++) /* nearly all have been answered */
         if (i % 100 != 0 && htw_wheel_cancel(wheel, &requests[i].timeout))
             cancelled++;
+        else if (i % 100 != 0 && now_ns() < requests[i].due_ns)
+            wrong++; /* gone before its time */
 }
 
 int main(void) {
