@@ -158,17 +158,13 @@ static int recover(struct htw__kafka *self) {
     return error == -EAGAIN ? 0 : error;
 }
 
-static struct htw__writer *writer_of(struct htw__kafka *self, enum htw__channel channel) {
-    return &self->writers[channel == HTW__CHANNEL_DELIVER];
-}
-
 /* How many records of a channel may be taken in one go. */
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
     if (channel == HTW__CHANNEL_FILE && self->closing_ms != 0)
         return 0;
     if (htw__trust_is_careful(self))
         return self->unproven[channel] > 0 ? 0 : 1;
-    size_t count = writer_of(self, channel)->count;
+    size_t count = htw__writer_of(self, channel)->count;
     size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
 }
@@ -197,7 +193,7 @@ static bool is_large(const struct htw__kafka *self, const struct htw__writer *wr
 
 /* When the channel is to be committed, by the monotonic clock. */
 static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
-    const struct htw__writer *writer = writer_of(self, channel);
+    const struct htw__writer *writer = htw__writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
     if (is_large(self, writer) || (htw__trust_is_careful(self) && self->unproven[channel] > 0))
         return 0;
