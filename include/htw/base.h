@@ -46,9 +46,9 @@ extern "C" {
 
 /** The version that this header belongs to. A state between releases has "~dev" after it. */
 #define HTW_VERSION_MAJOR 0
-#define HTW_VERSION_MINOR 2
+#define HTW_VERSION_MINOR 3
 #define HTW_VERSION_PATCH 0
-#define HTW_VERSION "0.2.0"
+#define HTW_VERSION "0.3.0~dev"
 /** The same as a number: 0x000200 is 0.2.0. For `#if HTW_VERSION_NUMBER >= 0x000200`. */
 #define HTW_VERSION_NUMBER \
     ((HTW_VERSION_MAJOR << 16) | (HTW_VERSION_MINOR << 8) | HTW_VERSION_PATCH)
