@@ -169,7 +169,7 @@ static int open_file(struct htw_journal *journal, const char *path,
         error = (int)mark_size;
         htw__database_close(&journal->database, false);
     }
-    htw__journal_path_close(&journal->path);
+    htw__journal_path_abandon(&journal->path);
     return error;
 }
 

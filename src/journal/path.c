@@ -104,39 +104,56 @@ static int refuse_busy(const char *name, pid_t owner) {
     return htw__journal_fail(-EBUSY, "%s: the journal is open in another process", name);
 }
 
+static void lock_name(const struct htw__journal_path *self, char name[PATH_MAX]) {
+    snprintf(name, PATH_MAX, "%.*s-lock", PATH_MAX - SUFFIX_MAX, self->name);
+}
+
+/* Opens the lock file and locks it. A descriptor, or a negative errno. */
+static int open_locked(struct htw__journal_path *self, const char *file) {
+    int fd = open_file(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    self->made_lock_file = fd >= 0;
+    if (fd < 0 && errno == EEXIST)
+        fd = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (fd < 0)
+        return fail_errno(file, errno);
+    struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    if (fcntl(fd, F_SETLK, &request) == 0)
+        return fd;
+    int error = errno;
+    if (error == EACCES || error == EAGAIN) {
+        request.l_pid = 0;
+        fcntl(fd, F_GETLK, &request);
+        refuse_busy(self->name, request.l_type == F_UNLCK ? 0 : request.l_pid);
+        error = EBUSY;
+    } else {
+        fail_errno(file, error);
+    }
+    close(fd);
+    return -error;
+}
+
 /* With the mutex held. */
 static int lock(struct htw__journal_path *self) {
     char file[PATH_MAX];
     struct stat status;
-    snprintf(file, sizeof(file), "%.*s-lock", PATH_MAX - SUFFIX_MAX, self->name);
+    lock_name(self, file);
     if (stat(file, &status) == 0)
         for (const struct htw__journal_path *path = open_paths.first; path; path = path->next)
             if (path->device == status.st_dev && path->inode == status.st_ino &&
                 path->fork_count == htw__fork_count()) /* not a journal of the parent process */
                 return refuse_busy(self->name, getpid());
-    int fd = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
-    if (fd < 0)
-        return fail_errno(file, errno);
-    struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    if (fcntl(fd, F_SETLK, &request) != 0) {
-        int error = errno;
-        if (error == EACCES || error == EAGAIN) {
-            request.l_pid = 0;
-            fcntl(fd, F_GETLK, &request);
-            refuse_busy(self->name, request.l_type == F_UNLCK ? 0 : request.l_pid);
-            error = EBUSY;
-        } else {
-            fail_errno(file, error);
+    do {
+        self->lock_fd = open_locked(self, file);
+        if (self->lock_fd < 0)
+            return self->lock_fd;
+        if (fstat(self->lock_fd, &status) != 0) {
+            int error = errno;
+            close(self->lock_fd);
+            return fail_errno(file, error);
         }
-        close(fd);
-        return -error;
-    }
-    if (fstat(fd, &status) != 0) {
-        int error = errno;
-        close(fd);
-        return fail_errno(file, error);
-    }
-    self->lock_fd = fd;
+        if (status.st_nlink == 0) /* one who was refused has removed it before it was locked here */
+            close(self->lock_fd);
+    } while (status.st_nlink == 0);
     self->device = status.st_dev;
     self->inode = status.st_ino;
     self->fork_count = htw__fork_count();
@@ -164,7 +181,7 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     self->is_new = !exists && mknod(self->name, S_IFREG | 0600, 0) == 0;
     if (!exists && !self->is_new && errno != EEXIST) {
         error = errno;
-        htw__journal_path_close(self);
+        htw__journal_path_abandon(self);
         return fail_errno(path, error);
     }
     return 0;
@@ -185,12 +202,24 @@ int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
     return error == 0 ? 0 : fail_errno(folder, error);
 }
 
-void htw__journal_path_close(struct htw__journal_path *self) {
+static void leave(struct htw__journal_path *self, bool removes) {
+    char file[PATH_MAX];
+    lock_name(self, file);
     pthread_mutex_lock(&open_paths.mutex);
     struct htw__journal_path **place = &open_paths.first;
     while (*place != self)
         place = &(*place)->next;
     *place = self->next;
+    if (removes) /* before the lock ends: see lock() */
+        unlink(file);
     close(self->lock_fd);
     pthread_mutex_unlock(&open_paths.mutex);
+}
+
+void htw__journal_path_abandon(struct htw__journal_path *self) {
+    leave(self, self->made_lock_file);
+}
+
+void htw__journal_path_close(struct htw__journal_path *self) {
+    leave(self, false);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,11 +230,63 @@ JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
     assert_string_equal(journal_texts(f), "a b");
 }
 
+static bool has_lock_file(const struct journal_fixture *f) {
+    char path[160];
+    beside(f, "-lock", path);
+    return access(path, F_OK) == 0;
+}
+
+/* What another process does while this one locks: between open() and fcntl(). */
+static const char *removed_meanwhile;
+
+/* The name that fcntl() has where offsets have 64 bits. */
+#ifdef __GLIBC__
+#define REAL_FCNTL __real_fcntl64
+#define WRAP_FCNTL __wrap_fcntl64
+#else
+#define REAL_FCNTL __real_fcntl
+#define WRAP_FCNTL __wrap_fcntl
+#endif
+
+int REAL_FCNTL(int fd, int command, ...);
+int WRAP_FCNTL(int fd, int command, ...);
+int WRAP_FCNTL(int fd, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    struct flock *request = va_arg(arguments, struct flock *);
+    va_end(arguments);
+    if (command == F_SETLK && removed_meanwhile != NULL) {
+        unlink(removed_meanwhile);
+        removed_meanwhile = NULL;
+    }
+    return REAL_FCNTL(fd, command, request);
+}
+
+JOURNAL_TEST(journal_lock_file_that_was_removed_meanwhile_locks_nothing) {
+    char path[160];
+    beside(f, "-lock", path);
+    write_file(path, "", 0);
+    removed_meanwhile = path;
+    journal_open(f);
+    assert_null(removed_meanwhile);
+    assert_true(has_lock_file(f));
+    pid_t child = fork(); /* which does not inherit the lock */
+    if (child == 0) {
+        struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        int fd = open(path, O_RDWR);
+        _exit(fcntl(fd, F_GETLK, &request) == 0 && request.l_type == F_WRLCK ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
-    char bytes[4096], after[4096];
+    char bytes[4096], after[4096], path[160];
     memset(bytes, 'x', sizeof(bytes));
     write_file(f->path, bytes, sizeof(bytes));
     assert_refused(f, -EBADMSG, "not a database");
+    assert_false(has_lock_file(f));
     FILE *file = fopen(f->path, "r");
     assert_non_null(file);
     assert_int_equal(fread(after, 1, sizeof(after), file), sizeof(after));
@@ -242,11 +295,15 @@ JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
     unlink(f->path);
     journal_execute(f, "CREATE TABLE job (id INTEGER)");
     assert_refused(f, -EBADMSG, "not a journal");
+    assert_false(has_lock_file(f));
     journal_execute(f, "SELECT count(*) FROM job");
     unlink(f->path);
     journal_execute(f, "PRAGMA application_id = 7");
+    beside(f, "-lock", path);
+    write_file(path, "", 0);
     assert_refused(f, -EBADMSG, "not a journal");
-    write_file(f->path, "", 0); /* an empty file is a new one */
+    assert_true(has_lock_file(f)); /* it was there before */
+    write_file(f->path, "", 0);    /* an empty file is a new one */
     journal_open(f);
 }
 
