@@ -21,7 +21,8 @@ static const struct request requests[] = {
     { "metrics", "/metrics", "text/plain; version=0.0.4; charset=utf-8", htw__metrics_write },
 };
 
-bool htw__answer_is_http(const char *line) {
+/* Whether a line is a request by HTTP, whose head goes on after it. */
+static bool is_http(const char *line) {
     const char *version = strstr(line, " HTTP/");
     return version != NULL && version != line;
 }
@@ -86,7 +87,38 @@ void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
         write_head(client, "200 OK", request->type);
 }
 
-void htw__answer_refuse(struct htw__client *client) {
+static void refuse(struct htw__client *client) {
     client->has_answer = true;
     write_error(client, "400 Bad Request", "the request is too long");
+}
+
+/* Takes a byte. False: the request is too long. */
+static bool take_byte(struct htw__client *client, char byte) {
+    if (++client->received > HTW__REQUEST_MAX)
+        return false;
+    if (client->has_line) { /* the head of HTTP, which ends with an empty line */
+        client->is_ready = byte == '\n' && client->line_is_empty;
+        client->line_is_empty = byte == '\n' || (byte == '\r' && client->line_is_empty);
+        return true;
+    }
+    if (byte == '\n') {
+        if (client->line_size > 0 && client->line[client->line_size - 1] == '\r')
+            client->line_size--;
+        client->line[client->line_size] = '\0';
+        client->has_line = true;
+        client->line_is_empty = true;
+        client->is_http = is_http(client->line);
+        client->is_ready = !client->is_http;
+        return true;
+    }
+    if (client->line_size == HTW__LINE_MAX)
+        return false;
+    client->line[client->line_size++] = byte;
+    return true;
+}
+
+void htw__answer_take(struct htw__client *client, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size && !client->is_ready && !client->has_answer; i++)
+        if (!take_byte(client, bytes[i]))
+            refuse(client);
 }

@@ -79,37 +79,6 @@ static bool accept_client(struct htw_monitor *monitor, int64_t now_ns) {
 
 /* ---- the request */
 
-/* Takes a byte. False: the request is too long. */
-static bool take_byte(struct htw__client *client, char byte) {
-    if (++client->received > HTW__REQUEST_MAX)
-        return false;
-    if (client->has_line) { /* the head of HTTP, which ends with an empty line */
-        client->is_ready = byte == '\n' && client->line_is_empty;
-        client->line_is_empty = byte == '\n' || (byte == '\r' && client->line_is_empty);
-        return true;
-    }
-    if (byte == '\n') {
-        if (client->line_size > 0 && client->line[client->line_size - 1] == '\r')
-            client->line_size--;
-        client->line[client->line_size] = '\0';
-        client->has_line = true;
-        client->line_is_empty = true;
-        client->is_http = htw__answer_is_http(client->line);
-        client->is_ready = !client->is_http;
-        return true;
-    }
-    if (client->line_size == HTW__LINE_MAX)
-        return false;
-    client->line[client->line_size++] = byte;
-    return true;
-}
-
-static void take_bytes(struct htw__client *client, const char *bytes, size_t size) {
-    for (size_t i = 0; i < size && !client->is_ready && !client->has_answer; i++)
-        if (!take_byte(client, bytes[i]))
-            htw__answer_refuse(client);
-}
-
 /* Reads what is there. False: the client has gone. */
 static bool receive(struct htw_monitor *monitor, struct htw__client *client) {
     for (int i = 0; i < READS_AT_ONCE && !client->is_ready && !client->has_answer; i++) {
@@ -122,7 +91,7 @@ static bool receive(struct htw_monitor *monitor, struct htw__client *client) {
             if (client->received == 0 || client->has_line)
                 return false;
         }
-        take_bytes(client, bytes, (size_t)size);
+        htw__answer_take(client, bytes, (size_t)size);
     }
     return true;
 }
