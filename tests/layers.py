@@ -16,7 +16,7 @@ LAYERS = {
         r"(purgatory/.*|base/(heap|key_table))\.[ch]",
         r"purgatory_.*|threshold.*|heap|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "calendar": (
-        r"calendar/.*\.[ch]",
+        r"calendar/.*\.(c|h|cc)",
         r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",

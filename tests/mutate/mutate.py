@@ -6,7 +6,7 @@ usage: mutate.py [LAYER]... [--seed N] [--count N] [--jobs N] [--survivors]
 
 A mutant is a copy of the source with one thing changed: a relation, a constant, a missing statement
 (operators.py has the list). COUNT of them (40) are chosen in each LAYER (wheel, scheduler, purgatory,
-cmd; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
+calendar, journal, monitor, cmd; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
 of which the compiler makes the same objects, do not count. The score is how many are caught of those
 that are left; below 95 % the exit status is 1.
 
@@ -41,7 +41,7 @@ import operators  # noqa: E402
 WANTED = 95  # percent of the mutants of each layer
 DECLARED_MAX = 5  # percent of them that may be declared equivalent
 FOLDER = ROOT / "build/mutate"
-PLAIN = ["-Dcalendar=true", "-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
+PLAIN = ["-Dcalendar=true", "-Djournal=true", "-Dmonitor=true", "-Dtop=enabled", "-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
 TSAN = [*PLAIN, "-Db_sanitize=thread"]
 
 
@@ -66,19 +66,19 @@ class Unfit(Exception):
 class Test:
     """A program of the layer's tests, in a worker's build folder."""
 
-    def __init__(self, description, build):
+    def __init__(self, description, build, files):
         self.name = description["name"]
         self.command = list(description["cmd"])
         if self.name.startswith("stress_"):
             self.command[-1] = "1"  # second
         if "--steps" in self.command:
-            self.command[-1] = "300000"
+            self.command[-1] = str(min(int(self.command[-1]), 300000))
         self.environment = description["env"] if isinstance(description["env"], dict) else {}
         # Programs that are arguments: relative to the folder of the build.
         self.command = [str(build / word) if word.startswith(("./", "tests/")) else word for word in self.command]
-        paths = [pathlib.Path(word).resolve() for word in self.command if word.startswith("/")]
-        self.targets = [str(path.relative_to(build)) for path in paths if build in path.parents]
-        self.of_threads = any(suite.endswith((":threads", ":stress")) for suite in description["suite"])
+        self.targets = [files[target] for target in description["depends"]]
+        self.of_threads = self.name.endswith("_threads") or any(
+            suite.endswith((":threads", ":stress")) for suite in description["suite"])
         self.seconds = None
 
     def run(self, timeout, tsan):
@@ -112,19 +112,28 @@ class Build:
             subprocess.run(["meson", "setup", str(self.folder), str(worker.tree), *options,
                             "-Dexamples=false"], check=True, stdout=subprocess.DEVNULL)
         self.tests = []
-        self.objects = {}
+        self.objects = []  # those of the project that the tests are made of
+        self.intact = {}
+
+    def introspect(self, what):
+        return json.loads(subprocess.run(["meson", "introspect", what, str(self.folder)], check=True,
+                                         capture_output=True, text=True).stdout)
 
     def prepare(self, pattern, only_threads):
         self.make(["build.ninja"])  # the list of tests may have changed
-        listed = json.loads(subprocess.run(["meson", "introspect", "--tests", str(self.folder)], check=True,
-                                           capture_output=True, text=True).stdout)
-        self.tests = [test for test in (Test(one, self.folder) for one in listed)
+        files = {target["id"]: os.path.relpath(target["filename"][0], self.folder)
+                 for target in self.introspect("--targets")}
+        self.tests = [test for test in (Test(one, self.folder, files) for one in self.introspect("--tests"))
                       if re.fullmatch(pattern, test.name) and (test.of_threads or not only_threads)]
         if not self.tests:
             return
-        if not self.make([target for test in self.tests for target in test.targets]):
+        targets = [target for test in self.tests for target in test.targets]
+        if not self.make(targets):
             raise Unfit(f"{self.folder} does not build:\n{self.complaint}")
-        self.objects = self.read_objects()
+        inputs = subprocess.run(["ninja", "-C", str(self.folder), "-t", "inputs", *targets], check=True,
+                                capture_output=True, text=True).stdout.splitlines()
+        self.objects = sorted({name for name in inputs if name.endswith(".o") and not name.startswith("tests/")})
+        self.intact = self.read_objects()
         for test in self.tests:
             started = time.monotonic()
             failure = test.run(600, self.tsan)
@@ -139,10 +148,7 @@ class Build:
         return run.returncode == 0
 
     def read_objects(self):
-        return {path: hashlib.sha256(path.read_bytes()).digest()
-                for library in ["libhtw_core.a.p", "libhtw_delay.a.p", "libhtw_durable.a.p",
-                                "src/calendar/libhtw_calendar_core.a.p", "htw.p"]
-                for path in (self.folder / library).glob("*.o")}
+        return {name: hashlib.sha256((self.folder / name).read_bytes()).digest() for name in self.objects}
 
     def first_failure(self, order):
         for test in sorted(self.tests, key=order):
@@ -186,9 +192,9 @@ class Worker:
             lines[number - 1] = text + "\n"
         path.write_text("".join(lines))
         try:
-            if not self.plain.make(["libhtw_core.a", "libhtw_delay.a", "src/calendar/libhtw_calendar_core.a", "htw"]):
+            if not self.plain.make(self.plain.objects):
                 return "not compiled", ""
-            if self.plain.read_objects() == self.plain.objects:
+            if self.plain.read_objects() == self.plain.intact:
                 return "same objects", ""
 
             def order(test):
@@ -210,7 +216,7 @@ class Worker:
 def sampled(layer, seed):
     """All mutants of a layer, in the order in which they are tried."""
     by_operator = collections.defaultdict(list)
-    for path in sorted((ROOT / "src").rglob("*.[ch]")):
+    for path in sorted([*(ROOT / "src").rglob("*.[ch]"), *(ROOT / "src").rglob("*.cc")]):
         name = str(path.relative_to(ROOT / "src"))
         if layer_of(name) == layer:
             for mutant in operators.Source(name, path.read_text()).mutants():

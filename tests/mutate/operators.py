@@ -16,9 +16,10 @@ STATEMENT = re.compile(r"^\s+(?!return|break|continue|goto|case|default|else|do|
                        r"[\w(*+-].*;\s*$")
 ENUMERATOR = re.compile(r"^\s+HTW_\w+ = [^;]*,?\s*$")  # one number is as good as another
 OF_THREAD = re.compile(r"htw__frame_(push|pop)\(")  # of the thread alone: before a lock or after it
-LOCK = re.compile(r"\b(htw__lock_acquire|pthread_mutex_lock|pthread_spin_lock)\((.*)\);")
-UNLOCK = {"htw__lock_acquire": "htw__lock_release", "pthread_mutex_lock": "pthread_mutex_unlock",
+UNLOCK = {"htw__lock_acquire": "htw__lock_release", "htw__mutex_lock": "htw__mutex_unlock",
+          "htw__registry_lock": "htw__registry_unlock", "pthread_mutex_lock": "pthread_mutex_unlock",
           "pthread_spin_lock": "pthread_spin_unlock"}
+LOCK = re.compile(rf"\b({'|'.join(UNLOCK)})\((.*)\);")
 UNLOCKS = re.compile("|".join(UNLOCK.values()))  # without it the next one hangs: no test needed
 WAKE = re.compile(r"^\s+\w*(_wake\w*|wake_\w+|pthread_cond_(signal|broadcast)|_wait_over|_signal"
                   r"|htw__alarm_\w+)\(.*\);\s*$")
