@@ -3,6 +3,7 @@
 #include "jobs.h"
 
 #include "../base/assert.h"
+#include "../base/random.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -130,6 +131,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     memset(jobs, 0, sizeof(*jobs));
     jobs->allocator = *allocator;
     htw__key_table_init(&jobs->by_id, allocator);
+    jobs->seed = htw__random_seed(jobs);
 }
 
 void htw__jobs_fini(struct htw__jobs *jobs) {
@@ -171,15 +173,15 @@ void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
     jobs->reserved--;
     job->node.key = &job->position.id;
     job->node.size = sizeof(job->position.id);
-    job->node.hash = htw__key_hash(job->node.key, job->node.size, 0);
+    job->node.hash = htw__key_hash(job->node.key, job->node.size, jobs->seed);
     htw__key_table_insert(&jobs->by_id, &job->node);
     jobs->waiting_bytes += htw__job_memory(job);
     push(jobs, job);
 }
 
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
-    struct htw__key_node *node =
-        htw__key_table_find(&jobs->by_id, htw__key_hash(&id, sizeof(id), 0), &id, sizeof(id));
+    struct htw__key_node *node = htw__key_table_find(
+        &jobs->by_id, htw__key_hash(&id, sizeof(id), jobs->seed), &id, sizeof(id));
     return node == NULL
                ? NULL
                : (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));

@@ -61,6 +61,7 @@ size_t htw__job_memory(const struct htw__job *job);
 struct htw__jobs {
     struct htw_allocator allocator;
     struct htw__key_table by_id; /* WAITING, HELD, DELIVERING, IN_FLIGHT */
+    uint64_t seed;               /* of its hashes: ids may come from a file of others */
     struct htw__job **heap;      /* WAITING, the earliest at 0 */
     uint32_t count;              /* in the heap */
     uint32_t capacity;           /* of the heap */

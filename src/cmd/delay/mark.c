@@ -18,8 +18,9 @@
 /* As much of a file's beginning, and of what stands before a place in it, as recognises it. */
 #define RECOGNISED 4096
 
-/* Adds the bytes from `from` to `to`, at most RECOGNISED, to a hash, which is 0 before any. False: the
-   file does not have so many. */
+/* Adds the bytes from `from` to `to`, at most RECOGNISED, to a hash, which is 0 before any: the mark is
+   kept for later runs, so its hashes have no secret seed, and no table is built on them. False: the file
+   does not have so many. */
 static bool hash_part(int fd, uint64_t from, uint64_t to, uint64_t *hash) {
     char bytes[RECOGNISED];
     size_t size = 0;

@@ -10,6 +10,7 @@
 #include "../terminal.h"
 #include "../wheel_options.h"
 #include "../../base/clock.h"
+#include "../../base/random.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -122,7 +123,7 @@ static void name_timer(struct htw__run *run, struct htw__run_timer *timer) {
 /* The latest pending timer with a name; forgets those after it, which have ended. */
 static struct htw__run_timer *find_timer(struct htw__run *run, const char *name, size_t size) {
     struct htw__key_node *node =
-        htw__key_table_find(&run->by_name, htw__key_hash(name, size, 0), name, size);
+        htw__key_table_find(&run->by_name, htw__key_hash(name, size, run->seed), name, size);
     struct htw__run_timer *timer = timer_of(node);
     while (timer != NULL && !htw_timer_is_pending(&timer->timer))
         timer = timer->shadowed;
@@ -162,7 +163,7 @@ static int arm(struct htw__run *run, const struct htw__line *line) {
     timer->name_size = (uint32_t)line->message_size;
     memcpy(timer->name, line->message, line->message_size);
     timer->node = (struct htw__key_node) {
-        .hash = htw__key_hash(timer->name, timer->name_size, 0),
+        .hash = htw__key_hash(timer->name, timer->name_size, run->seed),
         .key = timer->name,
         .size = timer->name_size,
     };
@@ -286,6 +287,7 @@ int htw__run_init(struct htw__run *run, const struct htw__run_options *options,
     *run = (struct htw__run) { .options = options, .observer = observer, .context = context };
     current = run;
     htw__key_table_init(&run->by_name, &htw__default_allocator);
+    run->seed = htw__random_seed(run);
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
     wheel_options.size = options->wheel_size;
     return htw_wheel_create(&run->wheel, &wheel_options);

@@ -51,6 +51,7 @@ struct htw__run {
     struct htw__run_timer **timers; /* by id, those that have ended, too */
     size_t timer_count, timer_capacity;
     struct htw__key_table by_name;
+    uint64_t seed;               /* of its hashes: strangers may choose the names */
     htw__run_observer *observer; /* may be NULL */
     void *context;
     bool has_failed; /* a line was bad or a file could not be read: the reason was printed */

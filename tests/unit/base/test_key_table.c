@@ -2,6 +2,7 @@
 /* test_key_table - the hash table of keys. */
 #include "../../../src/base/key_table.h"
 
+#include "../../support/collisions.h"
 #include "../../support/failing_allocator.h"
 #include "../../support/random.h"
 #include "../unit.h"
@@ -102,21 +103,6 @@ static bool walk_is_right(size_t count) {
     return node == NULL && visits == expected;
 }
 
-/* A chain ends where a node has no next one. */
-static size_t longest_chain(void) {
-    size_t longest = 0;
-    size_t length = 0;
-    struct htw__key_node *node = NULL;
-    while ((node = htw__key_table_next(&table, node)) != NULL) {
-        length++;
-        if (length > longest)
-            longest = length;
-        if (node->next == NULL)
-            length = 0;
-    }
-    return longest;
-}
-
 UNIT_TEST(key_hash_is_xxh3) {
     assert_true(htw__key_hash(NULL, 0, 0) == UINT64_C(0x2d06800538d394c2));
     assert_true(htw__key_hash("request", 7, 1) == htw__key_hash("request!", 7, 1));
@@ -190,7 +176,7 @@ UNIT_TEST_BETWEEN(open_for_many, close_table,
     assert_int_equal(htw__key_table_count(&table), MANY);
     assert_true(htw__key_table_is_valid(&table));
     assert_int_equal(htw__key_table_memory(&table), memory.live_bytes);
-    size_t longest = longest_chain();
+    size_t longest = longest_chain(&table);
     print_message("the longest chain of %d keys: %zu\n", MANY, longest);
     assert_true(longest <= 16);
     assert_all_are_told_rightly(MANY);

@@ -2,6 +2,7 @@
 /* test_draw_run.c - the lines that `htw draw` and `htw replay` read, and the steps of their wheel. */
 #include "../../../src/cmd/draw/run.h"
 
+#include "../../support/collisions.h"
 #include "capture.h"
 
 #include <errno.h>
@@ -127,4 +128,17 @@ DRAW_TEST(run_reports_a_file_that_cannot_be_read) {
     assert_int_equal(htw__run_read(&run), 0);
     assert_non_null(strstr(capture_end(), "/nonexistent/lines"));
     assert_true(run.has_failed);
+}
+
+/* Whoever writes the input chooses the names. */
+DRAW_TEST(run_with_crafted_names_has_short_chains) {
+    static char lines[COLLISIONS * 16];
+    size_t size = 0;
+    collisions_find();
+    for (size_t i = 0; i < COLLISIONS; i++)
+        size += (size_t)snprintf(lines + size, sizeof(lines) - size, "1s %.*s\n", COLLISION_SIZE,
+                                 collisions[i]);
+    assert_int_equal(read_lines(lines), 0);
+    assert_int_equal(htw__key_table_count(&run.by_name), COLLISIONS);
+    assert_in_range(longest_chain(&run.by_name), 1, COLLISIONS_CHAIN_MAX);
 }

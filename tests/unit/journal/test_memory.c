@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory.c - no memory, at each allocation of the journal and of SQLite. */
+#include "../../../src/journal/jobs.h"
+#include "../../support/collisions.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -159,4 +161,25 @@ JOURNAL_TEST(journal_refused_memory_of_sqlite_changes_nothing) {
         nth += 1 + nth / 40; /* fewer, the later it is */
     }
     assert_true(rounds > 50);
+}
+
+/* A file of others may hold any ids. */
+UNIT_TEST(journal_with_crafted_ids_has_short_chains) {
+    struct failing_allocator memory;
+    struct htw__jobs jobs;
+    failing_allocator_init(&memory);
+    htw__jobs_init(&jobs, &memory.allocator);
+    collisions_find();
+    assert_int_equal(htw__jobs_reserve(&jobs, COLLISIONS), 0);
+    for (size_t i = 0; i < COLLISIONS; i++) {
+        struct htw__job *job = htw__job_create(&memory.allocator, 0, NULL, 0, "", 0);
+        assert_non_null(job);
+        memcpy(&job->position.id, collisions[i], COLLISION_SIZE);
+        htw__jobs_add(&jobs, job);
+        assert_ptr_equal(htw__jobs_find(&jobs, job->position.id), job);
+    }
+    assert_in_range(longest_chain(&jobs.by_id), 1, COLLISIONS_CHAIN_MAX);
+    htw__jobs_fini(&jobs);
+    assert_int_equal(memory.live_blocks, 0);
+    failing_allocator_fini(&memory);
 }

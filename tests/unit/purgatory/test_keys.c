@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_keys.c - the keys on which a request waits: none twice, each of any bytes. */
+#include "../../../src/purgatory/shard.h"
+#include "../../support/collisions.h"
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -190,4 +192,21 @@ PURGATORY_TEST(purgatory_count_given_wrongly_is_refused) {
     assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 1), -EINVAL);
     if (SIZE_MAX > UINT32_MAX)
         assert_int_equal(htw_purgatory_count_key(test->purgatory, "k", SIZE_MAX), -EINVAL);
+}
+
+/* Keys may come from strangers. */
+PURGATORY_TEST(purgatory_with_crafted_keys_has_short_chains) {
+    static struct htw_key keys[COLLISIONS];
+    collisions_find();
+    for (size_t i = 0; i < COLLISIONS; i++)
+        keys[i] = (struct htw_key) { collisions[i], COLLISION_SIZE };
+    struct waiter *waiter = purgatory_case_waiter(test, 'a');
+    assert_int_equal(waiter_submit_keys(waiter, MS, keys, COLLISIONS), HTW_WATCHED);
+    size_t count = 0;
+    for (uint32_t i = 0; i < test->purgatory->shard_count; i++) {
+        const struct htw__key_table *table = &test->purgatory->shards[i].table;
+        count += htw__key_table_count(table);
+        assert_true(longest_chain(table) <= COLLISIONS_CHAIN_MAX);
+    }
+    assert_int_equal(count, COLLISIONS);
 }

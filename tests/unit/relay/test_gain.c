@@ -124,3 +124,13 @@ UNIT_TEST(gain_new_owner_is_committed_at_once) {
         }
     }
 }
+
+/* Producers choose keys and ids, which are hashed with it. */
+UNIT_TEST(relay_seed_is_its_own) {
+    begin(false);
+    uint64_t seed = relay.seed;
+    htw__relay_fini(&relay);
+    begin(false);
+    assert_true(relay.seed != seed);
+    htw__relay_fini(&relay);
+}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_keyed.c - timers that are known by a key. */
+#include "../../../src/scheduler/group.h"
+#include "../../support/collisions.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -387,4 +389,36 @@ UNIT_TEST(keyed_by_the_hundred_thousand_are_each_found) {
     assert_true(scheduler_stats(&f).memory_bytes < empty + 8 * (512u << 10));
     assert_int_equal(htw_scheduler_destroy(f.scheduler), 0);
     free(runs);
+}
+
+static void never_run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg, (void)expiration;
+}
+
+/* Keys may come from strangers. */
+UNIT_TEST(keyed_scheduler_with_crafted_keys_has_short_chains) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    struct htw_group *group;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.shards = 1;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(htw_group_create(scheduler, &group), 0);
+    collisions_find();
+    for (size_t i = 0; i < 2 * (size_t)COLLISIONS; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        htw_handle handle;
+        spec.when_ns = DELAY_NS;
+        spec.callback = never_run;
+        spec.key = collisions[i / 2];
+        spec.key_size = COLLISION_SIZE;
+        spec.group = i % 2 == 0 ? group : NULL;
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), 0);
+    }
+    const struct htw__key_table *keys = &scheduler->shards[0].keys;
+    assert_int_equal(htw__key_table_count(keys), COLLISIONS);
+    assert_in_range(longest_chain(keys), 1, COLLISIONS_CHAIN_MAX);
+    assert_int_equal(htw__key_table_count(group->keys), COLLISIONS);
+    assert_in_range(longest_chain(group->keys), 1, COLLISIONS_CHAIN_MAX);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
