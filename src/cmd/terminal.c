@@ -2,9 +2,12 @@
 /* terminal.c - error messages and the progress line on standard error. */
 #include "terminal.h"
 
+#include "visible.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -20,13 +23,29 @@ void htw__terminal_name(const char *name) {
 void htw__terminal_error(const char *format, ...) {
     /* With one call, so that other writers do not come in between. Only the name of a file could make
      * it too long, and no system has such names. */
-    char text[8192];
+    char text[8192], visible[HTW__VISIBLE_MAX * sizeof(text)];
+    bool is_cut;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
     htw__terminal_erase();
-    fprintf(stderr, "%s: %s\n", program, text);
+    fprintf(stderr, "%s: %s\n", program, visible);
+}
+
+bool htw__terminal_shows(uint64_t *count) {
+    uint64_t power = 100;
+    if (++*count <= HTW__TERMINAL_ALIKE)
+        return true;
+    while (power < *count && power <= UINT64_MAX / 10)
+        power *= 10;
+    return power == *count;
+}
+
+void htw__terminal_count(const char *name, uint64_t count) {
+    if (count > HTW__TERMINAL_ALIKE)
+        htw__terminal_error("%s: %" PRIu64 " errors, not all of which were printed", name, count);
 }
 
 static int columns(void) {

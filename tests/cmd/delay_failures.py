@@ -24,6 +24,33 @@ def delay_that_is_bad_is_named_and_skipped():
 
 
 @test
+def delay_that_is_bad_cannot_change_the_terminal(directory):
+    name = os.path.join(os.fsencode(directory), b"\x1b]0;x\x07\xc2\x9b2J")
+    with open(name, "wb") as stream:
+        stream.write(b"\x01\x7f y\n\xc2\x9b31m y\n\xe2\x82\xac\xff y\n" + b"x" * 38 + b"\xe2\x82\xac y\n")
+    got = run(os.fsdecode(name))
+    shown = [line.rsplit(": ", 1)[1] for line in got.err.splitlines()]
+    equal(shown, [r"\x01\x7f", r"\xc2\x9b31m", "\u20ac" + r"\xff", "x" * 38 + "..."])
+    has(got.err, r"/\x1b]0;x\x07\xc2\x9b2J:1: ")
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f]", got.err), ascii(got.err)
+
+
+@test
+def delay_of_a_binary_file_prints_few_errors(directory):
+    many = file_with(directory, "many", b"bad\n" * 300000 + b"0 good\n" + b"bad\n")
+    few = file_with(directory, "few", b"bad\n" * 20)
+    for options in ([], ["--journal", os.path.join(directory, "journal")]):
+        got = run(*options, many, few)
+        equal((got.status, got.out), (1, b"good\n"))
+        lines = got.err.splitlines()
+        equal(len(lines), 20 + 4 + 1 + 20, "errors")
+        for number, line in enumerate([*range(1, 21), 100, 1000, 10000, 100000]):
+            has(lines[number], f"{many}:{line}: number expected: bad")
+        equal(lines[24], f"htw delay: {many}: 300001 errors, not all of which were printed")
+        has(lines[44], f"{few}:20: ")
+
+
+@test
 def delay_that_is_bad_and_long_is_named_in_short():
     for word in (b"x" * 39, b"x" * 40, b"x" * 41, b"x" * 100000):
         got = run(data=word + b" y\n")

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -221,3 +222,16 @@ def journal_list_ends_when_its_reader_has_enough(directory):
     got = subprocess.run(["sh", "-c", '"$0" journal list "$1" | head -2', PROGRAM, journal],
                          capture_output=True)
     equal((got.stderr, len(got.stdout.splitlines())), (b"", 2))
+
+
+@test
+def journal_shows_nothing_that_changes_the_terminal(directory):
+    payload = b"\x1b[2J\x7f\xc2\x9b31m\xc2\x9f\xe2\x82\xac\\"
+    journal = journal_with(directory, b"1h " + payload + b"\n")
+    for words in (["list"], ["-J", "list"], ["-p", "list"], ["show"], ["-J", "show"]):
+        out = command("journal", *words, journal).out
+        assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f]", out.decode()), (words, out)
+    equal(jobs_of(journal)[0]["payload"], payload.decode())
+    has(command("journal", "list", journal).out, rb"\x1b[2J\x7f\xc2\x9b31m\xc2\x9f" + b"\xe2\x82\xac" + b"\\\\")
+    got = command("journal", "check", os.path.join(directory, "\x1b[2J"))
+    equal((got.status, got.err), (1, f"htw journal: {directory}/\\x1b[2J: No such file or directory\n"))

@@ -99,6 +99,48 @@ def draw_text_is_that_of_delay():
 
 
 @test
+def draw_without_a_time_draws_what_all_lines_leave(directory):
+    lines = b"1s a\n1h b\nwait 1500ms\n30s c\ncancel b\nwait 1s\n2s d\n"
+    equal(draw(data=lines).out, draw("--at", "2500ms", data=lines).out, "drawing")
+    has(draw(data=lines).out, b"wheel: clock 2500, ")
+    has(draw(data=lines).out, b"pending 2: ")
+    early = draw("--at", "0", data=lines)  # without the lines that come later
+    equal((early.status, early.err), (0, ""), "result")
+    has(early.out, b"pending 2: due 0")
+    has(early.out, b"wheel: clock 0, ")
+
+
+@test
+def draw_and_replay_leave_a_file_when_their_input_fails(directory):
+    for command_of, option in ((draw, "-o"), (replay, "--html")):
+        path = file_with(directory, "picture", b"good")
+        missing = os.path.join(directory, "missing")
+        for got in (command_of(option, path, missing), command_of(option, path, data=b"1s a\nsoon b\n")):
+            equal((got.status, got.out), (1, b""), "result")
+            has(got.err, f"{path}: not written, because of the errors of the input")
+            equal(content_of(path), b"good", "the file")
+        equal(os.listdir(directory), ["picture"], "files")
+
+
+@test
+def draw_names_the_timer_that_is_not_pending():
+    got = draw(data=b"cancel job 7\nmove 1s a\033[2Jb\nwait soon\n")
+    equal(got.err.splitlines(), ["htw draw: -:1: no pending timer to cancel: job 7",
+                                 "htw draw: -:2: no pending timer to move: a\\x1b[2Jb",
+                                 "htw draw: -:3: number expected: soon"], "errors")
+
+
+@test
+def draw_of_a_binary_file_prints_few_errors():
+    got = draw(data=b"\xff\n" * 2345)
+    lines = got.err.splitlines()
+    equal(len(lines), 20 + 2 + 1, "errors")
+    has(lines[20], "-:100: ")
+    has(lines[21], "-:1000: ")
+    equal(lines[22], "htw draw: -: 2345 errors, not all of which were printed", "count")
+
+
+@test
 def draw_shows_what_the_wheel_holds():
     got = draw("-s", "-a", "1500ms", data=b"1s a\n1h b\n2s c\nwait 1s\n30s d\n")
     picture = ET.fromstring(got.out)

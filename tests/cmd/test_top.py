@@ -240,6 +240,17 @@ def top_survives_answers_that_are_none(directory):
     assert run.returncode == 0 and "wheel ?[2J" in run.stdout, run
 
 
+@test
+def top_json_shows_nothing_that_changes_the_terminal(directory):
+    name = "\x7f\x80\u20ac\x9b2J\x9f"
+    answer = b'{\n "format":1,\t"wheels":[{"name":"' + name.encode() + b'","error":"\\u001b"}]\n}'
+    impostor = Impostor(f"{directory}/socket", answer)
+    run = top("--once", "--json", f"{directory}/socket")
+    impostor.close()
+    assert run.returncode == 0 and json.loads(run.stdout) == json.loads(answer), run
+    assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", run.stdout), run
+
+
 def answer_with(seconds, counts, waits):
     """An answer after some seconds: `counts` are numbers of timers by the columns of the histogram."""
     scheduler = {"name": "s", "lateness": {"p50_ns": 5000000, "p90_ns": 6000000, "p99_ns": 7000000, "p999_ns": 8000000,

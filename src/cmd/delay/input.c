@@ -37,7 +37,13 @@ static void close_file(struct htw__input *input) {
     input->is_skipping = false;
 }
 
+static void end_errors(struct htw__input *input) {
+    htw__terminal_count(input->name, input->errors);
+    input->errors = 0;
+}
+
 void htw__input_fini(struct htw__input *input) {
+    end_errors(input);
     close_file(input);
     free(input->buffer);
     input->buffer = NULL;
@@ -55,6 +61,7 @@ static int open_file(const char *name) {
 }
 
 static void open_next(struct htw__input *input) {
+    end_errors(input);
     input->name = *input->names++;
     input->names_left--;
     input->line = 0;

@@ -33,6 +33,7 @@ struct htw__input {
     uint64_t line;    /* records of that file that were consumed */
     int fd;           /* -1: none, or it has ended, while its last records may still be here */
     bool has_failed;  /* a file could not be opened or read */
+    uint64_t errors;  /* that were printed or counted, of the present file */
     bool is_skipping; /* the rest of a record that is too long */
     uint64_t offset;  /* in the file, of `end` */
     htw__input_opened *opened; /* NULL: none */

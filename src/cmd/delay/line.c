@@ -5,6 +5,7 @@
 #include "../duration.h"
 #include "../instant.h"
 #include "../terminal.h"
+#include "../visible.h"
 
 #include <inttypes.h>
 
@@ -36,16 +37,13 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
     return htw__duration_parse(bytes, line->word_size, &line->when);
 }
 
-void htw__line_report(const struct htw__line *line, const struct htw__input *input,
-                      const char *why) {
+void htw__line_report(const struct htw__line *line, struct htw__input *input, const char *why) {
     char word[WORD_SHOWN + 1];
-    size_t size = line->word_size < WORD_SHOWN ? line->word_size : WORD_SHOWN;
-    for (size_t i = 0; i < size; i++) {
-        word[i] = line->word[i];
-        if ((unsigned char)word[i] < ' ' || word[i] == 127) /* it could change the terminal */
-            word[i] = '?';
-    }
-    word[size] = '\0';
+    bool is_cut;
+    if (!htw__terminal_shows(&input->errors))
+        return;
+    htw__visible_format(line->word == NULL ? "" : line->word, line->word_size, word, sizeof(word),
+                        &is_cut);
     htw__terminal_error("%s:%" PRIu64 ": %s%s%s%s", input->name, htw__input_line(input), why,
-                        size > 0 ? ": " : "", word, line->word_size > size ? "..." : "");
+                        line->word_size > 0 ? ": " : "", word, is_cut ? "..." : "");
 }

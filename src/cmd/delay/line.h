@@ -25,8 +25,7 @@ struct htw__line {
  * Returns NULL, or why it is bad (a static phrase). */
 const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *ret_line);
 
-/* Prints why a line, which the input is at, is bad. */
-void htw__line_report(const struct htw__line *line, const struct htw__input *input,
-                      const char *why);
+/* Prints why a line, which the input is at, is bad, unless there were many such errors before. */
+void htw__line_report(const struct htw__line *line, struct htw__input *input, const char *why);
 
 #endif /* HTW_SRC_CMD_DELAY_LINE_H */

@@ -19,11 +19,16 @@
 const char htw__draw_help[] = USAGE
     "Draw the timing wheel that holds the timers of the input, at an instant.\n"
     "\n" HTW__RUN_INPUT_HELP "\n"
-    "  -a, --at DURATION      draw the wheel at this time, counted from the start (default 0)\n"
+    "  -a, --at DURATION      draw the wheel at this time, counted from the start, without the "
+    "lines\n"
+    "                         that come later (default: when all lines have been read)\n"
     "  -s, --svg              write an SVG picture, not text\n"
     "  -p, --shape SHAPE      the levels of the picture: `rings` (the default) or `strips`\n"
-    "  -o, --output FILE      replace FILE by the drawing, not write it to standard "
-    "output\n" HTW__RUN_HELP "  -h, --help             print this help\n"
+    "  -o, --output FILE      replace FILE by the drawing, unless the input has errors; not write "
+    "it "
+    "to\n"
+    "                         standard output\n" HTW__RUN_HELP
+    "  -h, --help             print this help\n"
     "  -V, --version          print the version\n"
     "\n"
     "The text is what SIGUSR1 makes `htw delay` print. With --begin, or without lines that have\n"
@@ -31,7 +36,8 @@ const char htw__draw_help[] = USAGE
     "\n"
     "Exit status:\n"
     "  0        the wheel was drawn\n"
-    "  1        it was drawn without lines that were bad, or could not be drawn\n"
+    "  1        it was drawn without lines that were bad, or could not be drawn; FILE is as "
+    "before\n"
     "  2        the command line is wrong\n";
 
 static const struct option long_options[] = {
@@ -44,6 +50,7 @@ static const struct option long_options[] = {
 
 struct options {
     struct htw__run_options run;
+    bool has_time; /* --at */
     bool svg;
     enum htw__picture_shape shape;
     const char *output; /* NULL: standard output */
@@ -51,6 +58,7 @@ struct options {
 
 static bool set_at(struct options *options, const char *text) {
     const char *why = htw__duration_parse(text, strlen(text), &options->run.until);
+    options->has_time = true;
     if (why != NULL)
         htw__terminal_error("--at: %s: %s", why, text);
     return why == NULL;
@@ -92,7 +100,7 @@ static int draw(const struct htw__run *run, const struct options *options) {
         htw__picture_write(run->wheel, options->run.tick_ns, options->shape, save.stream);
     else
         htw_wheel_dump(run->wheel, save.stream);
-    return htw__save_end(&save, options->output);
+    return htw__save_end(&save, options->output, run->has_failed);
 }
 
 static int run_and_draw(const struct options *options) {
@@ -101,8 +109,9 @@ static int run_and_draw(const struct options *options) {
     int error = htw__run_init(&run, &options->run, NULL, NULL);
     if (error == 0)
         error = htw__run_read(&run);
-    if (error == 0) {
+    if (error == 0 && options->has_time)
         htw__run_advance(&run, options->run.until);
+    if (error == 0) {
         (void)htw_wheel_next(run.wheel); /* discards buckets that cancels have emptied */
         what = options->output == NULL ? "standard output" : options->output;
         error = draw(&run, options);
@@ -118,7 +127,6 @@ int htw__draw_command(int argc, char *argv[]) {
     struct options options = { .output = NULL };
     htw__terminal_name(argv[0]);
     htw__run_options_init(&options.run);
-    options.run.until = htw__time_of(0, 0);
     int letter;
     while ((letter = getopt_long(argc, argv, "a:sp:o:" HTW__RUN_LETTERS, long_options, NULL)) !=
            -1) {

@@ -177,10 +177,13 @@ static int arm(struct htw__run *run, const struct htw__line *line) {
     return 0;
 }
 
-static int move(struct htw__run *run, const struct htw__line *line, const char **ret_why) {
+/* The error names the timer. */
+static int move(struct htw__run *run, struct htw__line *line, const char **ret_why) {
     struct htw__run_timer *timer = find_timer(run, line->message, line->message_size);
     if (timer == NULL) {
         *ret_why = "no pending timer to move";
+        line->word = line->message;
+        line->word_size = line->message_size;
         return 0;
     }
     return htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
@@ -217,13 +220,15 @@ static const char *wait(struct reader *reader, const char *bytes, size_t size) {
 
 static int accept_line(struct reader *reader, const char *bytes, size_t size) {
     struct htw__run *run = reader->run;
-    struct htw__line line = { .word_size = 0 };
+    struct htw__line line;
     const char *why = NULL;
     int error = 0;
     if (skip_word(&bytes, &size, "wait")) {
+        line = (struct htw__line) { .word = bytes, .word_size = size };
         why = wait(reader, bytes, size);
     } else if (skip_word(&bytes, &size, "cancel")) {
         struct htw__run_timer *timer = find_timer(run, bytes, size);
+        line = (struct htw__line) { .word = bytes, .word_size = size };
         if (timer == NULL || !htw_wheel_cancel(run->wheel, &timer->timer))
             why = "no pending timer to cancel";
     } else {

@@ -3,6 +3,7 @@
 #include "save.h"
 
 #include "../safe_file.h"
+#include "../terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +27,13 @@ static int replace(const char *path, const char *bytes, size_t size) {
     return error;
 }
 
-int htw__save_end(struct htw__save *save, const char *path) {
+int htw__save_end(struct htw__save *save, const char *path, bool input_has_errors) {
     int error = ferror(save->stream) ? -ENOMEM : 0;
     if (fclose(save->stream) != 0)
         error = -ENOMEM;
-    if (error == 0 && path != NULL)
+    if (error == 0 && path != NULL && input_has_errors)
+        htw__terminal_error("%s: not written, because of the errors of the input", path);
+    else if (error == 0 && path != NULL)
         error = replace(path, save->bytes, save->size);
     else if (error == 0 &&
              (fwrite(save->bytes, 1, save->size, stdout) != save->size || fflush(stdout) != 0))

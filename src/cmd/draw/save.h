@@ -3,6 +3,7 @@
 #ifndef HTW_SRC_CMD_DRAW_SAVE_H
 #define HTW_SRC_CMD_DRAW_SAVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ struct htw__save {
 int htw__save_begin(struct htw__save *save);
 
 /* Replaces the file `path` by what was written, whole or not at all; NULL: writes it to standard output.
+ * If the input has errors, what was written lacks something: then a file stays as it is, and a message says so.
  * Returns 0 or a negative errno. To be called in any case after htw__save_begin() has succeeded. */
-int htw__save_end(struct htw__save *save, const char *path);
+int htw__save_end(struct htw__save *save, const char *path, bool input_has_errors);
 
 #endif /* HTW_SRC_CMD_DRAW_SAVE_H */

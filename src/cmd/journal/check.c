@@ -3,6 +3,7 @@
 #include "actions.h"
 
 #include "../status.h"
+#include "../visible.h"
 #include "file.h"
 #include "text.h"
 
@@ -46,13 +47,14 @@ struct problems {
 };
 
 static void print_problem(struct problems *problems, const char *text) {
+    char visible[1024];
+    bool is_cut;
+    size_t size = htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
     if (problems->json) {
-        printf("%s\"", problems->count == 0 ? "" : ",");
-        for (const char *at = text; *at != '\0'; at++)
-            printf(*at == '"' || *at == '\\' ? "\\%c" : (unsigned char)*at < ' ' ? " " : "%c", *at);
-        putchar('"');
+        fputs(problems->count == 0 ? "" : ",", stdout);
+        htw__text_print_json_string((struct htw__bytes) { visible, size });
     } else {
-        puts(text);
+        puts(visible);
     }
     problems->count++;
 }

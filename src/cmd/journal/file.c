@@ -2,10 +2,10 @@
 /* file.c - reads the file of a journal, by SQLite alone. */
 #include "file.h"
 
+#include "../terminal.h"
+
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,23 +14,13 @@
 #define FORMAT 1
 #define BUSY_TIMEOUT_MS 5000
 
-void htw__journal_error_line(const char *format, ...) {
-    char text[8192];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "htw journal: %s\n", text);
-}
-
 bool htw__journal_file_failed(struct htw__journal_file *self) {
     int code = sqlite3_errcode(self->connection);
     if (code == SQLITE_CANTOPEN)
-        htw__journal_error_line(
-            "%s: cannot be read: SQLite must be able to create %s-shm beside it", self->path,
-            self->path);
+        htw__terminal_error("%s: cannot be read: SQLite must be able to create %s-shm beside it",
+                            self->path, self->path);
     else
-        htw__journal_error_line("%s: %s", self->path, sqlite3_errmsg(self->connection));
+        htw__terminal_error("%s: %s", self->path, sqlite3_errmsg(self->connection));
     return false;
 }
 
@@ -67,10 +57,10 @@ static bool is_journal(struct htw__journal_file *self) {
         !htw__journal_file_number(self, "PRAGMA user_version", &format))
         return false;
     if (application != APPLICATION_ID)
-        htw__journal_error_line("%s: not a journal", self->path);
+        htw__terminal_error("%s: not a journal", self->path);
     else if (format != FORMAT)
-        htw__journal_error_line("%s: the journal has format %lld, and this version knows format %d",
-                                self->path, (long long)format, FORMAT);
+        htw__terminal_error("%s: the journal has format %lld, and this version knows format %d",
+                            self->path, (long long)format, FORMAT);
     return application == APPLICATION_ID && format == FORMAT;
 }
 
@@ -83,11 +73,11 @@ static bool is_readable(const char *path) {
     else if (S_ISDIR(status.st_mode))
         error = EISDIR;
     if (error != 0)
-        htw__journal_error_line("%s: %s", path, strerror(error));
+        htw__terminal_error("%s: %s", path, strerror(error));
     else if (!S_ISREG(status.st_mode))
-        htw__journal_error_line("%s: not a regular file", path);
+        htw__terminal_error("%s: not a regular file", path);
     else if (status.st_size == 0)
-        htw__journal_error_line("%s: not a journal", path);
+        htw__terminal_error("%s: not a journal", path);
     return error == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 

@@ -16,9 +16,6 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/* Prints `htw journal: …` to standard error. */
-void htw__journal_error_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 struct htw__journal_file {
     const char *path;
     struct sqlite3 *connection;

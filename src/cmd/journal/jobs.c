@@ -2,6 +2,8 @@
 /* jobs.c - what is in the tables of a journal's file. */
 #include "jobs.h"
 
+#include "../terminal.h"
+
 #include <htw/scheduler.h>
 
 #include <errno.h>
@@ -61,7 +63,7 @@ static bool add(struct minute *minute, uint64_t id) {
         size_t capacity = minute->capacity == 0 ? 1024 : minute->capacity * 2;
         uint64_t *ids = realloc(minute->ids, capacity * sizeof(*ids));
         if (ids == NULL) {
-            htw__journal_error_line("%s", strerror(ENOMEM));
+            htw__terminal_error("%s", strerror(ENOMEM));
             return false;
         }
         minute->ids = ids;
@@ -156,7 +158,7 @@ bool htw__journal_counters_visit(struct htw__journal_file *file,
         };
         visit(context, &counters);
     } else {
-        htw__journal_error_line("%s: the journal has lost its counters", file->path);
+        htw__terminal_error("%s: the journal has lost its counters", file->path);
     }
     sqlite3_finalize(statement);
     return has_row;

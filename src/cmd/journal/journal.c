@@ -4,6 +4,7 @@
 
 #include "../count.h"
 #include "../status.h"
+#include "../terminal.h"
 #include "../version.h"
 #include "actions.h"
 #include "file.h"
@@ -67,7 +68,7 @@ static const struct action {
 
 static int complain(const char *what, const char *word) {
     if (what != NULL)
-        htw__journal_error_line("%s%s", what, word);
+        htw__terminal_error("%s%s", what, word);
     fputs(USAGE "Try 'htw journal --help' for more information.\n", stderr);
     return HTW__EXIT_USAGE;
 }
@@ -90,7 +91,7 @@ static int run(const struct action *action, struct htw__journal_request *request
         return complain("ID expected after ", words[0]);
     uint64_t *ids = calloc((size_t)count, sizeof(*ids));
     if (ids == NULL) {
-        htw__journal_error_line("%s", strerror(ENOMEM));
+        htw__terminal_error("%s", strerror(ENOMEM));
         return HTW__EXIT_FAILED;
     }
     int status = 0;
@@ -109,6 +110,7 @@ static int run(const struct action *action, struct htw__journal_request *request
 int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .limit = UINT64_MAX };
     int option;
+    htw__terminal_name(argv[0]);
     while ((option = getopt_long(argc, argv, "Jpn:hV", long_options, NULL)) != -1) {
         if (option == 'h')
             return fputs(htw__journal_help, stdout) < 0 || fflush(stdout) != 0;

@@ -3,8 +3,9 @@
 #include "actions.h"
 
 #include "../../base/clock.h"
-#include "../times.h"
 #include "../status.h"
+#include "../terminal.h"
+#include "../times.h"
 #include "jobs.h"
 #include "text.h"
 
@@ -23,7 +24,7 @@ static bool flush(void) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     if (errno != EPIPE) /* a reader like head has seen enough */
-        htw__journal_error_line("standard output: %s", strerror(errno));
+        htw__terminal_error("standard output: %s", strerror(errno));
     return false;
 }
 
@@ -109,7 +110,7 @@ static bool show_jobs(struct htw__journal_file *file, const struct htw__journal_
         if (!htw__journal_job_visit(file, request->ids[i], print_job, (void *)request, &exists))
             return false;
         if (!exists)
-            htw__journal_error_line("%s: there is no job %" PRIu64, request->path, request->ids[i]);
+            htw__terminal_error("%s: there is no job %" PRIu64, request->path, request->ids[i]);
         all_exist = all_exist && exists;
     }
     return all_exist;

@@ -6,6 +6,7 @@
 #include "actions.h"
 
 #include "../status.h"
+#include "../terminal.h"
 #include "file.h"
 
 #include <htw/journal.h>
@@ -28,14 +29,14 @@ static struct htw_journal *open_journal(const char *path) {
     bool is_journal = htw__journal_file_open(&file, path);
     htw__journal_file_close(&file);
     if (is_journal && htw_journal_open(&journal, NULL, path, NULL) != 0)
-        htw__journal_error_line("%s", htw_journal_error());
+        htw__terminal_error("%s", htw_journal_error());
     return journal;
 }
 
 static bool close_journal(struct htw_journal *journal) {
     if (htw_journal_close(journal) == 0)
         return true;
-    htw__journal_error_line("%s", htw_journal_error());
+    htw__terminal_error("%s", htw_journal_error());
     return false;
 }
 
@@ -45,7 +46,7 @@ int htw__journal_cancel(const struct htw__journal_request *request) {
     for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
         int error = htw_journal_cancel(journal, request->ids[i]);
         if (error != 0)
-            htw__journal_error_line("%s", htw_journal_error());
+            htw__terminal_error("%s", htw_journal_error());
         else if (request->json)
             printf("{\"cancelled\":\"%" PRIu64 "\"}\n", request->ids[i]);
         success = success && error == 0;
@@ -67,7 +68,7 @@ static bool compact(const char *path) {
         result =
             sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     if (result != SQLITE_OK)
-        htw__journal_error_line("%s: %s", path, sqlite3_errmsg(connection));
+        htw__terminal_error("%s: %s", path, sqlite3_errmsg(connection));
     sqlite3_close(connection);
     return result == SQLITE_OK;
 }

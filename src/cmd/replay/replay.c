@@ -29,7 +29,8 @@ const char htw__replay_help[] = USAGE
     "\n" HTW__RUN_INPUT_HELP "\n"
     "  -o, --html FILE        replace FILE by a page for a browser; `-`: write it to standard "
     "output.\n"
-    "                         It needs no network, and no other file\n"
+    "                         It needs no network, and no other file. Errors of the input leave "
+    "FILE as it was\n"
     "  -T, --title TEXT       the title of the page\n" HTW__RUN_HELP
     "  -h, --help             print this help\n"
     "  -V, --version          print the version\n"
@@ -76,7 +77,7 @@ static int save(const struct options *options, const struct htw__run *run,
     else
         htw__page_write(save.stream, options->title, run, record, kafka);
     bool is_file = options->html != NULL && strcmp(options->html, "-") != 0;
-    return htw__save_end(&save, is_file ? options->html : NULL);
+    return htw__save_end(&save, is_file ? options->html : NULL, run->has_failed);
 }
 
 static int replay(const struct options *options) {

@@ -16,6 +16,7 @@
 #include "../status.h"
 #include "../terminal.h"
 #include "../version.h"
+#include "../visible.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,9 +107,22 @@ static bool wait_for_next(struct top *self) {
     return htw__signals_stop() == 0;
 }
 
+/* As it is, except that its strings cannot change the terminal. It is valid JSON: outside of strings, and only
+ * there, are newlines, tabs and the like. */
+static void print_answer(const struct htw__fetch *fetch) {
+    const char *at = fetch->bytes, *end = at + fetch->size;
+    char text[HTW__VISIBLE_JSON_MAX + 1];
+    while (at < end) {
+        if (strchr("\t\n\r", *at) != NULL && *at != '\0')
+            putchar(*at++);
+        else
+            fwrite(text, 1, htw__visible_take_json(&at, end, text), stdout);
+    }
+}
+
 static int print_sample(struct top *self, bool is_first) {
     if (self->options.json) {
-        fwrite(self->fetch.bytes, 1, self->fetch.size, stdout);
+        print_answer(&self->fetch);
         return end_output();
     }
     if (is_first) /* there are no rates yet */

@@ -157,7 +157,7 @@ UNIT_TEST(delay_run_with_bad_lines_reports_them_and_fails) {
     const struct result *result = assert_run(&run, HTW__EXIT_FAILED, "a\n",
                                              "htw delay: -:1: number expected: x\n"
                                              "htw delay: -:3: empty line\n"
-                                             "htw delay: -:4: number expected: ?\?~\n");
+                                             "htw delay: -:4: number expected: \\x01\\x7f~\n");
     run.options.strict = true;
     result = result_of(&run);
     assert_int_equal(result->status, HTW__EXIT_FAILED);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * visible.h - bytes from outside as text that cannot change a terminal. All that commands print of their
+ * input, of names, or of answers of other programs goes through here.
+ */
+#ifndef HTW_SRC_CMD_VISIBLE_H
+#define HTW_SRC_CMD_VISIBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The length of the character of UTF-8 at `at`, or 0: there is none. Neither surrogates nor forms that
+   are longer than needed are characters. */
+size_t htw__visible_character(const char *at, const char *end);
+
+/* Whether a character of `size` bytes could change the terminal: C0, DEL and C1 (U+0080 to U+009F). */
+bool htw__visible_is_control(const char *at, size_t size);
+
+/* Of one character, or of one byte that belongs to none. */
+#define HTW__VISIBLE_MAX 4
+
+/* Takes the next character, or a byte that belongs to none, and writes it to `text`, without a NUL: as it
+   is, or as \xNN if it is no character or could change the terminal. Returns the length of that. */
+size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]);
+
+/* The same for text in JSON: \uNNNN for what could change the terminal, all else as it is. */
+#define HTW__VISIBLE_JSON_MAX 6
+size_t htw__visible_take_json(const char **at, const char *end,
+                              char text[HTW__VISIBLE_JSON_MAX + 1]);
+
+/* Writes bytes as htw__visible_take() does, with a NUL, to `text`, which has room for `room` bytes; `*ret_is_cut`: that was not enough
+   for all of them. Returns the length. */
+size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,
+                           bool *ret_is_cut);
+
+#endif /* HTW_SRC_CMD_VISIBLE_H */

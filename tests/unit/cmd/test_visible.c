@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* test_visible.c - bytes as text that cannot change a terminal. */
+#include "../../../src/cmd/visible.h"
+
+#include "../unit.h"
+
+#include <string.h>
+
+static void assert_shown(const char *bytes, size_t size, const char *wanted) {
+    char text[64];
+    bool is_cut;
+    size_t length = htw__visible_format(bytes, size, text, sizeof(text), &is_cut);
+    assert_false(is_cut);
+    assert_string_equal(text, wanted);
+    assert_int_equal(length, strlen(wanted));
+}
+
+UNIT_TEST(visible_text_is_as_it_was) {
+    assert_shown("", 0, "");
+    assert_shown("a b~\\", 5, "a b~\\");
+    assert_shown("\xc2\xa0\xc3\xbc\xe2\x82\xac\xf0\x9f\x95\x90", 11,
+                 "\xc2\xa0\xc3\xbc\xe2\x82\xac\xf0\x9f\x95\x90");
+}
+
+UNIT_TEST(visible_controls_are_escaped) {
+    assert_shown("\0\t\n\x1b[2J\x7f", 8, "\\x00\\x09\\x0a\\x1b[2J\\x7f");
+    assert_shown("\xc2\x80\xc2\x9f\xc2\x9b", 6, "\\xc2\\x80\\xc2\\x9f\\xc2\\x9b");
+}
+
+/* Cut short, too long a form, a surrogate, beyond Unicode: a terminal may take them for something else. */
+UNIT_TEST(visible_bytes_of_no_character_are_escaped) {
+    assert_shown("\x9b\xff\xc3", 3, "\\x9b\\xff\\xc3");
+    assert_shown("\xc0\x9b\xe0\x80\x9b", 5, "\\xc0\\x9b\\xe0\\x80\\x9b");
+    assert_shown("\xed\xa0\x80\xf4\x90\x80\x80", 7, "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
+    assert_shown("\xe2\x82x", 3, "\\xe2\\x82x");
+}
+
+UNIT_TEST(visible_text_is_cut_between_characters) {
+    static const struct {
+        const char *bytes;
+        size_t room;
+        const char *wanted;
+        bool is_cut;
+    } cases[] = {
+        { "abc", 4, "abc", false },
+        { "abc", 3, "ab", true },
+        { "a\xe2\x82\xac", 4, "a", true },
+        { "a\xe2\x82\xac", 5, "a\xe2\x82\xac", false },
+        { "\x1b", 4, "", true },
+        { "\x1b", 5, "\\x1b", false },
+        { "", 1, "", false },
+        { "a", 1, "", true },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[8];
+        bool is_cut;
+        htw__visible_format(cases[i].bytes, strlen(cases[i].bytes), text, cases[i].room, &is_cut);
+        assert_string_equal(text, cases[i].wanted);
+        assert_int_equal(is_cut, cases[i].is_cut);
+    }
+}
