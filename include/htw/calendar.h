@@ -54,15 +54,22 @@ struct htw_zone;
  * tzdata is updated uses the old rules until it ends. The rules are kept until then.
  *
  * @param ret_zone receives the zone. The caller owns it, and destroys it with htw_zone_destroy().
- * @param name     a name of tzdata, such as "Europe/Berlin" or "UTC"; NULL: the local time zone,
- *                 which the environment variable TZ names, or else /etc/localtime.
+ * @param name     a name of tzdata, such as "Europe/Berlin" or "UTC"; NULL: the local time zone.
  * @return 0: success;
- *         -EINVAL: `name` is no name of a zone: empty, absolute, with "..", or with characters other
- *         than letters, digits and "/_+-";
+ *         -EINVAL: `name` (or TZ) is no name of a zone. A name has one to four parts with a slash between
+ *         each two of them, such as "America/Argentina/Salta"; a part consists of letters, digits and
+ *         "_+-". There is no other spelling of it;
  *         -ENOENT: there is no such zone;
  *         -EIO: its file cannot be read;
  *         -EMFILE, -ENFILE: no file descriptor is left to read it;
  *         -ENOMEM.
+ *
+ * The local time zone is that of the environment variable TZ: a name, or the absolute path of a file,
+ * perhaps after a colon; if it is empty, UTC. POSIX rules ("CET-1CEST,M3.5.0,M10.5.0/3", "UTC0") are
+ * refused, as every other value that names no zone. If TZ is not set, it is that of the file
+ * /etc/localtime; if there is none, UTC. "UTC" and "Etc/UTC" need no files, and nothing else does without.
+ *
+ * Memory: up to 50 KiB for each zone of tzdata that is used, however often it is loaded.
  *
  * Cost: reads a file when the zone is used for the first time (up to a millisecond), later about 5 us. Do not
  * call it first in a child after fork if the parent has several threads.

@@ -4,7 +4,10 @@
  *
  * cctz keeps each zone that it has read until the process ends, and remembers names that it could not
  * read. So that a strange name takes no memory, and a shortage of file descriptors does not make a zone
- * unknown for ever, this file first opens the zone's file itself.
+ * unknown for ever, this file first opens the zone's file itself. And it refuses all spellings of a
+ * name but one: cctz would keep the zone once for each, and users may choose names.
+ *
+ * What the local time zone is, is decided here, too: cctz takes UTC for a TZ that it does not understand.
  */
 #include "zone.h"
 
@@ -12,6 +15,7 @@
 #include <cctz/time_zone.h>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,20 +46,37 @@ int64_t seconds_of(const instant &when) {
 
 const cctz::civil_second epoch(1970, 1, 1, 0, 0, 0);
 
-/* No path that leads out of the folder of zones. */
+/* No path that leads out of the folder of zones, and one spelling for each file. The number of parts
+   has a bound because a link may lead back to its folder. */
 bool is_name(const char *name) {
     static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-";
-    return *name != '\0' && *name != '/' && name[std::strspn(name, allowed)] == '\0';
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-";
+    for (unsigned parts = 1; parts <= 4; parts++) {
+        std::size_t length = std::strspn(name, allowed);
+        if (length == 0 || name[length] != '/')
+            return length > 0 && name[length] == '\0';
+        name += length + 1;
+    }
+    return false;
+}
+
+/* Those that need no file, so that they work where tzdata is not installed. */
+bool is_utc(const char *name) {
+    return std::strcmp(name, "UTC") == 0 || std::strcmp(name, "Etc/UTC") == 0;
+}
+
+/* The file of a zone; an absolute name is one. */
+std::string path_of(const char *name) {
+    if (*name == '/')
+        return name;
+    const char *folder = std::getenv("TZDIR"); // NOLINT(concurrency-mt-unsafe): as cctz does
+    std::string path = folder != nullptr && *folder != '\0' ? folder : "/usr/share/zoneinfo";
+    return path + '/' + name;
 }
 
 /* Whether the file of a zone can be read: 0 or the error of htw_zone_create(). */
 int probe(const char *name) {
-    const char *folder = std::getenv("TZDIR"); // NOLINT(concurrency-mt-unsafe): as cctz does
-    std::string path = folder != nullptr && *folder != '\0' ? folder : "/usr/share/zoneinfo";
-    path += '/';
-    path += name;
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         switch (errno) {
         case ENOENT:
@@ -76,17 +97,37 @@ int probe(const char *name) {
     return is_file ? 0 : -ENOENT;
 }
 
-int load(struct htw_zone *zone, const char *name) {
-    if (name == nullptr) {
-        zone->rules = cctz::local_time_zone();
+int load(const char *name, cctz::time_zone *rules) {
+    if (is_utc(name)) {
+        *rules = cctz::utc_time_zone();
         return 0;
     }
-    if (std::strcmp(name, "UTC") != 0) {
-        int error = probe(name);
-        if (error != 0)
-            return error;
+    int error = probe(name);
+    if (error != 0)
+        return error;
+    return cctz::load_time_zone(name, rules) ? 0 : -EIO;
+}
+
+/* Whether /etc/localtime, which cannot be opened, still says UTC: it does not exist, or is a link to that
+   where tzdata is not installed. */
+bool machine_is_utc() {
+    char target[PATH_MAX];
+    ssize_t length = readlink("/etc/localtime", target, sizeof(target));
+    if (length < 0)
+        return errno == ENOENT;
+    return length >= 4 && std::memcmp(target + length - 4, "/UTC", 4) == 0;
+}
+
+int load_local(cctz::time_zone *rules) {
+    const char *name = std::getenv("TZ"); // NOLINT(concurrency-mt-unsafe): as cctz does
+    if (name == nullptr) {
+        int error = load("/etc/localtime", rules);
+        return error == -ENOENT && machine_is_utc() ? load("UTC", rules) : error;
     }
-    return cctz::load_time_zone(name, &zone->rules) ? 0 : -EIO;
+    name += *name == ':';
+    if (*name == '\0')
+        return load("UTC", rules);
+    return *name == '/' || is_name(name) ? load(name, rules) : -EINVAL;
 }
 
 } // namespace
@@ -99,7 +140,7 @@ int htw_zone_create(struct htw_zone **ret_zone, const char *name) {
         return -ENOMEM;
     int error;
     try {
-        error = load(zone, name);
+        error = name == nullptr ? load_local(&zone->rules) : load(name, &zone->rules);
     } catch (...) { /* only std::bad_alloc */
         error = -ENOMEM;
     }

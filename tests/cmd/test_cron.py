@@ -63,6 +63,16 @@ def next_times_without_a_zone_are_those_of_the_machine(directory):
 
 
 @test
+def a_local_zone_that_is_none_is_not_utc(directory):
+    table = table_with(directory, "0 3 * * * x", "TZ=UTC", "0 3 * * * y")
+    for zone in ["No/Such", "UTC0", "CET-1CEST,M3.5.0,M10.5.0/3", "Europe//Berlin", "../../etc/passwd"]:
+        for words in [["-n1"], ["--check"], []]:
+            got = command("cron", *words, table, env={**os.environ, "TZ": zone})
+            equal((got.status, got.out), (1, b""))
+            equal(got.err, f"htw cron: {table}:1: time zone of the environment, TZ={zone}: there is none of this name\n")
+
+
+@test
 def next_times_end_where_time_ends(directory):
     got = command("cron", "-n9", "-a", "2262-04-10T00:00:00Z", table_with(directory, "TZ=UTC", "@daily x"))
     equal(got.lines, [b"2262-04-11T00:00:00+00:00 x"])

@@ -7,9 +7,14 @@
 #include <new>
 
 static std::atomic<int> left { -1 };
+static std::atomic<long> blocks { 0 };
 
 void failing_new_after(int successes) {
     left = successes;
+}
+
+long failing_new_blocks() {
+    return blocks;
 }
 
 bool failing_new_works() {
@@ -26,7 +31,9 @@ void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
     int now = left;
     while (now > 0 && !left.compare_exchange_weak(now, now - 1)) {
     }
-    return now == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
+    void *memory = now == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
+    blocks += memory != nullptr;
+    return memory;
 }
 
 void *operator new(std::size_t size) {
@@ -37,13 +44,14 @@ void *operator new(std::size_t size) {
 }
 
 void operator delete(void *memory) noexcept {
+    blocks -= memory != nullptr;
     std::free(memory);
 }
 
 void operator delete(void *memory, std::size_t) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }
 
 void operator delete(void *memory, const std::nothrow_t &) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }

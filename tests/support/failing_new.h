@@ -15,6 +15,9 @@ bool failing_new_works(void);
 /** From now on `new` succeeds so many times, and then fails; -1: it always succeeds. */
 void failing_new_after(int successes);
 
+/** The blocks that `new` has returned and that are not deleted. */
+long failing_new_blocks(void);
+
 #ifdef __cplusplus
 }
 #endif

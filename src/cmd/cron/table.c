@@ -58,8 +58,12 @@ static struct htw_zone *open_zone(struct reading *reading, const char *name) {
     struct htw_zone *zone = NULL;
     bool is_local = *name == '\0';
     int error = htw_zone_create(&zone, is_local ? NULL : name);
+    const char *variable = is_local ? getenv("TZ") : NULL;
+    const char *place = variable != NULL ? "of the environment, TZ="
+                        : is_local       ? "of this machine, /etc/localtime"
+                                         : "";
     if (error != 0)
-        WRONG(reading, "time zone %s: %s", is_local ? "of this machine" : name,
+        WRONG(reading, "time zone %s%s: %s", place, variable != NULL ? variable : name,
               error == -ENOENT || error == -EINVAL ? "there is none of this name"
                                                    : htw_strerror(error));
     return zone;

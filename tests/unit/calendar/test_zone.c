@@ -6,8 +6,10 @@
 #include <htw/calendar.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +52,10 @@ UNIT_TEST(zone_with_a_name_that_is_none_is_refused) {
                                          "Europe/../UTC",
                                          "Europe/Berlin ",
                                          ":UTC",
+                                         "Europe//Berlin",
+                                         "Europe/Berlin/",
+                                         "./UTC",
+                                         "posix/posix/posix/Europe/Berlin",
                                          "CET-1CEST,M3.5.0,M10.5.0/3",
                                          "Europe/B\xc3\xa9rlin" };
     struct htw_zone *zone = NULL;
@@ -108,16 +114,177 @@ UNIT_TEST(zone_with_a_damaged_file_is_refused) {
     htw_zone_destroy(zone);
 }
 
-UNIT_TEST(zone_that_is_local_follows_the_variable_of_the_environment) {
+/* The upper and lower case of letters, slashes between them and at the end. */
+static void spell(char *text, unsigned number) {
+    for (const char *letter = "Europe/Berlin"; *letter != '\0'; letter++)
+        if (*letter != '/') {
+            *text++ = (char)(*letter ^ (number & 1 ? 'a' ^ 'A' : 0));
+            number >>= 1;
+        } else {
+            *text++ = '/';
+        }
+    for (; number > 0; number--)
+        *text++ = '/';
+    *text = '\0';
+}
+
+/* cctz keeps what it has read for each name. Users may choose the name. */
+UNIT_TEST(zone_has_one_name_and_its_other_spellings_take_no_memory) {
     struct htw_zone *zone;
-    setenv("TZ", "Asia/Kolkata", 1);
-    assert_int_equal(htw_zone_create(&zone, NULL), 0);
-    assert_int_equal(htw_zone_offset(zone, 0), 19800);
+    char name[64];
+    assert_int_equal(htw_zone_create(&zone, "Europe/Berlin"), 0);
     htw_zone_destroy(zone);
+    long blocks = failing_new_blocks();
+    for (unsigned i = 1; i < 40000; i++) {
+        spell(name, i);
+        int error = htw_zone_create(&zone, name);
+        if (error != (name[13] == '/' ? -EINVAL : -ENOENT))
+            fail_msg("'%s': %d", name, error);
+        snprintf(name, sizeof(name), "Europe%.*s%s", (int)(i % 40) + 2,
+                 "/////////////////////////////////////////", i % 2 == 0 ? "Berlin" : "Rome");
+        assert_int_equal(htw_zone_create(&zone, name), -EINVAL);
+    }
+    assert_int_equal(failing_new_blocks(), blocks);
+}
+
+/* ---- the local time zone */
+
+/* Where /etc/localtime is not what it is here: its link, "": there is none; NULL: as it is. */
+static const char *localtime_link;
+
+#ifdef __GLIBC__
+#define WRAPPED_OPEN __wrap_open64
+#define REAL_OPEN __real_open64
+#else
+#define WRAPPED_OPEN __wrap_open
+#define REAL_OPEN __real_open
+#endif
+
+static bool is_replaced(const char *path) {
+    return localtime_link != NULL && strcmp(path, "/etc/localtime") == 0;
+}
+
+int REAL_OPEN(const char *path, int flags, ...);
+int WRAPPED_OPEN(const char *path, int flags, ...);
+int WRAPPED_OPEN(const char *path, int flags, ...) {
+    if (!is_replaced(path))
+        return REAL_OPEN(path, flags);
+    errno = ENOENT;
+    return -1;
+}
+
+ssize_t __real_readlink(const char *path, char *buffer, size_t size);
+ssize_t __wrap_readlink(const char *path, char *buffer, size_t size);
+ssize_t __wrap_readlink(const char *path, char *buffer, size_t size) {
+    if (!is_replaced(path))
+        return __real_readlink(path, buffer, size);
+    size_t length = strlen(localtime_link);
+    if (length == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    length = length < size ? length : size;
+    memcpy(buffer, localtime_link, length);
+    return (ssize_t)length;
+}
+
+/* The error, or else the offset in January 1970. */
+static int local_offset(void) {
+    struct htw_zone *zone = NULL;
+    int error = htw_zone_create(&zone, NULL);
+    if (error != 0) {
+        assert_null(zone);
+        return error;
+    }
+    int offset_s = htw_zone_offset(zone, 0);
+    htw_zone_destroy(zone);
+    return offset_s;
+}
+
+UNIT_TEST(zone_that_is_local_is_that_of_the_variable_or_refused) {
+    static const struct {
+        const char *value;
+        int offset_s; /* or error */
+    } cases[] = {
+        { "Asia/Kolkata", 19800 },
+        { ":Asia/Kolkata", 19800 },
+        { "/usr/share/zoneinfo/Asia/Tokyo", 32400 },
+        { ":/usr/share/zoneinfo/Asia/Tokyo", 32400 },
+        { "EST5EDT", -18000 }, /* a file has this name */
+        { "UTC", 0 },
+        { "Etc/UTC", 0 },
+        { "", 0 },
+        { ":", 0 },
+        { "UTC0", -ENOENT },
+        { "EST5", -ENOENT },
+        { "No/Such", -ENOENT },
+        { ":No/Such", -ENOENT },
+        { "/no/such", -ENOENT },
+        { "/", -ENOENT },
+        { "/dev/null", -ENOENT },
+        { "/etc/passwd", -EIO },
+        { "CET-1CEST,M3.5.0,M10.5.0/3", -EINVAL },
+        { "<-03>3", -EINVAL },
+        { "::Asia/Kolkata", -EINVAL },
+        { "../../etc/passwd", -EINVAL },
+        { "Asia//Kolkata", -EINVAL },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        setenv("TZ", cases[i].value, 1);
+        int found = local_offset();
+        if (found != cases[i].offset_s)
+            fail_msg("'%s': %d", cases[i].value, found);
+    }
     unsetenv("TZ");
-    assert_int_equal(htw_zone_create(&zone, NULL), 0);
-    htw_zone_destroy(zone);
+}
+
+/* localtime(5): where the file is missing, it is UTC. A link to a zone that is not installed is not. */
+UNIT_TEST(zone_of_the_machine_is_utc_without_a_file_and_refused_without_that_of_its_zone) {
+    static const struct {
+        const char *link;
+        int offset_s; /* or error */
+    } cases[] = {
+        { "", 0 },
+        { "/usr/share/zoneinfo/Etc/UTC", 0 },
+        { "../usr/share/zoneinfo/UTC", 0 },
+        { "/usr/share/zoneinfo/Asia/Kolkata", -ENOENT },
+        { "/usr/share/zoneinfo/NUTC", -ENOENT },
+        { "UTC", -ENOENT },
+    };
+    char long_link[2 * PATH_MAX + 1];
+    memset(long_link, 'x', sizeof(long_link) - 1);
+    memcpy(long_link + sizeof(long_link) - 5, "/UTC", 5);
+    unsetenv("TZ");
+    assert_in_range(local_offset() + 86400, 0, 2 * 86400); /* what this machine has */
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        localtime_link = cases[i].link;
+        int found = local_offset();
+        localtime_link = NULL;
+        if (found != cases[i].offset_s)
+            fail_msg("'%s': %d", cases[i].link, found);
+    }
+    localtime_link = long_link;
+    int found = local_offset();
+    localtime_link = NULL;
+    assert_int_equal(found, -ENOENT);
     htw_zone_destroy(NULL);
+}
+
+/* As a container without tzdata. */
+UNIT_TEST(zone_without_files_is_utc_or_refused) {
+    struct htw_zone *zone;
+    setenv("TZDIR", "/no/such/folder", 1);
+    int utc = htw_zone_create(&zone, "Etc/UTC");
+    if (utc == 0)
+        htw_zone_destroy(zone);
+    int other = htw_zone_create(&zone, "Africa/Lagos");
+    setenv("TZ", "Africa/Lagos", 1);
+    int local = local_offset();
+    unsetenv("TZ");
+    unsetenv("TZDIR");
+    assert_int_equal(utc, 0);
+    assert_int_equal(other, -ENOENT);
+    assert_int_equal(local, -ENOENT);
 }
 
 UNIT_TEST(zone_offset_is_that_of_the_instant) {
