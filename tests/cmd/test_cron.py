@@ -120,6 +120,98 @@ def check_of_a_file_that_cannot_be_read_fails(directory):
 
 
 @test
+def file_without_a_job_is_refused(directory):
+    for content in (b"", b"# a comment\n\nTZ=UTC\n", b"\n"):
+        path = file_with(directory, "none", content)
+        for words in (["-c", path], [path]):
+            got = command("cron", *words)
+            equal((got.status, got.out, got.err), (1, b"", f"htw cron: {path}: there is no job in it\n"))
+    for content in (b"\0" * 5000, b"  \0\n"):
+        path = file_with(directory, "zeros", content)
+        got = command("cron", path)
+        equal((got.status, got.out, got.err), (1, b"", f"htw cron: {path}:1: there is a zero byte\n"))
+
+
+@test
+def file_of_many_wrong_lines_prints_few_errors(directory):
+    path = file_with(directory, "binary", b"\x9b\n" * 12345)
+    got = command("cron", "-c", path)
+    equal((got.status, len(got.err.splitlines())), (1, 20 + 3 + 1))
+    has(got.err, f"htw cron: {path}: 12345 errors, not all of which were printed\n")
+
+
+@test
+def file_without_an_end_is_refused():
+    got = command("cron", "/dev/zero")
+    equal((got.status, got.err), (1, "htw cron: /dev/zero: larger than 64 MiB\n"))
+
+
+@test
+def errors_and_times_show_nothing_that_changes_the_terminal(directory):
+    table = table_with(directory, "61\033[2J * * * * x", "TZ=\x9b", "\033]0;x\a=1")
+    got = command("cron", "--check", table)
+    equal(got.status, 1)
+    assert not any(byte in got.err for byte in "\033\a\x9b"), got.err
+    has(got.err, r"table:1: not a time, at column 1: 61\x1b[2J * * * *")
+    got = command("cron", "-n1", "-a", "@0.5", table_with(directory, "TZ=UTC", "@daily echo \033[2J\t\x9b"))
+    equal(got.out, rb"1970-01-02T00:00:00+00:00 echo \x1b[2J\x09\xc2\x9b" + b"\n")
+
+
+@test
+def file_may_be_standard_input(directory):
+    got = command("cron", "-n1", "-a", "@0.5", "-", input=b"TZ=UTC\n@daily x\n")
+    equal((got.status, got.out, got.err), (0, b"1970-01-02T00:00:00+00:00 x\n", ""))
+    got = command("cron", "-c", "-", input=b"x\n")
+    equal((got.status, got.err), (1, "htw cron: -:1: neither `minute hour day month weekday command` nor `TZ=zone`\n"))
+    begun = os.path.join(directory, "begun")
+    process = subprocess.Popen([PROGRAM, "cron", "--after", str(int(time.time()) - 90), "-"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(f"* * * * * touch {begun}\n".encode())
+    process.stdin.close()
+    wait_for(is_there(begun), "the run")
+    process.send_signal(signal.SIGHUP)
+    wait_for_line(process, b"-: not a regular file, and so not read again")
+    process.stdin = None
+    equal(stop(process, signal.SIGTERM).status, 0)
+
+
+@test
+def pipe_that_gives_nothing_is_given_up_for_a_signal(directory):
+    fifo = os.path.join(directory, "fifo")
+    os.mkfifo(fifo)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = start(fifo)
+        writer = os.open(fifo, os.O_WRONLY)  # returns when the program has opened it
+        process.send_signal(signal.SIGHUP)  # says nothing about a file that is being read
+        got = stop(process, number)
+        os.close(writer)
+        equal((got.status, got.out, got.err), (0, b"", ""))
+
+
+@test
+def pipe_is_read_to_its_end_and_not_again(directory):
+    fifo, begun, table = (os.path.join(directory, name) for name in ("fifo", "begun", "table"))
+    os.mkfifo(fifo)
+    process = start_due(fifo)
+    with open(fifo, "wb") as writer:
+        writer.write(b"* * * * * touch ")
+        writer.flush()
+        writer.write(begun.encode() + b"\n")
+    wait_for(is_there(begun), "the run")
+    process.send_signal(signal.SIGHUP)
+    wait_for_line(process, b"fifo: not a regular file, and so not read again")
+    equal(stop(process, signal.SIGTERM).status, 0)
+    # A file that a pipe has replaced is not read either: that could wait.
+    os.unlink(begun)
+    process = start_due(table_with(directory, f"* * * * * touch {begun}"))
+    wait_for(is_there(begun), "the run")
+    os.rename(fifo, table)
+    process.send_signal(signal.SIGHUP)
+    wait_for_line(process, b"table: not a regular file, and so not read again")
+    equal(stop(process, signal.SIGTERM).status, 0)
+
+
+@test
 def command_line_that_is_wrong_is_refused():
     for words, why in [([], "FILE expected"), (["a", "b"], "one FILE expected, not more: b"),
                        (["-n", "0", "a"], "--next: not a number"), (["-n", "x", "a"], "--next: not a number"),
@@ -131,6 +223,7 @@ def command_line_that_is_wrong_is_refused():
         got = command("cron", *words)
         equal((got.status, got.out), (2, b""))
         has(got.err, why)
+        has(got.err, "Usage: htw cron [OPTION]... FILE\nTry 'htw cron --help' for more information.\n")
 
 
 @test
@@ -233,12 +326,22 @@ def command_that_begins_with_a_hyphen_is_no_option_of_the_shell(directory):
 
 
 @test
-def commands_have_no_input_and_no_blocked_signals(directory):
+def commands_have_no_input_and_no_signal_that_is_blocked_or_ignored(directory):
     out = os.path.join(directory, "out")
-    table = table_with(directory, f"* * * * * cat > {out}; grep SigBlk /proc/self/status >> {out}; mv {out} {out}.done")
-    process = start_due(table)
+    table = table_with(directory, f"* * * * * cat > {out}; grep -E 'Sig(Blk|Ign)' /proc/self/status >> {out}; "
+                                  f"yes | head -n 1 >> {out}; mv {out} {out}.done")
+
+    def inherit():
+        """What systemd, nohup and a careless parent hand on."""
+        for number in (signal.SIGPIPE, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGRTMIN, signal.SIGRTMAX):
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2, signal.SIGRTMAX])
+
+    process = subprocess.Popen([PROGRAM, "cron", "-v", "--after", str(int(time.time()) - 90), table],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=inherit)
     wait_for(is_there(out + ".done"), "the run")
-    equal(content_of(out + ".done"), b"SigBlk:\t0000000000000000\n")
+    equal(content_of(out + ".done"), b"SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\ny\n")
     equal(stop(process, signal.SIGTERM).status, 0)
 
 

@@ -85,7 +85,7 @@ static struct htw__cron_job *take(struct htw__cron_job **jobs, const struct htw_
 
 bool htw__cron_load(struct htw__cron *cron) {
     struct htw__cron_job *fresh, *job, **at;
-    if (!htw__cron_table_read(cron->path, &fresh))
+    if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh))
         return false;
     /* All are scheduled first, since that can fail. Those that were there before are then put back. */
     for (job = fresh; job != NULL; job = job->next) {

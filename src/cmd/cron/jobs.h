@@ -21,6 +21,7 @@ struct htw__cron {
     bool is_verbose;
     uint32_t catch_up; /* as in struct htw_calendar_spec */
     int64_t after_ns;  /* as in struct htw_calendar_spec, for the first load */
+    int stop_fd;       /* for the next load: as in htw__cron_table_read() */
     int64_t ahead_ns;  /* of the clock of the machine: htw__cron_note_clock() */
     struct htw__cron_job *jobs;
     struct htw__cron_child *children; /* `child_count` of them, in no order */
@@ -28,7 +29,7 @@ struct htw__cron {
 };
 
 /* Reads the file, for the first time or again: jobs that are in it as before go on, new ones are
-   scheduled, and others end. False: complained; then nothing has changed. */
+   scheduled, and others end. False: complained, or stopped; then nothing has changed. */
 bool htw__cron_load(struct htw__cron *cron);
 
 /*

@@ -4,7 +4,9 @@
 #include "../count.h"
 #include "../instant.h"
 #include "../status.h"
+#include "../terminal.h"
 #include "../version.h"
+#include "../visible.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -18,10 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Usage: htw cron [OPTION]... FILE\n"
+#define USAGE "Usage: htw cron [OPTION]... FILE\n"
+
+static const char help[] = USAGE
     "\n"
-    "Run the commands of FILE at the times that it says, until a signal comes.\n"
+    "Run the commands of FILE at the times that it says, until a signal comes. When FILE is -,\n"
+    "standard input is read, once and to its end.\n"
     "\n"
     "FILE consists of lines `MINUTE HOUR DAY MONTH WEEKDAY COMMAND`:\n"
     "  30 3 * * mon-fri  backup      at 03:30 from Monday to Friday\n"
@@ -52,8 +56,8 @@ static const char help[] =
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
-    "SIGHUP reads FILE again: lines that have not changed go on, and if there is an error, all "
-    "do.\n"
+    "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and if\n"
+    "there is an error, all do.\n"
     "SIGTERM and SIGINT: nothing is started any more, and the program waits for what runs. A\n"
     "second one sends SIGTERM to that, a third one SIGKILL. Each job is a process group.\n"
     "\n"
@@ -83,8 +87,8 @@ struct options {
 
 static int usage_error(const char *what, const char *word) {
     if (what != NULL) /* otherwise getopt has complained */
-        fprintf(stderr, "htw cron: %s%s\n", what, word);
-    fputs("Try 'htw cron --help' for more information.\n", stderr);
+        htw__terminal_error("%s%s", what, word);
+    fputs(USAGE "Try 'htw cron --help' for more information.\n", stderr);
     return HTW__EXIT_USAGE;
 }
 
@@ -92,7 +96,7 @@ static int usage_error(const char *what, const char *word) {
 static int end_output(void) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    fprintf(stderr, "htw cron: standard output: %s\n", strerror(errno));
+    htw__terminal_error("standard output: %s", strerror(errno));
     return HTW__EXIT_FAILED;
 }
 
@@ -107,8 +111,13 @@ static void print_instant(const struct htw__cron_job *job, int64_t instant_ns) {
     char text[64];
     (void)gmtime_r(&local, &parts); /* does not fail until 2262 */
     (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-    printf("%s%c%02d:%02d %s\n", text, offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60,
-           job->command);
+    printf("%s%c%02d:%02d ", text, offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
+    const char *at = job->command, *end = at + strlen(at);
+    while (at < end) {
+        char piece[HTW__VISIBLE_MAX + 1];
+        fwrite(piece, 1, htw__visible_take(&at, end, piece), stdout);
+    }
+    putchar('\n');
 }
 
 static int64_t clock_ns(clockid_t clock) {
@@ -121,7 +130,7 @@ static int check(const struct options *options) {
     struct htw__cron_job *jobs;
     int64_t after_ns =
         options->cron.after_ns == 0 ? clock_ns(CLOCK_REALTIME) : options->cron.after_ns;
-    if (!htw__cron_table_read(options->cron.path, &jobs))
+    if (!htw__cron_table_read(options->cron.path, -1, &jobs))
         return HTW__EXIT_FAILED;
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         int64_t instant_ns = after_ns;
@@ -183,6 +192,27 @@ static int loop(struct htw__cron *cron, int signal_fd) {
     return 0;
 }
 
+/* Loads for the first time. A pipe may give nothing: then a signal that asks for the end is enough. The exit
+ * status; -1: loaded. */
+static int load_first(struct htw__cron *cron) {
+    struct pollfd asked = { .events = POLLIN };
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    asked.fd = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (asked.fd < 0) {
+        htw__cron_complain(cron->path, 0, "%s", htw_strerror(-errno));
+        return HTW__EXIT_FAILED;
+    }
+    cron->stop_fd = asked.fd;
+    bool is_loaded = htw__cron_load(cron);
+    bool is_stopped = !is_loaded && poll(&asked, 1, 0) > 0;
+    cron->stop_fd = HTW__CRON_NO_WAIT;
+    close(asked.fd);
+    return is_loaded ? -1 : is_stopped ? 0 : HTW__EXIT_FAILED;
+}
+
 static int serve(struct htw__cron *cron) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     sigset_t watched;
@@ -203,7 +233,9 @@ static int serve(struct htw__cron *cron) {
         htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
         return HTW__EXIT_FAILED;
     }
-    int status = htw__cron_load(cron) ? loop(cron, signal_fd) : HTW__EXIT_FAILED;
+    int status = load_first(cron);
+    if (status < 0)
+        status = loop(cron, signal_fd);
     htw__cron_fini(cron);
     (void)!htw_scheduler_destroy(cron->scheduler);
     close(signal_fd);
@@ -231,6 +263,7 @@ int main(int argc, char *argv[]) {
     int option;
     static char name[] = "htw cron"; /* the prefix of error messages of getopt */
     argv[0] = name;
+    htw__terminal_name(name);
     while ((option = getopt_long(argc, argv, "cn:a:om:vhV", long_options, NULL)) != -1)
         switch (option) {
         case 'c':

@@ -15,6 +15,8 @@ static _Noreturn void become(const struct htw__cron_job *job) {
     sigset_t none;
     int null = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++) /* what was ignored stays so over exec() */
+        signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (null >= 0) /* uncovered: in the child */

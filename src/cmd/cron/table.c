@@ -2,15 +2,24 @@
 /* table.c - reads the file of `htw cron`: the jobs of its lines. */
 #include "table.h"
 
+#include "../terminal.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define BLANKS " \t"
 #define DIGITS "0123456789"
+
+/* More than any table: what has no end must not take all memory. */
+#define FILE_MAX ((size_t)64 * 1024 * 1024)
 
 void htw__cron_complain(const char *path, unsigned line, const char *format, ...) {
     char text[4096], place[16] = "";
@@ -20,7 +29,7 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
     va_end(arguments);
     if (line > 0)
         snprintf(place, sizeof(place), ":%u", line);
-    fprintf(stderr, "htw cron: %s%s: %s\n", path, place, text);
+    htw__terminal_error("%s%s: %s", path, place, text);
 }
 
 void htw__cron_job_free(struct htw__cron_job *job) {
@@ -41,16 +50,16 @@ void htw__cron_table_free(struct htw__cron_job *jobs) {
 struct reading {
     const char *path;
     unsigned line;
-    bool is_wrong;
+    uint64_t errors;
     bool sets_time_zone;        /* TZ, which is also for the commands; otherwise CRON_TZ */
     char zone[PATH_MAX];        /* of the lines that follow; empty: the local one */
     struct htw__cron_job **end; /* where the next job is linked */
 };
 
-#define WRONG(reading, ...)                                                \
-    do {                                                                   \
-        htw__cron_complain((reading)->path, (reading)->line, __VA_ARGS__); \
-        (reading)->is_wrong = true;                                        \
+#define WRONG(reading, ...)                                                    \
+    do {                                                                       \
+        if (htw__terminal_shows(&(reading)->errors))                           \
+            htw__cron_complain((reading)->path, (reading)->line, __VA_ARGS__); \
     } while (0)
 
 /* An empty name is the local time zone. NULL: complained. */
@@ -153,16 +162,17 @@ static void read_job(struct reading *reading, const char *times, size_t column,
     }
 }
 
+/* `line` ends with a NUL, too. */
 static void read_line(struct reading *reading, char *line, size_t size) {
-    while (size > 0 && strchr(" \t\r\n", line[size - 1]) != NULL)
+    if (strlen(line) != size) {
+        WRONG(reading, "there is a zero byte");
+        return;
+    }
+    while (size > 0 && strchr(" \t\r", line[size - 1]) != NULL)
         line[--size] = '\0';
     char *text = line + strspn(line, BLANKS);
     if (*text == '\0' || *text == '#')
         return;
-    if ((size_t)(text - line) + strlen(text) != size) {
-        WRONG(reading, "there is a zero byte");
-        return;
-    }
     if (strchr(DIGITS "*@-,", *text) == NULL) { /* times never begin with a letter */
         read_variable(reading, text);
         return;
@@ -178,32 +188,95 @@ static void read_line(struct reading *reading, char *line, size_t size) {
         read_job(reading, text, (size_t)(text - line), command);
 }
 
-bool htw__cron_table_read(const char *path, struct htw__cron_job **ret_jobs) {
+/* ---- the file */
+
+/* Without waiting for the writer of a pipe. A descriptor, or -1: complained. */
+static int open_file(const char *path, int stop_fd) {
+    struct stat status;
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                    : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        htw__cron_complain(path, 0, "%s", strerror(errno));
+    } else if (stop_fd == HTW__CRON_NO_WAIT && !S_ISREG(status.st_mode)) {
+        htw__cron_complain(path, 0, "not a regular file, and so not read again: the jobs go on");
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Waits until the file can be read. False: it is to end before. */
+static bool wait_for_more(int fd, int stop_fd) {
+    struct pollfd wanted[] = { { .fd = fd, .events = POLLIN },
+                               { .fd = stop_fd, .events = POLLIN } };
+    int count = stop_fd == HTW__CRON_NO_WAIT;
+    while (count == 0 || (count < 0 && errno == EINTR))
+        count = poll(wanted, 2, -1);
+    return count > 0 && wanted[1].revents == 0;
+}
+
+/* All of the file with a NUL at the end; the caller frees it. NULL: complained, or stopped. */
+static char *read_file(const char *path, int fd, int stop_fd, size_t *ret_size) {
+    size_t size = 0, capacity = 0;
+    char *bytes = NULL;
+    ssize_t count = 1;
+    const char *why = NULL;
+    while (count != 0 && why == NULL && wait_for_more(fd, stop_fd)) {
+        if (size + 1 >= capacity) {
+            char *grown = realloc(bytes, capacity = 2 * capacity + 65536);
+            if (grown == NULL) {
+                why = strerror(ENOMEM);
+                break;
+            }
+            bytes = grown;
+        }
+        count = read(fd, bytes + size, capacity - size - 1);
+        if (count > 0)
+            size += (size_t)count;
+        else if (count < 0 && errno != EINTR && errno != EAGAIN)
+            why = strerror(errno);
+        if (size > FILE_MAX)
+            why = "larger than 64 MiB";
+    }
+    if (why != NULL)
+        htw__cron_complain(path, 0, "%s", why);
+    if (why != NULL || count != 0) {
+        free(bytes);
+        return NULL;
+    }
+    bytes[size] = '\0';
+    *ret_size = size;
+    return bytes;
+}
+
+bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs) {
     struct reading reading = { .path = path, .end = ret_jobs };
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
+    size_t size = 0;
     *ret_jobs = NULL;
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        htw__cron_complain(path, 0, "%s", strerror(errno));
+    int fd = open_file(path, stop_fd);
+    char *bytes = fd < 0 ? NULL : read_file(path, fd, stop_fd, &size);
+    if (fd >= 0)
+        close(fd);
+    if (bytes == NULL)
         return false;
-    }
-    errno = 0;
-    while ((size = getline(&line, &capacity, file)) >= 0) {
+    for (char *line = bytes, *next; line < bytes + size; line = next) {
+        char *end = memchr(line, '\n', (size_t)(bytes + size - line));
+        if (end == NULL)
+            end = bytes + size;
+        *end = '\0';
+        next = end + 1;
         reading.line++;
-        read_line(&reading, line, (size_t)size);
-        errno = 0;
+        read_line(&reading, line, (size_t)(end - line));
     }
-    if (errno != 0 || ferror(file)) {
-        htw__cron_complain(path, 0, "%s", strerror(errno));
-        reading.is_wrong = true;
-    }
-    free(line);
-    (void)fclose(file); /* it was only read */
-    if (reading.is_wrong) {
-        htw__cron_table_free(*ret_jobs);
-        *ret_jobs = NULL;
-    }
-    return !reading.is_wrong;
+    free(bytes);
+    htw__terminal_count(path, reading.errors);
+    if (reading.errors == 0 && *ret_jobs != NULL)
+        return true;
+    if (reading.errors == 0)
+        htw__cron_complain(path, 0, "there is no job in it");
+    htw__cron_table_free(*ret_jobs);
+    *ret_jobs = NULL;
+    return false;
 }

@@ -26,11 +26,15 @@ struct htw__cron_job {
 void htw__cron_complain(const char *path, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* In place of `stop_fd`: only a regular file is read, which never waits. */
+#define HTW__CRON_NO_WAIT (-2)
+
 /*
- * Reads the jobs of a file, in its order. Complains about each line that is wrong. Returns whether
- * there was none; otherwise `*ret_jobs` is NULL.
+ * Reads the jobs of a file, in its order; `-` is standard input. Complains about lines that are wrong, and
+ * if there is no job. Returns whether all is right; otherwise `*ret_jobs` is NULL. A pipe may have nothing
+ * to read for long: this ends, without a complaint, when `stop_fd` (-1: none) can be read.
  */
-bool htw__cron_table_read(const char *path, struct htw__cron_job **ret_jobs);
+bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs);
 
 /* Frees a job. */
 void htw__cron_job_free(struct htw__cron_job *job);

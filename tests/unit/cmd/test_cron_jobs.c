@@ -50,6 +50,7 @@ static int set_up(void **state) {
     options.workers = 0;
     assert_int_equal(htw_scheduler_create(&f->cron.scheduler, &options), 0);
     f->cron.path = f->file;
+    f->cron.stop_fd = HTW__CRON_NO_WAIT;
     f->cron.catch_up = 1;
     *state = f;
     return 0;
