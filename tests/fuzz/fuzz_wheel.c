@@ -151,14 +151,13 @@ static void fail(const struct history *history, const struct history_op *op) {
     char text[128] = "the beginning or the end";
     if (op != NULL)
         history_describe(op, text, sizeof text);
-    fprintf(stderr,
-            "fuzz_wheel: size %" PRIu32 ", start %" PRIu64 ", %s, step %" PRIu64 " (%s): %s\n",
-            history->options.size, history->options.start,
-            history->options.strict ? "strict" : "relaxed", history->steps, text, history->message);
-    abort();
+    fuzz_fail("size %" PRIu32 ", start %" PRIu64 ", %s, step %" PRIu64 " (%s): %s",
+              history->options.size, history->options.start,
+              history->options.strict ? "strict" : "relaxed", history->steps, text,
+              history->message);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void run(const uint8_t *data, size_t size) {
     struct input input = { data, size };
     struct history_options options = take_options(&input);
     enum history_end end = (enum history_end)(take_byte(&input) % HISTORY_ENDS);
@@ -173,5 +172,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!history_finish(&history, end))
         fail(&history, NULL);
     history_close(&history);
-    return 0;
 }
+
+const struct fuzz_target fuzz_target = {
+    .name = "wheel",
+    .run = run,
+    .memory = { 4 << 20, 16 },
+};

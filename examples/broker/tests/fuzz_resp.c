@@ -33,14 +33,9 @@ struct parsed {
     enum resp_result result;
 };
 
-static void fail(const char *what) {
-    fprintf(stderr, "fuzz_resp: %s\n", what);
-    abort();
-}
-
 static void check(bool holds, const char *what) {
     if (!holds)
-        fail(what);
+        fuzz_fail("%s", what);
 }
 
 static void check_request(const struct parsed *parsed, size_t size) {
@@ -75,7 +70,7 @@ static struct parsed parse(const struct stream *stream, size_t at, size_t end) {
               "the text of an error is not one line");
         break;
     case RESP_NO_MEMORY:
-        fail("no memory");
+        fuzz_fail("no memory");
     }
     return parsed;
 }
@@ -197,22 +192,44 @@ static size_t spell(char *text, size_t size, const uint8_t *data, size_t count) 
     return end;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void run(const uint8_t *data, size_t size) {
     static char text[ENCODED_MAX];
     if (size < 3)
-        return 0;
+        return;
     size_t max_request = 1 + (size_t)data[0] * data[0];
     size_t piece = 1 + data[1] % 32;
     unsigned form = data[2] % 3;
     struct stream stream = { data + 3, size - 3, max_request };
     if (form == 0) {
         run_round_trip(stream.data, stream.size, piece);
-        return 0;
+        return;
     }
     if (form == 1) {
         stream.size = spell(text, sizeof text, stream.data, stream.size);
         stream.data = (const uint8_t *)text;
     }
     run_stream(&stream, piece);
-    return 0;
 }
+
+/* Bytes of a client, requests of up to 62 501 bytes, in pieces of 32. */
+#define HEAD "\372\37\2"
+
+static const struct fuzz_attack attacks[] = {
+    { "requests of no arguments", HEAD, "", { "*0\r\n" } },
+    { "an argument, again and again", HEAD, "", { "*1\r\n$0\r\n\r\n" } },
+    { "a request of many arguments", HEAD "*10000\r\n", "", { "$0\r\n\r\n" } },
+    { "a long argument", HEAD "*1\r\n$62000\r\n", "", { "x" } },
+    { "a long line", HEAD, "", { "x" } },
+    { "a line of many words", HEAD, "\n", { "x " } },
+    { "a line in quotes", HEAD "\"", "\"\n", { "\\x41" } },
+    { "digits", HEAD "*", "", { "0" } },
+    { .name = NULL },
+};
+
+/* The copies of what is left of a stream are those of this fuzzer. */
+const struct fuzz_target fuzz_target = {
+    .name = "resp",
+    .run = run,
+    .memory = { 8 << 20, 8 },
+    .attacks = attacks,
+};

@@ -7,6 +7,8 @@
  */
 #include "snapshot.h"
 
+#include <htw/monitor.h>
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,8 @@
 
 #define FORMAT 1
 
-/* More than any monitor has. */
-#define SOURCES_MAX 4096
+/* Not more than any monitor has: drawing looks for each of them among those of the answer before. */
+#define SOURCES_MAX HTW_MONITOR_SOURCES_MAX
 #define SHARDS_MAX ((size_t)1024 * 1024) /* of all sources */
 
 static uint64_t number(const json_t *object, const char *name) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_crontab.c - the table of `htw cron`: its jobs, and their first instants. */
+#include "fuzz.h"
+
+#include "../../src/cmd/cron/table.h"
+
+#include <string.h>
+
+static void check_job(const struct htw__cron_job *job, unsigned line, size_t size) {
+    int64_t at_ns = 0;
+    FUZZ_CHECK(job->line > line);
+    FUZZ_CHECK(job->text_size <= size + 64); /* of the line, and of the zone of an earlier one */
+    FUZZ_CHECK(*job->command != '\0' && strpbrk(job->command, "\n") == NULL);
+    for (int i = 0; i < 3 && at_ns != HTW_NEVER_NS; i++) {
+        int64_t next_ns = htw_calendar_next(&job->calendar, job->zone, at_ns);
+        FUZZ_CHECK(next_ns > at_ns);
+        FUZZ_CHECK(i > 0 || next_ns != HTW_NEVER_NS); /* what never comes is refused */
+        at_ns = next_ns;
+    }
+}
+
+static void run(const uint8_t *data, size_t size) {
+    struct htw__cron_job *jobs;
+    unsigned line = 0;
+    bool is_right = htw__cron_table_read(fuzz_file(data, size), &jobs);
+    FUZZ_CHECK(is_right || jobs == NULL);
+    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
+        check_job(job, line, size);
+        line = job->line;
+    }
+    htw__cron_table_free(jobs);
+}
+
+static const struct fuzz_attack attacks[] = {
+    { "short jobs", "", "", { "* * * * * a\n" } },
+    { "jobs that are all different", "", "", { "* * * * * a %zu\n" } },
+    { "a long job", "* * * * * a", "", { "a" } },
+    { "a long time", "0 0 * * 1", "", { ",1" } },
+    { "jobs of steps", "", "", { "*/1,*/1 */1,*/1 */1,*/1 */1,*/1 */1,*/1 a\n" } },
+    { "jobs that never come", "", "", { "0 0 30 2 * a\n" } },
+    { "jobs that come once in 28 years", "TZ=Australia/Lord_Howe\n", "", { "0 0 29 2 */7 a\n" } },
+    { "jobs of any hour that come rarely", "TZ=Africa/Casablanca\n", "", { "0 * 29 2 */7 a\n" } },
+    { "zones", "", "", { "TZ=Europe/Dublin\n" } },
+    { "zones that are not there", "", "", { "TZ=%zu\n" } },
+    { "zones, one longer than the other", "TZ=Europe", "", { "/" } },
+    { "lines that are wrong", "", "", { "*\n" } },
+    { "empty lines", "", "", { "\n" } },
+    { "comments", "", "", { "#\n" } },
+    { "blanks", "", "", { " " } },
+    { .name = NULL },
+};
+
+const struct fuzz_target fuzz_target = {
+    .name = "crontab",
+    .run = run,
+    .memory = { 1 << 20, 32 },
+    .steps = { 500000, 1600 },
+    .kept = 256 << 10, /* cctz keeps a zone that it has read */
+    .attacks = attacks,
+};

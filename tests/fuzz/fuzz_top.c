@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_top.c - answers of a monitor as `htw top` reads and draws them: two, with a zero byte between, or one
+ * twice. The first byte says how they are drawn. Nothing but text gets to the terminal.
+ */
+#include "fuzz.h"
+
+#include "../../src/cmd/top/draw.h"
+
+#include <string.h>
+
+static void check_page(const struct htw__page *page) {
+    size_t lines = 0;
+    FUZZ_CHECK(!page->has_failed);
+    for (const char *line = htw__page_first(page); line != NULL;
+         line = htw__page_next(page, line)) {
+        for (const unsigned char *at = (const unsigned char *)line; *at != '\0'; at++) {
+            FUZZ_CHECK(*at < HTW__STYLE_END || (*at >= ' ' && *at != 127));
+            FUZZ_CHECK(at[0] != 0xc2 || at[1] >= 0xa0); /* the second set of control characters */
+        }
+        lines++;
+    }
+    FUZZ_CHECK(lines == page->line_count);
+}
+
+static void draw(uint8_t form, const struct htw__top_snapshot *before,
+                 struct htw__top_snapshot *now) {
+    struct htw__view view = {
+        .sort = (enum htw__sort)(form & 3),
+        .is_reversed = form >> 2 & 1,
+        .is_total = form >> 3 & 1,
+        .is_ascii = form >> 4 & 1,
+        .width = 20u + (form >> 5) * 40u,
+    };
+    struct htw__page page = { 0 };
+    htw__draw(&view, before, now, &page);
+    check_page(&page);
+    htw__page_free(&page);
+}
+
+static void run(const uint8_t *data, size_t size) {
+    struct htw__top_snapshot first, second = { 0 };
+    if (size == 0)
+        return;
+    const char *text = (const char *)data + 1;
+    const char *end = memchr(text, '\0', size - 1);
+    size_t length = end == NULL ? size - 1 : (size_t)(end - text);
+    const char *why = htw__top_snapshot_read(text, length, &first);
+    FUZZ_CHECK(why == NULL || (first.sources == NULL && first.source_count == 0));
+    if (why == NULL)
+        draw(*data, &second, &first);
+    if (end != NULL) {
+        text = end + 1;
+        length = size - 2 - length;
+    }
+    if (htw__top_snapshot_read(text, length, &second) == NULL)
+        draw(*data, &first, &second);
+    htw__top_snapshot_free(&first);
+    htw__top_snapshot_free(&second);
+}
+
+/* Sorted by the rate. */
+#define HEAD "\2{\"format\":1,"
+
+static const struct fuzz_attack attacks[] = {
+    { "empty sources", HEAD "\"wheels\":[{}", "]}", { ",{}" } },
+    { "sources of different names", HEAD "\"wheels\":[{}", "]}", { ",{\"name\":\"%zu\"}" } },
+    { "sources of one name", HEAD "\"schedulers\":[{}", "]}", { ",{\"name\":\"a\"}" } },
+    { "empty shards", HEAD "\"schedulers\":[{\"shards\":[{}", "]}]}", { ",{}" } },
+    { "numbers", HEAD "\"wheels\":[0", "]}", { ",0" } },
+    { "members", HEAD "\"a\":0", "}", { ",\"%zu\":0" } },
+    { "levels", HEAD "\"wheels\":[{\"levels\":[{}", "]}]}", { ",{}" } },
+    { "parts of a level", HEAD "\"wheels\":[{\"levels\":[{\"timers\":[0", "]}]}]}", { ",0" } },
+    { "arrays in arrays", HEAD "\"wheels\":", "", { "[" } },
+    { "objects in objects", "\2", "", { "{\"\":" } },
+    { "a long name", HEAD "\"program\":\"", "\"}", { "a" } },
+    { "escapes", HEAD "\"program\":\"", "\"}", { "\\u0041" } },
+    { "digits", HEAD "\"pid\":", "", { "9" } },
+    { "blanks", "\2", "", { " " } },
+    { .name = NULL },
+};
+
+const struct fuzz_target fuzz_target = {
+    .name = "top",
+    .run = run,
+    .memory = { 8 << 20, 250 },
+    .steps = { 4000000, 100 },
+    .attacks = attacks,
+};
