@@ -317,7 +317,8 @@ HTW_API HTW_WARN_UNUSED int htw_purgatory_try_complete_else_watch(struct htw_pur
  * submitted again for something else.
  *
  * @return true: this call has ended the request, or has marked it, and the thread that is in its
- *         hook ends it;
+ *         hook ends it. (If that hook is a `try_complete` in a check, and returns true, the check
+ *         counts the request, too.)
  *         false: it ends or has ended for another reason or by another call, or was never
  *         submitted.
  */
@@ -364,9 +365,10 @@ HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_
  *
  * @param key      must exist until the call returns, also if it is in memory that hooks free.
  * @param key_size 0 to UINT32_MAX.
- * @return 0 or more: how many requests ended in this call with HTW_REASON_COMPLETED. (A request
- *         whose hook is running in another thread is only marked. That thread asks it again, and
- *         the call of that thread counts it if it ends.)
+ * @return 0 or more: for how many requests `try_complete` returned true in this call. Those that
+ *         another call ends meanwhile, for example htw_request_complete(), do not count here. (A
+ *         request whose hook is running in another thread is only marked. That thread asks it
+ *         again, and a check that it makes counts it.)
  *
  * Cost: O(requests on the key), and O(keys) for each request that ends.
  */
@@ -374,8 +376,8 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
                                     size_t key_size);
 
 /**
- * Reports an event on a key as htw_purgatory_check(), but stops when `max` requests have ended: for
- * one item, wake one waiter.
+ * Reports an event on a key as htw_purgatory_check(), but stops when `try_complete` has returned
+ * true `max` times: for one item, wake one waiter.
  *
  * A request whose hook is running in another thread is only marked. If requests wait on several
  * keys, the request that ends may have taken something of another of its keys: call again until 0

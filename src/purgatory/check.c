@@ -21,8 +21,11 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
     frame->request = request;
     bool ready = purgatory->try_complete(purgatory->context, request);
     frame->request = NULL;
-    if (ready)
+    if (ready) {
         htw__request_set_done(request);
+        if (frame->check != NULL) /* what a mark ends belongs to the call that has left the mark */
+            frame->check->completed++;
+    }
     return ready;
 }
 
@@ -82,8 +85,6 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
                 continue;
             }
         }
-        if (reason == HTW_REASON_COMPLETED)
-            check->completed++;
         bool is_last = check->completed == check->max;
         if (is_last)
             htw__walk_stop(&walk);

@@ -36,7 +36,7 @@ struct htw__check {
     const void *key;
     size_t size;
     uint64_t max;       /* the most requests to complete, at least 1 */
-    uint64_t completed; /* requests that have ended with HTW_REASON_COMPLETED */
+    uint64_t completed; /* requests whose `try_complete` has returned true */
     uint64_t asked;     /* requests in the first round */
     uint64_t nested_checks_accepted;
     bool again; /* another round follows */

@@ -123,18 +123,31 @@ int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
     return 0;
 }
 
+/* The mark that ends a request for this reason; 0: no call of the user ends one for it. */
+static uint32_t mark_of(enum htw_reason reason) {
+    switch (reason) {
+    case HTW_REASON_COMPLETED:
+        return HTW__REQUEST_COMPLETE;
+    case HTW_REASON_CANCELLED:
+        return HTW__REQUEST_CANCEL;
+    case HTW_REASON_CLOSED:
+        return HTW__REQUEST_CLOSE;
+    case HTW_REASON_EXPIRED:
+    default:
+        return 0;
+    }
+}
+
 int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,
                               htw_request_visitor *visitor, void *context) {
-    static const uint32_t marks[HTW__REASONS] = { [HTW_REASON_COMPLETED] = HTW__REQUEST_COMPLETE,
-                                                  [HTW_REASON_CANCELLED] = HTW__REQUEST_CANCEL,
-                                                  [HTW_REASON_CLOSED] = HTW__REQUEST_CLOSE };
-    if (threshold == NULL || (unsigned)reason >= HTW__REASONS || marks[reason] == 0)
+    uint32_t mark = mark_of(reason);
+    if (threshold == NULL || mark == 0)
         return -EINVAL;
     int refusal = htw__purgatory_refusal(threshold->purgatory);
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
-    struct htw__threshold_walk walk = { .last_value = UINT64_MAX, .mark = marks[reason] };
+    struct htw__threshold_walk walk = { .last_value = UINT64_MAX, .mark = mark };
     htw__lock_acquire(&threshold->lock);
     walk.last_arrival = threshold->waiting.arrivals;
     htw__lock_release(&threshold->lock);

@@ -13,6 +13,7 @@ static struct helper {
     struct purgatory_case *test;
     pthread_t thread;
     sem_t inside, go; /* the helper is in the hook, and may leave it */
+    uint64_t max;     /* of its check */
     int64_t result;
     bool over; /* its check has returned */
 } helper;
@@ -41,14 +42,14 @@ static void stay(struct waiter *self) {
 static void *help(void *arg) {
     (void)arg;
     is_helper = true;
-    helper.result = check_key(helper.test, "k");
+    helper.result = check_key_at_most(helper.test, "k", helper.max);
     helper.over = true;
     sem_post(&helper.inside);
     return NULL;
 }
 
-static void start(struct purgatory_case *test) {
-    helper = (struct helper) { .test = test };
+static void start(struct purgatory_case *test, uint64_t max) {
+    helper = (struct helper) { .test = test, .max = max };
     sem_init(&helper.inside, 0, 0);
     sem_init(&helper.go, 0, 0);
     assert_int_equal(pthread_create(&helper.thread, NULL, help, NULL), 0);
@@ -63,15 +64,19 @@ static int64_t join(void) {
     return helper.result;
 }
 
-/* The helper is in the hook of a, the first of `count` on key "k". */
-static struct waiter *begin(struct purgatory_case *test, unsigned count) {
+/* The helper is in the hook of a, the first of `count` on key "k". Its check ends `max` at most. */
+static struct waiter *begin_at_most(struct purgatory_case *test, unsigned count, uint64_t max) {
     for (unsigned i = 0; i < count; i++)
         watch(purgatory_case_waiter(test, (char)('a' + i)), MS, "k", "l", "m");
     test->waiters[0].on_asked = stay;
     purgatory_case_forget_log(test);
-    start(test);
+    start(test, max);
     assert_true(await_inside());
     return test->waiters;
+}
+
+static struct waiter *begin(struct purgatory_case *test, unsigned count) {
+    return begin_at_most(test, count, UINT64_MAX);
 }
 
 PURGATORY_TEST(purgatory_event_while_another_thread_asks_is_not_lost) {
@@ -138,6 +143,37 @@ PURGATORY_TEST(purgatory_request_that_another_thread_asks_is_counted_once) {
     assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
 }
 
+/*
+ * A check counts what its `try_complete` has said, and nothing else: a request that another call has
+ * ended belongs to that call, and takes no turn of the check. Otherwise one item would wake no waiter.
+ */
+UNIT_TEST(purgatory_request_that_another_call_completes_is_not_of_the_check) {
+    for (unsigned way = 0; way < 3; way++) {
+        struct purgatory_case test;
+        purgatory_case_begin(&test, NULL, NULL);
+        struct waiter *w = begin_at_most(&test, 2, 1);
+        if (way == 0)
+            assert_true(complete(&w[0]));
+        else if (way == 1)
+            assert_true(cancel(&w[0]));
+        else
+            assert_int_equal(cancel_key(&test, "l"), 2); /* b ends here, a in the other thread */
+        w[1].ready = true;
+        assert_int_equal(join(), way < 2);
+        assert_ends(&test, way == 0 ? "aC bC" : way == 1 ? "aX bC" : "bX aX");
+        purgatory_case_end(&test);
+    }
+}
+
+/* If both want its end at the same time, both are told: the call before it knows what the hook says. */
+PURGATORY_TEST(purgatory_request_that_is_ready_in_another_thread_counts_in_its_check_too) {
+    struct waiter *w = begin_at_most(test, 2, 1);
+    assert_true(complete(&w[0]));
+    w[0].ready = true;
+    assert_int_equal(join(), 1);
+    assert_ends(test, "aC");
+}
+
 UNIT_TEST(purgatory_request_that_returns_true_in_another_thread_is_completed) {
     for (unsigned way = 0; way < 4; way++) {
         struct purgatory_case test;
@@ -189,7 +225,7 @@ PURGATORY_TEST(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook) {
 static void use_again(struct waiter *self) {
     self->on_released = NULL;
     self->result = submit(self, HTW_NEVER_NS, "k");
-    start(self->test);
+    start(self->test, UINT64_MAX);
     for (unsigned i = 0; i < 4 && await_inside(); i++) {
         self->result += check_key(self->test, "k");
         let_go();

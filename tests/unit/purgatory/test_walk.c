@@ -69,12 +69,23 @@ static void complete_itself(struct waiter *self) {
     self->answer = complete(self);
 }
 
-PURGATORY_TEST(purgatory_check_at_most_ends_with_a_request_that_completes_itself) {
-    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
+/* It was not ready: htw_request_complete() has ended it, and the turn is still that of another one. */
+PURGATORY_TEST(purgatory_check_at_most_goes_on_behind_a_request_that_completes_itself) {
+    struct waiter *w = watch_each(test, "aBc", HTW_SECOND, "k");
     w[0].on_asked = complete_itself;
     assert_int_equal(check_key_at_most(test, "k", 1), 1);
-    assert_log(test, "a? aC a=");
-    assert_waiting(test, 2, 2, 1, 2);
+    assert_true(w[0].answer);
+    assert_log(test, "a? aC a= b? bC b=");
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+PURGATORY_TEST(purgatory_check_at_most_ends_with_a_request_that_is_asked_again) {
+    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k", "l");
+    w[0].on_asked = check_other_key;
+    w[0].yes_at = 2;
+    assert_int_equal(check_key_at_most(test, "k", 1), 1);
+    assert_log(test, "a? b? c? aC a=");
+    assert_waiting(test, 2, 4, 2, 2);
     assert_int_equal(cancel_key(test, "k"), 2);
     assert_waiting(test, 0, 0, 0, 0);
 }
