@@ -282,8 +282,9 @@ HTW_API void htw_calendar_spec_init(struct htw_calendar_spec *spec);
  *    until it calls the hook, as with any timer. Without one, the caller owns `arg` again when the timer
  *    is cancelled. A visitor receives the block instead: htw_calendar_arg() finds `arg`. Where a timer is
  *    replaced or cancelled by its key the argument is not handed back: use a release hook.
- *  - htw_reschedule() makes it run once more at another time (`deadline_ns` is that time). After that it
- *    goes on with the first instant after that run.
+ *  - htw_reschedule() and htw_reschedule_at() make it run once at another time than its next instant,
+ *    earlier or later: `deadline_ns` is that time, and instants that it passes over do not run late. They
+ *    are part of `missed`. After that it goes on with the first instant after that run.
  *  - htw_set_period() has no effect.
  *
  * When the wall clock is set forward, instants that were passed over are missed (`grace_ns`,

@@ -106,31 +106,58 @@ static int64_t choose_instant(struct job *job, int64_t now_ns) {
     return last_ns;
 }
 
+/* Counts instants from `first_ns` to before `end_ns` for which nothing runs. */
+static void count_missed(struct job *job, int64_t first_ns, int64_t end_ns) {
+    job->missed += count_instants(job, first_ns, end_ns, HTW_CALENDAR_MISSED_MAX - job->missed);
+}
+
 /* Gives the timer the deadline of its next instant. */
 static void move_on(struct job *job, const struct htw_expiration *expiration, int64_t after_ns) {
     job->next_ns = instant_after(job, after_ns);
+    /* A thread may have moved the timer since the run began: that counts. */
+    if (htw_is_pending(expiration->scheduler, expiration->handle))
+        return;
     /* Fails only where the scheduler is stopped: then it does not run again. If the timer was
        cancelled meanwhile, this changes nothing. */
     (void)htw_reschedule_at(expiration->scheduler, expiration->handle,
                             deadline_of(job, job->next_ns));
 }
 
+/* The user gave the timer another deadline than move_on(): it runs for that alone. */
+static void run_moved(struct job *job, const struct htw_expiration *expiration) {
+    /* Not by `late_ns`, which has a bound that a deadline long ago exceeds. */
+    int64_t now_ns =
+        htw_scheduler_now_by(expiration->scheduler, HTW_CLOCK_REALTIME) - job->delay_ns;
+    int64_t due_ns = expiration->deadline_ns < INT64_MIN + job->delay_ns
+                         ? INT64_MIN
+                         : expiration->deadline_ns - job->delay_ns;
+    int64_t after_ns = instant_after(job, due_ns);
+    count_missed(job, job->next_ns, due_ns);
+    count_missed(job, after_ns > job->next_ns ? after_ns : job->next_ns, now_ns + 1);
+    move_on(job, expiration, now_ns);
+}
+
+/* Returns the instant that the timer runs for; INT64_MIN: for none. */
+static int64_t run_instant(struct job *job, const struct htw_expiration *expiration,
+                           int64_t now_ns) {
+    int64_t chosen_ns = choose_instant(job, now_ns);
+    bool none = chosen_ns == INT64_MIN;
+    count_missed(job, job->next_ns, none ? now_ns + 1 : chosen_ns);
+    move_on(job, expiration, none ? now_ns : chosen_ns);
+    return chosen_ns;
+}
+
 static void run_job(void *arg, const struct htw_expiration *expiration) {
     struct job *job = arg;
     struct htw_expiration told = *expiration;
-    int64_t now_ns = expiration->deadline_ns + expiration->late_ns - job->delay_ns;
-    if (now_ns >= job->next_ns) {
-        int64_t chosen_ns = choose_instant(job, now_ns);
-        bool none = chosen_ns == INT64_MIN;
-        job->missed += count_instants(job, job->next_ns, none ? now_ns + 1 : chosen_ns,
-                                      HTW_CALENDAR_MISSED_MAX - job->missed);
-        move_on(job, expiration, none ? now_ns : chosen_ns);
-        if (none)
+    if (expiration->deadline_ns != deadline_of(job, job->next_ns)) {
+        run_moved(job, expiration);
+    } else {
+        int64_t now_ns = expiration->deadline_ns + expiration->late_ns - job->delay_ns;
+        told.deadline_ns = run_instant(job, expiration, now_ns);
+        if (told.deadline_ns == INT64_MIN)
             return;
-        told.deadline_ns = chosen_ns;
-        told.late_ns = now_ns - chosen_ns;
-    } else { /* htw_reschedule() made it run at another time */
-        move_on(job, expiration, now_ns);
+        told.late_ns = now_ns - told.deadline_ns;
     }
     told.missed = job->missed;
     job->missed = 0;

@@ -449,6 +449,108 @@ CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {
     HOURS(f, 27);
 }
 
+/* The instants that it passes over are counted; they do not run late. */
+CALENDAR_TEST(calendar_timer_that_is_moved_beyond_instants_runs_once_at_that_time) {
+    static const struct {
+        int64_t to_ns, now_ns; /* where it is moved to, and the time when it runs */
+        uint64_t missed;
+        int next; /* the hour after it */
+    } cases[] = {
+        { 330 * HTW_MINUTE, 330 * HTW_MINUTE, 5, 6 },
+        { 5 * HTW_HOUR + HTW_SECOND, 5 * HTW_HOUR + HTW_SECOND, 5, 6 },
+        { 5 * HTW_HOUR, 5 * HTW_HOUR, 4, 6 }, /* it runs at the fifth */
+        { 330 * HTW_MINUTE, 430 * HTW_MINUTE, 7, 8 },
+        { 5 * HTW_HOUR, 430 * HTW_MINUTE, 6, 8 },
+        { 30 * HTW_MINUTE, 30 * HTW_MINUTE, 0, 1 },
+        { 30 * HTW_MINUTE, 70 * HTW_MINUTE, 1, 2 },
+    };
+    static const uint32_t catch_ups[] = { 0, 1, 5 };
+    for (size_t i = 0; i < COUNT_OF(cases) * COUNT_OF(catch_ups); i++) {
+        size_t number = i / COUNT_OF(catch_ups);
+        set_time(f, START_NS);
+        f->spec.catch_up = catch_ups[i % COUNT_OF(catch_ups)];
+        assert_int_equal(schedule(f, "0 * * * *"), 0);
+        assert_int_equal(htw_reschedule_at(f->scheduler, f->handle, START_NS + cases[number].to_ns),
+                         HTW_MOVED);
+        set_time(f, START_NS + cases[number].to_ns - HTW_MILLISECOND);
+        NO_RUN(f);
+        set_time(f, START_NS + cases[number].now_ns);
+        assert_int_equal(f->count, 1);
+        assert_int_equal(f->runs[0].deadline_ns, START_NS + cases[number].to_ns);
+        assert_int_equal(f->runs[0].late_ns, cases[number].now_ns - cases[number].to_ns);
+        assert_int_equal(f->runs[0].missed, cases[number].missed);
+        f->count = 0;
+        set_time(f, START_NS + cases[number].next * HTW_HOUR);
+        assert_int_equal(f->runs[0].missed, 0);
+        HOURS(f, cases[number].next);
+        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
+    }
+}
+
+CALENDAR_TEST(calendar_timer_with_jitter_that_is_moved_runs_at_that_time) {
+    int64_t delay_ns;
+    f->spec.jitter_ns = HTW_HOUR;
+    f->spec.jitter_key = "alpha/backup";
+    f->spec.jitter_key_size = 12;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    assert_int_equal(htw_deadline(f->scheduler, f->handle, &delay_ns), 0);
+    delay_ns -= START_NS; /* of the instant at START_NS, since that is within the jitter */
+    assert_in_range(delay_ns, 20 * HTW_MINUTE, 30 * HTW_MINUTE);
+    assert_int_equal(htw_reschedule_at(f->scheduler, f->handle, START_NS + 5 * HTW_HOUR),
+                     HTW_MOVED);
+    set_time(f, START_NS + 5 * HTW_HOUR);
+    assert_int_equal(f->runs[0].missed, 5); /* at 0 to 4 hours */
+    HOURS(f, 5);
+    set_time(f, START_NS + 5 * HTW_HOUR + delay_ns + HTW_MILLISECOND);
+    assert_int_equal(f->runs[0].missed, 0);
+    HOURS(f, 5);
+}
+
+CALENDAR_TEST(calendar_timer_that_is_moved_to_the_beginning_of_time_runs_now) {
+    f->spec.jitter_ns = HTW_HOUR;
+    f->spec.jitter_key = "alpha/backup";
+    f->spec.jitter_key_size = 12;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_reschedule_at(f->scheduler, f->handle, INT64_MIN), HTW_MOVED);
+    advance(f, HTW_MILLISECOND);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->runs[0].deadline_ns, INT64_MIN);
+    assert_int_equal(f->runs[0].missed, 0);
+    f->count = 0;
+    advance(f, HTW_DAY);
+    HOURS(f, 3);
+}
+
+static htw_handle moved_in_next; /* what the next call of htw_calendar_next() moves; 0: nothing */
+static struct htw_scheduler *moved_in_scheduler;
+
+int64_t __real_htw_calendar_next(const struct htw_calendar *calendar, const struct htw_zone *zone,
+                                 int64_t after_ns);
+int64_t __wrap_htw_calendar_next(const struct htw_calendar *calendar, const struct htw_zone *zone,
+                                 int64_t after_ns);
+int64_t __wrap_htw_calendar_next(const struct htw_calendar *calendar, const struct htw_zone *zone,
+                                 int64_t after_ns) {
+    htw_handle handle = moved_in_next;
+    moved_in_next = 0;
+    if (handle != 0)
+        (void)htw_reschedule(moved_in_scheduler, handle, 10 * HTW_MINUTE);
+    return __real_htw_calendar_next(calendar, zone, after_ns);
+}
+
+/* The run has begun, and has not yet set its next deadline. */
+CALENDAR_TEST(calendar_timer_that_is_moved_as_its_run_begins_stays_moved) {
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    moved_in_next = f->handle;
+    moved_in_scheduler = f->scheduler;
+    advance(f, HTW_DAY);
+    assert_int_equal(f->count, 2);
+    assert_int_equal(f->runs[0].deadline_ns, START_NS + 3 * HTW_HOUR);
+    assert_int_equal(f->runs[1].deadline_ns, START_NS + 190 * HTW_MINUTE);
+    f->count = 0;
+    advance(f, HTW_DAY);
+    HOURS(f, 27);
+}
+
 static void act_again_in_ten_minutes(struct fixture *f) {
     f->act = NULL;
     (void)htw_reschedule(f->scheduler, f->handle, 10 * HTW_MINUTE);
