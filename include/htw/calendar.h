@@ -149,13 +149,17 @@ HTW_API HTW_WARN_UNUSED int htw_calendar_monthly(struct htw_calendar *ret_calend
  *     `*`      all values        `*` /2    every second value, from the lowest (without the space)
  *     5        one value         5/10     5, 15, 25 and so on to the highest
  *     1-5      a range           1-9/2    1, 3, 5, 7, 9
+ * A step is a number from 1 to the number of values of the field. Steps of days of the week go from 0 to
+ * 7, as in Vixie cron, and from a single day up to 7: 1/3 is 1, 4 and 7; 5/2 is Friday and Sunday; 7/2 is
+ * Sunday. (Vixie cron itself has steps of ranges only.)
  * Day of the month also: L, the last day; LW, the last day from Monday to Friday.
  * Day of the week also: 5L or friL, the last Friday of the month; 5#2 or fri#2, the second.
  *
  * As in Vixie cron: if neither the field of the day of the month nor that of the day of the week
  * begins with `*`, a day that matches one of them matches; otherwise it must match both.
  *
- * Or an at sign and a word: yearly (= annually), monthly, weekly, daily (= midnight), hourly.
+ * Or an at sign and a word, in small letters, as in Vixie cron: yearly (= annually), monthly, weekly,
+ * daily (= midnight), hourly.
  *
  * @param expression   a string.
  * @param ret_position receives where in the string the error is; only written with -EINVAL. May be
@@ -197,12 +201,13 @@ HTW_API int64_t htw_calendar_next(const struct htw_calendar *calendar, const str
                                   int64_t after_ns);
 
 /**
- * Returns the last instant of a calendar before a given one.
+ * Returns the last instant of a calendar before a given one. Every instant that htw_calendar_next()
+ * returns is found.
  *
  * @param zone      NULL: UTC.
  * @param before_ns any instant.
  * @return an instant earlier than `before_ns`;
- *         INT64_MIN: there is none since the year 1678; or `calendar` is NULL.
+ *         INT64_MIN: there is none since the year 1677; or `calendar` is NULL.
  *
  * Cost: that of some 40 calls of htw_calendar_next().
  */

@@ -205,7 +205,7 @@ class calendar {
         return instant_of(htw_calendar_next(&native_, zone.native(), detail::instant_ns(after)));
     }
 
-    /** The last instant before another, in UTC; none since the year 1678. */
+    /** The last instant before another, in UTC; none since the year 1677. */
     template <class Duration>
     std::optional<instant>
     previous(std::chrono::time_point<std::chrono::system_clock, Duration> before) const noexcept {

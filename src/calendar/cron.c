@@ -20,7 +20,7 @@ static const struct field fields[FIELDS] = {
     [HOUR] = { 0, 23, HTW__ANY_HOUR, NULL },
     [DAY] = { 1, 31, HTW__ANY_DAY, NULL },
     [MONTH] = { 1, 12, 0, "janfebmaraprmayjunjulaugsepoctnovdec" },
-    [WEEKDAY] = { 0, 6, HTW__ANY_WEEKDAY, "sunmontuewedthufrisat" },
+    [WEEKDAY] = { 0, 7, HTW__ANY_WEEKDAY, "sunmontuewedthufrisat" },
 };
 
 static const struct {
@@ -69,7 +69,7 @@ static bool read_number(struct reader *reader, unsigned lowest, unsigned highest
     return true;
 }
 
-/* A number or a name. 7 is a Sunday, too: the caller makes it 0. */
+/* A number or a name. 7 is a Sunday, too: its bits are those of 0. */
 static bool read_value(struct reader *reader, const struct field *field, unsigned *ret) {
     unsigned count = field->names == NULL ? 0 : (unsigned)strlen(field->names) / 3;
     for (unsigned i = 0; i < count; i++) {
@@ -80,7 +80,7 @@ static bool read_value(struct reader *reader, const struct field *field, unsigne
             return true;
         }
     }
-    return read_number(reader, field->lowest, field->highest + (field == &fields[WEEKDAY]), ret);
+    return read_number(reader, field->lowest, field->highest, ret);
 }
 
 /* What only the days have: L, LW, 5L, 5#2. */
@@ -127,9 +127,7 @@ static bool read_item(struct reader *reader, const struct field *field, unsigned
                 reader->at = begin;
                 return false;
             }
-        } else if (next == '/') {
-            first = is_weekday ? first % 7 : first;
-        } else {
+        } else if (next != '/') {
             last = first;
         }
     }

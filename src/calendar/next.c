@@ -16,6 +16,7 @@
 /* Whole seconds here; the range of their nanoseconds. */
 #define LAST_S (INT64_MAX / HTW_SECOND)
 #define FIRST_S (INT64_MIN / HTW_SECOND)
+#define BEFORE_S (FIRST_S - 1) /* floor_s(INT64_MIN): the first instant is after it */
 
 static int64_t floor_s(int64_t instant_ns) {
     return instant_ns / HTW_SECOND - (instant_ns % HTW_SECOND < 0);
@@ -79,9 +80,9 @@ int64_t htw_calendar_previous(const struct htw_calendar *calendar, const struct 
     int64_t end_s = floor_s(before_ns) - (before_ns % HTW_SECOND == 0);
     int64_t early_s = end_s, found_s = INT64_MAX;
     for (int64_t step_s = 60; found_s > end_s; step_s *= 2) {
-        if (early_s == FIRST_S)
+        if (early_s == BEFORE_S)
             return INT64_MIN;
-        early_s = early_s - FIRST_S > step_s ? early_s - step_s : FIRST_S;
+        early_s = early_s - BEFORE_S > step_s ? early_s - step_s : BEFORE_S;
         found_s = next_s(calendar, zone, early_s);
     }
     /* `found_s` is an instant; there is none after `late_s`. */

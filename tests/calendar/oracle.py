@@ -10,6 +10,8 @@ compared first. Then:
            htw/calendar.h is applied to what a clock on the wall shows then
  days      for each local day of the years, the local times of expressions with fixed hours are converted
            by zoneinfo alone
+ weekdays  each range and step of the field of the day of the week, by the rule of Vixie cron: the days are 0 to 7,
+           and 7 is 0. A step after a single day, which it does not have, goes up to 7 as croniter's
  croniter  in UTC, where no clock changes, croniter lists the instants
 
 usage: oracle.py PROGRAM [--long]    PROGRAM is built from instants.c; --long takes minutes
@@ -93,7 +95,9 @@ EXPRESSIONS = [
 # For croniter alone, with the text that it wants where that is another.
 IN_UTC = [("0 0 L * *", "0 0 l * *"), ("17 5 31 * *", None), ("0 0 29 2 *", None), ("1-9/4 6-18/3 * * sat,sun", None),
           ("30 4 1,15 * fri", None), ("0 9 * jan-mar mon#2", "0 9 * jan-mar mon#2"), ("0 22 * * 5L", "0 22 * * L5"),
-          ("*/7 */5 */11 * *", None), ("0 0 * * 7", None), ("5/20 3 2-30/9 */5 *", None)]
+          ("*/7 */5 */11 * *", None), ("0 0 * * 7", None), ("5/20 3 2-30/9 */5 *", None),
+          ("0 0 * * 5/2", None), ("0 0 * * 7/1", None), ("0 0 * * 7/4", None), ("0 0 * * 1/3", None),
+          ("0 0 * * fri/2", None), ("0 0 * * sun/3", None), ("0 0 * * 5-7/2", None), ("0 0 * * */8", None)]
 
 
 # ---- zones, by zoneinfo alone
@@ -165,6 +169,23 @@ def by_days(expression, zone, changes_of_zone):
     return sorted(instant for instant in instants if START <= instant < END)
 
 
+def weekday_fields():
+    """Each form of a field with one item, and its days; 0 is Sunday."""
+    for step in range(1, 9):
+        yield f"*/{step}", range(0, 8, step)
+        for first in range(8):
+            yield f"{first}/{step}", range(first, 8, step)
+            for last in range(first, 8):
+                yield f"{first}-{last}/{step}", range(first, last + 1, step)
+
+
+def by_weekdays(days, start):
+    """Midnights of two weeks in UTC."""
+    days = {day % 7 for day in days}
+    return [instant for instant in range(start, start + 14 * DAY, DAY)
+            if (instant // DAY + 4) % 7 in days]  # 1970 began on a Thursday
+
+
 def by_croniter(text, start, end):
     walker = croniter(text, datetime.fromtimestamp(start - 1, timezone.utc), max_years_between_matches=50)
     instants = []
@@ -230,6 +251,8 @@ def main():
             if not (expression.any_hour and expression.day is every_day) and (
                     is_long or (number + ZONES.index(name)) % 10 == 0):
                 comparison.expect(f"next {name} {START} {END} {expression.text}", by_days(expression, zone, found))
+    for field, days in weekday_fields():
+        comparison.expect(f"next UTC {START} {START + 14 * DAY} 0 0 * * {field}", by_weekdays(days, START))
     if croniter is None:
         print("oracle: NOT TESTED: croniter is not installed")
     else:

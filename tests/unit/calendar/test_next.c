@@ -137,17 +137,21 @@ UNIT_TEST(next_that_is_impossible_is_never) {
 UNIT_TEST(next_works_at_both_ends_of_time) {
     static const char *const zones[] = { "UTC", "Europe/Berlin", "Pacific/Apia",
                                          "America/New_York" };
-    static const char *const expressions[] = { "0 3 * * *", "* * * * *" };
+    static const char *const expressions[] = { "0 3 * * *", "* * * * *", "* * * * * *",
+                                               "* * 0-23 * * *" };
     for (size_t i = 0; i < COUNT_OF(zones) * COUNT_OF(expressions); i++) {
-        struct htw_calendar calendar = cron(expressions[i % 2]);
+        struct htw_calendar calendar = cron(expressions[i % COUNT_OF(expressions)]);
         struct htw_zone *zone;
-        assert_int_equal(htw_zone_create(&zone, zones[i / 2]), 0);
+        assert_int_equal(htw_zone_create(&zone, zones[i / COUNT_OF(expressions)]), 0);
         int64_t first_ns = htw_calendar_next(&calendar, zone, INT64_MIN);
         assert_true(first_ns < INT64_MIN + HTW_DAY + HTW_SECOND);
+        assert_true(i % COUNT_OF(expressions) < 2 || first_ns < INT64_MIN + HTW_SECOND);
+        assert_int_equal(htw_calendar_previous(&calendar, zone, first_ns + 1), first_ns);
         assert_int_equal(htw_calendar_previous(&calendar, zone, first_ns), INT64_MIN);
         assert_int_equal(htw_calendar_previous(&calendar, zone, INT64_MIN), INT64_MIN);
         int64_t last_ns = htw_calendar_previous(&calendar, zone, INT64_MAX);
         assert_true(last_ns > INT64_MAX - HTW_DAY - HTW_SECOND);
+        assert_true(i % COUNT_OF(expressions) < 2 || last_ns > INT64_MAX - HTW_SECOND);
         assert_int_equal(htw_calendar_next(&calendar, zone, last_ns - 1), last_ns);
         assert_int_equal(htw_calendar_next(&calendar, zone, last_ns), HTW_NEVER_NS);
         assert_int_equal(htw_calendar_next(&calendar, zone, INT64_MAX), HTW_NEVER_NS);
