@@ -47,7 +47,8 @@
  * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a
  * child process after fork. htw_journal_error() has a sentence about each failure. Calls that change
  * something also return:
- *    -ENOSPC     the disk is full. Nothing has changed; later calls are tried again
+ *    -ENOSPC     the disk or a quota is full, or the process may not make a file longer
+ *                (RLIMIT_FSIZE). Nothing has changed; later calls are tried again
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
  *    -EMSGSIZE   a job or the mark is too large. Nothing has changed
@@ -213,7 +214,10 @@ HTW_API void htw_journal_options_init(struct htw_journal_options *options);
  *         -EISDIR, -EACCES, -EROFS, -ENOENT, -ENAMETOOLONG: the path cannot be used, or the file
  *         cannot be written;
  *         -EMFILE, -ENFILE: no file descriptor is left;
- *         -ENOSPC, -EIO, -ENOMEM, -ESHUTDOWN.
+ *         -ENOTSUP: the SQLite that is loaded is older than 3.31, or was built without mutexes;
+ *         -ENOSPC: there is no space for a new file, or for PATH-shm. A journal that exists is opened on
+ *         a full disk, too: docs/journal.md;
+ *         -EIO, -ENOMEM, -ESHUTDOWN.
  *
  * Cost: does not depend on the number of jobs. Starts one thread. Memory: 130 KiB, SQLite's cache of
  * up to 8 MiB, and the jobs of the near future.
@@ -430,17 +434,18 @@ struct htw_journal_stats {
     uint64_t in_memory;               /**< jobs of the near future that are in memory now */
     uint64_t queued;                  /**< changes that wait to be written now */
     uint64_t memory_bytes;            /**< memory of the journal, without SQLite's */
+    uint64_t log_bytes;               /**< the size of PATH-wal now */
     struct htw_distribution commit;   /**< duration of a transaction */
     struct htw_distribution durable;  /**< from the call of a change until it was durable */
     struct htw_distribution lateness; /**< from the deadline to the call of `deliver` */
 };
 
-#define HTW_JOURNAL_STATS_INIT                                                         \
-    {                                                                                  \
-        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                        \
-            0, 0, 0, 0, 0, 0, 0                                                        \
-        }                                                                              \
+#define HTW_JOURNAL_STATS_INIT                                                            \
+    {                                                                                     \
+        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                           \
+            0, 0, 0, 0, 0, 0, 0                                                           \
+        }                                                                                 \
     }
 
 /** Sets `stats` to HTW_JOURNAL_STATS_INIT, for languages without macros. NULL is ignored. */

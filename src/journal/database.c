@@ -118,7 +118,7 @@ int htw__database_prepare(struct htw__database *self) {
 void htw__database_close(struct htw__database *self, bool trusts_file) {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         sqlite3_finalize(self->statements[i]);
-    if (!trusts_file && self->connection != NULL)
+    if ((!trusts_file || !self->log.is_rewritten) && self->connection != NULL)
         sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(self->connection);
     self->connection = NULL;
@@ -129,6 +129,9 @@ void htw__database_close(struct htw__database *self, bool trusts_file) {
 int htw__database_begin(struct htw__database *self) {
     self->jobs_added = 0;
     self->keyed_added = 0;
+    if (!self->log.is_rewritten)
+        return htw__journal_fail(
+            -ENOSPC, "%s-wal: no space to write the log of an earlier process again", self->name);
     return run(self, BEGIN);
 }
 
@@ -177,8 +180,6 @@ int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     int error = set_meta(self, jobs, keyed, reserved, self->generation + 1);
     if (error == 0)
         error = check_files(self);
-    if (error == 0 && self->synchronous == HTW_SYNCHRONOUS_FULL)
-        htw__log_extend(&self->log);
     if (error == 0)
         error = run(self, COMMIT);
     if (error == 0) {
@@ -396,7 +397,9 @@ int htw__database_checkpoint(struct htw__database *self) {
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
     if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
+        return htw__journal_fail(htw__database_fail(self, result),
+                                 "%s-wal: the log cannot be copied into the file: %s", self->name,
+                                 sqlite3_errstr(result));
     self->lacks_space = self->lacks_space && !is_whole;
     return true;
 }

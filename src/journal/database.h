@@ -63,8 +63,11 @@ struct htw__database {
     bool is_distrusted; /* an fsync has failed, or the file is damaged */
 };
 
+/* 0, or -ENOTSUP: the SQLite that is loaded cannot be used. */
+int htw__database_check_sqlite(void);
+
 /* Opens the database, creates its tables if the file is empty, and copies a log that a crash left
-   into the file. Errors as htw_journal_open(). */
+   into the file, if there is space. Errors as htw_journal_open(). */
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
                        enum htw_synchronous synchronous);
 

@@ -28,9 +28,16 @@ int htw__journal_fail_as(int error, const char *text) {
     return htw__journal_fail(error, "%s", text);
 }
 
+bool htw__journal_is_full(int system_error) {
+    return system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
+}
+
 int htw__journal_errno(struct sqlite3 *database, int result) {
     if (result == SQLITE_IOERR_NOMEM)
         return -ENOMEM;
+    /* Also for lack of space: what is on the disk is unknown. */
+    if (result == SQLITE_IOERR_FSYNC || result == SQLITE_IOERR_DIR_FSYNC)
+        return -EIO;
     switch (result & 0xff) {
     case SQLITE_NOMEM:
         return -ENOMEM;
@@ -59,7 +66,7 @@ int htw__journal_errno(struct sqlite3 *database, int result) {
     int system_error = database == NULL ? 0 : sqlite3_system_errno(database);
     if (system_error == 0) /* SQLite does not keep it when a commit fails */
         system_error = errno;
-    if (system_error == ENOSPC || system_error == EDQUOT)
+    if (htw__journal_is_full(system_error))
         return -ENOSPC;
     if ((result & 0xff) == SQLITE_CANTOPEN && system_error != 0)
         return -system_error;

@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_JOURNAL_ERROR_H
 #define HTW_SRC_JOURNAL_ERROR_H
 
+#include <stdbool.h>
+
 #define HTW__JOURNAL_SENTENCE 512
 
 struct sqlite3;
@@ -12,6 +14,10 @@ int htw__journal_fail(int error, const char *format, ...) __attribute__((format(
 
 /* The same sentence in another thread. */
 int htw__journal_fail_as(int error, const char *sentence);
+
+/* Whether an errno says that there is no space: of the disk, of a quota, or in a file whose size is
+   limited. */
+bool htw__journal_is_full(int system_error);
 
 /* The negative errno of a result of SQLite, which must be a failure. `database` may be NULL. */
 int htw__journal_errno(struct sqlite3 *database, int result);

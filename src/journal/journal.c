@@ -149,7 +149,9 @@ static void fini(struct htw_journal *journal) {
 
 static int open_file(struct htw_journal *journal, const char *path,
                      enum htw_synchronous synchronous) {
-    int error = htw__journal_path_open(&journal->path, path);
+    int error = htw__database_check_sqlite();
+    if (error == 0)
+        error = htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
     error = htw__database_open(&journal->database, &journal->path, synchronous);

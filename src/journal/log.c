@@ -2,6 +2,8 @@
 /* log.c - the log of SQLite: what a process has left in it, its size, and copying it to the file. */
 #include "log.h"
 
+#include "error.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -10,13 +12,6 @@
 #include <sys/stat.h>
 
 int htw__log_checkpoint_pages = 4096; /* 16 MiB */
-
-/* A page in the log, with its header. */
-#define FRAME_BYTES (4096 + 24)
-
-/* The log becomes longer by so much, when less than so much of it is unused. */
-#define EXTENSION_BYTES ((sqlite3_int64)1 << 20)
-#define RESERVE_BYTES ((sqlite3_int64)16 * FRAME_BYTES)
 
 /* NULL: there is none. */
 static sqlite3_file *file_of(struct sqlite3 *connection) {
@@ -36,14 +31,19 @@ static int copy_onto_itself(sqlite3_file *file, unsigned char *buffer, int capac
         if (result == SQLITE_OK)
             result = file->pMethods->xWrite(file, buffer, part, at);
     }
-    return result == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : result;
+    if (result == SQLITE_OK)
+        return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+    int system_error = 0;
+    (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system_error);
+    return htw__journal_is_full(system_error) ? SQLITE_FULL : result;
 }
 
 /*
  * Writes the log again, in place, and syncs it. If an fsync of an earlier process has failed, the
  * kernel may hold pages of the log as clean that are not on the disk, and a sync alone would not
  * write them: what SQLite reads from the log now could be lost at a power cut while it is copied to
- * the file. SQLite's lock is held, so that no other program writes.
+ * the file. SQLite's lock is held, so that no other program writes. A file system that copies what is
+ * written over may have no space for that.
  */
 static int rewrite(struct sqlite3 *connection) {
     enum { CAPACITY = 64 * 1024 };
@@ -60,23 +60,13 @@ static int rewrite(struct sqlite3 *connection) {
     return result == SQLITE_OK ? ended : result;
 }
 
-int htw__log_settle(struct sqlite3 *connection) {
-    int result = rewrite(connection);
-    if (result != SQLITE_OK)
-        return result;
-    result = sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    return (result & 0xff) == SQLITE_BUSY ? SQLITE_OK : result;
-}
-
 /* ---- its size */
 
 static int note_pages(void *context, struct sqlite3 *connection, const char *name, int pages) {
     (void)connection, (void)name;
     struct htw__log *log = context;
-    if (pages < log->pages) { /* it begins at its start again */
+    if (pages < log->pages) /* it begins at its start again */
         log->checkpoint_at = htw__log_checkpoint_pages;
-        log->bytes = 0; /* there may be space again for what is ahead of it */
-    }
     log->pages = pages;
     return SQLITE_OK;
 }
@@ -87,43 +77,20 @@ void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
     sqlite3_wal_hook(connection, note_pages, log);
 }
 
-/*
- * Not before the first commit, which writes a new header of the log and syncs it. Until then a power
- * cut may undo the truncation at the open, in part: zeros would cut the old log short, and what
- * SQLite then finds in it is older than the file.
- *
- * A failure is that of the commit, if it matters: SQLite makes the log longer itself.
- */
-void htw__log_extend(struct htw__log *log) {
-    static const unsigned char zeros[64 * 1024];
-    if (log->pages == 0)
-        return;
-    int64_t needed = (int64_t)log->pages * FRAME_BYTES + RESERVE_BYTES;
-    if (needed <= log->bytes)
-        return;
-    sqlite3_file *file = file_of(log->connection);
-    sqlite3_int64 size;
-    if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
-        return;
-    log->bytes = size;
-    if (needed <= size)
-        return;
-    while (log->bytes < needed + EXTENSION_BYTES) {
-        if (file->pMethods->xWrite(file, zeros, sizeof(zeros), log->bytes) != SQLITE_OK) {
-            /* The last space is for jobs. */
-            (void)file->pMethods->xTruncate(file, size);
-            log->bytes = INT64_MAX; /* no further attempt */
-            return;
-        }
-        log->bytes += (int64_t)sizeof(zeros);
-    }
+static int get_status(const char *name, struct stat *status) {
+    char path[PATH_MAX + 4];
+    snprintf(path, sizeof(path), "%s-wal", name);
+    return stat(path, status);
+}
+
+uint64_t htw__log_bytes(const char *name) {
+    struct stat status;
+    return get_status(name, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 bool htw__log_is_in_place(struct htw__log *log, const char *name) {
-    char path[PATH_MAX + 4];
     struct stat status;
-    snprintf(path, sizeof(path), "%s-wal", name);
-    if (stat(path, &status) != 0)
+    if (get_status(name, &status) != 0)
         return errno != ENOENT; /* what else fails says nothing about it */
     if (log->inode == 0)
         log->inode = (uint64_t)status.st_ino;
@@ -138,6 +105,13 @@ bool htw__log_is_long(const struct htw__log *log) {
 
 int htw__log_checkpoint(struct htw__log *log, bool *ret_is_whole) {
     int pages = 0, copied = 0;
+    *ret_is_whole = false;
+    if (!log->is_rewritten) {
+        int result = rewrite(log->connection);
+        if (result != SQLITE_OK)
+            return result;
+        log->is_rewritten = true;
+    }
     /* If a reader keeps the log from beginning again, it grows meanwhile. */
     log->checkpoint_at = log->pages + htw__log_checkpoint_pages;
     int result = sqlite3_wal_checkpoint_v2(log->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,

@@ -15,6 +15,10 @@
 
 #define BUSY_TIMEOUT_MS 2000
 
+/* Older ones ignore PRAGMA trusted_schema. meson.build has the same number. */
+#define SQLITE_VERSION_MIN 3031000
+_Static_assert(SQLITE_VERSION_NUMBER >= SQLITE_VERSION_MIN, "SQLite 3.31.0 or later");
+
 /* Columns that are null or constant cost a byte each. */
 static const char schema[] =
     "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB "
@@ -96,6 +100,8 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
                                                                 : "PRAGMA synchronous = NORMAL");
     if (error == 0)
         error = execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
+                              /* 20 MiB, when it begins again: a long reader has made it larger */
+                              "PRAGMA journal_size_limit = 20971520;"
                               /* what a savepoint keeps goes to no file */
                               "PRAGMA temp_store = MEMORY;"
                               "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
@@ -136,13 +142,25 @@ static int read_meta(struct htw__database *self) {
 
 /* ---- opening */
 
-static int settle_log(struct htw__database *self) {
-    int result = htw__log_settle(self->connection);
-    return result == SQLITE_OK
+int htw__database_check_sqlite(void) {
+    if (sqlite3_libversion_number() < SQLITE_VERSION_MIN)
+        return htw__journal_fail(-ENOTSUP,
+                                 "SQLite %s is too old: the journal needs 3.31.0 or later",
+                                 sqlite3_libversion());
+    return sqlite3_threadsafe() != 0
                ? 0
-               : htw__journal_fail(htw__journal_errno(self->connection, result),
-                                   "%s-wal: the log cannot be copied into the file: %s", self->name,
-                                   sqlite3_errstr(result));
+               : htw__journal_fail(-ENOTSUP,
+                                   "this SQLite was built without mutexes (SQLITE_THREADSAFE=0)");
+}
+
+/* Where space lacks, the log stays, and the writer tries it again. */
+static int settle_log(struct htw__database *self) {
+    int result = htw__database_checkpoint(self);
+    if (result < 0)
+        return result == -ENOSPC ? 0 : result;
+    return self->log.is_rewritten
+               ? 0
+               : htw__journal_fail(-EBUSY, "%s: another program writes to the file", self->name);
 }
 
 /* Makes durable that the next sequence numbers are in use, before any is given out. On a full disk the
@@ -176,8 +194,10 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     sqlite3_extended_result_codes(self->connection, 1);
     sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
     int error = set_up(self, path);
-    if (error == 0)
+    if (error == 0) {
+        htw__log_init(&self->log, self->connection); /* not before PRAGMA wal_autocheckpoint */
         error = settle_log(self);
+    }
     if (error == 0)
         error = read_meta(self);
     if (error == 0)
@@ -186,7 +206,6 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         htw__database_close(self, false);
         return error;
     }
-    htw__log_init(&self->log, self->connection);
     error = reserve_sequence(self);
     if (error != 0) {
         htw__database_close(self, false);

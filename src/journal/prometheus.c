@@ -36,6 +36,7 @@ static void write_gauges(FILE *stream, const struct htw_journal_stats *stats, bo
     htw__prometheus_gauge(stream, NAME "queued", "Changes that wait to be written.", stats->queued);
     htw__prometheus_gauge(stream, NAME "memory_bytes",
                           "Memory that the journal holds, without SQLite's.", stats->memory_bytes);
+    htw__prometheus_gauge(stream, NAME "log_bytes", "Size of SQLite's log.", stats->log_bytes);
     htw__prometheus_gauge(stream, NAME "stopped", "1 if the journal has stopped by itself.",
                           has_stopped);
 }

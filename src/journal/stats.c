@@ -24,6 +24,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         return error;
     if (stats == NULL || stats->struct_size != sizeof(*stats))
         return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
+    uint64_t log_bytes = htw__log_bytes(journal->path.name);
     htw__mutex_lock(&journal->mutex);
     *stats = (struct htw_journal_stats) {
         .struct_size = sizeof(*stats),
@@ -42,6 +43,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         .in_memory = journal->jobs.count,
         .queued = journal->queued,
         .memory_bytes = memory_of(journal),
+        .log_bytes = log_bytes,
         .lateness = htw__histogram_distribution(&journal->lateness_ns),
     };
     htw__mutex_unlock(&journal->mutex);

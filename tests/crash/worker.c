@@ -158,12 +158,12 @@ static void start_thread(void *(*run)(void *), uint64_t seed) {
 
 /* From one operation on some fail. What fails at first keeps the journal from being opened. */
 static void plan_faults(struct random_source *source) {
-    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN, FAULT_FULL, FAULT_QUOTA,
-                                         FAULT_SYNC };
+    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN,  FAULT_FULL, FAULT_GROWTH,
+                                         FAULT_QUOTA,   FAULT_LIMIT, FAULT_SYNC, FAULT_SYNC_FULL };
     faulty_vfs_register();
     faulty_vfs_reset(random_next(source));
     for (int i = 0; i < 3; i++)
-        faulty_vfs_plan(faults[random_below(source, 5)], (long)(random_magnitude(source) % 3000),
+        faulty_vfs_plan(faults[random_below(source, 8)], (long)(random_magnitude(source) % 3000),
                         1 + (long)random_below(source, 20));
 }
 

@@ -40,6 +40,7 @@ struct open_file {
     sqlite3_file base;
     struct disk_file *disk; /* NULL: of no interest (-shm) */
     sqlite3_file *real;
+    int error; /* of the last operation that has failed */
 };
 
 static sqlite3_vfs *system_vfs;
@@ -110,8 +111,40 @@ static void put_in_doubt(struct disk_file *disk) {
 
 /* ---- faults */
 
+enum operation { WRITE, GROW, SYNC, OTHER };
+
+static bool concerns(enum fault fault, enum operation operation) {
+    switch (fault) {
+    case FAULT_NONE:
+        return false;
+    case FAULT_REFUSED:
+    case FAULT_POWER:
+        return true;
+    case FAULT_SYNC:
+    case FAULT_SYNC_FULL:
+        return operation == SYNC;
+    case FAULT_GROWTH:
+        return operation == GROW;
+    default:
+        return operation == WRITE || operation == GROW;
+    }
+}
+
+static int errno_of(enum fault fault) {
+    switch (fault) {
+    case FAULT_QUOTA:
+        return EDQUOT;
+    case FAULT_LIMIT:
+        return EFBIG;
+    case FAULT_SYNC_FULL:
+        return ENOSPC;
+    default:
+        return EIO;
+    }
+}
+
 /* Counts an operation, and says which fault it meets. */
-static enum fault meet(bool is_write, bool is_sync) {
+static enum fault meet(enum operation operation) {
     operations++;
     if (!has_power) {
         failures++;
@@ -119,10 +152,7 @@ static enum fault meet(bool is_write, bool is_sync) {
     }
     for (int i = 0; i < PLANS; i++) {
         enum fault fault = plans[i].fault;
-        if (fault == FAULT_NONE || operations < plans[i].nth || plans[i].times == 0)
-            continue;
-        if ((fault == FAULT_SYNC && !is_sync) ||
-            (fault != FAULT_SYNC && fault != FAULT_REFUSED && fault != FAULT_POWER && !is_write))
+        if (!concerns(fault, operation) || operations < plans[i].nth || plans[i].times == 0)
             continue;
         plans[i].times--;
         failures++;
@@ -149,8 +179,11 @@ static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 of
 
 static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_int64 offset) {
     struct open_file *file = (struct open_file *)base;
+    sqlite3_int64 end = 0;
     pthread_mutex_lock(&mutex);
-    enum fault fault = meet(true, false);
+    file->real->pMethods->xFileSize(file->real, &end);
+    enum fault fault = meet(offset + size > end ? GROW : WRITE);
+    bool is_full = fault == FAULT_FULL || fault == FAULT_GROWTH;
     int part = fault == FAULT_NONE ? size : 0;
     if (fault == FAULT_TORN || fault == FAULT_FULL)
         part = (int)random_below(&source, (unsigned)size);
@@ -162,8 +195,10 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
         file->real->pMethods->xWrite(file->real, bytes, part, offset);
     }
     pthread_mutex_unlock(&mutex);
-    errno = fault == FAULT_QUOTA ? EDQUOT : EIO; /* SQLite keeps it */
-    return fault == FAULT_NONE ? SQLITE_OK : fault == FAULT_FULL ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    if (fault == FAULT_NONE)
+        return SQLITE_OK;
+    errno = file->error = errno_of(fault); /* SQLite keeps it */
+    return is_full ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
@@ -171,7 +206,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
     sqlite3_int64 before;
     int result = SQLITE_IOERR_TRUNCATE;
     pthread_mutex_lock(&mutex);
-    if (meet(false, false) == FAULT_NONE) {
+    if (meet(OTHER) == FAULT_NONE) {
         file->real->pMethods->xFileSize(file->real, &before);
         if (before > size)
             keep(file, size, before - size, true);
@@ -187,13 +222,16 @@ static int file_sync(sqlite3_file *base, int flags) {
     struct open_file *file = (struct open_file *)base;
     (void)flags;
     pthread_mutex_lock(&mutex);
-    enum fault fault = meet(false, true);
+    enum fault fault = meet(SYNC);
     if (fault == FAULT_NONE)
         make_durable(file);
     else
         put_in_doubt(file->disk);
     pthread_mutex_unlock(&mutex);
-    return fault == FAULT_NONE ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+    if (fault == FAULT_NONE)
+        return SQLITE_OK;
+    errno = file->error = errno_of(fault);
+    return SQLITE_IOERR_FSYNC;
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
@@ -220,6 +258,10 @@ static int file_control(sqlite3_file *base, int operation, void *arg) {
     struct open_file *file = (struct open_file *)base;
     if (operation == SQLITE_FCNTL_SIZE_HINT)
         return SQLITE_NOTFOUND; /* it would write past the faults */
+    if (operation == SQLITE_FCNTL_LAST_ERRNO) {
+        *(int *)arg = file->error;
+        return SQLITE_OK;
+    }
     return file->real->pMethods->xFileControl(file->real, operation, arg);
 }
 
@@ -315,7 +357,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync) {
     (void)vfs;
     pthread_mutex_lock(&mutex);
-    bool refused = meet(false, false) != FAULT_NONE;
+    bool refused = meet(OTHER) != FAULT_NONE;
     if (!refused) {
         struct disk_file *disk = disk_of(path);
         for (size_t i = 0; i < 1024; i++)

@@ -17,13 +17,16 @@
 
 enum fault {
     FAULT_NONE,
-    FAULT_REFUSED, /* the operation fails, and nothing is written */
-    FAULT_TORN,    /* a write fails after a part, or after all of it */
-    FAULT_LATE,    /* a write fails after all of it */
-    FAULT_FULL,    /* a write fails after a part, because the disk is full */
-    FAULT_QUOTA,   /* a write fails, because the user may have no more */
-    FAULT_SYNC,    /* the next sync fails; writes until then do not */
-    FAULT_POWER,   /* this and all later operations fail */
+    FAULT_REFUSED,   /* the operation fails, and nothing is written */
+    FAULT_TORN,      /* a write fails after a part, or after all of it */
+    FAULT_LATE,      /* a write fails after all of it */
+    FAULT_FULL,      /* a write fails after a part, because the disk is full */
+    FAULT_GROWTH,    /* the same for a write that makes its file longer; others are made */
+    FAULT_QUOTA,     /* a write fails, because the user may have no more */
+    FAULT_LIMIT,     /* a write fails, because the file may not be longer */
+    FAULT_SYNC,      /* the next sync fails; writes until then do not */
+    FAULT_SYNC_FULL, /* the same, because the disk is full */
+    FAULT_POWER,     /* this and all later operations fail */
 };
 
 /** Makes it the default VFS. */

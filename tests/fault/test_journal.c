@@ -271,12 +271,12 @@ static void change(unsigned steps) {
 /* ---- a round */
 
 static void plan_faults(void) {
-    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN, FAULT_FULL, FAULT_QUOTA,
-                                         FAULT_SYNC };
+    static const enum fault faults[] = { FAULT_REFUSED, FAULT_TORN,  FAULT_FULL, FAULT_GROWTH,
+                                         FAULT_QUOTA,   FAULT_LIMIT, FAULT_SYNC, FAULT_SYNC_FULL };
     long from = (long)(random_below(&source, 2) == 0 ? random_below(&source, 40)
                                                      : random_below(&source, 600));
     if (!random_one_in(&source, 5))
-        faulty_vfs_plan(faults[random_below(&source, 5)], from,
+        faulty_vfs_plan(faults[random_below(&source, 8)], from,
                         random_one_in(&source, 3) ? 1000000 : 1 + (long)random_below(&source, 3));
     if (random_one_in(&source, 2))
         faulty_vfs_plan(FAULT_POWER, from + (long)random_below(&source, 100), 1);

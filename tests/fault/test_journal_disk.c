@@ -14,6 +14,7 @@
 #include <htw/journal.h>
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,14 +138,13 @@ static void put_that_has_failed_is_not_in_the_log(void **state) {
 }
 
 /* The kernel forgets what an fsync has not written, and the next one succeeds. */
-static void fsync_that_has_failed_stops_the_journal_for_good(void **state) {
-    (void)state;
+static void fail_each_fsync(enum fault fault) {
     unsigned stopped = 0;
     htw__log_checkpoint_pages = 5;
     for (long nth = 1; nth < 60; nth++) {
         must_open(path);
         assert_int_equal(put("a"), 0);
-        faulty_vfs_plan(FAULT_SYNC, faulty_vfs_operations() + nth, 1);
+        faulty_vfs_plan(fault, faulty_vfs_operations() + nth, 1);
         int first = put("b"), second = put("c");
         assert_true(first == 0 || first == -EIO);
         assert_true(second == 0 || (second == -EIO && faulty_vfs_failures() > 0));
@@ -174,6 +174,48 @@ static void fsync_that_has_failed_stops_the_journal_for_good(void **state) {
     assert_true(stopped > 3);
 }
 
+static void fsync_that_has_failed_stops_the_journal_for_good(void **state) {
+    (void)state;
+    fail_each_fsync(FAULT_SYNC);
+    begin_again();
+    fail_each_fsync(FAULT_SYNC_FULL);
+}
+
+/* Whether the log was copied; otherwise the journal has stopped, without any further change. */
+static bool waits_for_checkpoint(void) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    for (int i = 0; i < 3000 && stats.checkpoints == 0 && !has_stopped(); i++) {
+        usleep(10000);
+        assert_int_equal(htw_journal_get_stats(journal, &stats), 0);
+    }
+    assert_true(stats.checkpoints > 0 || has_stopped());
+    return stats.checkpoints > 0;
+}
+
+static void fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal(void **state) {
+    static char payload[40000];
+    (void)state;
+    unsigned stopped = 0;
+    bool is_copied = false;
+    payload[0] = 'a';
+    for (long nth = 1; !is_copied; nth++) {
+        htw__log_checkpoint_pages = 10; /* the put is longer */
+        must_open(path);
+        faulty_vfs_plan(FAULT_SYNC_FULL, faulty_vfs_operations() + nth, EVER);
+        int result =
+            htw_journal_put(journal, START_NS + HTW_MINUTE, payload, sizeof(payload), NULL);
+        if (result == 0) {
+            is_copied = waits_for_checkpoint();
+            stopped += !is_copied;
+        }
+        close_journal();
+        faulty_vfs_cut();
+        assert_string_equal(all_of(path), result == 0 ? "a" : "");
+        begin_again();
+    }
+    assert_true(stopped > 0);
+}
+
 /* The id is that of a put which has failed, or no id. */
 static void put_and_keep_id(int expected, uint64_t *ret_id) {
     int result = htw_journal_put(journal, START_NS + HTW_MINUTE, "x", 1, ret_id);
@@ -184,7 +226,7 @@ static void put_and_keep_id(int expected, uint64_t *ret_id) {
 static void id_of_a_put_that_fails_first_is_not_given_again(void **state) {
     (void)state;
     unsigned opened = 0, without_id = 0;
-    for (long nth = 1; nth < 30; nth++) {
+    for (long nth = 1; nth < 8; nth++) {
         uint64_t failed = 1, later, of_copy;
         must_open(path);
         assert_int_equal(put("a"), 0);
@@ -212,11 +254,10 @@ static void id_of_a_put_that_fails_first_is_not_given_again(void **state) {
     assert_true(opened > without_id && without_id > 0);
 }
 
-static void quota_that_is_used_up_is_a_full_disk(void **state) {
-    (void)state;
+static void expect_full_disk(enum fault fault) {
     must_open(path);
     assert_int_equal(put("a"), 0);
-    faulty_vfs_plan(FAULT_QUOTA, 0, EVER);
+    faulty_vfs_plan(fault, 0, EVER);
     assert_int_equal(put("b"), -ENOSPC);
     assert_non_null(strstr(htw_journal_error(), path));
     assert_int_equal(put("c"), -ENOSPC);
@@ -227,14 +268,153 @@ static void quota_that_is_used_up_is_a_full_disk(void **state) {
     close_journal();
 }
 
+static void quota_that_is_used_up_is_a_full_disk(void **state) {
+    (void)state;
+    expect_full_disk(FAULT_QUOTA);
+}
+
+static void file_that_may_not_be_longer_is_a_full_disk(void **state) {
+    (void)state;
+    expect_full_disk(FAULT_LIMIT);
+}
+
+/* ---- a log that a process has left on a disk that is full */
+
+static const enum fault full_disks[] = { FAULT_FULL, FAULT_GROWTH, FAULT_QUOTA, FAULT_LIMIT };
+
+/* `copy` is a journal with the jobs a and b in its log, as a kill leaves it. */
+static void leave_copy(void) {
+    must_open(path);
+    assert_int_equal(put("a"), 0);
+    assert_int_equal(put("b"), 0);
+    copy_files();
+    close_journal();
+    faulty_vfs_reset(1);
+}
+
+/* From each operation on. */
+static void journal_that_was_killed_on_a_full_disk_opens_and_delivers(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < sizeof(full_disks) / sizeof(full_disks[0]); i++)
+        for (long nth = 0; nth < 25; nth++) {
+            leave_copy();
+            faulty_vfs_plan(full_disks[i], nth, EVER);
+            must_open(copy_path);
+            assert_int_equal(htw_scheduler_advance(scheduler, HTW_HOUR), 0);
+            assert_string_equal(delivered, "ab");
+            int result = put("c");
+            assert_true(result == 0 || result == -ENOSPC);
+            close_journal();
+            faulty_vfs_cut();
+            if (strcmp(all_of(copy_path), result == 0 ? "abc" : "ab") != 0)
+                fail_msg("disk %u, operation %ld: %s", i, nth, delivered);
+            begin_again();
+        }
+}
+
+/* Its copy in the file would be longer, but there is room in the log itself. */
+static void journal_writes_on_in_a_log_that_cannot_be_copied(void **state) {
+    static char payload[8000];
+    (void)state;
+    uint64_t id;
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    htw__log_checkpoint_pages = 40;
+    must_open(path);
+    for (int i = 0; i < 30 && stats.checkpoints == 0; i++) {
+        assert_int_equal(
+            htw_journal_put(journal, START_NS + HTW_DAY, payload, sizeof(payload), &id), 0);
+        assert_int_equal(htw_journal_get_stats(journal, &stats), 0);
+    }
+    assert_int_equal(htw_journal_put(journal, START_NS + HTW_MINUTE, payload, sizeof(payload), &id),
+                     0);
+    copy_files();
+    close_journal();
+    faulty_vfs_reset(1);
+    faulty_vfs_plan(FAULT_GROWTH, 0, EVER);
+    must_open(copy_path);
+    assert_int_equal(htw_journal_cancel(journal, id), 0);
+    assert_int_equal(put("c"), 0);
+    assert_int_equal(htw_journal_get_stats(journal, &stats), 0);
+    assert_int_equal(stats.checkpoints, 0);
+    close_journal();
+    faulty_vfs_cut();
+    assert_string_equal(all_of(copy_path), "c");
+}
+
+/* An fsync of an earlier process has failed: what was appended behind its commits could be lost with
+   them. */
+static void journal_changes_nothing_before_its_log_is_on_the_disk(void **state) {
+    (void)state;
+    leave_copy();
+    faulty_vfs_plan(FAULT_FULL, 0, EVER);
+    must_open(copy_path);
+    long operations = faulty_vfs_operations();
+    assert_true(operations > 0);
+    assert_int_equal(put("c"), -ENOSPC);
+    assert_non_null(strstr(htw_journal_error(), copy_path));
+    run_shell("cp %1$s/copy-wal %1$s/before", folder);
+    assert_int_equal(put("c"), -ENOSPC);
+    close_journal();
+    run_shell("cmp %1$s/before %1$s/copy-wal", folder);
+    must_open(copy_path);
+    faulty_vfs_relent();
+    int result;
+    for (int i = 0; (result = put("d")) != 0 && i < 3000; i++) {
+        assert_int_equal(result, -ENOSPC);
+        usleep(10000);
+    }
+    assert_int_equal(result, 0);
+    close_journal();
+    faulty_vfs_cut();
+    assert_string_equal(all_of(copy_path), "abd");
+}
+
+/* ---- another program */
+
+static void truncate_log(void) {
+    sqlite3 *connection;
+    assert_int_equal(sqlite3_open(path, &connection), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(connection), SQLITE_OK);
+}
+
+/* A power cut may bring the truncated log back, in part, with what was written over it. */
+static void journal_loses_nothing_if_another_program_truncates_its_log(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        for (long nth = 1; nth < 25; nth++) {
+            faulty_vfs_reset(seed);
+            must_open(path);
+            for (char name[] = "a"; name[0] <= 'j'; name[0]++)
+                assert_int_equal(put(name), 0);
+            truncate_log();
+            faulty_vfs_plan(FAULT_POWER, faulty_vfs_operations() + nth, 1);
+            int result = put("k");
+            faulty_vfs_power_off();
+            close_journal();
+            faulty_vfs_cut();
+            const char *all = all_of(path);
+            if (strncmp(all, "abcdefghij", 10) != 0 || (result == 0 && all[10] != 'k'))
+                fail_msg("seed %d, operation %ld: %s", (int)seed, nth, all);
+            begin_again();
+        }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(put_that_has_failed_is_not_in_the_log),
         CASE(fsync_that_has_failed_stops_the_journal_for_good),
+        CASE(fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal),
         CASE(id_of_a_put_that_fails_first_is_not_given_again),
         CASE(quota_that_is_used_up_is_a_full_disk),
+        CASE(file_that_may_not_be_longer_is_a_full_disk),
+        CASE(journal_that_was_killed_on_a_full_disk_opens_and_delivers),
+        CASE(journal_writes_on_in_a_log_that_cannot_be_copied),
+        CASE(journal_changes_nothing_before_its_log_is_on_the_disk),
+        CASE(journal_loses_nothing_if_another_program_truncates_its_log),
     };
     faulty_vfs_register();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,8 @@ int htw__journal_cancel(const struct htw__journal_request *request) {
     return success && fflush(stdout) == 0 ? 0 : HTW__EXIT_FAILED;
 }
 
-/* By a connection of its own, while the journal keeps others out. */
+/* By a connection of its own, while the journal keeps others out. Without a change the journal writes
+   nothing meanwhile: SQLite before 3.51.3 does not survive two that write and copy the log at once. */
 static bool compact(const char *path) {
     struct sqlite3 *connection = NULL;
     int result = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL);

@@ -40,11 +40,12 @@ static void assert_agrees(struct journal_fixture *f) {
     assert_value("htw_journal_in_memory", stats.in_memory);
     assert_value("htw_journal_queued", stats.queued);
     assert_value("htw_journal_memory_bytes", stats.memory_bytes);
+    assert_value("htw_journal_log_bytes", stats.log_bytes);
     assert_value("htw_journal_stopped", 0);
     prometheus_text_assert_histogram("htw_journal_commit_seconds", &stats.commit);
     prometheus_text_assert_histogram("htw_journal_durable_seconds", &stats.durable);
     prometheus_text_assert_histogram("htw_journal_lateness_seconds", &stats.lateness);
-    assert_int_equal(prometheus_text_count(), 19);
+    assert_int_equal(prometheus_text_count(), 20);
 }
 
 static uint64_t put_under_key(struct journal_fixture *f) {
