@@ -12,9 +12,25 @@ _htw_options() {
     sed -n 'h; s/^ *-[^-], \(--[a-z-]*\).*/\1/p; g; s/^ *\(-[^ ,=[]*\).*/\1/p' <<<"$help"
 }
 
+# The actions in the help of a command: only `htw journal` has some.
+_htw_actions() {
+    local help
+    help=$("$@" --help 2>/dev/null)
+    sed -n '/^Actions:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' <<<"$help" | sort -u
+}
+
+# Whether a word before the present one is one of these.
+_htw_has_word() {
+    local word
+    for word in "${COMP_WORDS[@]:2:COMP_CWORD - 2}"; do
+        [[ " $* " != *" $word "* ]] || return 0
+    done
+    return 1
+}
+
 _htw() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local -a run=("${COMP_WORDS[0]}")
+    local -a run=("${COMP_WORDS[0]}") actions
     COMPREPLY=()
     if [[ ${COMP_WORDS[0]##*/} == htw ]]; then
         if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then
@@ -32,6 +48,10 @@ _htw() {
             mapfile -t COMPREPLY < <(compgen -W "$(_htw_options "${run[@]}")" -- "$current")
         elif [[ ${run[*]} == *top ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$("${run[@]}" --list 2>/dev/null | awk '{ print $1 }')" -- "$current")
+        else
+            mapfile -t actions < <(_htw_actions "${run[@]}")
+            _htw_has_word "${actions[@]}" ||
+                mapfile -t COMPREPLY < <(compgen -W "${actions[*]}" -- "$current")
         fi
         ;;
     esac

@@ -31,6 +31,23 @@ function __htw_programs
     $run --list 2>/dev/null | string replace -r '^ *([0-9]+) +([^ ]*).*' '$1\t$2'
 end
 
+# The actions in the help of a command: only `htw journal` has some.
+function __htw_actions
+    set -l run (__htw_run)
+    test -n "$run"; or return
+    $run --help 2>/dev/null | sed -n '/^Actions:/,/^$/s/^  \([a-z][a-z]*\) [^ ]*  *\(.*\)/\1\t\2/p'
+end
+
+function __htw_wants_action
+    set -l words (commandline -opc)
+    set -l names (__htw_actions | string replace -r '\t.*' '')
+    test (count $names) -gt 0; or return
+    for word in $words[3..-1]
+        contains -- $word $names; and return 1
+    end
+    return 0
+end
+
 function __htw_wants_command
     set -l words (commandline -opc)
     test (count $words) -eq 1; or contains -- "$words[2]" help
@@ -44,5 +61,6 @@ complete -c htw -n __htw_wants_command -f -a '(__htw_commands)'
 complete -c htw -n __htw_wants_command -f -a '--help --version'
 for program in htw htw-cron htw-relay htw-top
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -f -a '(__htw_options)'
+    complete -c $program -n __htw_wants_action -f -a '(__htw_actions)'
     complete -c $program -n __htw_is_top -a '(__htw_programs)'
 end

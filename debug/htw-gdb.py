@@ -25,13 +25,17 @@ def pending(wheel):
     return int(wheel["inserted"]) - int(wheel["moved_by_insertion"]) - int(wheel["demoted"]) - int(wheel["cancelled"]) - int(wheel["expired"]) - int(wheel["drained"])
 
 
+def counted(count, name):
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
 class WheelPrinter:
     def __init__(self, wheel):
         self.wheel = wheel
 
     def to_string(self):
         wheel = self.wheel
-        return (f"htw_wheel: clock {int(wheel['clock'])}, {pending(wheel)} timers, "
+        return (f"htw_wheel: clock {int(wheel['clock'])}, {counted(pending(wheel), 'timer')}, "
                 f"{int(wheel['level_count'])} levels of {int(wheel['mask']) + 1} buckets")
 
 
@@ -57,7 +61,7 @@ class SchedulerPrinter:
                    if int(clockwork[name]) != 0)
         stopping = ", stopping" if int(scheduler["stopping"]) else ""
         return (f"htw_scheduler {scheduler['thread_name'].string()}: {len(shards)} shards with "
-                f"{held} timers, {int(scheduler['work_queue']['started'])} of "
+                f"{counted(held, 'timer')}, {int(scheduler['work_queue']['started'])} of "
                 f"{int(scheduler['worker_count'])} workers started, "
                 f"{int(scheduler['work_queue']['queued'])} batches queued{stopping}")
 

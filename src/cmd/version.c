@@ -23,14 +23,23 @@
 #define HTW_BUILD_ASSERTIONS "unknown"
 #endif
 
+/* It is in effect only where the compiler optimises; those who build packages define it by themselves. */
+#if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0 && defined(__OPTIMIZE__)
+#define FORTIFIED ""
+#else
+#define FORTIFIED ", without _FORTIFY_SOURCE"
+#endif
+
 int htw__version_print(const char *program) {
     if (printf("%s %s\n"
                "compiler: %s\n"
                "features: " HTW_BUILD_FEATURES "\n"
                "allocator: " HTW_BUILD_ALLOCATOR "\n"
-               "hardening: " HTW_BUILD_HARDENING "\n"
+               "hardening: %s\n"
                "assertions: " HTW_BUILD_ASSERTIONS "\n",
-               program, htw_version(), COMPILER) >= 0 &&
+               program, htw_version(), COMPILER,
+               strcmp(HTW_BUILD_HARDENING, "yes") == 0 ? "yes" FORTIFIED : HTW_BUILD_HARDENING) >=
+            0 &&
         fflush(stdout) == 0)
         return 0;
     fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));

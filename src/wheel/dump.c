@@ -56,8 +56,9 @@ static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
          listed < LISTED_BUCKETS && htw__wheel_find_next_queued(wheel, &bucket); listed++) {
         unsigned level = htw__wheel_id_level(wheel, bucket.id);
         uint32_t slot = bucket.id & wheel->mask;
-        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timers\n", bucket.key,
-                level, slot, htw__wheel_timers_in(wheel, level, slot, SIZE_MAX));
+        size_t timers = htw__wheel_timers_in(wheel, level, slot, SIZE_MAX);
+        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timer%s\n",
+                bucket.key, level, slot, timers, timers == 1 ? "" : "s");
     }
 }
 

@@ -99,8 +99,11 @@ def delay_help_and_version_are_printed():
         assert max(map(len, text.splitlines())) <= 90, "too wide"
     for option in ("--version", "-V"):
         assert re.fullmatch(r"htw \d+\.\d+\.\d+(~dev)?\ncompiler: \S.*\nfeatures: [+-]calendar [+-]journal "
-                            r"[+-]monitor\nallocator: (system|jemalloc)\nhardening: (yes|no)\b.*\nassertions: [012]\n",
+                            r"[+-]monitor [+-]relay [+-]top\nallocator: (system|jemalloc)\nhardening: (yes|no)\b.*\nassertions: [012]\n",
                             run(option).out.decode()), "version"
+    for program in ("relay", "top"):
+        is_built = os.path.exists(f"{PROGRAM}-{program}")
+        assert (f"+{program}".encode() in run("--version").out.split()) == is_built, program
     with open("/dev/full", "wb") as full:
         equal(run("--help", stdout=full).status, 1)
 

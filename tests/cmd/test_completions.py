@@ -70,6 +70,14 @@ def main():
                 if not wanted or found != wanted:
                     errors.append(f"{shell.__name__}: {' '.join(words)} --: lacks {sorted(wanted - found)}, "
                                   f"has {sorted(found - wanted)}")
+        actions = set(re.findall(r"^  ([a-z]+) [A-Z]", help_of("journal").partition("\nActions:\n")[2], re.MULTILINE))
+        assert not help_of("journal") or {"list", "check", "compact"} <= actions, actions
+        for words, wanted in ((["journal", ""], actions), (["journal", "-J", "c"], {a for a in actions if a[0] == "c"}),
+                              (["journal", "list", ""], set()), (["delay", ""], set())):
+            checked += 1
+            found = shell("htw", *words) & actions # fish names files, too
+            if found != wanted:
+                errors.append(f"{shell.__name__}: htw {' '.join(words)}: {sorted(found)}, not {sorted(wanted)}")
     # Each is one that the program takes: the names of its own table, and no other.
     for command in sorted(commands - {"help"}):
         for option in re.findall(r"^ +(?:-., )?(--[a-z-]+)", help_of(command), re.MULTILINE):

@@ -95,7 +95,7 @@ def draw_text_is_that_of_delay():
     equal((got.status, got.err), (0, ""), "result")
     has(got.out, b"wheel: clock 1500, 256 buckets a level, 3 of 8 levels\n")
     has(got.out, b"pending 3: due 0, never 0\n")
-    has(got.out, b"  tick 2000: level 1 bucket 7, 1 timers\n")
+    has(got.out, b"  tick 2000: level 1 bucket 7, 1 timer\n")
 
 
 @test
@@ -152,6 +152,16 @@ def draw_shows_what_the_wheel_holds():
 
 
 @test
+def draw_counts_one_timer_as_one():
+    for data, wanted in ((b"1s a\n", "1 timer is pending."), (b"", "0 timers are pending."),
+                         (b"1s a\n" * 2, "2 timers are pending.")):
+        picture = ET.fromstring(draw("-s", data=data).out)
+        has(picture[1].text, wanted)
+        found = [content for _, _, _, content in texts(picture)]
+        assert wanted.replace(" is", "").replace(" are", "").rstrip(".") in found, found
+
+
+@test
 def draw_has_no_wake_up_for_what_was_cancelled():
     got = draw("-s", data=b"1s a\n5s b\ncancel a\n")
     found = [content for _, _, _, content in texts(ET.fromstring(got.out))]
@@ -168,7 +178,7 @@ def draw_is_the_same_each_time():
         equal(draw(*options, data=data).out, draw(*options, data=data).out, "drawing")
     instants = b"@2026-01-01T00:00:10Z x\n"
     got = draw("--begin", "2026-01-01T00:00:00Z", data=instants)
-    has(got.out, b"tick 10000: level 1 bucket 39, 1 timers")
+    has(got.out, b"tick 10000: level 1 bucket 39, 1 timer")
 
 
 @test

@@ -72,7 +72,7 @@ for kind in shared static; do
         "$program" >"$log" 2>&1 || true
     # shellcheck disable=SC2016 # gdb's names
     for line in '^\$1 = htw_scheduler tried: [0-9]* shards with 2 timers, [01] of [0-9]* workers' \
-        '^\$2 = htw_wheel: clock 0, 1 timers, 2 levels of 256 buckets$' \
+        '^\$2 = htw_wheel: clock 0, 1 timer, 2 levels of 256 buckets$' \
         'generation 1: pending, deadline 5000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
         'generation 1: pending, deadline 7000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
         'generation 1: gone$' '^no handle of this scheduler$'; do

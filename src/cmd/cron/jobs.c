@@ -21,8 +21,9 @@ static void run(void *arg, const struct htw_expiration *expiration) {
     struct htw__cron_job *job = arg;
     struct htw__cron *cron = job->cron;
     if (expiration->missed > 0)
-        htw__cron_complain(cron->path, job->line, "%" PRIu64 " runs were missed: %s",
-                           expiration->missed, job->command);
+        htw__cron_complain(cron->path, job->line, "%" PRIu64 " run%s missed: %s",
+                           expiration->missed, expiration->missed == 1 ? " was" : "s were",
+                           job->command);
     if (job->running > 0 && !cron->overlaps)
         htw__cron_complain(cron->path, job->line, "not started: the run before has not ended: %s",
                            job->command);

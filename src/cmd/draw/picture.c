@@ -145,8 +145,9 @@ static void header(struct picture *picture) {
                 format_ticks(picture, picture->next.key - wheel->clock, time));
     picture->y += ROW;
     picture->y += ROW;
-    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timers pending", picture->x,
-            picture->y, htw_wheel_count(wheel));
+    size_t count = htw_wheel_count(wheel);
+    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timer%s pending",
+            picture->x, picture->y, count, count == 1 ? "" : "s");
     size_t never = htw__list_length(htw__list_of_ring(&wheel->never), SIZE_MAX);
     if (never > 0)
         fprintf(picture->stream, ", %zu never due", never);
@@ -237,9 +238,9 @@ static void legend(const struct picture *picture, int y) {
 /* For those who do not see it. */
 static void describe(const struct picture *picture, const struct level *levels) {
     FILE *stream = picture->stream;
-    fprintf(stream,
-            "<title>A timing wheel at tick %" PRIu64 "</title>\n<desc>%zu timers are pending.",
-            picture->wheel->clock, htw_wheel_count(picture->wheel));
+    size_t count = htw_wheel_count(picture->wheel);
+    fprintf(stream, "<title>A timing wheel at tick %" PRIu64 "</title>\n<desc>%zu timer%s pending.",
+            picture->wheel->clock, count, count == 1 ? " is" : "s are");
     for (unsigned i = 0; i < picture->wheel->level_count; i++)
         fprintf(stream, " Level %u has %" PRIu64 ".", i, levels[i].timers);
     if (picture->next.key == HTW__DELAY_QUEUE_ABSENT)
