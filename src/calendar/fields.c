@@ -86,14 +86,10 @@ static bool match_bit(uint64_t bits, unsigned *value) {
 static bool match_time(const struct htw_calendar *calendar, unsigned second, unsigned *ret_second) {
     unsigned of_hour = second / 3600, of_minute = second / 60 % 60, of_second = second % 60;
     unsigned hour = of_hour, minute = of_minute;
-    if (!match_bit(calendar->_seconds, &of_second)) {
+    if (!match_bit(calendar->_seconds, &of_second))
         minute++;
-        of_second = htw__lowest_bit(calendar->_seconds);
-    }
-    if (!match_bit(calendar->_minutes, &minute)) {
+    if (!match_bit(calendar->_minutes, &minute))
         hour++;
-        minute = htw__lowest_bit(calendar->_minutes);
-    }
     if (!match_bit(calendar->_hours, &hour))
         return false;
     if (hour > of_hour)

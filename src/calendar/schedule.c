@@ -128,9 +128,9 @@ static void run_moved(struct job *job, const struct htw_expiration *expiration) 
     /* Not by `late_ns`, which has a bound that a deadline long ago exceeds. */
     int64_t now_ns =
         htw_scheduler_now_by(expiration->scheduler, HTW_CLOCK_REALTIME) - job->delay_ns;
-    int64_t due_ns = expiration->deadline_ns < INT64_MIN + job->delay_ns
-                         ? INT64_MIN
-                         : expiration->deadline_ns - job->delay_ns;
+    int64_t due_ns;
+    if (__builtin_sub_overflow(expiration->deadline_ns, job->delay_ns, &due_ns))
+        due_ns = INT64_MIN;
     int64_t after_ns = instant_after(job, due_ns);
     count_missed(job, job->next_ns, due_ns);
     count_missed(job, after_ns > job->next_ns ? after_ns : job->next_ns, now_ns + 1);

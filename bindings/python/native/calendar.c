@@ -29,6 +29,10 @@ int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_
     return library->reschedule_at(scheduler, handle, deadline_ns);
 }
 
+bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
+    return library->is_pending(scheduler, handle);
+}
+
 int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock) {
     return library->now_by(scheduler, clock);
 }

@@ -7,6 +7,7 @@ struct py_library {
     int (*schedule_spec)(struct htw_scheduler *, const struct htw_spec *, htw_handle *,
                          struct htw_unexpired *);
     int (*reschedule_at)(struct htw_scheduler *, htw_handle, int64_t);
+    bool (*is_pending)(struct htw_scheduler *, htw_handle);
     int64_t (*now_by)(const struct htw_scheduler *, enum htw_clock);
     /* The callback and the release hook of timers whose argument is a Timer. */
     htw_callback *run;

@@ -107,6 +107,7 @@ static void run(void *arg, const struct htw_expiration *expiration) {
 static struct py_library library = {
     .schedule_spec = htw_schedule_spec,
     .reschedule_at = htw_reschedule_at,
+    .is_pending = htw_is_pending,
     .now_by = htw_scheduler_now_by,
     .run = run,
     .release = py_ended,
