@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_crontab.c - the table of `htw cron`: its jobs, and their first instants. */
+/*
+ * fuzz_crontab.c - the table of `htw cron`: its jobs, and their first instants. Then it is loaded, and once
+ * more with its second half first.
+ */
 #include "fuzz.h"
 
-#include "../../src/cmd/cron/table.h"
+#include "../../src/cmd/cron/jobs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void check_job(const struct htw__cron_job *job, unsigned line, size_t size) {
@@ -19,6 +23,44 @@ static void check_job(const struct htw__cron_job *job, unsigned line, size_t siz
     }
 }
 
+static size_t count_jobs(const struct htw__cron_job *job) {
+    size_t count = 0;
+    for (; job != NULL; job = job->next)
+        count++;
+    return count;
+}
+
+/* The second half of the lines, and then the first. */
+static void swap_halves(const uint8_t *data, size_t size, uint8_t *swapped) {
+    size_t half = size / 2;
+    while (half < size && half > 0 && data[half - 1] != '\n')
+        half++;
+    memcpy(swapped, data + half, size - half);
+    memcpy(swapped + size - half, data, half);
+}
+
+static void check_reload(const uint8_t *data, size_t size, size_t jobs) {
+    struct htw_scheduler *scheduler;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    uint8_t *swapped = malloc(size + 1);
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    if (swapped == NULL || htw_scheduler_create(&scheduler, &options) != 0)
+        fuzz_fail("no memory");
+    struct htw__cron cron = { .scheduler = scheduler, .stop_fd = HTW__CRON_NO_WAIT };
+    cron.path = fuzz_file(data, size);
+    FUZZ_CHECK(htw__cron_load(&cron));
+    FUZZ_CHECK(count_jobs(cron.jobs) == jobs && htw_pending(scheduler) == jobs);
+    swap_halves(data, size, swapped);
+    (void)fuzz_file(swapped, size);
+    if (htw__cron_load(&cron)) /* a zone may be set after its jobs now */
+        jobs = count_jobs(cron.jobs);
+    FUZZ_CHECK(count_jobs(cron.jobs) == jobs && htw_pending(scheduler) == jobs);
+    htw__cron_fini(&cron);
+    FUZZ_CHECK(htw_pending(scheduler) == 0 && htw_scheduler_destroy(scheduler) == 0);
+    free(swapped);
+}
+
 static void run(const uint8_t *data, size_t size) {
     struct htw__cron_job *jobs;
     unsigned line = 0;
@@ -28,7 +70,10 @@ static void run(const uint8_t *data, size_t size) {
         check_job(job, line, size);
         line = job->line;
     }
+    size_t count = count_jobs(jobs);
     htw__cron_table_free(jobs);
+    if (is_right)
+        check_reload(data, size, count);
 }
 
 static const struct fuzz_attack attacks[] = {
@@ -53,8 +98,8 @@ static const struct fuzz_attack attacks[] = {
 const struct fuzz_target fuzz_target = {
     .name = "crontab",
     .run = run,
-    .memory = { 1 << 20, 32 },
-    .steps = { 500000, 1600 },
+    .memory = { 2 << 20, 200 },
+    .steps = { 500000, 1200 },
     .kept = 256 << 10, /* cctz keeps a zone that it has read */
     .attacks = attacks,
 };

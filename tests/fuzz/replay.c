@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RANDOM_MAX = 2000 };
+enum { RANDOM_MAX = 2000, GROWTH = 8 };
 
 static char present[4400]; /* what runs, for the report of a failure */
 static uint64_t inputs;
@@ -94,7 +94,7 @@ static void write_part(FILE *stream, const char *part, size_t count) {
     }
 }
 
-static void run_attack(const struct fuzz_attack *attack, size_t size) {
+static struct fuzz_cost run_attack(const struct fuzz_attack *attack, size_t size) {
     char *text;
     size_t length, round = 0, parts = 0;
     FILE *stream = open_memstream(&text, &length);
@@ -109,6 +109,23 @@ static void run_attack(const struct fuzz_attack *attack, size_t size) {
     fclose(stream);
     run((const uint8_t *)text, length, attack->name);
     free(text);
+    return fuzz_cost;
+}
+
+/* Arrays that are doubled, and numbers that have more digits, need some room. */
+static void check_growth(const char *what, uint64_t less, uint64_t more) {
+    if (more > 2 * GROWTH * less)
+        fuzz_fail("%s grow from %" PRIu64 " to %" PRIu64 " when the input grows by %u", what, less,
+                  more, GROWTH);
+}
+
+static void run_attacks(size_t size) {
+    for (const struct fuzz_attack *attack = fuzz_target.attacks;
+         attack != NULL && attack->name != NULL; attack++) {
+        struct fuzz_cost less = run_attack(attack, size / GROWTH), more = run_attack(attack, size);
+        check_growth("bytes of memory", less.memory, more.memory);
+        check_growth("steps", less.steps, more.steps);
+    }
 }
 
 static void run_random(uint64_t count, uint64_t seed) {
@@ -143,10 +160,7 @@ int main(int argc, char *argv[]) {
         if (strcmp(argv[i], "--costs") == 0) {
             shows_costs = true;
         } else if (strcmp(argv[i], "--attacks") == 0 && i + 1 < argc) {
-            size_t size = (size_t)strtoull(argv[++i], NULL, 0);
-            for (const struct fuzz_attack *one = fuzz_target.attacks;
-                 one != NULL && one->name != NULL; one++)
-                run_attack(one, size);
+            run_attacks((size_t)strtoull(argv[++i], NULL, 0));
         } else if (strcmp(argv[i], "--random") == 0 && i + 1 < argc) {
             uint64_t count = strtoull(argv[++i], NULL, 0);
             bool has_seed = i + 1 < argc && argv[i + 1][0] >= '0' && argv[i + 1][0] <= '9';

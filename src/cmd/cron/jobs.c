@@ -6,6 +6,8 @@
  */
 #include "jobs.h"
 
+#include "../../base/random.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,20 +74,85 @@ static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
     }
 }
 
-/* Takes the job with this text out of the list. NULL: there is none. */
-static struct htw__cron_job *take(struct htw__cron_job **jobs, const struct htw__cron_job *like) {
-    for (; *jobs != NULL; jobs = &(*jobs)->next)
-        if ((*jobs)->text_size == like->text_size &&
-            memcmp((*jobs)->text, like->text, like->text_size) == 0) {
-            struct htw__cron_job *found = *jobs;
-            *jobs = found->next;
-            return found;
+/* ---- the file again */
+
+static struct htw__cron_job *job_of(struct htw__key_node *node) {
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cron_job, node);
+}
+
+static void set_nodes(struct htw__cron_job *jobs, uint64_t seed) {
+    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next)
+        job->node = (struct htw__key_node) {
+            .hash = htw__key_hash(job->text, job->text_size, seed),
+            .key = job->text,
+            .size = (uint32_t)job->text_size,
+        };
+}
+
+static struct htw__key_node *find(const struct htw__key_table *table,
+                                  const struct htw__cron_job *like) {
+    return htw__key_table_find(table, like->node.hash, like->text, like->text_size);
+}
+
+/* By their text. Lines may be the same: the first of them leads to the others. */
+static void enter(struct htw__key_table *table, struct htw__cron_job *jobs) {
+    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
+        struct htw__cron_job *same = job_of(find(table, job));
+        job->same = NULL;
+        if (same == NULL) {
+            htw__key_table_insert(table, &job->node);
+        } else {
+            job->same = same->same;
+            same->same = job;
         }
-    return NULL;
+    }
+}
+
+/* Takes a job with this text out of the table. NULL: there is none. */
+static struct htw__cron_job *take(struct htw__key_table *table, const struct htw__cron_job *like) {
+    struct htw__cron_job *first = job_of(find(table, like));
+    if (first == NULL)
+        return NULL;
+    struct htw__cron_job *taken = first->same;
+    if (taken == NULL) {
+        htw__key_table_remove(table, &first->node);
+        return first;
+    }
+    first->same = taken->same;
+    return taken;
+}
+
+/* Puts the jobs of the table into the places of those of `fresh` that have the same text. */
+static void put_back(struct htw__cron *cron, struct htw__key_table *table,
+                     struct htw__cron_job **fresh) {
+    for (struct htw__cron_job **at = fresh; *at != NULL; at = &(*at)->next) {
+        struct htw__cron_job *same = take(table, *at), *unused = *at;
+        if (same == NULL)
+            continue;
+        same->line = unused->line;
+        same->next = unused->next;
+        *at = same;
+        unused->next = NULL;
+        unschedule(cron, unused);
+    }
+}
+
+/* Ends the jobs that are left in the table. */
+static void end_others(struct htw__cron *cron, struct htw__key_table *table) {
+    struct htw__cron_job *job;
+    while ((job = job_of(htw__key_table_remove_any(table))) != NULL) {
+        struct htw__cron_job *others = NULL;
+        for (; job != NULL; job = job->same) {
+            job->next = others;
+            others = job;
+        }
+        unschedule(cron, others);
+    }
 }
 
 bool htw__cron_load(struct htw__cron *cron) {
-    struct htw__cron_job *fresh, *job, **at;
+    struct htw__cron_job *fresh, *job;
+    struct htw__key_table old;
     if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh))
         return false;
     /* All are scheduled first, since that can fail. Those that were there before are then put back. */
@@ -97,17 +164,14 @@ bool htw__cron_load(struct htw__cron *cron) {
             return false;
         }
     }
-    for (at = &fresh; *at != NULL; at = &(*at)->next) {
-        struct htw__cron_job *same = take(&cron->jobs, *at), *unused = *at;
-        if (same == NULL)
-            continue;
-        same->line = unused->line;
-        same->next = unused->next;
-        *at = same;
-        unused->next = NULL;
-        unschedule(cron, unused);
-    }
-    unschedule(cron, cron->jobs);
+    uint64_t seed = htw__random_seed(cron);
+    htw__key_table_init(&old, &htw__default_allocator);
+    set_nodes(cron->jobs, seed);
+    set_nodes(fresh, seed);
+    enter(&old, cron->jobs);
+    put_back(cron, &old, &fresh);
+    end_others(cron, &old);
+    htw__key_table_fini(&old);
     cron->jobs = fresh;
     cron->after_ns = 0;
     return true;

@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_CMD_CRON_TABLE_H
 #define HTW_SRC_CMD_CRON_TABLE_H
 
+#include "../../base/key_table.h"
+
 #include <htw/calendar.h>
 
 /* A line of the file. */
@@ -16,6 +18,8 @@ struct htw__cron_job {
     struct htw_zone *zone;
 
     /* For jobs.c: */
+    struct htw__key_node node;  /* in the table of a load, by `text` */
+    struct htw__cron_job *same; /* another one with this text */
     struct htw__cron *cron;
     htw_handle timer;
     unsigned running; /* processes that have not ended */
