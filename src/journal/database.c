@@ -50,9 +50,9 @@ static const char *const texts[] = {
     [SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
     [DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
     /* generation: of the transaction that this journal has made last */
-    [SET_META] =
-        "UPDATE meta SET jobs=?, keyed=?, next_sequence=?, generation=? WHERE generation=?",
-    [SET_MARK] = "UPDATE meta SET mark = ?1",
+    [SET_META] = "UPDATE meta SET jobs=?, keyed=?, next_sequence=?, generation=? WHERE one=1 AND "
+                 "generation=?",
+    [SET_MARK] = "UPDATE meta SET mark = ?1 WHERE one = 1",
     [SCAN] = "SELECT id, deadline FROM job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
     [FETCH] = "SELECT deadline, key, payload FROM job WHERE id = ?1",
 };
@@ -334,9 +334,15 @@ int64_t htw__database_scan(struct htw__database *self, uint64_t first, uint64_t 
     sqlite3_bind_int64(statement, 3, (int64_t)capacity);
     int64_t count = 0;
     int result;
+    uint64_t next = first;
     while ((result = step(self, SCAN)) == SQLITE_ROW) {
-        rows[count].id = (uint64_t)sqlite3_column_int64(statement, 0);
-        rows[count++].deadline_ns = sqlite3_column_int64(statement, 1);
+        uint64_t id = (uint64_t)sqlite3_column_int64(statement, 0);
+        if (id < next || id > last) { /* pages that lead back: reading would not end */
+            sqlite3_reset(statement);
+            return distrust(self, "the table of jobs is damaged");
+        }
+        next = id + 1;
+        rows[count++] = (struct htw__row) { sqlite3_column_int64(statement, 1), id };
     }
     return result == SQLITE_DONE ? count : htw__database_fail(self, result);
 }
@@ -372,8 +378,8 @@ void htw__database_fetch_end(struct htw__database *self) {
 
 int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
     struct sqlite3_stmt *statement;
-    int result =
-        sqlite3_prepare_v2(self->connection, "SELECT mark FROM meta", -1, &statement, NULL);
+    int result = sqlite3_prepare_v2(self->connection, "SELECT mark FROM meta WHERE one = 1", -1,
+                                    &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
     int64_t size = 0;

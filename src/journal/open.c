@@ -1,78 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c - opening the file of a journal: its format, the settings of SQLite, what a crash has left. */
+/* open.c - opening the file of a journal: the settings of SQLite, its counters, what a crash has left. */
 #include "database.h"
 
 #include "error.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* "htwj" */
-#define APPLICATION_ID 0x6874776a
-#define SCHEMA_VERSION 1
 
 #define BUSY_TIMEOUT_MS 2000
 
-/* Older ones ignore PRAGMA trusted_schema. meson.build has the same number. */
+/* Older ones have no SQLITE_DBCONFIG_TRUSTED_SCHEMA (schema.c). meson.build has the same number. */
 #define SQLITE_VERSION_MIN 3031000
 _Static_assert(SQLITE_VERSION_NUMBER >= SQLITE_VERSION_MIN, "SQLite 3.31.0 or later");
 
-/* Columns that are null or constant cost a byte each. */
-static const char schema[] =
-    "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB "
-    "NOT NULL);"
-    "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
-    "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB);"
-    "INSERT INTO meta VALUES (1, 0, 0, 1, 0, NULL);"
-    "PRAGMA application_id = 1752463210;"
-    "PRAGMA user_version = 1;";
-
-/* ---- the format */
+/* ---- settings */
 
 static int execute(struct htw__database *self, const char *text) {
     int result = sqlite3_exec(self->connection, text, NULL, NULL, NULL);
     return result == SQLITE_OK ? 0 : htw__database_fail(self, result);
-}
-
-static int take_number(void *context, int columns, char **values, char **names) {
-    (void)columns, (void)names;
-    *(int64_t *)context = values[0] == NULL ? 0 : (int64_t)strtoll(values[0], NULL, 10);
-    return 0;
-}
-
-static int get_number(struct htw__database *self, const char *text, int64_t *ret_number) {
-    *ret_number = 0;
-    int result = sqlite3_exec(self->connection, text, take_number, ret_number, NULL);
-    return result == SQLITE_OK ? 0 : htw__database_fail(self, result);
-}
-
-/* Whether the file is a journal of this version. `ret_is_empty`: it has no table at all. */
-static int identify(struct htw__database *self, bool *ret_is_empty) {
-    int64_t application = 0, version = 0, tables = 0;
-    int error = get_number(self, "PRAGMA application_id", &application);
-    if (error == 0)
-        error = get_number(self, "PRAGMA user_version", &version);
-    if (error == 0)
-        error = get_number(self, "SELECT count(*) FROM sqlite_master", &tables);
-    if (error != 0)
-        return error;
-    *ret_is_empty = application == 0 && version == 0 && tables == 0;
-    if (*ret_is_empty)
-        return 0;
-    if (application != APPLICATION_ID)
-        return htw__journal_fail(-EBADMSG, "%s: a database, but not a journal", self->name);
-    if (version > SCHEMA_VERSION)
-        return htw__journal_fail(-EPROTONOSUPPORT,
-                                 "%s: the journal has format %lld, and this version of libhtw "
-                                 "knows formats up to %d",
-                                 self->name, (long long)version, SCHEMA_VERSION);
-    return version == SCHEMA_VERSION
-               ? 0
-               : htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged",
-                                   self->name);
 }
 
 static int is_wal(void *context, int columns, char **values, char **names) {
@@ -83,7 +30,7 @@ static int is_wal(void *context, int columns, char **values, char **names) {
 
 static int set_up(struct htw__database *self, const struct htw__journal_path *path) {
     bool is_empty, has_log = false;
-    int error = identify(self, &is_empty);
+    int error = htw__schema_identify(self->connection, self->name, &is_empty);
     if (error != 0)
         return error;
     if (sqlite3_db_readonly(self->connection, "main") != 0)
@@ -104,11 +51,11 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
                               "PRAGMA journal_size_limit = 20971520;"
                               /* what a savepoint keeps goes to no file */
                               "PRAGMA temp_store = MEMORY;"
-                              "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+                              "PRAGMA cell_size_check = ON");
     if (error == 0 && is_empty) {
         error = execute(self, "BEGIN IMMEDIATE");
-        if (error == 0)
-            error = execute(self, schema);
+        if (error == 0 && (result = htw__schema_create(self->connection)) != SQLITE_OK)
+            error = htw__database_fail(self, result);
         if (error == 0)
             error = execute(self, "COMMIT");
         if (error == 0)
@@ -119,12 +66,14 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 
 /* ---- the counters */
 
+/* Nobody counts so far. Sums of two of them have no overflow. */
+#define COUNT_MAX (UINT64_C(1) << 62)
+
 static int read_meta(struct htw__database *self) {
     struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->connection,
-                                    "SELECT jobs, keyed, next_sequence, generation FROM "
-                                    "meta",
-                                    -1, &statement, NULL);
+    int result = sqlite3_prepare_v2(
+        self->connection, "SELECT jobs, keyed, next_sequence, generation FROM meta WHERE one = 1",
+        -1, &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
     result = sqlite3_step(statement);
@@ -137,7 +86,12 @@ static int read_meta(struct htw__database *self) {
     int again = sqlite3_finalize(statement);
     if (result == SQLITE_DONE)
         return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
-    return result == SQLITE_ROW ? 0 : htw__database_fail(self, again);
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, again);
+    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX
+               ? 0
+               : htw__journal_fail(-EBADMSG, "%s: the counters of the journal are damaged",
+                                   self->name);
 }
 
 /* ---- opening */

@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import sqlite3
+import struct
 import subprocess
 
 from harness import PROGRAM, command, content_of, equal, file_with, has, run, start_with, stop, test, wait_for
@@ -192,8 +193,92 @@ def journal_file_that_is_none_is_refused(directory):
     connection = sqlite3.connect(journal)
     connection.executescript("PRAGMA user_version = 2")
     connection.close()
-    has(command("journal", "list", journal).err, "the journal has format 2, and this version knows format 1")
+    has(command("journal", "list", journal).err, "the journal has format 2, and this version of libhtw knows formats up to 1")
     equal(content_of(os.path.join(directory, "text")), b"no journal\n" * 1000)
+
+
+def alter(journal, statements):
+    connection = sqlite3.connect(journal)
+    connection.executescript(statements)
+    connection.close()
+
+
+@test
+def journal_whose_creation_was_interrupted_is_an_empty_one(directory):
+    for name in ("file", "header", "undone"):
+        journal = os.path.join(directory, name)
+        file_with(directory, name, b"")
+        if name != "file":
+            alter(journal, "PRAGMA journal_mode = WAL")
+        if name == "undone":  # SQLite's copy says that there was no page before
+            header = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 1, 0, 512, 4096)
+            file_with(directory, name + "-journal", header.ljust(512, b"\0"))
+        before = content_of(journal)
+        equal(jobs_of(journal), [])
+        equal(command("journal", "check", journal).out, f"{journal}: no problem found, 0 jobs\n".encode())
+        equal(json.loads(command("journal", "-J", "show", journal).out)["jobs"], 0)
+        equal(content_of(journal), before)
+        has(command("journal", "cancel", journal, "7").err, "there is no job 7")
+        equal(command("journal", "compact", journal).status, 0)
+
+
+def file_is_refused(journal, actions):
+    """Each action ends, with a sentence, and leaves the file as it is."""
+    before = content_of(journal)
+    for action in actions:
+        got = command("journal", action, journal)
+        equal(got.status, 1, action)
+        assert got.err or action == "check" and got.out, action
+        equal(content_of(journal), before)
+
+
+@test
+def journal_whose_tables_are_others_is_refused(directory):
+    journal = journal_with(directory, b"1h a\n")
+    whole = content_of(journal)
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x"
+    for number, statements in enumerate((
+            f"DROP TABLE job; CREATE VIEW job AS {endless} AS id, x AS deadline, NULL AS key, x'61' AS payload FROM n",
+            f"ALTER TABLE meta RENAME TO a; CREATE VIEW meta AS {endless} AS one, 1 AS jobs, 0 AS keyed, NULL AS mark FROM n",
+            f"CREATE TRIGGER t AFTER INSERT ON job BEGIN INSERT INTO job_key {endless}, 1 FROM n; END",
+            "CREATE INDEX i ON job (deadline, payload)",
+            "CREATE TABLE other (a INTEGER)",
+            "ALTER TABLE job ADD COLUMN zeros BLOB AS (zeroblob(900000000))",
+    )):
+        with open(journal, "wb") as stream:
+            stream.write(whole)
+        alter(journal, statements)
+        file_is_refused(journal, ("list", "show", "check", "compact"))
+        with open(journal, "rb") as stream:
+            equal(run("-j", journal).status, 1, number)
+            equal(stream.read(), content_of(journal))
+
+
+@test
+def journal_whose_pages_lead_to_each_other_is_read_to_an_end(directory):
+    """Seven pages of one table, each of which is beneath the one before many times over."""
+    journal = journal_with(directory, b"".join(b"1h %d %s\n" % (number, b"y" * 99) for number in range(3000)))
+    connection = sqlite3.connect(journal)
+    for table in ("job", "meta"):
+        root, = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'job'").fetchone()
+        pages = bytearray(content_of(journal))
+        page = bytearray(pages[(root - 1) * 4096:root * 4096])
+        cells = struct.unpack_from(">H", page, 3)[0]
+        places = struct.unpack_from(f">{cells}H", page, 12)
+        children = [struct.unpack_from(">I", page, place)[0] for place in places]
+        if table == "meta":
+            root, = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'meta'").fetchone()
+        for at, child in zip([root, *children[:6]], children):
+            for place in (*places, 8):
+                struct.pack_into(">I", page, place, child)
+            pages[(at - 1) * 4096:at * 4096] = page
+        damaged = file_with(directory, table, pages)
+        got = command("journal", "check", damaged)
+        equal(got.status, 1)
+        assert got.out, "no problem was named"
+        if table == "job":
+            file_is_refused(damaged, ("list", "show"))
+    connection.close()
 
 
 @test

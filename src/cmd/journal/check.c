@@ -73,7 +73,7 @@ static bool check_pages(struct htw__journal_file *file, struct problems *problem
     sqlite3_finalize(statement);
     if (result == SQLITE_DONE)
         return true;
-    if (result != SQLITE_CORRUPT)
+    if (result != SQLITE_CORRUPT && result != SQLITE_INTERRUPT)
         return htw__journal_file_failed(file);
     print_problem(problems, "the file is damaged");
     return true;
@@ -102,11 +102,13 @@ int htw__journal_check(const struct htw__journal_request *request) {
     }
     if (request->json)
         fputs("{\"problems\":[", stdout);
-    /* The first read after BEGIN begins the transaction; closing ends it. */
-    bool success = (sqlite3_exec(file.connection, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
-                    htw__journal_file_failed(&file)) &&
-                   htw__journal_file_number(&file, "SELECT count(*) FROM meta", &begun) &&
-                   check_pages(&file, &problems);
+    /* The first read after BEGIN begins the transaction; closing ends it. No pages are counted before
+       they are checked: SQLite does that in one step, which would not end in a circle of pages. */
+    bool success =
+        (sqlite3_exec(file.connection, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
+         htw__journal_file_failed(&file)) &&
+        htw__journal_file_number(&file, "SELECT rootpage FROM sqlite_master LIMIT 1", &begun) &&
+        check_pages(&file, &problems);
     if (success && problems.count == 0) /* further messages about a damaged file do not help */
         success = check_rules(&file, &problems) &&
                   htw__journal_file_number(&file, "SELECT count(*) FROM job", &jobs);

@@ -2,23 +2,33 @@
 /* file.c - reads the file of a journal, by SQLite alone. */
 #include "file.h"
 
+#include "../../journal/schema.h"
 #include "../terminal.h"
+
+#include <htw/journal.h>
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define APPLICATION_ID 0x6874776a /* "htwj" */
-#define FORMAT 1
 #define BUSY_TIMEOUT_MS 5000
+
+/* To read all of a journal, in any of the ways here, takes less than STEPS_A_BYTE steps of SQLite's
+   machine for each byte of it. Pages that lead to each other in a circle would take more. */
+#define STEPS_A_BYTE 16u
+#define STEPS_ANYHOW 4000000u
+#define STEPS_BETWEEN_CHECKS 100000
 
 bool htw__journal_file_failed(struct htw__journal_file *self) {
     int code = sqlite3_errcode(self->connection);
     if (code == SQLITE_CANTOPEN)
         htw__terminal_error("%s: cannot be read: SQLite must be able to create %s-shm beside it",
                             self->path, self->path);
+    else if (code == SQLITE_INTERRUPT)
+        htw__terminal_error("%s: damaged: to read it would not end", self->path);
     else
         htw__terminal_error("%s: %s", self->path, sqlite3_errmsg(self->connection));
     return false;
@@ -51,17 +61,63 @@ struct htw__bytes htw__journal_file_column(struct sqlite3_stmt *statement, int c
                                  (size_t)sqlite3_column_bytes(statement, column) };
 }
 
-static bool is_journal(struct htw__journal_file *self) {
-    int64_t application = 0, format = 0;
-    if (!htw__journal_file_number(self, "PRAGMA application_id", &application) ||
-        !htw__journal_file_number(self, "PRAGMA user_version", &format))
+static uint64_t size_of(const char *path, const char *suffix) {
+    char name[8192];
+    struct stat status;
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+uint64_t htw__journal_file_bytes(const struct htw__journal_file *self) {
+    return size_of(self->path, "");
+}
+
+uint64_t htw__journal_file_log_bytes(const struct htw__journal_file *self) {
+    return size_of(self->path, "-wal");
+}
+
+/* The file grows while it is read. */
+static int is_too_long(void *context) {
+    struct htw__journal_file *self = context;
+    uint64_t bytes = htw__journal_file_bytes(self) + htw__journal_file_log_bytes(self);
+    self->steps += STEPS_BETWEEN_CHECKS;
+    return self->steps > STEPS_ANYHOW && (self->steps - STEPS_ANYHOW) / STEPS_A_BYTE > bytes;
+}
+
+/* Whether SQLite would undo all that is in the file, by the copy that it keeps beside it: a crash has
+   ended the creation. The copy says how many pages there were before. */
+static bool is_to_be_undone(const struct htw__journal_file *self) {
+    enum { PAGES_AT = 16, SIZE = 20 };
+    static const char none[SIZE - PAGES_AT];
+    char name[8192], header[SIZE];
+    snprintf(name, sizeof(name), "%s-journal", self->path);
+    FILE *copy = fopen(name, "rb");
+    if (copy == NULL)
         return false;
-    if (application != APPLICATION_ID)
-        htw__terminal_error("%s: not a journal", self->path);
-    else if (format != FORMAT)
-        htw__terminal_error("%s: the journal has format %lld, and this version knows format %d",
-                            self->path, (long long)format, FORMAT);
-    return application == APPLICATION_ID && format == FORMAT;
+    bool is_read = fread(header, 1, SIZE, copy) == SIZE;
+    fclose(copy);
+    return is_read && memcmp(header + PAGES_AT, none, sizeof(none)) == 0;
+}
+
+/* In the place of a file without tables. */
+static bool open_empty(struct htw__journal_file *self) {
+    htw__journal_file_close(self);
+    return (sqlite3_open(":memory:", &self->connection) == SQLITE_OK &&
+            htw__schema_create(self->connection) == SQLITE_OK) ||
+           htw__journal_file_failed(self);
+}
+
+static bool identify(struct htw__journal_file *self) {
+    bool is_empty;
+    if (htw__schema_identify(self->connection, self->path, &is_empty) == 0)
+        return !is_empty || open_empty(self);
+    int code = sqlite3_extended_errcode(self->connection);
+    if (code == SQLITE_READONLY_ROLLBACK && is_to_be_undone(self))
+        return open_empty(self);
+    if ((code & 0xff) == SQLITE_CANTOPEN)
+        return htw__journal_file_failed(self);
+    htw__terminal_error("%s", htw_journal_error());
+    return false;
 }
 
 /* What SQLite would say less clearly. */
@@ -76,9 +132,7 @@ static bool is_readable(const char *path) {
         htw__terminal_error("%s: %s", path, strerror(error));
     else if (!S_ISREG(status.st_mode))
         htw__terminal_error("%s: not a regular file", path);
-    else if (status.st_size == 0)
-        htw__terminal_error("%s: not a journal", path);
-    return error == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    return error == 0 && S_ISREG(status.st_mode);
 }
 
 bool htw__journal_file_open(struct htw__journal_file *self, const char *path) {
@@ -88,7 +142,12 @@ bool htw__journal_file_open(struct htw__journal_file *self, const char *path) {
     if (sqlite3_open_v2(path, &self->connection, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return htw__journal_file_failed(self);
     sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
-    return is_journal(self);
+    if (!identify(self))
+        return false;
+    sqlite3_progress_handler(self->connection, STEPS_BETWEEN_CHECKS, is_too_long, self);
+    return sqlite3_exec(self->connection, "PRAGMA cell_size_check = ON", NULL, NULL, NULL) ==
+               SQLITE_OK ||
+           htw__journal_file_failed(self);
 }
 
 void htw__journal_file_close(struct htw__journal_file *self) {

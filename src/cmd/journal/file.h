@@ -19,11 +19,17 @@ struct sqlite3_stmt;
 struct htw__journal_file {
     const char *path;
     struct sqlite3 *connection;
+    uint64_t steps; /* of SQLite's machine */
 };
 
-/* Opens a file that must be a journal. Opened or not, it is to be closed. */
+/* Opens a file that must be a journal. One without tables, as a crash leaves it at the first open of a
+   journal, is an empty journal. Opened or not, it is to be closed. */
 bool htw__journal_file_open(struct htw__journal_file *self, const char *path);
 void htw__journal_file_close(struct htw__journal_file *self);
+
+/* The size of the file, and of its log. */
+uint64_t htw__journal_file_bytes(const struct htw__journal_file *self);
+uint64_t htw__journal_file_log_bytes(const struct htw__journal_file *self);
 
 /* Prints the last error of SQLite; returns false. */
 bool htw__journal_file_failed(struct htw__journal_file *self);

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Of a payload in the table. */
 #define PAYLOAD_COLUMNS 40
@@ -127,13 +126,6 @@ struct summary {
     uint64_t file_bytes, log_bytes;
 };
 
-static uint64_t size_of(const char *path, const char *suffix) {
-    char name[8192];
-    struct stat status;
-    snprintf(name, sizeof(name), "%s%s", path, suffix);
-    return stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static bool take_first(void *context, const struct htw__journal_job *job) {
     struct summary *summary = context;
     summary->has_next = true;
@@ -177,8 +169,8 @@ static void take_counters(void *context, const struct htw__journal_counters *cou
 static bool show_journal(struct htw__journal_file *file,
                          const struct htw__journal_request *request) {
     struct summary summary = { .request = request,
-                               .file_bytes = size_of(request->path, ""),
-                               .log_bytes = size_of(request->path, "-wal") };
+                               .file_bytes = htw__journal_file_bytes(file),
+                               .log_bytes = htw__journal_file_log_bytes(file) };
     return htw__journal_jobs_visit(file, take_first, &summary) &&
            htw__journal_jobs_overdue(file, htw__clock_realtime_ns(), &summary.overdue) &&
            htw__journal_counters_visit(file, take_counters, &summary);

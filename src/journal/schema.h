@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema.h - the tables of a journal's file, and whether a file has these and no others.
+ *
+ * Whoever writes the file chooses what its schema says: a view in the place of a table, a trigger, a
+ * column that is computed. A statement on such a table can run for ever. So the text of the whole
+ * schema is compared before a statement touches a table. `htw journal` does so, too.
+ */
+#ifndef HTW_SRC_JOURNAL_SCHEMA_H
+#define HTW_SRC_JOURNAL_SCHEMA_H
+
+#include <stdbool.h>
+
+struct sqlite3;
+
+/* Whether the database is a journal that this version knows. `ret_is_empty`: it has no table at all:
+   it is new, or a crash has ended its creation. -EBADMSG, -EPROTONOSUPPORT or the failure of a read,
+   with a sentence. `name` is that of the file. Takes constant time, whatever the file holds. */
+int htw__schema_identify(struct sqlite3 *connection, const char *name, bool *ret_is_empty);
+
+/* Creates the tables in an empty database. A result of SQLite. */
+int htw__schema_create(struct sqlite3 *connection);
+
+#endif /* HTW_SRC_JOURNAL_SCHEMA_H */
