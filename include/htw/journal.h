@@ -51,7 +51,8 @@
  *                (RLIMIT_FSIZE). Nothing has changed; later calls are tried again
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
- *    -EMSGSIZE   a job or the mark is too large. Nothing has changed
+ *    -EMSGSIZE   a job or the mark is too large, or a change that is made later has more jobs than
+ *                half of `max_memory` holds, and more than 65536. Nothing has changed
  *    -EEXIST     the id of a job is still in use, after 2^35 others. Nothing has changed; try again
  *    -EBUSY      another program has held SQLite's lock for 2 seconds. Nothing has changed
  *    -EDEADLK    called in a notice of this journal by a function that waits

@@ -259,7 +259,7 @@ bool htw__commit_queue(struct htw_journal *journal) {
     int error = 0;
     if (has_failed)
         error = htw__journal_fail_as(-EIO, journal->failure);
-    else if (lacks_ids)
+    else if (lacks_ids || !htw__database_has_reserved(&journal->database, next_sequence))
         error = htw__database_settle(&journal->database, next_sequence);
     if (error == 0)
         error = write_batch(journal, batch, next_sequence, &commits);

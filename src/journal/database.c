@@ -9,10 +9,6 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* Sequence numbers that a crash may skip. Ids that were given to changes which the crash has lost
-   are not given again. */
-#define SEQUENCE_RESERVE (UINT64_C(1) << 17)
-
 /* How often a commit looks whether the files are in place. That takes two system calls, which in each
    commit would be a quarter of the time of one on some systems. */
 #define CHECK_NS (10 * HTW_MILLISECOND)
@@ -169,14 +165,19 @@ static int check_files(struct htw__database *self) {
                : distrust(self, "the log of the file (-wal) was removed or replaced");
 }
 
-static uint64_t reserve_from(uint64_t next_sequence) {
-    return (next_sequence + SEQUENCE_RESERVE) & HTW__SEQUENCE_MASK;
+/*
+ * Ids that were given to changes which a crash has lost are not given again: the file says which may
+ * be in use. While a commit is under way as many jobs wait as may, and as many are in it. And 0 is
+ * skipped.
+ */
+static uint64_t reserve_from(const struct htw__database *self, uint64_t next_sequence) {
+    return (next_sequence + 2 * self->jobs_that_wait + 1) & HTW__SEQUENCE_MASK;
 }
 
 int htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
     uint64_t jobs = self->jobs + (uint64_t)self->jobs_added;
     uint64_t keyed = self->keyed + (uint64_t)self->keyed_added;
-    uint64_t reserved = reserve_from(next_sequence);
+    uint64_t reserved = reserve_from(self, next_sequence);
     int error = set_meta(self, jobs, keyed, reserved, self->generation + 1);
     if (error == 0)
         error = check_files(self);
@@ -202,7 +203,7 @@ int htw__database_settle(struct htw__database *self, uint64_t next_sequence) {
     if (error != 0)
         return error;
     /* Not the value that the transaction had which failed. */
-    uint64_t generation = self->generation + 2, reserved = reserve_from(next_sequence);
+    uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_sequence);
     error = set_meta(self, self->jobs, self->keyed, reserved, generation);
     if (error == 0)
         error = run(self, COMMIT);
@@ -218,7 +219,7 @@ int htw__database_settle(struct htw__database *self, uint64_t next_sequence) {
 /* The numbers are those of a circle. */
 bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_sequence) {
     uint64_t left = (self->next_sequence - next_sequence) & HTW__SEQUENCE_MASK;
-    return left != 0 && left <= HTW__SEQUENCE_MASK / 2;
+    return left >= self->jobs_that_wait && left <= HTW__SEQUENCE_MASK / 2;
 }
 
 int htw__database_savepoint(struct htw__database *self) {

@@ -47,6 +47,7 @@ struct htw__database {
     struct sqlite3_stmt *statements[16];
     char name[PATH_MAX]; /* for sentences */
     enum htw_synchronous synchronous;
+    uint64_t jobs_that_wait; /* at most: that have an id, and are in no commit */
     /* As of the last commit. */
     uint64_t jobs;           /* rows */
     uint64_t keyed;          /* rows with a key */
@@ -67,9 +68,9 @@ struct htw__database {
 int htw__database_check_sqlite(void);
 
 /* Opens the database, creates its tables if the file is empty, and copies a log that a crash left
-   into the file, if there is space. Errors as htw_journal_open(). */
+   into the file, if there is space. `jobs_that_wait` is not 0. Errors as htw_journal_open(). */
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       enum htw_synchronous synchronous);
+                       enum htw_synchronous synchronous, uint64_t jobs_that_wait);
 
 /* `trusts_file`: false after the disk has failed; nothing more is written then. */
 void htw__database_close(struct htw__database *self, bool trusts_file);
@@ -91,7 +92,8 @@ void htw__database_rollback(struct htw__database *self);
  */
 int htw__database_settle(struct htw__database *self, uint64_t next_sequence);
 
-/* Whether the file says that `next_sequence` may be in use, so that no later open gives it again. */
+/* Whether the file says of `next_sequence`, and of as many behind it as jobs may wait, that they may be
+   in use, so that no later open gives them again. */
 bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_sequence);
 
 /* A part of a transaction that can be undone alone. */

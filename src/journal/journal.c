@@ -13,6 +13,9 @@
 #define GATHER_NS (2 * HTW_MILLISECOND)
 #define MAX_MEMORY ((uint64_t)64 << 20)
 #define MAX_IN_FLIGHT 100000u
+/* Of the jobs that wait to be written. A crash skips twice as many of the 2^35 sequence numbers. */
+#define QUEUED_JOBS_MIN (UINT64_C(1) << 16)
+#define QUEUED_JOBS_MAX (UINT64_C(1) << 32)
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
 
 /* ---- frames */
@@ -115,6 +118,11 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     uint64_t half = or_default(options->max_memory, MAX_MEMORY) / 2;
     journal->queued_max = half > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)half;
     journal->waiting_max = journal->queued_max;
+    /* What the queue can hold, since each job of it counts for max_memory. */
+    uint64_t jobs = journal->queued_max / sizeof(struct htw__job) + 1;
+    journal->queued_jobs_max = jobs < QUEUED_JOBS_MIN   ? QUEUED_JOBS_MIN
+                               : jobs > QUEUED_JOBS_MAX ? QUEUED_JOBS_MAX
+                                                        : jobs;
 }
 
 /* ---- opening */
@@ -154,7 +162,8 @@ static int open_file(struct htw_journal *journal, const char *path,
         error = htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
-    error = htw__database_open(&journal->database, &journal->path, synchronous);
+    error = htw__database_open(&journal->database, &journal->path, synchronous,
+                               journal->queued_jobs_max);
     if (error == 0) {
         int64_t mark_size = htw__database_get_mark(&journal->database, journal->mark);
         if (mark_size >= 0) {

@@ -132,10 +132,11 @@ static int reserve_sequence(struct htw__database *self) {
 }
 
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       enum htw_synchronous synchronous) {
+                       enum htw_synchronous synchronous, uint64_t jobs_that_wait) {
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
     self->synchronous = synchronous;
+    self->jobs_that_wait = jobs_that_wait;
     errno = 0; /* htw__journal_errno() */
     int result = sqlite3_open_v2(
         path->name, &self->connection,

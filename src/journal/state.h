@@ -80,6 +80,7 @@ struct htw_journal {
     int64_t near_ns, gather_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
+    uint64_t queued_jobs_max;       /* a single change that a caller waits for may have more */
 
     struct htw__journal_path path;
     struct htw__database database;  /* of the thread that has set is_in_use */

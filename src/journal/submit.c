@@ -32,6 +32,9 @@ static int admit(struct htw_journal *journal, const struct htw__change *change) 
         (journal->queued_bytes >= journal->queued_max ||
          change->bytes > journal->queued_max - journal->queued_bytes))
         return refuse(journal, -EAGAIN, "max_memory is reached");
+    /* Its ids would be known before the file says that they are in use. */
+    if (!change->is_waited_for && change->job_count > journal->queued_jobs_max)
+        return refuse(journal, -EMSGSIZE, "the change has more jobs than may wait");
     if (htw__jobs_reserve(&journal->jobs, change->job_count) != 0)
         return refuse(journal, -ENOMEM, "no memory for a job");
     return 0;

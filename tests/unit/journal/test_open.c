@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -491,6 +493,67 @@ JOURNAL_TEST(journal_id_of_a_job_that_still_waits_is_not_given_again) {
     journal_put(f, HTW_HOUR, "c");
     journal_advance_to(f, HTW_HOUR);
     assert_string_equal(journal_texts(f), "a c");
+}
+
+static sem_t gate;
+
+static void wait_at_gate(void *arg, int result) {
+    (void)arg, (void)result;
+    while (sem_wait(&gate) != 0)
+        ; /* a signal */
+}
+
+/* More jobs than ids were reserved for wait while the writer stands still, and then it is killed. */
+JOURNAL_TEST(journal_id_that_a_killed_process_has_given_is_not_given_again) {
+    enum { WAITING = 400000 };
+    char copy[160];
+    uint64_t last = 0, id = 0;
+    beside(f, "-copy", copy);
+    sem_init(&gate, 0, 0);
+    f->options.allocator = NULL;
+    f->options.max_memory = UINT64_C(1) << 30;
+    journal_open(f);
+    assert_int_equal(
+        htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, wait_at_gate, NULL, &id), 0);
+    while (journal_stats(f).jobs == 0) /* it is written, and its notice waits */
+        sched_yield();
+    for (int i = 0; i < WAITING; i++)
+        assert_int_equal(
+            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "b", 1, NULL, NULL, &last), 0);
+    assert_int_equal(journal_stats(f).jobs, 1);
+    copy_file(f, "", copy);
+    copy_file(f, "-wal", copy);
+    sem_post(&gate);
+    journal_close(f);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, copy, &f->options), 0);
+    id = journal_put(f, HTW_HOUR, "c");
+    if (id <= last)
+        fail_msg("the id %llu is given again", (unsigned long long)id);
+    sem_destroy(&gate);
+}
+
+/* Its ids are reserved before it is written; a change that is made later cannot wait for that. */
+JOURNAL_TEST(journal_change_of_very_many_jobs_is_made_at_once_only) {
+    enum { MANY = 70000 };
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    f->options.allocator = NULL;
+    f->options.max_memory = 1 << 20;
+    change.jobs = calloc(MANY, sizeof(*change.jobs));
+    assert_non_null(change.jobs);
+    for (change.job_count = 0; change.job_count < MANY; change.job_count++) {
+        htw_job_init(&change.jobs[change.job_count]);
+        change.jobs[change.job_count].deadline_ns = START_NS + HTW_HOUR;
+    }
+    journal_open(f);
+    assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), -EMSGSIZE);
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_int_equal(journal_stats(f).jobs, 2 * MANY);
+    change.job_count = 65536;
+    assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(journal_stats(f).jobs, 2 * MANY + 65536);
+    free(change.jobs);
 }
 
 /* While jobs are read in, one is put into the same bucket under a number that the scan has passed. */
