@@ -282,6 +282,56 @@ def replay_fits_narrow_windows(folder):
         page.shoot("narrow")
         width = page.run("return [document.documentElement.scrollWidth, innerWidth]")
         assert width[0] <= width[1], width
+        # The buttons of the player, and the wheel, are seen without scrolling.
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": True})
+        page.call("seek", 151)
+        page.shoot("phone")
+        width = page.run("return [document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1], width
+        boxes = {name: page.run("return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()", name)
+                 for name in ("wheel", "position", "back", "play", "forward", "clock")}
+        assert boxes["wheel"]["width"] > 280, boxes
+        for name in ("position", "back", "play", "forward"):
+            assert boxes["wheel"]["bottom"] <= boxes[name]["top"], (name, boxes)
+            assert boxes[name]["bottom"] <= min(640, boxes["clock"]["top"]), (name, boxes)
+        assert boxes["play"]["height"] >= 40, boxes  # for a finger
+    with Page(write_page(folder, server(2)), calm=True) as page:
+        wheel, side = (page.run("return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()", name)
+                       for name in ("wheel", "side"))
+        assert wheel["right"] <= side["left"] and side["top"] < wheel["bottom"], (wheel, side)
+
+
+@test
+def replay_shows_what_has_expired(folder):
+    count = """
+        const colour = getComputedStyle(document.documentElement).getPropertyValue('--expired').trim();
+        const [red, green, blue] = colour.match(/\\w\\w/g).map(part => parseInt(part, 16));
+        const canvas = document.getElementById('wheel');
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const data = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+        let pixels = 0;
+        for (let i = 0; i < data.length; i += 4)
+            pixels += data[i] === red && data[i + 1] === green && data[i + 2] === blue;
+        return pixels"""
+    for calm in (True, False):
+        with Page(write_page(folder, ["5ms a", "9ms b", "9ms c", "90ms d", "wait 20ms", "0 late"]), calm=calm) as page:
+            page.call("pause")
+            page.call("seek", 1)
+            page.settle()
+            assert page.run(count) == 0, "before"
+            for name, timers in (("a", 1), ("b and c", 2)):
+                page.press(Keys.ARROW_RIGHT)
+                page.settle()
+                page.shoot(f"expired-{timers}")
+                assert 40 * timers <= page.run(count) <= 80 * timers, (calm, name, page.run(count))
+            page.press(Keys.ARROW_LEFT)  # back to the end of the stop before
+            page.settle()
+            assert page.run(count) >= 40, (calm, page.run(count))
+            page.call("seek", 1)
+            page.settle()
+            assert page.run(count) == 0, "before"
 
 
 @test

@@ -80,7 +80,7 @@
         spreadAngle[i] = (i * 0.61803398875) % 1;
         spreadRadius[i] = (i * 0.75487766625) % 1;
     }
-    let ghosts = []; // timers that have just ended: { x, y, kind, since }
+    let ghosts = []; // timers that have just ended: { x, y, toX, toY, kind, since, position }
     let track = htw;
     let position = 0; // stops that are over
     let counts, pending;
@@ -119,7 +119,7 @@
         outer = center - 4;
         ring = outer * 0.84 / levels;
         for (let i = 0; i < timers; i++) locate(i);
-        ghosts = [];
+        showExpired();
         drawRings();
         want();
     }
@@ -177,12 +177,14 @@
             const share = shareOf(since[i], now, length);
             dot(fromX[i] + share * (x[i] - fromX[i]), fromY[i] + share * (y[i] - fromY[i]), width + 1, colors.demoted);
         }
-        ghosts = ghosts.filter(ghost => now - ghost.since < length);
-        for (const ghost of ghosts) { // those that have expired go into the middle
+        // Those that have expired go into the middle, and stay there until the next stop.
+        const isMoving = ghost => now - ghost.since < length;
+        ghosts = ghosts.filter(ghost => isMoving(ghost) || ghost.kind === EXPIRED && ghost.position === position);
+        const large = Math.round((ghosts.length > 1000 ? 4 : 7) * scale);
+        for (const ghost of ghosts) {
             const share = shareOf(ghost.since, now, length), expired = ghost.kind === EXPIRED;
-            const way = expired ? share : 0;
-            dot(ghost.x + way * (center - ghost.x), ghost.y + way * (center - ghost.y),
-                Math.ceil((width + 3) * (1 - share)), expired ? colors.expired : colors.cancelled);
+            dot(ghost.x + share * (ghost.toX - ghost.x), ghost.y + share * (ghost.toY - ghost.y),
+                expired ? large : Math.ceil((width + 3) * (1 - share)), expired ? colors.expired : colors.cancelled);
         }
         pen.putImageData(picture, 0, 0);
         const share = shareOf(hand.since, now, length);
@@ -200,7 +202,23 @@
             }
         }
         pen.stroke();
-        return moving.length > 0 || ghosts.length > 0 || share < 1;
+        return moving.length > 0 || ghosts.some(isMoving) || share < 1;
+    }
+
+    // A timer that ends with the stop `after`, from where it is. In the middle each has a place of its own.
+    function end(timer, kind, after, now) {
+        const isPlaced = where[timer] >= 0, left = isPlaced ? x[timer] : center, top = isPlaced ? y[timer] : center;
+        const angle = 2 * Math.PI * spreadAngle[timer], radius = outer * 0.11 * Math.sqrt(spreadRadius[timer]);
+        ghosts.push({ x: left, y: top, kind, since: now, position: after,
+            toX: kind === EXPIRED ? center + radius * Math.sin(angle) : left,
+            toY: kind === EXPIRED ? center - radius * Math.cos(angle) : top });
+    }
+
+    // What has expired in the last stop, without a show.
+    function showExpired() {
+        ghosts = [];
+        for (let i = track.stops[position - 1]; i < track.stops[position]; i++) // for position 0: none
+            if (track.kind[i] === EXPIRED) end(track.timer[i], EXPIRED, position, -Infinity);
     }
 
     // ---- going through the record
@@ -214,8 +232,7 @@
         if (kind === ARMED || kind === MOVED) deadlines[timer] = track.deadline[event];
         if (kind === CANCELLED || kind === EXPIRED) {
             pending--;
-            if (now !== undefined && before >= 0)
-                ghosts.push({ x: x[timer], y: y[timer], kind, since: now });
+            if (now !== undefined && (before >= 0 || kind === EXPIRED)) end(timer, kind, position + 1, now);
         }
         where[timer] = place;
         if (now === undefined) { // nothing is shown on the way
@@ -247,8 +264,8 @@
         }
         while (position < stops) forward();
         hand = { from: clock(), to: clock(), since: -Infinity };
-        ghosts = [];
         for (let i = 0; i < timers; i++) locate(i);
+        showExpired();
         tell();
         want();
     }
