@@ -54,7 +54,7 @@ def recorded():
             workload = words[-1] if words else workload
             columns.append((workload, timers))
         for peer, *cells in ([row[0], *row[1:]] for row in rows):
-            peer = "htw, Kafka's layout" if "Kafka's layout" in peer else re.sub(r" \(.*", "", peer)
+            peer = re.sub(r" \(.*", "", peer)
             for (workload, timers), cell in zip(columns[1:], cells):
                 if workload in metrics and re.fullmatch(r"1e\d", timers) and re.fullmatch(r"[\d .]+", cell):
                     yield {"workload": workload, "metric": metrics[workload], "peer": peer,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws results of the wheel with gnuplot: nanoseconds against the number of timers, a line an
-implementation. The pictures can be read on light and on dark pages; their descriptions have the figures.
+"""Draws results of the wheel with gnuplot: the time of each peer, as a multiple of htw's, against the number of timers.
+Readable at the width of a phone, on light and on dark pages; the descriptions have the nanoseconds.
 
 usage: plot.py RESULTS.json FOLDER
 """
@@ -16,39 +16,50 @@ import sys
 
 # Of each picture: the workload, the metric, and the title.
 PICTURES = [
-    ("churn", "pair_ns", "Cancel a random timer and arm it again: ns a pair"),
-    ("expire", "expire_ns", "Let all timers expire, tick by tick: ns a timer"),
+    ("churn", "pair_ns", "Time to cancel and arm again, htw = 1"),
+    ("expire", "expire_ns", "Time to expire, htw = 1"),
 ]
 
+# 360 pixels of a phone leave three quarters of this size. What takes MOST times as long as htw is above the picture.
+MOST = 4
 SETTINGS = """
-set terminal svg size 830,420 font "sans-serif,13" background "white"
+set terminal svg size 460,400 font "sans-serif,17" background "white"
 set title "{title}"
-set xlabel "timers"
-set logscale xy
-set format x "10^{{%T}}"
+set xlabel "timers" offset 0,0.6
+set logscale x
+set xtics ({ticks})
+set yrange [0:{most}]
+set ytics 1
 set grid
 set autoscale xfix
-set key outside right
+set key below horizontal maxcols 2 reverse Left samplen 1.2 width -4
 set style data linespoints
+set tics scale 0.5
 plot {lines}
 """
 
+HTW = "htw"
+# Only the tables have these: what marks the least there is to pay, and the slowest; and htw's other forms.
+OMITTED = {"null", "relink", "libev", "libevent", "libuv"}
+COLOURS = ["#d62728", "#ff7f0e", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#17becf", "#e377c2", "#bcbd22"]
 
-# Grey for what only marks the least there is to pay; the rest in the order of the results.
-COLOURS = {"null": "#bbbbbb", "relink": "#777777", "htw": "#000000"}
-MORE_COLOURS = ["#d62728", "#ff7f0e", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#17becf",
-                "#e377c2", "#bcbd22"]
+
+def is_drawn(peer):
+    return peer not in OMITTED and not peer.startswith(("htw-", "htw,"))
 
 
 def read_lines(results, workload, metric):
-    """The points (number of timers, median) of each implementation."""
+    """The points (number of timers, median) of htw, and of each peer that takes, somewhere, not more than MOST times
+    as long."""
     values = {}
     for line in results:
-        if (line["workload"], line["metric"]) == (workload, metric):
+        if (line["workload"], line["metric"]) == (workload, metric) and is_drawn(line["peer"]):
             points = values.setdefault(line["peer"], {})
             points.setdefault(line["timers"], []).append(line["value"])
-    return {peer: [(n, statistics.median(found)) for n, found in points.items()]
-            for peer, points in values.items()}
+    medians = {peer: {n: statistics.median(found) for n, found in points.items()} for peer, points in values.items()}
+    htw = medians.get(HTW, {})
+    return {peer: sorted(points.items()) for peer, points in medians.items()
+            if any(n in htw and ns <= MOST * htw[n] for n, ns in points.items())}
 
 
 STYLE = """<style>
@@ -65,7 +76,7 @@ svg { color: #f0f6fc }
 
 def describe(lines):
     """The figures, in words."""
-    return " ".join(f"{name}: " + ", ".join(f"{ns:g} with {n} timers" for n, ns in sorted(points)) + "."
+    return " ".join(f"{name}: " + ", ".join(f"{ns:g} ns with {n} timers" for n, ns in points) + "."
                     for name, points in lines.items())
 
 
@@ -81,24 +92,25 @@ def adapt(svg, title, description):
 
 
 def draw(lines, colours, title, output):
+    htw = dict(lines[HTW])
     plots = ", ".join(
         f"'-' title \"{name}\" noenhanced linecolor rgb \"{colours[name]}\" "
-        f"linewidth {3 if name == 'htw' else 1.5}" for name in lines)
-    script = SETTINGS.format(title=title, lines=plots)
+        f"{'linewidth 4 with lines' if name == HTW else 'linewidth 2 pointtype 7 pointsize 0.7'}" for name in lines)
+    ticks = ", ".join(f'"{f"{n:.0e}".replace("e+0", "e")}" {n}' for n in htw)
+    script = SETTINGS.format(title=title, lines=plots, ticks=ticks, most=MOST)
     for points in lines.values():
-        script += "".join(f"{n} {ns}\n" for n, ns in sorted(points)) + "e\n"
+        script += "".join(f"{n} {ns / htw[n]}\n" for n, ns in points if n in htw) + "e\n"
     drawn = subprocess.run(["gnuplot"], input=script, text=True, check=True, stdout=subprocess.PIPE)
     output.write_text(adapt(drawn.stdout, title, describe(lines)))
     print(output)
 
 
 def draw_all(results, folder):
-    names = dict.fromkeys(line["peer"] for line in results)
-    others = [name for name in names if name not in COLOURS]
-    colours = {**COLOURS, **dict(zip(others, itertools.cycle(MORE_COLOURS)))}
+    names = dict.fromkeys(line["peer"] for line in results if line["peer"] != HTW and is_drawn(line["peer"]))
+    colours = {HTW: "#000000", **dict(zip(names, itertools.cycle(COLOURS)))}
     for workload, metric, title in PICTURES:
         lines = read_lines(results, workload, metric)
-        if lines:  # a run may have left the workload out
+        if lines:  # a run may have left out the workload, or htw
             draw(lines, colours, title, folder / f"{workload}.svg")
 
 

@@ -82,7 +82,7 @@ for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
 if not named:
     errors.append("docs/guarantees.md names no tests")
 
-# The plots show what is recorded: their descriptions have the figures.
+# The plots show what is recorded: their descriptions have the figures. On a phone, 360 pixels wide, they can be read.
 sys.dont_write_bytecode = True
 sys.path.append(str(root.resolve() / "tools"))
 import pictures  # noqa: E402
@@ -91,9 +91,14 @@ import plot  # noqa: E402, which pictures finds
 results = list(pictures.recorded())
 for workload, metric, _ in plot.PICTURES:
     lines = plot.read_lines(results, workload, metric)
-    shown = re.findall(r"<desc>(.*?)</desc>", (root / f"docs/pictures/{workload}.svg").read_text(), re.DOTALL)
-    if len(lines) < 10 or shown != [plot.describe(lines)]:
+    picture = (root / f"docs/pictures/{workload}.svg").read_text()
+    shown = re.findall(r"<desc>(.*?)</desc>", picture, re.DOTALL)
+    if not {"htw", "Agrona", "ratas"} <= set(lines) or shown != [plot.describe(lines)]:
         errors.append(f"docs/pictures/{workload}.svg: not the figures of benchmarks/wheel/README.md: run ./dev pictures")
+    width = float(re.search(r'viewBox="0 0 (\d+) ', picture).group(1))
+    smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)) * min(1, 360 / width)
+    if smallest < 12 or len(lines) > 7:
+        errors.append(f"docs/pictures/{workload}.svg: on a phone {len(lines)} lines, and text of {smallest:.0f} pixels")
 
 print("\n".join(errors) or f"{len(documents)} documents, {len(named)} tests and {names} names: all there")
 sys.exit(1 if errors else 0)
