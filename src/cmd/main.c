@@ -17,20 +17,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] = "Usage: htw COMMAND [ARGUMENT]...\n"
-                           "\n"
-                           "Hierarchical timing wheels as a program. Commands:\n"
-                           "  cron     run the commands of a file by the calendar\n"
-                           "  delay    release the lines of the input, each at its time\n"
-                           "  draw     draw the wheel that holds the timers of the input\n"
-                           "  journal  look at the file of `htw delay --journal`, and mend it\n"
-                           "  relay    deliver records of Kafka, each at its time\n"
-                           "  replay   show in a browser what the wheel does with timers\n"
-                           "  top      show what the timers of a running program do\n"
-                           "\n"
-                           "  help     print this help, or that of a COMMAND\n"
-                           "\n"
-                           "`htw help COMMAND` prints more, `htw --version` the version.\n";
+static const char help[] =
+    "Usage: htw COMMAND [ARGUMENT]...\n"
+    "\n"
+    "Hierarchical timing wheels as a program. Commands:\n"
+    "  cron     run the commands of a file by the calendar\n"
+    "  delay    release the lines of the input, each at its time\n"
+    "  draw     draw the wheel that holds the timers of the input\n"
+    "  journal  look at the file of `htw delay --journal`, and mend it\n"
+    "  relay    deliver records of Kafka, each at its time\n"
+    "  replay   show in a browser what the wheel does with timers\n"
+    "  top      show what the timers of a running program do\n"
+    "\n"
+    "  help     print this help, or that of a COMMAND\n"
+    "\n"
+    "`htw help COMMAND` prints more, `htw --version` the version. cron, relay and top are\n"
+    "programs of their own, htw-NAME: a package or a build may lack them.\n";
 
 /* Prints to standard output; returns the exit status. */
 static int print(const char *text) {

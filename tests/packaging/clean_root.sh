@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes a new Debian system that holds only what packages need, runs each test of debian/tests there
-# with what debian/tests/control says that it needs, and removes the packages again.
-# What Debian has comes from where this machine gets it. For root, or a user with user namespaces.
+# In a new Debian system (new_root.sh), runs each test of debian/tests with what debian/tests/control says that it
+# needs, and removes the packages again.
 # usage: clean_root.sh FOLDER_OF_PACKAGES SOURCES
 set -eu
 packages=$(readlink -f "$1")
@@ -10,11 +9,6 @@ sources=$(readlink -f "$2")
 work=$packages/clean_root
 rm -rf "$work"
 mkdir -p "$work/htw/packages"
-
-# shellcheck disable=SC2016 # apt's own variables
-apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' | sort -u >"$work/sources.list"
-[ -s "$work/sources.list" ] || { echo 'apt knows no packages of Debian: run apt-get update'; exit 1; }
 
 # What the new system gets: the packages, as a source of apt, and what the tests read.
 # shellcheck disable=SC2013 # words
@@ -63,10 +57,4 @@ echo "$total passed, 0 failed"
 END_OF_RUN
 chmod +x "$work/htw/run"
 
-codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-# What is set here (CC, say) must not be set there.
-# shellcheck disable=SC2016 # the folder of the new system
-mmdebstrap --variant=apt --quiet "--customize-hook=copy-in '$work/htw' /" \
-    '--customize-hook=chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-        ${http_proxy:+"http_proxy=$http_proxy"} /htw/run' \
-    "$codename" /dev/null "$work/sources.list"
+"$sources/tests/packaging/new_root.sh" "$work/htw"
