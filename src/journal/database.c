@@ -72,9 +72,11 @@ int htw__database_fail(struct htw__database *self, int result) {
     if (self->is_open && error != -ENOMEM && error != -ENOSPC && error != -EBUSY &&
         error != -EEXIST && error != -EMSGSIZE)
         error = -EIO;
-    return htw__journal_fail(error, "%s: %s", self->name,
-                             self->connection == NULL ? sqlite3_errstr(result)
-                                                      : sqlite3_errmsg(self->connection));
+    const char *why =
+        self->connection == NULL ? sqlite3_errstr(result) : sqlite3_errmsg(self->connection);
+    if (error == -ENOSPC) /* of a quota SQLite says only that a write has failed */
+        why = sqlite3_errstr(SQLITE_FULL);
+    return htw__journal_fail(error, "%s: %s", self->name, why);
 }
 
 /* ---- statements */
@@ -403,10 +405,12 @@ int htw__database_checkpoint(struct htw__database *self) {
     int result = htw__log_checkpoint(&self->log, &is_whole);
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
-    if (result != SQLITE_OK)
-        return htw__journal_fail(htw__database_fail(self, result),
-                                 "%s-wal: the log cannot be copied into the file: %s", self->name,
-                                 sqlite3_errstr(result));
+    if (result != SQLITE_OK) {
+        int error = htw__database_fail(self, result);
+        return htw__journal_fail(error, "%s-wal: the log cannot be copied into the file: %s",
+                                 self->name,
+                                 sqlite3_errstr(error == -ENOSPC ? SQLITE_FULL : result));
+    }
     self->lacks_space = self->lacks_space && !is_whole;
     return true;
 }

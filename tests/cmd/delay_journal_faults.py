@@ -181,7 +181,7 @@ def delay_journal_whose_writes_fail_goes_on_in_the_next_run(directory):
         b"0.5 %d %s\n" % (number, b"x" * 100) for number in range(20000)))
     first = run("-j", journal, lines, shell="ulimit -f 1200")
     equal(first.status, 1)
-    has(first.err, "disk I/O error")
+    has(first.err, "database or disk is full")
     released = [int(line.split()[0]) for line in first.lines]
     equal(released, list(range(len(released))), "in the order of the input")
     assert 0 < len(released) < 20000, len(released)

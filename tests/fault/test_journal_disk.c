@@ -260,6 +260,7 @@ static void expect_full_disk(enum fault fault) {
     faulty_vfs_plan(fault, 0, EVER);
     assert_int_equal(put("b"), -ENOSPC);
     assert_non_null(strstr(htw_journal_error(), path));
+    assert_non_null(strstr(htw_journal_error(), "disk is full"));
     assert_int_equal(put("c"), -ENOSPC);
     faulty_vfs_relent();
     assert_int_equal(put("d"), 0);

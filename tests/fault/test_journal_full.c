@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,6 +161,26 @@ static void expect_delivery_of_all(void) {
     CHECK(delivered == expected);
 }
 
+/* No file may be longer. The log is, at first; then it is copied, and used again. */
+static void live_within_a_limit(void) {
+    const struct rlimit limit = { 200 * 1024, 200 * 1024 };
+    htw__log_checkpoint_pages = 4096;
+    CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(open_journal() == 0);
+    while (put() == 0)
+        ;
+    CHECK(strstr(htw_journal_error(), "full") != NULL);
+    int result = put();
+    for (int i = 0; i < 3000 && result != 0; i++) {
+        usleep(10000);
+        result = put();
+    }
+    CHECK(result == 0);
+    CHECK(checkpoints() > 0);
+    kill(getpid(), SIGKILL);
+}
+
 /* The log has room for more, and the file would have to grow for what is in the log. */
 static void work_and_die(void) {
     htw__log_checkpoint_pages = 60;
@@ -277,6 +298,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(ballast, sizeof(ballast), "%s/ballast", folder);
     htw__log_checkpoint_pages = 20;
+    run(live_within_a_limit);
     run(work_and_die);
     if (program != NULL)
         run(cancel_by_command);
