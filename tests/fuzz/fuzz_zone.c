@@ -50,6 +50,12 @@ static const struct fuzz_attack attacks[] = {
     { "a long name", "", "", { "a" } },
     { "a long path", "Europe", "Dublin", { "/" } },
     { "a path of folders", "", "", { "Europe/" } },
+    { "spellings of one zone",
+      "",
+      "",
+      { "Europe//Dublin\nEurope///Dublin\nEurope////Dublin\n",
+        "Europe/////Dublin\nEurope//////Dublin\nEurope///////Dublin\n",
+        "/Europe/Dublin\nEurope/Dublin/\nEurope/./Dublin\n" } },
     { .name = NULL },
 };
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RANDOM_MAX = 2000, GROWTH = 8 };
+enum { RANDOM_MAX = 2000, GROWTH = 8, GROWTH_MAX = 20 };
 
 static char present[4400]; /* what runs, for the report of a failure */
 static uint64_t inputs;
@@ -114,7 +114,7 @@ static struct fuzz_cost run_attack(const struct fuzz_attack *attack, size_t size
 
 /* Arrays that are doubled, and numbers that have more digits, need some room. */
 static void check_growth(const char *what, uint64_t less, uint64_t more) {
-    if (more > 2 * GROWTH * less)
+    if (more > GROWTH_MAX * less)
         fuzz_fail("%s grow from %" PRIu64 " to %" PRIu64 " when the input grows by %u", what, less,
                   more, GROWTH);
 }
