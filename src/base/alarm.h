@@ -3,21 +3,26 @@
  * alarm.h - what a thread sleeps on until a deadline, and what an event loop polls: an absolute time
  * of a kernel clock.
  *
- * alarm_timerfd.c is the form of Linux, a kernel timer with a file descriptor (timerfd). A thread that arms
- * an earlier deadline sets the timer to it and does not wake the sleeper. A timerfd ignores the
- * timer slack of threads, and notices at once that the wall clock was set, if it is a timer of that
- * clock.
+ * An alarm has one owner: the thread that sleeps on it, or that calls for the event loop. The owner
+ * resets it, then reads when it has to wake up, then plans. A thread that arms an earlier deadline
+ * meanwhile, or later, sets the alarm. It does not wake the owner, and no thread waits for another
+ * one that is stopped while it sets the alarm.
  *
- * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the sleeper waits for a
+ * alarm_timerfd.c is the form of Linux, kernel timers with file descriptors (timerfd). They ignore the
+ * timer slack of threads, and notice at once that the wall clock was set.
+ *
+ * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the owner waits for a
  * condition, and a thread that arms an earlier deadline wakes it. For an event loop, a thread of
  * the alarm sleeps in this way and writes to a pipe. It notices that the wall clock was set
- * HTW__ALARM_CHECK_NS later at most, for which a sleeper on that clock wakes up as often.
+ * HTW__ALARM_CHECK_NS later at most, for which a sleeper on that clock wakes up as often. A mutex
+ * guards all of it, so there a stopped thread does hold up others.
  */
 #ifndef HTW_SRC_BASE_ALARM_H
 #define HTW_SRC_BASE_ALARM_H
 
 #include "mutex.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -27,17 +32,32 @@
 #endif
 
 struct htw__alarm {
-    struct htw__mutex mutex; /* guards what follows and the setting of the timer */
-    int64_t at_ns;     /* the earliest time it was set to since the last reset; INT64_MAX: none */
-    clockid_t clock;   /* of the times that it is set to */
-    bool watches_wall; /* it expires when the wall clock is set; always if that is `clock` */
-    int fd;            /* for an event loop: readable from when it expires until it is cleared */
+    clockid_t clock; /* of the times that it is set to */
+    int fd;          /* for an event loop: readable from when it expires until it is cleared */
 #ifndef HTW_PORTABLE
-    clockid_t timer_clock; /* of the kernel's timer */
+    _Atomic uint64_t resets; /* how often it was reset */
+
+    /* The timer that all threads set, one at a time. */
+    int shared_fd;
+    _Atomic uint64_t
+        version; /* 2 * `resets` of when it was set last, plus 1 while it is being set */
+    _Atomic int64_t shared_ns; /* what it is set to, for as long as `version` is up to date */
+
+    /* The timer of the owner, for when another thread is setting the shared one. Other threads may
+       only make it expire at once. */
+    int own_fd;
+    bool own_is_set;
+    _Atomic int64_t own_ns; /* what it was set to since the last reset; INT64_MAX: nothing */
+    _Atomic bool alert; /* since the last reset another thread has made it expire, or is about to */
+
+    _Atomic int wall_fd; /* expires when the wall clock is set; -1: none */
 #else
-    pthread_cond_t changed; /* `expires_ns` or `ending` */
-    int64_t expires_ns;     /* the time it is set to; INT64_MAX: none */
-    int64_t ahead_ns;       /* how far the clock was ahead of the monotonic one */
+    struct htw__mutex mutex; /* guards what follows */
+    pthread_cond_t changed;  /* `expires_ns` or `ending` */
+    int64_t at_ns;      /* the earliest time it was set to since the last reset; INT64_MAX: none */
+    bool watches_wall;  /* it expires when the wall clock is set; always if that is `clock` */
+    int64_t expires_ns; /* the time it is set to; INT64_MAX: none */
+    int64_t ahead_ns;   /* how far the clock was ahead of the monotonic one */
     /* Unless it is blocking: */
     pthread_t thread;
     int write_fd;
@@ -57,25 +77,24 @@ void htw__alarm_fini(struct htw__alarm *alarm);
    errno, as htw__alarm_init(): nothing has changed. */
 int htw__alarm_watch_wall_clock(struct htw__alarm *alarm);
 
-/* The sleeper calls this before it reads when it has to wake up: a thread that arms a deadline
-   later, which the sleeper may not see, must set the alarm. */
-void htw__alarm_reset(struct htw__alarm *alarm);
-
-/* Makes it expire at `at_ns`, or at once if that has passed. An earlier time that was set since the
-   reset stays. Any thread. */
+/* Makes it expire at `at_ns`, or at once if that has passed; or earlier. Any thread, which has armed
+   what is due then. */
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
-/* Unless it was set since the last reset, makes it never expire. */
-void htw__alarm_disarm(struct htw__alarm *alarm);
+/* ---- for the owner */
+
+/* To be called before the owner reads when it has to wake up. What a thread arms later, and the owner
+   may not see, that thread sets the alarm for. */
+void htw__alarm_reset(struct htw__alarm *alarm);
+
+/* To be called once after a reset: makes it expire at `at_ns`, or never if that is INT64_MAX; or
+   earlier, if another thread has set it since the reset. */
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns);
 
 /* Sleeps until it expires or the wall clock is set. */
 void htw__alarm_wait(struct htw__alarm *alarm);
 
 /* Makes the file descriptor not readable. */
 void htw__alarm_clear(struct htw__alarm *alarm);
-
-/* For alarm.c, with the mutex held: sets the timer of this form to `at_ns`, at least 1; INT64_MAX:
-   never. */
-void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns);
 
 #endif /* HTW_SRC_BASE_ALARM_H */

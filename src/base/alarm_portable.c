@@ -180,8 +180,9 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
     return 0;
 }
 
-/* As a timerfd that is set anew, it is not expired any more, unless the clock was set. */
-void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns) {
+/* Under the mutex. As a timerfd that is set anew, it is not expired any more, unless the clock was
+   set. */
+static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
     alarm->expires_ns = at_ns;
     if (has_pipe(alarm) && !alarm->was_set) {
         set_readable(alarm, false);
@@ -192,6 +193,34 @@ void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns) {
     }
     if (alarm->expires_ns != INT64_MAX)
         pthread_cond_signal(&alarm->changed);
+}
+
+/* Under the mutex. False: it was set to an earlier time since the last reset. */
+static bool set_earlier(struct htw__alarm *alarm, int64_t at_ns) {
+    if (at_ns >= alarm->at_ns)
+        return false;
+    alarm->at_ns = at_ns;
+    set_timer(alarm, at_ns < 1 ? 1 : at_ns);
+    return true;
+}
+
+void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
+    htw__mutex_lock(&alarm->mutex);
+    set_earlier(alarm, at_ns);
+    htw__mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_reset(struct htw__alarm *alarm) {
+    htw__mutex_lock(&alarm->mutex);
+    alarm->at_ns = INT64_MAX;
+    htw__mutex_unlock(&alarm->mutex);
+}
+
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
+    htw__mutex_lock(&alarm->mutex);
+    if (!set_earlier(alarm, at_ns) && alarm->at_ns == INT64_MAX)
+        set_timer(alarm, INT64_MAX);
+    htw__mutex_unlock(&alarm->mutex);
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {

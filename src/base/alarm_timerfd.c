@@ -1,119 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* alarm_timerfd.c - the timer of an alarm on Linux: a timerfd. */
+/*
+ * alarm_timerfd.c - an alarm on Linux: two timerfds and an epoll instance, which is what the owner
+ * sleeps on and an event loop polls.
+ *
+ * THE SHARED TIMER. A thread claims it, sets it to its time unless it is set to an earlier one since
+ * the same reset, and gives it back. No thread waits for one that has claimed it, which may be
+ * stopped before, in or after the system call. It then sees that the timer is claimed:
+ *  - The owner sets its own timer instead.
+ *  - Another thread makes the owner's timer expire at once. Any number of threads may do that at the
+ *    same time, since they all set it to the same. The owner wakes up, finds what the thread has
+ *    armed, and plans again.
+ *
+ * RESETS. What the owner reads after a reset includes all that was armed before. So a thread that has
+ * counted the resets after it had armed, and finds a greater number later, is done. A timer that
+ * was set before the last reset counts as not set: whoever relied on it, the owner has seen.
+ *
+ * tests/model/alarm.py tries every order of these steps for a few threads.
+ */
 #include "alarm.h"
 
-#include "clock.h"
+#include "annotate.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
 
-/* If the wall clock is ahead of another one by so much more or less than before, it was set. */
-#define STEP_MIN_NS 1000000
+/* The shared timer, the own one, that of the wall clock. */
+#define TIMERS 3
 
-int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
-    /* An event loop keeps the file descriptor, and htw__alarm_watch_wall_clock() could not replace
-       the timer behind it. So it is a timer of the wall clock from the beginning. */
-    clockid_t timer_clock = blocking ? clock : CLOCK_REALTIME;
-    int fd = timerfd_create(timer_clock, TFD_CLOEXEC | (blocking ? 0 : TFD_NONBLOCK));
+/* ---- the kernel's timers */
+
+/* `at_ns`: INT64_MAX: never. There is no error: the arguments are valid. */
+static void set_timer(int fd, int flags, int64_t at_ns) {
+    struct itimerspec setting = { .it_value = { 0, 0 } };
+    if (at_ns < 1)
+        at_ns = 1; /* 0 means never */
+    if (at_ns != INT64_MAX)
+        setting.it_value =
+            (struct timespec) { (time_t)(at_ns / NS_PER_S), (long)(at_ns % NS_PER_S) };
+    timerfd_settime(fd, TFD_TIMER_ABSTIME | flags, &setting, NULL);
+}
+
+/* A new timer, not set, that wakes the owner whenever it expires: since it is edge-triggered there,
+   nobody has to read it. The file descriptor or a negative errno. */
+static int add_timer(const struct htw__alarm *alarm, clockid_t clock) {
+    int fd = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd < 0)
         return -errno;
-    alarm->fd = fd;
-    alarm->clock = clock;
-    alarm->watches_wall = clock == CLOCK_REALTIME;
-    alarm->timer_clock = timer_clock;
-    alarm->at_ns = INT64_MAX;
-    htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
-    return 0;
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+    if (epoll_ctl(alarm->fd, EPOLL_CTL_ADD, fd, &event) == 0)
+        return fd;
+    close(fd);
+    return -ENOMEM; /* or ENOSPC, the limit of the kernel's memory for this */
+}
+
+static int create_timers(struct htw__alarm *alarm) {
+    alarm->fd = epoll_create1(EPOLL_CLOEXEC);
+    if (alarm->fd < 0)
+        return -errno;
+    alarm->shared_fd = add_timer(alarm, alarm->clock);
+    if (alarm->shared_fd < 0)
+        return alarm->shared_fd;
+    alarm->own_fd = add_timer(alarm, alarm->clock);
+    if (alarm->own_fd < 0)
+        return alarm->own_fd;
+    return alarm->clock == CLOCK_REALTIME ? htw__alarm_watch_wall_clock(alarm) : 0;
+}
+
+static void close_if_open(int fd) {
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- setting them */
+
+/* Sets the shared timer for a thread that has counted `resets`, unless what it is set to is early
+   enough. False: another thread is setting it. */
+static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns) {
+    uint64_t present = 2 * resets;
+    uint64_t version = atomic_load_explicit(&alarm->version, memory_order_acquire);
+    do {
+        if (version >= present + 2)
+            return true; /* there was another reset */
+        if (version & 1)
+            return false;
+        if (version == present &&
+            atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) <= at_ns)
+            return true;
+    } while (!atomic_compare_exchange_weak_explicit(&alarm->version, &version, present + 1,
+                                                    memory_order_acq_rel, memory_order_acquire));
+    /* Another thread may have set it and given it back, without another version. */
+    if (version != present ||
+        atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns) {
+        set_timer(alarm->shared_fd, 0, at_ns);
+        atomic_store_explicit(&alarm->shared_ns, at_ns, memory_order_relaxed);
+    }
+    atomic_store_explicit(&alarm->version, present, memory_order_release);
+    return true;
+}
+
+static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
+    set_timer(alarm->own_fd, 0, at_ns);
+    alarm->own_is_set = at_ns != INT64_MAX;
+    atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_release);
+    if (atomic_load_explicit(&alarm->alert, memory_order_acquire))
+        set_timer(alarm->own_fd, 0, 0); /* that of the other thread may have come before */
+}
+
+void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
+    /* Not a load: the owner, if it counts on from here, must see what this thread has armed. */
+    uint64_t resets = atomic_fetch_add_explicit(&alarm->resets, 0, memory_order_acq_rel);
+    if (atomic_load_explicit(&alarm->own_ns, memory_order_acquire) <= at_ns ||
+        set_shared(alarm, resets, at_ns))
+        return;
+    atomic_store_explicit(&alarm->alert, true, memory_order_release);
+    set_timer(alarm->own_fd, 0, 0);
+}
+
+void htw__alarm_reset(struct htw__alarm *alarm) {
+    atomic_store_explicit(&alarm->own_ns, INT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&alarm->alert, false, memory_order_relaxed);
+    atomic_fetch_add_explicit(&alarm->resets, 1, memory_order_acq_rel);
+}
+
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
+    uint64_t resets = atomic_load_explicit(&alarm->resets, memory_order_relaxed);
+    bool is_shared = set_shared(alarm, resets, at_ns);
+    if (!is_shared || alarm->own_is_set)
+        set_own(alarm, is_shared ? INT64_MAX : at_ns);
+}
+
+/* ---- from here on: see alarm.h */
+
+int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
+    (void)blocking;
+    *alarm = (struct htw__alarm) { .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1 };
+    HTW__ANNOTATE_ATOMIC(alarm, sizeof(*alarm));
+    atomic_init(&alarm->shared_ns, INT64_MAX);
+    atomic_init(&alarm->own_ns, INT64_MAX);
+    atomic_init(&alarm->wall_fd, -1);
+    int error = create_timers(alarm);
+    if (error != 0)
+        htw__alarm_fini(alarm);
+    return error;
 }
 
 void htw__alarm_fini(struct htw__alarm *alarm) {
-    close(alarm->fd);
-    htw__mutex_fini(&alarm->mutex);
+    close_if_open(atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed));
+    close_if_open(alarm->own_fd);
+    close_if_open(alarm->shared_fd);
+    close_if_open(alarm->fd);
 }
 
-/* Sets the kernel's timer to a time of its own clock. 0 disarms. */
-static void set_kernel_timer(const struct htw__alarm *alarm, int64_t at_ns) {
-    int flags = TFD_TIMER_ABSTIME;
-    if (alarm->timer_clock == CLOCK_REALTIME && at_ns != 0)
-        flags |= TFD_TIMER_CANCEL_ON_SET; /* only an armed timer reports that the clock was set */
-    struct itimerspec setting = { .it_value = { (time_t)(at_ns / NS_PER_S),
-                                                (long)(at_ns % NS_PER_S) } };
-    /* ECANCELED: the timer is set, but the wall clock was set before, and the sleeper is not
-       notified of that. So make it expire at once. There is no other error: the
-       arguments are valid. */
-    while (timerfd_settime(alarm->fd, flags, &setting, NULL) != 0 && errno == ECANCELED)
-        setting.it_value = (struct timespec) { 0, 1 };
-}
-
-/* A time of the alarm's clock, as a time of the wall clock. */
-static int64_t wall_ns(int64_t at_ns, int64_t ahead_ns) {
-    int64_t sum;
-    if (__builtin_add_overflow(at_ns, ahead_ns, &sum))
-        return INT64_MAX;
-    return sum < 1 ? 1 : sum;
-}
-
-void htw__alarm_set_timer(struct htw__alarm *alarm, int64_t at_ns) {
-    if (at_ns == INT64_MAX && !alarm->watches_wall) {
-        set_kernel_timer(alarm, 0);
-        return;
-    }
-    if (alarm->clock == alarm->timer_clock) {
-        set_kernel_timer(alarm, at_ns);
-        return;
-    }
-    /* Once the timer is set the kernel notices that the clock is set, and until then this does. */
-    int64_t ahead_ns, moved_ns;
-    do {
-        ahead_ns = htw__clock_wall_ahead_ns(alarm->clock);
-        set_kernel_timer(alarm, wall_ns(at_ns, ahead_ns));
-        moved_ns = htw__clock_wall_ahead_ns(alarm->clock) - ahead_ns;
-    } while (moved_ns >= STEP_MIN_NS || moved_ns <= -STEP_MIN_NS);
-}
-
-/* Puts a timer of the wall clock behind the file descriptor, which a thread may be reading. */
-static int replace_timer(struct htw__alarm *alarm) {
-    int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+/* The kernel reports to a timer of the wall clock that this was set, however far away its own time
+   is. */
+static int add_wall_timer(struct htw__alarm *alarm) {
+    int none = -1, fd = add_timer(alarm, CLOCK_REALTIME);
     if (fd < 0)
-        return -errno;
-    set_kernel_timer(alarm, 1); /* the thread wakes up, and reads the other timer next */
-    while (dup3(fd, alarm->fd, O_CLOEXEC) < 0)
-        ; /* interrupted */
-    close(fd);
-    alarm->timer_clock = CLOCK_REALTIME;
+        return fd;
+    set_timer(fd, TFD_TIMER_CANCEL_ON_SET, INT64_MAX - 1);
+    if (!atomic_compare_exchange_strong_explicit(&alarm->wall_fd, &none, fd, memory_order_acq_rel,
+                                                 memory_order_relaxed))
+        close(fd); /* another thread has added one */
     return 0;
 }
 
 int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
-    int error = 0, cancel_state;
+    if (atomic_load_explicit(&alarm->wall_fd, memory_order_acquire) >= 0)
+        return 0;
+    int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* close() may end the thread */
-    htw__mutex_lock(&alarm->mutex);
-    if (alarm->timer_clock != CLOCK_REALTIME)
-        error = replace_timer(alarm);
-    if (error == 0 && !alarm->watches_wall) {
-        alarm->watches_wall = true;
-        htw__alarm_set_timer(alarm, alarm->at_ns);
-    }
-    htw__mutex_unlock(&alarm->mutex);
+    int error = add_wall_timer(alarm);
     pthread_setcancelstate(cancel_state, NULL);
     return error;
 }
 
-void htw__alarm_wait(struct htw__alarm *alarm) {
-    uint64_t expirations;
+/* Takes what has expired out of the epoll instance. */
+static void take_events(const struct htw__alarm *alarm, int timeout_ms) {
+    struct epoll_event events[TIMERS];
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    /* ECANCELED, the wall clock was set, wakes the sleeper too. EINTR is not possible: threads that
-       wait here block all signals. */
-    ssize_t size = read(alarm->fd, &expirations, sizeof(expirations));
-    (void)size;
+    /* EINTR: a process that was stopped goes on. Signals are blocked where threads wait. */
+    while (epoll_wait(alarm->fd, events, TIMERS, timeout_ms) < 0 && errno == EINTR)
+        ;
     pthread_setcancelstate(cancel_state, NULL);
 }
 
+void htw__alarm_wait(struct htw__alarm *alarm) {
+    take_events(alarm, -1);
+}
+
 void htw__alarm_clear(struct htw__alarm *alarm) {
-    htw__alarm_wait(alarm); /* does not block: see htw__alarm_init() */
+    take_events(alarm, 0);
 }

@@ -18,11 +18,8 @@ void htw__deputy_fini(struct htw__deputy *deputy) {
 
 static void set(struct htw__deputy *deputy, int64_t at_ns) {
     deputy->at_ns = at_ns;
-    htw__alarm_reset(&deputy->alarm); /* so that it can be set to a later time, too */
-    if (at_ns == HTW_NEVER_NS)
-        htw__alarm_disarm(&deputy->alarm);
-    else
-        htw__alarm_set(&deputy->alarm, at_ns);
+    htw__alarm_reset(&deputy->alarm);
+    htw__alarm_plan(&deputy->alarm, at_ns);
 }
 
 void htw__deputy_call(struct htw__deputy *deputy) {

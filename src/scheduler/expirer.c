@@ -100,12 +100,17 @@ int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
     return least_ns;
 }
 
-void htw__expirer_set_alarm(struct htw__expirer *expirer) {
+void htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
-    unsigned slots = slots_of(scheduler);
-    for (uint32_t slot = 0; slots >> slot != 0; slot++)
-        if (slots & 1u << slot)
-            htw__wake_at(&expirer->waker, clock_at(scheduler, slot), next_ns(expirer, slot));
+    struct htw__waker *waker = &expirer->waker;
+    int64_t at_ns = htw__after_ns(htw__expirer_next_ns(expirer), scheduler->timer_slack_ns);
+    if (at_ns > latest_ns)
+        at_ns = latest_ns;
+    if (atomic_load_explicit(&waker->cleanup, memory_order_relaxed)) {
+        int64_t cleanup_ns = htw__after_ns(htw__now_ns(scheduler), HTW__CLEANUP_DELAY_NS);
+        at_ns = at_ns < cleanup_ns ? at_ns : cleanup_ns;
+    }
+    htw__alarm_plan(&waker->alarm, at_ns);
 }
 
 /* ---- due timers */
@@ -223,8 +228,8 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
         while (!urgent && htw__shard_clean_up_some(&scheduler->shards[i]))
             urgent = is_urgent(expirer);
     }
-    if (again || urgent)
-        htw__wake_for_cleanup(&expirer->waker);
+    if (again || urgent) /* the alarm has yet to be planned */
+        atomic_exchange_explicit(&expirer->waker.cleanup, true, memory_order_acq_rel);
     return !urgent;
 }
 
@@ -232,15 +237,10 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
 
 /* Sleeps until a timer is due, or the workers or the cleanup need this thread. */
 static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
-    struct htw_scheduler *scheduler = expirer->scheduler;
-    struct htw__waker *waker = &expirer->waker;
-    htw__expirer_set_alarm(expirer);
-    if (atomic_load_explicit(&waker->cleanup, memory_order_relaxed))
-        htw__alarm_set(&waker->alarm, htw__after_ns(now_ns, HTW__CLEANUP_DELAY_NS));
-    if (htw__workers_need_rebalance(scheduler))
-        htw__alarm_set(&waker->alarm, htw__after_ns(now_ns, REBALANCE_PERIOD_NS));
-    htw__alarm_disarm(&waker->alarm);
-    htw__alarm_wait(&waker->alarm);
+    bool rebalances = htw__workers_need_rebalance(expirer->scheduler);
+    htw__expirer_plan_alarm(expirer,
+                            rebalances ? htw__after_ns(now_ns, REBALANCE_PERIOD_NS) : HTW_NEVER_NS);
+    htw__alarm_wait(&expirer->waker.alarm);
 }
 
 /* Returns when the scheduler is being stopped, or when the thread is a worker. */

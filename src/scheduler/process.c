@@ -48,11 +48,7 @@ static void end_process(struct process_call *call) {
         return;
     htw__expirer_clean_up(expirer, true);
     *call->ret_more = htw__expirer_left_ns(expirer, &call->present) == 0; /* the budget is spent */
-    if (*call->ret_more)
-        htw__alarm_set(&expirer->waker.alarm, call->present.ns[0]);
-    else
-        htw__expirer_set_alarm(expirer);
-    htw__alarm_disarm(&expirer->waker.alarm);
+    htw__expirer_plan_alarm(expirer, *call->ret_more ? call->present.ns[0] : HTW_NEVER_NS);
     htw__life_end_processing(&scheduler->life);
 }
 

@@ -14,8 +14,6 @@
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __real_dup3(int fd, int new_fd, int flags);
-int __wrap_dup3(int fd, int new_fd, int flags);
 int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
@@ -71,18 +69,6 @@ int __wrap_timerfd_create(int clock, int flags) {
         pthread_mutex_unlock(&mutex);
     }
     return fd;
-}
-
-/* A timer of the wall clock takes the place of another one. */
-int __wrap_dup3(int fd, int new_fd, int flags) {
-    pthread_mutex_lock(&mutex);
-    int result = __real_dup3(fd, new_fd, flags);
-    if (result >= 0 && result < FDS) {
-        is_of_wall[result] = is_of_wall[fd];
-        is_armed[result] = is_armed[fd];
-    }
-    pthread_mutex_unlock(&mutex);
-    return result;
 }
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,

@@ -1,35 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_alarm.c - an alarm is set just after the wall clock was set. timerfd_settime() is replaced
- * (-Wl,--wrap) and does what the kernel does then.
+ * test_alarm.c - threads that are stopped while they set an alarm, and a wall clock that is set.
+ * timerfd_settime() is replaced (-Wl,--wrap): a thread can be stopped in it, before or after the
+ * kernel has done its work.
+ *
+ * The test's thread is the owner of the alarm, and any other thread besides the stopped one: in
+ * htw__alarm_set() they are all the same.
  */
 #include "../../src/base/alarm.h"
 #include "../../src/base/clock.h"
 #include "../unit/unit.h"
 
-#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/timerfd.h>
 
-#define HOUR_NS (INT64_C(3600) * 1000000000)
+#define MINUTE_NS (INT64_C(60) * 1000000000)
 
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before);
 
-/* How often the wall clock is going to be set before a call. */
-static unsigned steps;
+/* Where the one marked thread stops. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_stopped, may_go_on;
+} barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
 
-/* The timer is set, and the caller learns of the step; a later read does not. */
+enum { GOES_ON, STOPS_BEFORE, STOPS_AFTER };
+static _Thread_local int stops;
+static _Thread_local unsigned calls;
+static int watching_fd = -1; /* the timer that the kernel makes expire when the wall clock is set */
+
+static void stop_here(void) {
+    pthread_mutex_lock(&barrier.mutex);
+    barrier.is_stopped = true;
+    pthread_cond_broadcast(&barrier.changed);
+    while (!barrier.may_go_on)
+        pthread_cond_wait(&barrier.changed, &barrier.mutex);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
+    calls++;
+    if (flags & TFD_TIMER_CANCEL_ON_SET)
+        watching_fd = fd;
+    if (stops == STOPS_BEFORE)
+        stop_here();
     int result = __real_timerfd_settime(fd, flags, setting, before);
-    if (steps == 0)
-        return result;
-    steps--;
-    errno = ECANCELED;
-    return -1;
+    if (stops == STOPS_AFTER)
+        stop_here();
+    return result;
+}
+
+/* ---- a thread that sets the alarm and is stopped */
+
+struct setter {
+    pthread_t thread;
+    struct htw__alarm *alarm;
+    int64_t at_ns;
+    int stops;
+};
+
+static void *set_and_stop(void *arg) {
+    const struct setter *setter = arg;
+    stops = setter->stops;
+    htw__alarm_set(setter->alarm, setter->at_ns);
+    return NULL;
+}
+
+static void start(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns, int where) {
+    *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where };
+    barrier.is_stopped = barrier.may_go_on = false;
+    assert_int_equal(pthread_create(&setter->thread, NULL, set_and_stop, setter), 0);
+    pthread_mutex_lock(&barrier.mutex);
+    while (!barrier.is_stopped)
+        pthread_cond_wait(&barrier.changed, &barrier.mutex);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
+static void finish(const struct setter *setter) {
+    pthread_mutex_lock(&barrier.mutex);
+    barrier.may_go_on = true;
+    pthread_cond_broadcast(&barrier.changed);
+    pthread_mutex_unlock(&barrier.mutex);
+    assert_int_equal(pthread_join(setter->thread, NULL), 0);
+}
+
+/* ---- the alarm */
+
+static struct htw__alarm created(clockid_t clock) {
+    struct htw__alarm alarm;
+    assert_int_equal(htw__alarm_init(&alarm, clock, false), 0);
+    htw__alarm_reset(&alarm);
+    return alarm;
 }
 
 static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
@@ -37,42 +104,143 @@ static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-static struct htw__alarm created(void) {
-    struct htw__alarm alarm;
-    assert_int_equal(htw__alarm_init(&alarm, CLOCK_REALTIME, false), 0);
-    htw__alarm_reset(&alarm);
-    return alarm;
+/* How long until a timer expires, in minutes, rounded up; 0: it is not set. */
+static int minutes_left(int fd) {
+    struct itimerspec setting;
+    assert_int_equal(timerfd_gettime(fd, &setting), 0);
+    return (int)((setting.it_value.tv_sec + (setting.it_value.tv_nsec > 0) + 59) / 60);
 }
 
-static void alarm_set_after_the_wall_clock_was_set_expires_at_once(void **state) {
+static int64_t in_minutes(int minutes) {
+    return htw__clock_monotonic_ns() + minutes * MINUTE_NS;
+}
+
+/* The owner has woken up, and next has something to do in so many minutes. */
+static void wake_up_and_plan(struct htw__alarm *alarm, int minutes) {
+    assert_true(is_readable(alarm, 10000));
+    htw__alarm_clear(alarm);
+    htw__alarm_reset(alarm);
+    htw__alarm_plan(alarm, in_minutes(minutes));
+    assert_false(is_readable(alarm, 0));
+}
+
+static void alarm_that_a_stopped_thread_is_setting_can_be_set(void **state) {
     (void)state;
-    for (unsigned times = 1; times < 3; times++) {
-        struct htw__alarm alarm = created();
-        steps = times;
-        htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
-        assert_int_equal(steps, 0);
-        assert_true(is_readable(&alarm, 10000));
+    for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
+        struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+        struct setter setter;
+        start(&setter, &alarm, in_minutes(60), where);
+        assert_false(is_readable(&alarm, 0));
+        htw__alarm_set(&alarm, in_minutes(30)); /* wakes the owner */
+        wake_up_and_plan(&alarm, 30);
+        assert_int_equal(minutes_left(alarm.own_fd), 30);
+        calls = 0;
+        htw__alarm_set(&alarm, in_minutes(45)); /* the owner will be awake then */
+        assert_int_equal(calls, 0);
+        htw__alarm_set(&alarm, in_minutes(20));
+        wake_up_and_plan(&alarm, 20);
+        finish(&setter);
+        assert_int_equal(minutes_left(alarm.own_fd), 20);
         htw__alarm_fini(&alarm);
     }
 }
 
-static void alarm_disarmed_after_the_wall_clock_was_set_expires_at_once(void **state) {
+/* What the stopped thread sets in the end wakes the owner too early at most. */
+static void alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again(void **state) {
     (void)state;
-    struct htw__alarm alarm = created();
-    steps = 1;
-    htw__alarm_disarm(&alarm);
-    assert_int_equal(steps, 0);
-    assert_true(is_readable(&alarm, 10000));
-    htw__alarm_clear(&alarm);
-    htw__alarm_disarm(&alarm);
+    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+    struct setter setter;
+    start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
+    htw__alarm_set(&alarm, in_minutes(30));
+    wake_up_and_plan(&alarm, 30);
+    finish(&setter);
+    assert_int_equal(minutes_left(alarm.shared_fd), 60);
+    htw__alarm_set(&alarm, in_minutes(10)); /* counts again: nobody is setting it */
+    assert_int_equal(minutes_left(alarm.shared_fd), 10);
     assert_false(is_readable(&alarm, 0));
+    htw__alarm_reset(&alarm);
+    htw__alarm_plan(&alarm, in_minutes(20));
+    assert_int_equal(minutes_left(alarm.shared_fd), 20);
+    assert_int_equal(minutes_left(alarm.own_fd), 0);
     htw__alarm_fini(&alarm);
+}
+
+static void alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it(void **state) {
+    (void)state;
+    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+    struct setter setter;
+    start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
+    htw__alarm_reset(&alarm);
+    htw__alarm_plan(&alarm, INT64_MAX);
+    assert_int_equal(minutes_left(alarm.own_fd), 0);
+    finish(&setter);
+    assert_int_equal(minutes_left(alarm.shared_fd), 60);
+    htw__alarm_fini(&alarm);
+}
+
+/* Two threads stop: one sets the shared timer, the next is about to wake the owner, which plans
+   meanwhile. */
+static void alarm_planned_while_a_thread_wakes_the_owner_expires_at_once(void **state) {
+    (void)state;
+    for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
+        struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+        struct setter waking;
+        alarm.version++; /* a thread has claimed the timer */
+        start(&waking, &alarm, in_minutes(60), where);
+        htw__alarm_plan(&alarm, in_minutes(90));
+        wake_up_and_plan(&alarm, 50);
+        finish(&waking);
+        if (where == STOPS_BEFORE)
+            wake_up_and_plan(&alarm, 50);
+        assert_int_equal(minutes_left(alarm.own_fd), 50);
+        htw__alarm_fini(&alarm);
+    }
+}
+
+/* A thread has counted the resets, then others were made: the owner has seen what it has armed. */
+static void alarm_set_for_before_the_last_reset_stays_as_it_is(void **state) {
+    (void)state;
+    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+    htw__alarm_reset(&alarm);
+    htw__alarm_plan(&alarm, in_minutes(60));
+    alarm.resets--; /* as the thread has read it */
+    htw__alarm_set(&alarm, in_minutes(30));
+    assert_int_equal(minutes_left(alarm.shared_fd), 60);
+    assert_int_equal(minutes_left(alarm.own_fd), 0);
+    htw__alarm_fini(&alarm);
+}
+
+/* Again and again, although nobody reads the timer. */
+static void alarm_expires_whenever_the_wall_clock_is_set(void **state) {
+    (void)state;
+    static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
+    static const struct itimerspec at_once = { .it_value = { 0, 1 } };
+    for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw__alarm alarm = created(clocks[i]);
+        assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+        assert_int_equal(watching_fd, alarm.wall_fd);
+        htw__alarm_plan(&alarm, INT64_MAX);
+        for (int times = 0; times < 3; times++) {
+            assert_false(is_readable(&alarm, 0));
+            __real_timerfd_settime(watching_fd, TFD_TIMER_ABSTIME, &at_once, NULL);
+            assert_true(is_readable(&alarm, 10000));
+            htw__alarm_reset(&alarm);
+            htw__alarm_plan(&alarm, INT64_MAX);
+            assert_true(is_readable(&alarm, 0)); /* the owner may have read the clock before */
+            htw__alarm_clear(&alarm);
+        }
+        htw__alarm_fini(&alarm);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alarm_set_after_the_wall_clock_was_set_expires_at_once),
-        cmocka_unit_test(alarm_disarmed_after_the_wall_clock_was_set_expires_at_once),
+        cmocka_unit_test(alarm_that_a_stopped_thread_is_setting_can_be_set),
+        cmocka_unit_test(alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again),
+        cmocka_unit_test(alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it),
+        cmocka_unit_test(alarm_planned_while_a_thread_wakes_the_owner_expires_at_once),
+        cmocka_unit_test(alarm_set_for_before_the_last_reset_stays_as_it_is),
+        cmocka_unit_test(alarm_expires_whenever_the_wall_clock_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

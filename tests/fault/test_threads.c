@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_threads.c - the system refuses threads and timers. pthread_create() and timerfd_create()
- * are replaced (-Wl,--wrap) and fail on demand.
+ * test_threads.c - the system refuses threads and timers. pthread_create() and what an alarm is made
+ * of are replaced (-Wl,--wrap) and fail on demand.
  */
 #include "../support/failing_allocator.h"
 #include "../unit/unit.h"
@@ -13,6 +13,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#ifndef HTW_PORTABLE
+#include <sys/epoll.h>
+#endif
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*main)(void *), void *arg);
@@ -21,6 +24,10 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 #ifndef HTW_PORTABLE
 int __real_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int clock, int flags);
+int __real_epoll_create1(int flags);
+int __wrap_epoll_create1(int flags);
+int __real_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event);
+int __wrap_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event);
 #else
 int __real_pipe(int fds[2]);
 int __wrap_pipe(int fds[2]);
@@ -52,6 +59,20 @@ int __wrap_timerfd_create(int clock, int flags) {
     if (!refuses(&timers_left))
         return __real_timerfd_create(clock, flags);
     errno = timer_error;
+    return -1;
+}
+
+int __wrap_epoll_create1(int flags) {
+    if (!refuses(&timers_left))
+        return __real_epoll_create1(flags);
+    errno = timer_error;
+    return -1;
+}
+
+int __wrap_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event) {
+    if (!refuses(&timers_left))
+        return __real_epoll_ctl(fd, operation, timer_fd, event);
+    errno = ENOSPC;
     return -1;
 }
 #else /* what an alarm of an embedded scheduler has instead */
@@ -258,6 +279,9 @@ static void later_worker_is_started_when_there_is_room_again(void **state) {
 }
 
 #ifndef HTW_PORTABLE
+/* An epoll instance, and two timers that are added to it. */
+#define CALLS_OF_AN_ALARM 5
+
 static void create_that_lacks_a_timer_returns_the_error(void **state) {
     (void)state;
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
@@ -269,7 +293,7 @@ static void create_that_lacks_a_timer_returns_the_error(void **state) {
             options.allocator = &memory.allocator;
             options.start_threads = left == 1;
             timer_error = errors[i];
-            atomic_store(&timers_left, left);
+            atomic_store(&timers_left, left * CALLS_OF_AN_ALARM);
             assert_refused(&options, &memory, -errors[i]);
         }
     failing_allocator_fini(&memory);
@@ -285,9 +309,15 @@ static void create_embedded_that_lacks_a_timer_returns_the_error(void **state) {
     options.embedded = true;
     unsigned files = entries_of("/proc/self/fd");
     timer_error = EMFILE;
+#ifndef HTW_PORTABLE
+    static const int errors[CALLS_OF_AN_ALARM] = { EMFILE, EMFILE, ENOMEM, EMFILE, ENOMEM };
+    for (int i = 0; i < CALLS_OF_AN_ALARM; i++) {
+        atomic_store(&timers_left, i);
+        assert_refused(&options, &memory, -errors[i]);
+    }
+#else
     atomic_store(&timers_left, 0);
     assert_refused(&options, &memory, -EMFILE);
-#ifdef HTW_PORTABLE
     atomic_store(&timers_left, -1);
     atomic_store(&threads_left, 0);
     assert_refused(&options, &memory, -ENOMEM);
@@ -350,7 +380,7 @@ static void other_clock_that_lacks_a_timer_answers_why(void **state) {
         atomic_store(&timers_left, -1);
         assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
         wait_for(&runs, 2);
-        assert_int_equal(entries_of("/proc/self/fd"), files); /* one timer, as before */
+        assert_int_equal(entries_of("/proc/self/fd"), files + 1); /* and the timer */
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
         assert_int_equal(memory.live_blocks, 0);
         failing_allocator_fini(&memory);
@@ -364,7 +394,7 @@ static void other_clock_needs_no_more_timers_where_one_watches_the_wall(void **s
         struct htw_scheduler *scheduler;
         struct htw_scheduler_options options = options_of(1, 0);
         _Atomic int runs = 0;
-        options.clock = embedded ? HTW_CLOCK_MONOTONIC : HTW_CLOCK_REALTIME;
+        options.clock = HTW_CLOCK_REALTIME;
         options.embedded = embedded;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
         atomic_store(&timers_left, 0);

@@ -35,7 +35,7 @@ static void start(struct htw__alarm *alarm, clockid_t clock) {
 static int64_t remaining_ns(struct htw__alarm *alarm) {
 #ifndef HTW_PORTABLE
     struct itimerspec setting;
-    assert_int_equal(timerfd_gettime(alarm->fd, &setting), 0);
+    assert_int_equal(timerfd_gettime(alarm->shared_fd, &setting), 0);
     return (int64_t)setting.it_value.tv_sec * 1000000000 + setting.it_value.tv_nsec;
 #else
     htw__mutex_lock(&alarm->mutex);
@@ -79,34 +79,33 @@ UNIT_TEST(alarm_reset_takes_a_later_time) {
     htw__alarm_fini(&alarm);
 }
 
-UNIT_TEST(alarm_disarmed_forgets_what_was_set_before_the_reset) {
+UNIT_TEST(alarm_planned_for_never_forgets_what_was_set_before_the_reset) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_MONOTONIC);
     int64_t start_ns = htw__clock_monotonic_ns();
     htw__alarm_set(&alarm, start_ns + HOUR_NS);
-    htw__alarm_disarm(&alarm); /* set since the reset: stays */
+    htw__alarm_plan(&alarm, INT64_MAX); /* set since the reset: stays */
     assert_true(remaining_ns(&alarm) > 0);
     htw__alarm_reset(&alarm);
-    htw__alarm_disarm(&alarm);
+    htw__alarm_plan(&alarm, INT64_MAX);
     assert_int_equal(remaining_ns(&alarm), 0);
     htw__alarm_set(&alarm, start_ns + HOUR_NS);
     assert_true(remaining_ns(&alarm) > 0);
     htw__alarm_fini(&alarm);
 }
 
-#ifndef HTW_PORTABLE
-/* It expires when the wall clock is set, also if no time was set. */
-UNIT_TEST(alarm_of_the_wall_clock_stays_set_when_disarmed) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_REALTIME);
-    htw__alarm_set(&alarm, htw__clock_realtime_ns() + HOUR_NS);
-    htw__alarm_reset(&alarm);
-    htw__alarm_disarm(&alarm);
-    assert_true(remaining_ns(&alarm) > 365 * 24 * HOUR_NS);
-    assert_false(is_readable(&alarm, 0));
-    htw__alarm_fini(&alarm);
+UNIT_TEST(alarm_planned_expires_at_the_earlier_of_two_times) {
+    for (int is_planned_later = 0; is_planned_later < 2; is_planned_later++) {
+        struct htw__alarm alarm;
+        start(&alarm, CLOCK_MONOTONIC);
+        int64_t start_ns = htw__clock_monotonic_ns();
+        htw__alarm_set(&alarm, start_ns + 5 * HOUR_NS);
+        htw__alarm_plan(&alarm, start_ns + (is_planned_later ? 9 : 2) * HOUR_NS);
+        assert_in_range(remaining_ns(&alarm), (is_planned_later ? 4 : 1) * HOUR_NS,
+                        (is_planned_later ? 5 : 2) * HOUR_NS);
+        htw__alarm_fini(&alarm);
+    }
 }
-#endif
 
 UNIT_TEST(alarm_for_the_past_expires_at_once) {
     static const int64_t past[] = { INT64_MIN, -1, 0, 1 };
@@ -176,7 +175,6 @@ static void *wait_for_alarm(void *arg) {
     return NULL;
 }
 
-/* A thread that sleeps on the timer of before wakes up, and sleeps on the other one next. */
 UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;
@@ -197,16 +195,19 @@ UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
 }
 
 #ifndef HTW_PORTABLE
-/* Also if no time was set. */
-UNIT_TEST(alarm_that_watches_the_wall_clock_stays_set_when_disarmed) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
-    htw__alarm_set(&alarm, htw__clock_monotonic_ns() + HOUR_NS);
-    htw__alarm_reset(&alarm);
-    htw__alarm_disarm(&alarm);
-    assert_true(remaining_ns(&alarm) > 365 * 24 * HOUR_NS);
-    assert_false(is_readable(&alarm, 0));
-    htw__alarm_fini(&alarm);
+/* However far away its own time is: it expires when the wall clock is set. */
+UNIT_TEST(alarm_that_watches_the_wall_clock_has_a_timer_that_is_always_set) {
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw__alarm alarm;
+        struct itimerspec setting;
+        start(&alarm, clocks[i]);
+        assert_int_equal(alarm.wall_fd >= 0, clocks[i] == CLOCK_REALTIME);
+        assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+        htw__alarm_plan(&alarm, INT64_MAX);
+        assert_int_equal(timerfd_gettime(alarm.wall_fd, &setting), 0);
+        assert_true(setting.it_value.tv_sec > 365 * 24 * 3600);
+        assert_false(is_readable(&alarm, 0));
+        htw__alarm_fini(&alarm);
+    }
 }
 #endif

@@ -38,8 +38,13 @@ static void inherit_locks(struct htw_scheduler *scheduler) {
         hold(&scheduler->shards[i].lock);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         struct htw__expirer *expirer = &scheduler->expirers[i];
-        if (expirer->waker.alarm.fd >= 0)
-            (void)pthread_mutex_trylock(&expirer->waker.alarm.mutex.mutex);
+        struct htw__alarm *alarm = &expirer->waker.alarm;
+#ifdef HTW_PORTABLE
+        if (alarm->fd >= 0)
+            (void)pthread_mutex_trylock(&alarm->mutex.mutex);
+#else
+        atomic_fetch_or(&alarm->version, 1); /* a thread was setting it */
+#endif
         if (!fork_when_dirty)
             atomic_store(&expirer->waker.cleanup, true); /* so that it would clean up */
     }

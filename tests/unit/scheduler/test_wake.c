@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_wake.c - setting the alarm while another thread is stopped between arming and doing the same.
- * htw__alarm_set() is the test's own, and stops a thread before the kernel's timer is touched.
+ * test_wake.c - setting the alarm while another thread is stopped between arming and doing the same,
+ * or in the system call. htw__alarm_set() and timerfd_settime() are the test's own, and stop a thread
+ * before the kernel's timer is touched.
  */
 #include "../../../src/base/alarm.h"
+#include "../../../src/scheduler/expirer.h"
 
 #include "../unit.h"
 
 #include <htw/scheduler.h>
 
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/timerfd.h>
 
@@ -22,6 +26,11 @@
 void __real_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
+                           struct itimerspec *before);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
+                           struct itimerspec *before);
+
 /* Where marked threads stop, and go on in the order in which they came. */
 struct barrier {
     pthread_mutex_t mutex;
@@ -30,20 +39,32 @@ struct barrier {
 };
 
 static struct barrier barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
-static _Thread_local bool is_slow;
+/* Where this thread stops. */
+enum place { NOWHERE, BEFORE_THE_ALARM, IN_THE_KERNEL };
+static _Thread_local enum place slow_place;
 static _Atomic unsigned alarms_set;
 
+static void stop_if_at(enum place place) {
+    if (slow_place != place)
+        return;
+    pthread_mutex_lock(&barrier.mutex);
+    unsigned number = barrier.stopped++;
+    pthread_cond_broadcast(&barrier.changed);
+    while (number >= barrier.admitted)
+        pthread_cond_wait(&barrier.changed, &barrier.mutex);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
 void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    if (is_slow) {
-        pthread_mutex_lock(&barrier.mutex);
-        unsigned number = barrier.stopped++;
-        pthread_cond_broadcast(&barrier.changed);
-        while (number >= barrier.admitted)
-            pthread_cond_wait(&barrier.changed, &barrier.mutex);
-        pthread_mutex_unlock(&barrier.mutex);
-    }
+    stop_if_at(BEFORE_THE_ALARM);
     atomic_fetch_add(&alarms_set, 1);
     __real_htw__alarm_set(alarm, at_ns);
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
+                           struct itimerspec *before) {
+    stop_if_at(IN_THE_KERNEL);
+    return __real_timerfd_settime(fd, flags, setting, before);
 }
 
 static void do_nothing(void *arg, const struct htw_expiration *expiration) {
@@ -56,6 +77,7 @@ struct arming {
     struct htw_scheduler *scheduler;
     struct htw_group *group; /* NULL: a timer without a span */
     int64_t delay_ns;
+    enum place place;
     int result;
 };
 
@@ -70,17 +92,15 @@ static int arm_span_of(struct htw_scheduler *scheduler, struct htw_group *group,
 
 static void *arm_slowly(void *arg) {
     struct arming *arming = arg;
-    is_slow = true;
+    slow_place = arming->place;
     arming->result = arming->group == NULL
                          ? htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL)
                          : arm_span_of(arming->scheduler, arming->group, arming->delay_ns);
     return NULL;
 }
 
-/* A thread arms, and is stopped before it sets the alarm. */
-static void start_arming_in(struct arming *arming, struct htw_scheduler *scheduler,
-                            struct htw_group *group, int64_t delay_ns) {
-    *arming = (struct arming) { .scheduler = scheduler, .group = group, .delay_ns = delay_ns };
+/* A thread arms, and is stopped. */
+static void start(struct arming *arming) {
     pthread_mutex_lock(&barrier.mutex);
     unsigned before = barrier.stopped;
     pthread_mutex_unlock(&barrier.mutex);
@@ -92,7 +112,9 @@ static void start_arming_in(struct arming *arming, struct htw_scheduler *schedul
 }
 
 static void start_arming(struct arming *arming, struct htw_scheduler *scheduler, int64_t delay_ns) {
-    start_arming_in(arming, scheduler, NULL, delay_ns);
+    *arming =
+        (struct arming) { .scheduler = scheduler, .delay_ns = delay_ns, .place = BEFORE_THE_ALARM };
+    start(arming);
 }
 
 /* Of those that are stopped it must be the first. */
@@ -122,7 +144,7 @@ static void arm(struct htw_scheduler *scheduler, int64_t delay_ns) {
 /* How long until the kernel's timer expires; 0: it is not set. */
 static int64_t remaining_ns(struct htw_scheduler *scheduler) {
     struct itimerspec setting;
-    assert_int_equal(timerfd_gettime(htw_scheduler_fd(scheduler), &setting), 0);
+    assert_int_equal(timerfd_gettime(scheduler->expirers[0].waker.alarm.shared_fd, &setting), 0);
     return (int64_t)setting.it_value.tv_sec * HTW_SECOND + setting.it_value.tv_nsec;
 }
 
@@ -204,7 +226,10 @@ UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer_with_a_span) {
     assert_int_equal(htw_group_create(scheduler, &group), 0);
     assert_int_equal(htw_group_set_scale(group, 0), 0);
     assert_int_equal(arm_span_of(scheduler, group, 10 * HOUR_NS), 0);
-    start_arming_in(&slow, scheduler, group, 1 * HOUR_NS);
+    slow = (struct arming) {
+        .scheduler = scheduler, .group = group, .delay_ns = 1 * HOUR_NS, .place = BEFORE_THE_ALARM
+    };
+    start(&slow);
     int64_t before_ns = remaining_ns(scheduler);
     assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
     int64_t after_ns = remaining_ns(scheduler);
@@ -218,4 +243,56 @@ UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer_with_a_span) {
     assert_int_equal(atomic_load(&alarms_set), before);
     htw_group_destroy(group);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* ---- a thread that is stopped in the system call */
+
+static void post(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    sem_post(arg);
+}
+
+static void start_arming_in_the_kernel(struct arming *arming, struct htw_scheduler *scheduler) {
+    *arming =
+        (struct arming) { .scheduler = scheduler, .delay_ns = 1 * HOUR_NS, .place = IN_THE_KERNEL };
+    start(arming);
+}
+
+/* If a timer waited for the stopped thread, this would never end. */
+UNIT_TEST(wake_of_a_thread_stopped_in_the_kernel_delays_no_other_timer) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    struct arming slow;
+    sem_t ran;
+    assert_int_equal(sem_init(&ran, 0, 0), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    start_arming_in_the_kernel(&slow, scheduler);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(htw_schedule(scheduler, HTW_MILLISECOND, post, &ran, NULL), 0);
+        assert_int_equal(sem_wait(&ran), 0);
+    }
+    finish_arming(&slow);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    sem_destroy(&ran);
+}
+
+UNIT_TEST(wake_of_an_event_loop_does_not_wait_for_a_thread_stopped_in_the_kernel) {
+    struct htw_scheduler *scheduler = create();
+    struct pollfd loop = { htw_scheduler_fd(scheduler), POLLIN, 0 };
+    struct arming slow;
+    sem_t ran;
+    int is_over;
+    assert_int_equal(sem_init(&ran, 0, 0), 0);
+    start_arming_in_the_kernel(&slow, scheduler);
+    assert_int_equal(htw_schedule(scheduler, HTW_MILLISECOND, post, &ran, NULL), 0);
+    do {
+        assert_int_equal(poll(&loop, 1, -1), 1);
+        assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
+        assert_int_equal(sem_getvalue(&ran, &is_over), 0);
+    } while (!is_over);
+    assert_int_equal(poll(&loop, 1, 0), 0);
+    finish_arming(&slow);
+    assert_rings_within(remaining_ns(scheduler), 0, 1);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    sem_destroy(&ran);
 }
