@@ -13,6 +13,8 @@
  */
 #include "alloc.h"
 
+#include "annotate.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -44,12 +46,16 @@ static size_t whole_pages(size_t size) {
 static void *map(size_t size) {
     void *memory =
         mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory; /* after an overflow the size is 0, which fails */
+    if (memory == MAP_FAILED) /* also after an overflow: the size is 0 */
+        return NULL;
+    HTW__ANNOTATE_MAPPED(memory, whole_pages(size));
+    return memory;
 }
 
 /* Unmapping the middle of an area makes two areas of it, which fails at vm.max_map_count. The
    pages are still returned then; only the addresses stay in use. */
 static void unmap(void *memory, size_t size) {
+    HTW__ANNOTATE_UNMAPPED(memory, whole_pages(size));
     if (munmap(memory, whole_pages(size)) != 0)
         (void)madvise(memory, whole_pages(size), MADV_DONTNEED);
 }

@@ -2,8 +2,8 @@
 /*
  * annotate.c - finds out at load time whether the program runs under a race detector, and tells it.
  *
- * ThreadSanitizer's run time has functions for this. They are weak here: without that run time they
- * are NULL. valgrind is told by client requests, a few instructions that do nothing elsewhere
+ * The run times of ThreadSanitizer and LeakSanitizer have functions for this. They are weak here:
+ * without that run time they are NULL. valgrind is told by client requests, a few instructions that do nothing elsewhere
  * (HTW_VALGRIND_REQUESTS: its headers were there when the library was built). Only helgrind and
  * DRD are told, so that under memcheck and callgrind the library runs as it does alone.
  */
@@ -20,7 +20,7 @@ typedef int htw__annotate_not_empty; /* ISO C wants a declaration */
 
 bool htw__annotated;
 
-/* ---- ThreadSanitizer */
+/* ---- ThreadSanitizer and LeakSanitizer */
 
 #ifdef __ELF__
 #define WEAK __attribute__((weak, visibility("default")))
@@ -30,6 +30,8 @@ WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);
 WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
 WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
 WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
+WEAK void __lsan_register_root_region(const void *begin, size_t bytes);
+WEAK void __lsan_unregister_root_region(const void *begin, size_t bytes);
 
 static bool has_tsan(void) {
     return AnnotateHappensBefore != NULL && AnnotateHappensAfter != NULL &&
@@ -52,11 +54,23 @@ static void tsan_ignore(bool begin) {
 
 #define TSAN_HAPPENS_BEFORE(object) AnnotateHappensBefore(HERE, object)
 #define TSAN_HAPPENS_AFTER(object) AnnotateHappensAfter(HERE, object)
+#define LSAN_REGISTER(memory, bytes)                    \
+    do {                                                \
+        if (__lsan_register_root_region != NULL)        \
+            __lsan_register_root_region(memory, bytes); \
+    } while (0)
+#define LSAN_UNREGISTER(memory, bytes)                    \
+    do {                                                  \
+        if (__lsan_unregister_root_region != NULL)        \
+            __lsan_unregister_root_region(memory, bytes); \
+    } while (0)
 #else
 #define has_tsan() false
 #define tsan_ignore(begin) ((void)(begin))
 #define TSAN_HAPPENS_BEFORE(object) ((void)(object))
 #define TSAN_HAPPENS_AFTER(object) ((void)(object))
+#define LSAN_REGISTER(memory, bytes) ((void)(memory), (void)(bytes))
+#define LSAN_UNREGISTER(memory, bytes) ((void)(memory), (void)(bytes))
 #endif
 
 /* ---- helgrind and DRD */
@@ -138,6 +152,14 @@ void htw__annotate_released(const volatile void *memory, size_t bytes) {
     else
         TELL(_VG_USERREQ__HG_ARANGE_MAKE_TRACKED, VG_USERREQ__DRD_FINISH_SUPPRESSION, memory,
              bytes);
+}
+
+void htw__annotate_mapped(const void *memory, size_t bytes) {
+    LSAN_REGISTER(memory, bytes);
+}
+
+void htw__annotate_unmapped(const void *memory, size_t bytes) {
+    LSAN_UNREGISTER(memory, bytes);
 }
 
 void htw__annotate_ignore(bool begin) {

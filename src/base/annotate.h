@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.h - tells race detectors what C11 atomics do.
+ * annotate.h - tells race detectors what C11 atomics do, and LeakSanitizer where memory is mapped.
  *
  * ThreadSanitizer, helgrind and DRD know the locks of pthreads. A library that is not instrumented
  * hides its atomics from ThreadSanitizer, and the other two take atomic operations for plain reads
@@ -73,6 +73,13 @@ void htw__annotate_ignore(bool begin);
 #define HTW__ANNOTATE_IGNORE_BEGIN() HTW__ANNOTATE(htw__annotate_ignore(true))
 #define HTW__ANNOTATE_IGNORE_END() HTW__ANNOTATE(htw__annotate_ignore(false))
 
+/* Memory that was mapped, and that is going to be unmapped. LeakSanitizer looks there for pointers to
+   blocks from malloc: otherwise it takes what only a timer points to for lost. */
+void htw__annotate_mapped(const void *memory, size_t bytes);
+void htw__annotate_unmapped(const void *memory, size_t bytes);
+#define HTW__ANNOTATE_MAPPED(memory, bytes) htw__annotate_mapped(memory, bytes)
+#define HTW__ANNOTATE_UNMAPPED(memory, bytes) htw__annotate_unmapped(memory, bytes)
+
 #else
 
 #ifdef HTW_VALGRIND
@@ -88,6 +95,8 @@ void htw__annotate_ignore(bool begin);
 #define HTW__ANNOTATE_RELEASED(memory, bytes) ((void)(memory), (void)(bytes))
 #define HTW__ANNOTATE_IGNORE_BEGIN() ((void)0)
 #define HTW__ANNOTATE_IGNORE_END() ((void)0)
+#define HTW__ANNOTATE_MAPPED(memory, bytes) ((void)(memory), (void)(bytes))
+#define HTW__ANNOTATE_UNMAPPED(memory, bytes) ((void)(memory), (void)(bytes))
 
 #endif
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Programs of users under race detectors, against the installed library, which is not instrumented:
 # ThreadSanitizer of gcc and clang, helgrind and DRD must be silent about those without a race, and
-# report each race of the others. The script for gdb must show what a program holds.
+# report each race of the others. So must LeakSanitizer of both, of what is lost. The script for gdb must show what a program holds.
 # usage: run.sh PREFIX FOLDER   (PREFIX: where htw is installed; FOLDER: for what is built here)
 set -eu
 prefix=$1
@@ -81,7 +81,7 @@ for kind in shared static; do
 done
 
 # Without a run time of a sanitizer the functions that the library looks for are not there.
-if nm -D "$library/libhtw.so" | grep Annotate | grep -v ' w Annotate'; then
+if nm -D "$library/libhtw.so" | grep -e Annotate -e lsan | grep -v -e ' w Annotate' -e ' w __lsan'; then
     echo 'these must be weak and undefined'
     failed=$((failed + 1))
 fi
@@ -105,6 +105,14 @@ for kind in shared static; do
             # shellcheck disable=SC2086 # a list of words
             expect 'WARNING: ThreadSanitizer: data race' 66 "$program $race" \
                 $same_addresses "$program" "$race"
+        done
+    done
+    for compiler in gcc clang; do
+        for sanitizer in address leak; do
+            build leaks.c $compiler $kind -fsanitize=$sanitizer
+            set -- env ASAN_OPTIONS=exitcode=23 "$program"
+            expect silent 23 "$program $sanitizer" "$@"
+            expect 'SUMMARY: .*leaked in 500[0-9] alloc' 23 "$program $sanitizer lost" "$@" lost
         done
     done
     for tool in helgrind drd; do
