@@ -42,8 +42,7 @@ static bool session_open(struct sessions *sessions, unsigned user) {
     pthread_mutex_lock(&sessions->mutex);
     session->all = sessions;
     /* 0 names no timer, which is allowed. The session is not the timer's: the outcome is the same. */
-    int outcome = htw_cancel(sessions->scheduler, session->timer);
-    (void)outcome;
+    htw_cancel(sessions->scheduler, session->timer);
     session->is_open = htw_schedule(sessions->scheduler, SESSION_NS, session_expired, session,
                                     &session->timer) == 0;
     bool opened = session->is_open;

@@ -9,6 +9,9 @@
  *  - A function that reports an outcome returns a named enumerator or a count, 0 or more; its first
  *    sentence says so. It may also return a negative errno value.
  *  - A parameter named `ret_...` receives an output. It is not written on failure.
+ *  - Only htw_strerror() and htw_version() are async-signal-safe. A signal handler may interrupt its
+ *    thread inside any other function, where a lock is held that it would wait for. Write to a pipe
+ *    or an eventfd there, or let a thread call sigwait().
  *  - Names that start with an underscore or contain `htw__` are private.
  *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT or its
  *    function htw_..._init(). The library refuses a size that it does not know.
@@ -34,7 +37,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 /* Marks functions whose result must not be ignored: otherwise a timer, an argument or an object is
-   lost. To ignore it on purpose, assign it to a variable. */
+   lost. To ignore it on purpose, assign it to a variable: gcc warns in spite of a cast. */
 #define HTW_WARN_UNUSED __attribute__((warn_unused_result))
 #else
 #define HTW_WARN_UNUSED

@@ -22,7 +22,7 @@
  * visitor, unless the function says otherwise. Only these functions block: htw_cancel_wait(),
  * htw_scheduler_stop(), _destroy(), _advance(), _set_time() and _process(). The others may spin
  * briefly on a lock. The library holds no lock while a callback, hook, visitor or executor runs; it
- * may hold one while it calls an allocator.
+ * may hold one while it calls an allocator. No function may be called in a signal handler.
  *
  * Who owns `arg`. While a timer is scheduled, the library keeps `arg`.
  *  - Without a release hook: the callback owns `arg` when it runs. The caller owns it again if
@@ -496,7 +496,7 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
  * which. Cost: O(1). A timer in the shard of another CPU is cancelled without the lock of that
  * shard.
  */
-HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
+HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
  * Cancels a timer, waits until its callback is not running, and reports the outcome.
@@ -513,7 +513,7 @@ HTW_API HTW_WARN_UNUSED int htw_cancel(struct htw_scheduler *scheduler, htw_hand
  * May block for as long as the callback runs. This is the only function of this header that is a
  * cancellation point: a thread that is cancelled here has cancelled the timer, and stops waiting.
  */
-HTW_API HTW_WARN_UNUSED int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
+HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 
 /**
  * Cancels a timer as htw_cancel(), and tells how much of its delay was left.
@@ -538,8 +538,8 @@ HTW_API HTW_WARN_UNUSED int htw_cancel_remaining(struct htw_scheduler *scheduler
  *                 which has run inside this call. May be NULL.
  * @return as htw_cancel().
  */
-HTW_API HTW_WARN_UNUSED int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group,
-                                           const void *key, size_t key_size, void **ret_arg);
+HTW_API int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group,
+                           const void *key, size_t key_size, void **ret_arg);
 
 /** Returns the handle of the timer that is pending or repeats under a key; 0 if there is none. */
 HTW_API htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
@@ -682,9 +682,10 @@ HTW_API int htw_group_resume(struct htw_group *group);
  * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
  * time of this call, from which `late_ns` counts. With a greater scale, timers wait longer, but for
  * those that the expirer has taken. No timer is due before its least delay. At scale 1 deadlines are
- * exact, at others to half a tick; but when the timers of a group have more than 64 different spans,
- * further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that 8 ms
- * (always less than 1/10) are waited at any scale.
+ * exact, at others to half a tick, for spans of whole ticks: what a span has beyond them is waited at
+ * any scale, and so is a span below a tick. And when the timers of a group have more than 64 different
+ * spans, further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that
+ * 8 ms (always less than 1/10) are waited at any scale.
  *
  * htw_reschedule() and htw_reschedule_at() give the timer another least delay; it keeps its span.
  * In a paused group the new scale counts from the resume on. Timers of a group that was destroyed keep
@@ -922,7 +923,8 @@ struct htw_scheduler_shard {
     uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
     uint64_t demoted;      /**< number of demotions in its wheels */
     uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
-                                are among them for a short time */
+                                are among them for a short time, and those with a span (`span_ns`)
+                                count as one for each class: htw_group_set_scale() */
     uint64_t groups;       /**< groups that exist */
     uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
 };

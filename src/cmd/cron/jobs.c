@@ -58,7 +58,7 @@ void htw__cron_note_clock(struct htw__cron *cron, int64_t ahead_ns) {
         htw_handle old = job->timer;
         int error = schedule(cron, job);
         if (error == 0)
-            (void)!htw_cancel(cron->scheduler, old);
+            htw_cancel(cron->scheduler, old);
         else
             htw__cron_complain(cron->path, job->line, "%s", htw_strerror(error));
     }
@@ -67,7 +67,7 @@ void htw__cron_note_clock(struct htw__cron *cron, int64_t ahead_ns) {
 static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
     while (jobs != NULL) {
         struct htw__cron_job *next = jobs->next;
-        (void)!htw_cancel(cron->scheduler, jobs->timer);
+        htw_cancel(cron->scheduler, jobs->timer);
         jobs->is_removed = true;
         htw__cron_job_free_if_unused(jobs);
         jobs = next;

@@ -156,6 +156,29 @@ SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
     check_spans_at_all_scales(f, 0.001);
 }
 
+/* The clock of a class is ahead by whole ticks. */
+SPAN_TEST(span_is_scaled_to_half_a_tick_and_its_part_of_a_tick_is_always_waited) {
+    static const int64_t ticks[] = { 0, 1, 2, 3, 7, 1000 };
+    static const int64_t rests[] = { 1, MS / 2, MS - 1 };
+    for (size_t i = 0; i < COUNT_OF(ticks); i++)
+        for (int percent = 0; percent <= 100; percent += 5) {
+            double exact_ns = 0.01 * percent * (double)(ticks[i] * MS);
+            int64_t whole_ns = START_NS + 5 * MS;
+            set_scale(f, 0.01 * percent);
+            if (ticks[i] > 0) {
+                arm_span(f, 0, 5 * MS, ticks[i] * MS);
+                whole_ns = deadline_of(f, 0);
+                assert_true(fabs((double)(whole_ns - START_NS - 5 * MS) - exact_ns) <= 0.5 * MS);
+                assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+            }
+            for (size_t j = 0; j < COUNT_OF(rests); j++) {
+                arm_span(f, 0, 5 * MS, ticks[i] * MS + rests[j]);
+                assert_int_equal(deadline_of(f, 0), whole_ns + rests[j]);
+                assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+            }
+        }
+}
+
 SPAN_TEST(span_of_a_group_with_many_counts_with_two_digits) {
     arm_span(f, 0, 5 * MS, 298 * MS);
     use_up_the_exact_ones(f);
