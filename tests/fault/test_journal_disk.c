@@ -370,6 +370,33 @@ static void journal_changes_nothing_before_its_log_is_on_the_disk(void **state) 
     assert_string_equal(all_of(copy_path), "abd");
 }
 
+/* The kernel has the log as it was written, and the disk has not. */
+static void change_is_not_appended_to_what_a_power_cut_can_take_away(void **state) {
+    (void)state;
+    unsigned refused = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        faulty_vfs_reset(seed);
+        must_open(path);
+        assert_int_equal(put("a"), 0);
+        faulty_vfs_plan(FAULT_SYNC, faulty_vfs_operations(), 1);
+        assert_int_equal(put("b"), -EIO);
+        close_journal();
+        faulty_vfs_relent();
+        /* Both attempts to write it again fail: that of the open, and that of the writer. */
+        faulty_vfs_plan(FAULT_QUOTA, faulty_vfs_operations(), 2);
+        must_open(path);
+        int result = put("c");
+        refused += result == -ENOSPC;
+        close_journal();
+        faulty_vfs_cut();
+        const char *all = all_of(path);
+        if (all[0] != 'a' || (strchr(all, 'c') != NULL) != (result == 0))
+            fail_msg("seed %d, result %d: %s", (int)seed, result, all);
+        begin_again();
+    }
+    assert_true(refused > 0);
+}
+
 /* ---- another program */
 
 static void truncate_log(void) {
@@ -415,6 +442,7 @@ int main(void) {
         CASE(journal_that_was_killed_on_a_full_disk_opens_and_delivers),
         CASE(journal_writes_on_in_a_log_that_cannot_be_copied),
         CASE(journal_changes_nothing_before_its_log_is_on_the_disk),
+        CASE(change_is_not_appended_to_what_a_power_cut_can_take_away),
         CASE(journal_loses_nothing_if_another_program_truncates_its_log),
     };
     faulty_vfs_register();
