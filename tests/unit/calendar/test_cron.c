@@ -33,6 +33,7 @@ UNIT_TEST(cron_writings_of_the_same_expression_are_the_same_calendar) {
     assert_same("0 3 * * 6-7", "0 3 * * 0,6");
     assert_same("0 3 * * sun-sun", "0 3 * * 0");
     assert_same("0 3 * jan,DEC *", "0 3 * 1,12 *");
+    assert_same("0 3 * APR,AUG SAT", "0 3 * apr,aug sat");
     assert_same("0 3 l * *", "0 3 L * *");
     assert_same("0 3 * * 5l", "0 3 * * friL");
     assert_same("0 3 * * 5#1,5#2,5#3,5#4,5#5", "0 3 * * 5");
