@@ -21,7 +21,8 @@
  * and a thread that sleeps. An answer takes the locks of a scheduler one after the other, each for as
  * long as an expiration does, and at most 100 answers are given in a second. The monitor serves at
  * most 8 clients at a time, each for at most 5 seconds. A client that does not read delays neither
- * the program nor other clients.
+ * the program nor other clients. The more sources, the longer an answer takes: 200 schedulers with 64 shards
+ * and 1000 timers each, 70 ms. While the process may open no descriptor, clients wait.
  *
  * Threads. Any thread may call any function, but a monitor must not be used while it is being closed.
  * No function waits for a client.
@@ -99,7 +100,8 @@ HTW_API HTW_WARN_UNUSED int htw_monitor_open(struct htw_monitor **ret_monitor,
  * Closes a monitor: ends its thread, removes its socket and its sources. NULL is ignored, and so is a
  * monitor of the parent process.
  *
- * Waits for an answer that is being made, for some milliseconds at most.
+ * Waits until the source that is being read has been read, for some milliseconds at most. Clients get no
+ * answer any more. It needs no descriptor, whatever RLIMIT_NOFILE is now.
  */
 HTW_API void htw_monitor_close(struct htw_monitor *monitor);
 
@@ -173,7 +175,10 @@ HTW_API void htw_monitor_take_back(struct htw_monitor_source *source);
 
 /**
  * Shows a source no more: afterwards what it showed may be destroyed. NULL is ignored, and so is a
- * source of the parent process. Waits for an answer that is being made, for some milliseconds at most.
+ * source of the parent process.
+ *
+ * Waits while this source is being read, and not for the rest of the answer: for some milliseconds at
+ * most (a scheduler with 64 shards and a million timers: 2 ms).
  */
 HTW_API void htw_monitor_remove(struct htw_monitor_source *source);
 

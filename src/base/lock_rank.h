@@ -11,8 +11,7 @@
  * check_level 0 a lock has no rank: no byte and no instruction.
  *
  * What crosses the layers:
- *  - The journal calls the scheduler while it holds its lock, and the monitor all layers. So these
- *    locks come first.
+ *  - The journal calls the scheduler while it holds its lock, so that comes first.
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
  *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
  *    calls the purgatory when the wall clock was set.

@@ -12,8 +12,7 @@ struct request {
     const char *line; /* as it is without HTTP */
     const char *path; /* by HTTP */
     const char *type; /* of the answer */
-    void (*write)(struct htw_monitor *monitor, const struct htw__sample *samples,
-                  struct htw__text *text);
+    void (*write)(struct htw_monitor *monitor, struct htw__text *text);
 };
 
 static const struct request requests[] = {
@@ -58,18 +57,6 @@ static void write_error(struct htw__client *client, const char *status, const ch
     write_head(client, status, "text/plain");
 }
 
-static void write_samples(struct htw_monitor *monitor, const struct request *request,
-                          struct htw__text *text) {
-    htw__mutex_lock(&monitor->mutex);
-    struct htw__sample *samples = htw__samples_take(monitor);
-    if (samples == NULL && monitor->source_count > 0)
-        text->has_failed = true;
-    else
-        request->write(monitor, samples, text);
-    htw__samples_release(monitor, samples);
-    htw__mutex_unlock(&monitor->mutex);
-}
-
 void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
     const struct request *request = find(client);
     client->has_answer = true;
@@ -80,7 +67,7 @@ void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
                                     : "the requests are: json, metrics");
         return;
     }
-    write_samples(monitor, request, &client->body);
+    request->write(monitor, &client->body);
     if (client->body.has_failed)
         write_error(client, "503 Service Unavailable", "no memory");
     else

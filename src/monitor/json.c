@@ -122,9 +122,11 @@ static void write_shards(struct htw_scheduler *scheduler, struct htw__text *text
 
 /* ---- all of it */
 
-static void write_source(const struct htw__sample *sample, struct htw__text *text) {
+static void write_source(void *context, const struct htw__sample *sample) {
+    struct htw__text *text = context;
     struct htw_monitor_source *source = sample->source;
-    htw__text_add(text, "{\"name\":\"%s\"", source->name);
+    htw__text_add(text, "%s{\"name\":\"%s\"", htw__text_ends_with(text, '[') ? "" : ",",
+                  sample->name);
     if (sample->error != 0) {
         htw__text_add(text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
         return;
@@ -149,18 +151,10 @@ static void write_source(const struct htw__sample *sample, struct htw__text *tex
     htw__text_add(text, "}");
 }
 
-static void write_kind(struct htw_monitor *monitor, const struct htw__sample *samples,
-                       enum htw__source_kind kind, const char *name, struct htw__text *text) {
-    bool is_first = true;
+static void write_kind(const struct htw__sources *sources, enum htw__source_kind kind,
+                       const char *name, struct htw__text *text) {
     htw__text_add(text, ",\"%s\":[", name);
-    for (unsigned i = 0; i < monitor->source_count; i++) {
-        if (samples[i].source->kind != kind)
-            continue;
-        if (!is_first)
-            htw__text_add(text, ",");
-        write_source(&samples[i], text);
-        is_first = false;
-    }
+    htw__sources_visit(sources, kind, write_source, text);
     htw__text_add(text, "]");
 }
 
@@ -173,8 +167,8 @@ static void write_program(struct htw__text *text) {
     }
 }
 
-void htw__json_write(struct htw_monitor *monitor, const struct htw__sample *samples,
-                     struct htw__text *text) {
+void htw__json_write(struct htw_monitor *monitor, struct htw__text *text) {
+    struct htw__sources sources = htw__sources_now(monitor);
     htw__text_add(text, "{\"htw\":\"%s\",\"format\":%d,\"pid\":%ld,\"program\":\"", htw_version(),
                   FORMAT, (long)getpid());
     write_program(text);
@@ -183,8 +177,8 @@ void htw__json_write(struct htw_monitor *monitor, const struct htw__sample *samp
                   ",\"opened_ns\":%" PRId64,
                   (unsigned long)geteuid(), htw__clock_realtime_ns(), htw__clock_monotonic_ns(),
                   monitor->opened_ns);
-    write_kind(monitor, samples, HTW__SOURCE_SCHEDULER, "schedulers", text);
-    write_kind(monitor, samples, HTW__SOURCE_PURGATORY, "purgatories", text);
-    write_kind(monitor, samples, HTW__SOURCE_WHEEL, "wheels", text);
+    write_kind(&sources, HTW__SOURCE_SCHEDULER, "schedulers", text);
+    write_kind(&sources, HTW__SOURCE_PURGATORY, "purgatories", text);
+    write_kind(&sources, HTW__SOURCE_WHEEL, "wheels", text);
     htw__text_add(text, "}\n");
 }

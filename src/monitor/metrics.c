@@ -10,20 +10,21 @@
 #include <unistd.h>
 
 struct writer {
-    const struct htw__sample *samples;
+    struct htw__sample *samples; /* of the kind, without those that have failed */
     unsigned count;
     enum htw__source_kind kind;
     struct htw__text *text;
 };
 
-/* The next sample of the kind, from `index` on; NULL: none. */
+static void keep(void *context, const struct htw__sample *sample) {
+    struct writer *self = context;
+    if (sample->error == 0)
+        self->samples[self->count++] = *sample;
+}
+
+/* The next sample, from `index` on; NULL: none. */
 static const struct htw__sample *next(const struct writer *self, unsigned *index) {
-    while (*index < self->count) {
-        const struct htw__sample *sample = &self->samples[(*index)++];
-        if (sample->source->kind == self->kind && sample->error == 0)
-            return sample;
-    }
-    return NULL;
+    return *index < self->count ? &self->samples[(*index)++] : NULL;
 }
 
 static void describe(const struct writer *self, const char *metric, const char *type,
@@ -37,8 +38,7 @@ static void write_field(const struct writer *self, const struct htw__field *fiel
     describe(self, field->metric, field->is_counter ? "counter" : "gauge", field->help);
     while ((sample = next(self, &index)) != NULL)
         htw__text_add(self->text, "%s{%s=\"%s\"} %" PRIu64 "\n", field->metric,
-                      htw__kind_name(self->kind), sample->source->name,
-                      htw__sample_value(sample, field));
+                      htw__kind_name(self->kind), sample->name, htw__sample_value(sample, field));
 }
 
 static void write_fields(const struct writer *self) {
@@ -101,7 +101,7 @@ static void write_durations(const struct writer *self, bool of_callbacks) {
         const struct htw_scheduler_histograms *both = &sample->of.scheduler.histograms;
         write_histogram(self, &(struct histogram) {
                                   .metric = metric,
-                                  .name = sample->source->name,
+                                  .name = sample->name,
                                   .counts = of_callbacks ? both->callback : both->lateness,
                                   .buckets = HTW_SCHEDULER_HISTOGRAM_BUCKETS,
                                   .unit_decimals = 6,
@@ -127,7 +127,7 @@ static void write_ended(const struct writer *self) {
         for (size_t i = 0; i < sizeof(ended) / sizeof(ended[0]); i++)
             htw__text_add(self->text,
                           "htw_purgatory_ended_total{purgatory=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
-                          sample->source->name, ended[i].reason, ended[i].count);
+                          sample->name, ended[i].reason, ended[i].count);
     }
 }
 
@@ -138,7 +138,7 @@ static void write_waits(const struct writer *self) {
              "How long requests waited; under load, of a sample.");
     while ((sample = next(self, &index)) != NULL)
         write_histogram(self, &(struct histogram) { .metric = "htw_purgatory_wait_seconds",
-                                                    .name = sample->source->name,
+                                                    .name = sample->name,
                                                     .counts = sample->of.purgatory.waits,
                                                     .buckets = HTW_PURGATORY_WAIT_BUCKETS,
                                                     .unit_decimals = 3,
@@ -146,10 +146,12 @@ static void write_waits(const struct writer *self) {
                                                     .sum_decimals = 3 });
 }
 
-static void write_kind(struct writer *self, enum htw__source_kind kind) {
-    unsigned index = 0;
+static void write_kind(struct writer *self, const struct htw__sources *sources,
+                       enum htw__source_kind kind) {
     self->kind = kind;
-    if (next(self, &index) == NULL)
+    self->count = 0;
+    htw__sources_visit(sources, kind, keep, self);
+    if (self->count == 0)
         return;
     write_fields(self);
     if (kind == HTW__SOURCE_SCHEDULER) {
@@ -161,12 +163,25 @@ static void write_kind(struct writer *self, enum htw__source_kind kind) {
     }
 }
 
-void htw__metrics_write(struct htw_monitor *monitor, const struct htw__sample *samples,
-                        struct htw__text *text) {
-    struct writer writer = { .samples = samples, .count = monitor->source_count, .text = text };
+/* Without memory the text has failed. */
+static void write_sources(struct htw_monitor *monitor, struct writer *writer) {
+    struct htw__sources sources = htw__sources_now(monitor);
+    size_t size = sources.count * sizeof(*writer->samples);
+    if (size == 0)
+        return;
+    writer->samples = htw__allocate(&monitor->allocator, size);
+    writer->text->has_failed |= writer->samples == NULL;
+    if (writer->samples == NULL)
+        return;
+    write_kind(writer, &sources, HTW__SOURCE_SCHEDULER);
+    write_kind(writer, &sources, HTW__SOURCE_PURGATORY);
+    write_kind(writer, &sources, HTW__SOURCE_WHEEL);
+    htw__release(&monitor->allocator, writer->samples, size);
+}
+
+void htw__metrics_write(struct htw_monitor *monitor, struct htw__text *text) {
+    struct writer writer = { .text = text };
     describe(&writer, "htw_info", "gauge", "The version of htw and the process.");
     htw__text_add(text, "htw_info{version=\"%s\",pid=\"%ld\"} 1\n", htw_version(), (long)getpid());
-    write_kind(&writer, HTW__SOURCE_SCHEDULER);
-    write_kind(&writer, HTW__SOURCE_PURGATORY);
-    write_kind(&writer, HTW__SOURCE_WHEEL);
+    write_sources(monitor, &writer);
 }

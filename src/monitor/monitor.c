@@ -6,8 +6,6 @@
 #include "../base/thread.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 void htw_monitor_options_init(struct htw_monitor_options *options) {
     static const struct htw_monitor_options initial = HTW_MONITOR_OPTIONS_INIT;
@@ -41,13 +39,11 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
     int error = htw__place_open(&monitor->place, path);
     if (error == 0) {
         descriptors->listener = monitor->place.fd;
-        descriptors->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (descriptors->wake < 0) {
-            error = errno == EMFILE || errno == ENFILE ? -errno : -ENOMEM;
-            htw__place_close(&monitor->place);
-        } else {
+        error = htw__server_open(descriptors);
+        if (error == 0)
             htw__registry_add(descriptors);
-        }
+        else
+            htw__place_close(&monitor->place);
     }
     htw__registry_unlock();
     htw__place_leave(folder);
@@ -58,8 +54,13 @@ static void close_descriptors(struct htw_monitor *monitor) {
     htw__registry_lock();
     htw__registry_remove(&monitor->descriptors);
     htw__place_close(&monitor->place);
-    close(monitor->descriptors.wake);
+    htw__server_close(&monitor->descriptors);
     htw__registry_unlock();
+}
+
+static void fini_lock(struct htw_monitor *monitor) {
+    pthread_cond_destroy(&monitor->read);
+    htw__mutex_fini(&monitor->mutex);
 }
 
 static int start(struct htw_monitor *monitor, const char *path) {
@@ -72,10 +73,11 @@ static int start(struct htw_monitor *monitor, const char *path) {
     if (error != 0)
         return error;
     htw__mutex_init(&monitor->mutex, HTW__RANK_MONITOR);
+    pthread_cond_init(&monitor->read, NULL);
     error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__server_run, monitor);
     if (error != 0) {
         close_descriptors(monitor);
-        htw__mutex_fini(&monitor->mutex);
+        fini_lock(monitor);
     }
     return error;
 }
@@ -92,8 +94,9 @@ int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_
     struct htw_monitor *monitor = htw__allocate(allocator, sizeof(*monitor));
     if (monitor == NULL)
         return -ENOMEM;
-    *monitor =
-        (struct htw_monitor) { .allocator = *allocator, .opened_ns = htw__clock_monotonic_ns() };
+    *monitor = (struct htw_monitor) { .allocator = *allocator,
+                                      .opened_ns = htw__clock_monotonic_ns(),
+                                      .accepts = true };
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it would leave a socket */
     int error = start(monitor, options->path);
     pthread_setcancelstate(cancel_state, NULL);
@@ -109,12 +112,12 @@ void htw_monitor_close(struct htw_monitor *monitor) {
     if (monitor == NULL || htw__monitor_is_child(monitor))
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    eventfd_write(monitor->descriptors.wake, 1);
+    htw__server_end(monitor);
     pthread_join(monitor->thread, NULL);
     close_descriptors(monitor);
     while (monitor->sources != NULL)
         htw_monitor_remove(monitor->sources);
-    htw__mutex_fini(&monitor->mutex);
+    fini_lock(monitor);
     struct htw_allocator allocator = monitor->allocator;
     htw__release(&allocator, monitor, sizeof(*monitor));
     pthread_setcancelstate(cancel_state, NULL);

@@ -28,6 +28,7 @@ static void in_parent(void) {
 static void close_all(struct htw__descriptors *descriptors) {
     close(descriptors->listener);
     close(descriptors->wake);
+    close(descriptors->epoll);
     for (size_t i = 0; i < HTW__CLIENTS; i++)
         if (descriptors->clients[i] >= 0)
             close(descriptors->clients[i]);

@@ -17,7 +17,7 @@
 /* The descriptors of one monitor; -1: not open. */
 struct htw__descriptors {
     struct htw__descriptors *next;
-    int listener, wake;
+    int listener, wake, epoll;
     int clients[HTW__CLIENTS];
 };
 

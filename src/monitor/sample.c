@@ -121,22 +121,47 @@ static void take(struct htw__sample *sample) {
     }
 }
 
-struct htw__sample *htw__samples_take(struct htw_monitor *monitor) {
-    if (monitor->source_count == 0)
-        return NULL;
-    struct htw__sample *samples =
-        htw__allocate(&monitor->allocator, monitor->source_count * sizeof(*samples));
-    if (samples == NULL)
-        return NULL;
-    struct htw__sample *sample = samples;
-    for (struct htw_monitor_source *source = monitor->sources; source != NULL;
-         source = source->next, sample++) {
-        *sample = (struct htw__sample) { .source = source };
-        take(sample);
-    }
-    return samples;
+/* ---- one source after the other */
+
+struct htw__sources htw__sources_now(struct htw_monitor *monitor) {
+    htw__mutex_lock(&monitor->mutex);
+    struct htw__sources sources = { monitor, monitor->source_count, monitor->sources_added };
+    htw__mutex_unlock(&monitor->mutex);
+    return sources;
 }
 
-void htw__samples_release(struct htw_monitor *monitor, struct htw__sample *samples) {
-    htw__release(&monitor->allocator, samples, monitor->source_count * sizeof(*samples));
+/* The first source from `source` on that is to be visited. */
+static struct htw_monitor_source *find(const struct htw__sources *sources,
+                                       enum htw__source_kind kind,
+                                       struct htw_monitor_source *source) {
+    if (atomic_load_explicit(&sources->monitor->is_closing, memory_order_relaxed))
+        return NULL;
+    while (source != NULL && source->kind != kind)
+        source = source->next;
+    return source != NULL && source->number <= sources->last ? source : NULL;
+}
+
+/* From here on the next source cannot be removed, and `source` can. NULL: the first one; none. */
+static struct htw_monitor_source *read_next(const struct htw__sources *sources,
+                                            enum htw__source_kind kind,
+                                            const struct htw_monitor_source *source) {
+    struct htw_monitor *monitor = sources->monitor;
+    htw__mutex_lock(&monitor->mutex);
+    struct htw_monitor_source *next =
+        find(sources, kind, source == NULL ? monitor->sources : source->next);
+    monitor->reading = next;
+    pthread_cond_broadcast(&monitor->read);
+    htw__mutex_unlock(&monitor->mutex);
+    return next;
+}
+
+void htw__sources_visit(const struct htw__sources *sources, enum htw__source_kind kind,
+                        htw__source_visitor *visit, void *context) {
+    for (struct htw_monitor_source *source = NULL;
+         (source = read_next(sources, kind, source)) != NULL;) {
+        struct htw__sample sample = { .source = source };
+        memcpy(sample.name, source->name, sizeof(sample.name));
+        take(&sample);
+        visit(context, &sample);
+    }
 }

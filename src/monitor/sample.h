@@ -6,7 +6,8 @@
 #include "state.h"
 
 struct htw__sample {
-    struct htw_monitor_source *source;
+    struct htw_monitor_source *source; /* during the visit */
+    char name[HTW_MONITOR_NAME_MAX + 1];
     int error; /* a negative errno: there is nothing else */
     union {
         struct {
@@ -35,9 +36,22 @@ uint64_t htw__sample_value(const struct htw__sample *sample, const struct htw__f
 /* "scheduler", "purgatory" or "wheel". */
 const char *htw__kind_name(enum htw__source_kind kind);
 
-/* A sample of each source, in the order of the list. NULL: no memory, or no source. Under the lock of
-   the monitor, until it is released. */
-struct htw__sample *htw__samples_take(struct htw_monitor *monitor);
-void htw__samples_release(struct htw_monitor *monitor, struct htw__sample *samples);
+/* The sources that a monitor has at a time. Those that are added later are not among them: so no name is
+   twice in an answer. */
+struct htw__sources {
+    struct htw_monitor *monitor;
+    unsigned count;
+    uint64_t last; /* the number of the one that was added last */
+};
+
+struct htw__sources htw__sources_now(struct htw_monitor *monitor);
+
+typedef void htw__source_visitor(void *context, const struct htw__sample *sample);
+
+/* Takes a sample of each of these sources that is of the kind and was not removed, in the order of the list.
+   The source exists until the visitor returns. Ends early when the monitor is being closed. By the thread
+   of the monitor, which holds no lock. */
+void htw__sources_visit(const struct htw__sources *sources, enum htw__source_kind kind,
+                        htw__source_visitor *visit, void *context);
 
 #endif /* HTW_SRC_MONITOR_SAMPLE_H */

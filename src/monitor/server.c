@@ -13,8 +13,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,10 +26,27 @@
 #define ACCEPT_PAUSE_NS (100 * MS) /* after a failure */
 #define READS_AT_ONCE 16 /* so that a client that sends without end is not read for ever */
 
+/* What epoll says has happened: the number of a client, or one of these. */
+enum { LISTENER = HTW__CLIENTS, WAKE };
+
+static bool is_closing(struct htw_monitor *monitor) {
+    return atomic_load_explicit(&monitor->is_closing, memory_order_acquire);
+}
+
+/* Has epoll report these events of a descriptor as `number`. */
+static bool await(int epoll, int operation, int fd, uint32_t events, uint32_t number) {
+    struct epoll_event event = { .events = events, .data.u32 = number };
+    return epoll_ctl(epoll, operation, fd, &event) == 0;
+}
+
 /* ---- a client comes and goes */
 
 static int *fd_of(struct htw_monitor *monitor, const struct htw__client *client) {
     return &monitor->descriptors.clients[client - monitor->clients];
+}
+
+static bool is_connected(const struct htw_monitor *monitor, const struct htw__client *client) {
+    return monitor->descriptors.clients[client - monitor->clients] >= 0;
 }
 
 /* What it still sends is read: otherwise the system would drop the end of the answer for it. */
@@ -38,6 +56,8 @@ static void drop(struct htw_monitor *monitor, struct htw__client *client) {
     for (int i = 0; i < READS_AT_ONCE && recv(*fd, rest, sizeof(rest), MSG_DONTWAIT) > 0; i++) {
     }
     htw__text_fini(&client->body);
+    /* A child that the program has made by other means than fork() may still have the descriptor. */
+    epoll_ctl(monitor->descriptors.epoll, EPOLL_CTL_DEL, *fd, NULL);
     htw__registry_close(fd);
 }
 
@@ -50,7 +70,7 @@ static bool may_read(int fd) {
 
 static struct htw__client *find_place(struct htw_monitor *monitor) {
     for (size_t i = 0; i < HTW__CLIENTS; i++)
-        if (monitor->descriptors.clients[i] < 0)
+        if (!is_connected(monitor, &monitor->clients[i]))
             return &monitor->clients[i];
     return NULL;
 }
@@ -70,9 +90,10 @@ static bool accept_client(struct htw_monitor *monitor, int64_t now_ns) {
             monitor->accept_from_ns = now_ns + ACCEPT_PAUSE_NS; /* no descriptor, or no memory */
         return error == EINTR || error == ECONNABORTED;
     }
-    *client = (struct htw__client) { .until_ns = now_ns + CLIENT_NS };
+    *client = (struct htw__client) { .awaited = EPOLLIN, .until_ns = now_ns + CLIENT_NS };
     htw__text_init(&client->body, &monitor->allocator);
-    if (!may_read(fd))
+    if (!may_read(fd) || !await(monitor->descriptors.epoll, EPOLL_CTL_ADD, fd, EPOLLIN,
+                                (uint32_t)(client - monitor->clients)))
         drop(monitor, client);
     return true;
 }
@@ -125,7 +146,7 @@ static int64_t next_ns(const struct htw_monitor *monitor, int64_t now_ns) {
     int64_t next = INT64_MAX;
     for (size_t i = 0; i < HTW__CLIENTS; i++) {
         const struct htw__client *client = &monitor->clients[i];
-        if (monitor->descriptors.clients[i] < 0)
+        if (!is_connected(monitor, client))
             continue;
         next = earlier(next, client->until_ns);
         if (client->is_ready && !client->has_answer)
@@ -143,63 +164,105 @@ static int timeout_ms(int64_t next, int64_t now_ns) {
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-/* Waits until a descriptor is ready or it is time; `wanted` has a place for each client behind those of
-   `wake` and of the listener. */
-static void wait_for_clients(struct htw_monitor *monitor, struct pollfd *wanted) {
-    int64_t now_ns = htw__clock_monotonic_ns();
+/* Has epoll report what is to be done next. False: the system refuses it. */
+static bool await_next(struct htw_monitor *monitor, int64_t now_ns) {
     bool accepts = find_place(monitor) != NULL && monitor->accept_from_ns <= now_ns;
-    wanted[0] = (struct pollfd) { .fd = monitor->descriptors.wake, .events = POLLIN };
-    wanted[1] =
-        (struct pollfd) { .fd = accepts ? monitor->descriptors.listener : -1, .events = POLLIN };
-    for (size_t i = 0; i < HTW__CLIENTS; i++) {
-        const struct htw__client *client = &monitor->clients[i];
-        int events = client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN;
-        wanted[2 + i] =
-            (struct pollfd) { .fd = monitor->descriptors.clients[i], .events = (short)events };
+    if (accepts != monitor->accepts &&
+        !await(monitor->descriptors.epoll, EPOLL_CTL_MOD, monitor->descriptors.listener,
+               accepts ? EPOLLIN : 0, LISTENER))
+        return false;
+    monitor->accepts = accepts;
+    for (uint32_t i = 0; i < HTW__CLIENTS; i++) {
+        struct htw__client *client = &monitor->clients[i];
+        uint32_t events = client->has_answer ? EPOLLOUT : client->is_ready ? 0 : EPOLLIN;
+        if (!is_connected(monitor, client) || events == client->awaited)
+            continue;
+        client->awaited = events;
+        if (!await(monitor->descriptors.epoll, EPOLL_CTL_MOD, *fd_of(monitor, client), events, i))
+            drop(monitor, client);
     }
-    if (poll(wanted, 2 + HTW__CLIENTS, timeout_ms(next_ns(monitor, now_ns), now_ns)) >= 0)
-        return;
-    for (size_t i = 0; i < 2 + HTW__CLIENTS; i++)
-        wanted[i].revents = 0;
-    if (errno != EINTR) { /* no memory in the kernel */
-        const struct timespec pause = { 0, ACCEPT_PAUSE_NS };
-        nanosleep(&pause, NULL);
-    }
+    return true;
 }
 
-static void serve(struct htw_monitor *monitor, struct htw__client *client, short revents) {
+/* Waits until something happens or it is time. Returns whether a client waits to be accepted. epoll, and not
+   poll(), which fails once the process may have fewer descriptors than poll() is to watch. */
+static bool wait_for_clients(struct htw_monitor *monitor) {
+    struct epoll_event events[HTW__CLIENTS + 2];
+    const struct timespec pause = { 0, ACCEPT_PAUSE_NS };
+    int64_t now_ns = htw__clock_monotonic_ns();
+    bool has_newcomer = false;
+    int count = -1;
+    for (size_t i = 0; i < HTW__CLIENTS; i++)
+        monitor->clients[i].happened = 0;
+    if (await_next(monitor, now_ns))
+        count = epoll_wait(monitor->descriptors.epoll, events, HTW__CLIENTS + 2,
+                           timeout_ms(next_ns(monitor, now_ns), now_ns));
+    if (count < 0 && errno != EINTR)
+        nanosleep(&pause, NULL);
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.u32 < HTW__CLIENTS)
+            monitor->clients[events[i].data.u32].happened = events[i].events;
+        has_newcomer |= events[i].data.u32 == LISTENER;
+    }
+    return has_newcomer;
+}
+
+static void serve(struct htw_monitor *monitor, struct htw__client *client) {
     int64_t now_ns = htw__clock_monotonic_ns();
     bool stays = now_ns < client->until_ns;
-    if (stays && !client->is_ready && !client->has_answer && revents != 0)
+    if (stays && !client->is_ready && !client->has_answer && client->happened != 0)
         stays = receive(monitor, client);
-    else if (stays && !client->has_answer && (revents & (POLLHUP | POLLERR)) != 0)
+    else if (stays && !client->has_answer && (client->happened & (EPOLLHUP | EPOLLERR)) != 0)
         stays = false; /* it waits for its turn, and has gone */
     if (stays && client->is_ready && !client->has_answer && now_ns >= monitor->next_answer_ns) {
         htw__answer_make(monitor, client);
         monitor->next_answer_ns = htw__clock_monotonic_ns() + ANSWER_PAUSE_NS;
     }
     if (stays && client->has_answer)
-        stays = respond(monitor, client);
+        stays = !is_closing(monitor) && respond(monitor, client);
     if (!stays)
         drop(monitor, client);
 }
 
 void *htw__server_run(void *arg) {
     struct htw_monitor *monitor = arg;
-    struct pollfd wanted[2 + HTW__CLIENTS];
-    for (;;) {
-        wait_for_clients(monitor, wanted);
-        if (wanted[0].revents != 0)
-            break;
+    while (!is_closing(monitor)) {
+        bool has_newcomer = wait_for_clients(monitor);
         for (size_t i = 0; i < HTW__CLIENTS; i++)
-            if (wanted[2 + i].fd >= 0)
-                serve(monitor, &monitor->clients[i], wanted[2 + i].revents);
-        if (wanted[1].revents != 0)
-            while (accept_client(monitor, htw__clock_monotonic_ns())) {
-            }
+            if (is_connected(monitor, &monitor->clients[i]) && !is_closing(monitor))
+                serve(monitor, &monitor->clients[i]);
+        while (has_newcomer && !is_closing(monitor))
+            has_newcomer = accept_client(monitor, htw__clock_monotonic_ns());
     }
     for (size_t i = 0; i < HTW__CLIENTS; i++)
-        if (monitor->descriptors.clients[i] >= 0)
+        if (is_connected(monitor, &monitor->clients[i]))
             drop(monitor, &monitor->clients[i]);
     return NULL;
+}
+
+/* ---- opening and closing */
+
+int htw__server_open(struct htw__descriptors *descriptors) {
+    descriptors->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int error = errno;
+    descriptors->epoll = descriptors->wake < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (descriptors->epoll >= 0 &&
+        await(descriptors->epoll, EPOLL_CTL_ADD, descriptors->wake, EPOLLIN, WAKE) &&
+        await(descriptors->epoll, EPOLL_CTL_ADD, descriptors->listener, EPOLLIN, LISTENER))
+        return 0;
+    error = descriptors->wake >= 0 ? errno : error;
+    htw__server_close(descriptors);
+    return error == EMFILE || error == ENFILE ? -error : -ENOMEM;
+}
+
+void htw__server_close(const struct htw__descriptors *descriptors) {
+    if (descriptors->epoll >= 0)
+        close(descriptors->epoll);
+    if (descriptors->wake >= 0)
+        close(descriptors->wake);
+}
+
+void htw__server_end(struct htw_monitor *monitor) {
+    atomic_store_explicit(&monitor->is_closing, true, memory_order_release);
+    eventfd_write(monitor->descriptors.wake, 1);
 }

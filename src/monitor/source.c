@@ -35,6 +35,7 @@ static int link_source(struct htw_monitor *monitor, struct htw_monitor_source *s
     if (error == 0) {
         *link = source;
         monitor->source_count++;
+        source->number = ++monitor->sources_added;
     }
     htw__mutex_unlock(&monitor->mutex);
     return error;
@@ -115,18 +116,28 @@ int htw_monitor_add_wheel(struct htw_monitor *monitor, const char *name,
     return add(source, ret_source);
 }
 
-void htw_monitor_remove(struct htw_monitor_source *source) {
-    if (source == NULL || htw__monitor_is_child(source->monitor))
-        return;
-    struct htw_monitor *monitor = source->monitor;
+/* Waits while the thread of the monitor reads the source. */
+static void unlink_source(struct htw_monitor *monitor, const struct htw_monitor_source *source) {
     htw__mutex_lock(&monitor->mutex);
+    while (monitor->reading == source)
+        htw__mutex_wait(&monitor->mutex, &monitor->read);
     struct htw_monitor_source **link = &monitor->sources;
     while (*link != source)
         link = &(*link)->next;
     *link = source->next;
     monitor->source_count--;
     htw__mutex_unlock(&monitor->mutex);
+}
+
+void htw_monitor_remove(struct htw_monitor_source *source) {
+    int cancel_state;
+    if (source == NULL || htw__monitor_is_child(source->monitor))
+        return;
+    struct htw_monitor *monitor = source->monitor;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it would keep the lock */
+    unlink_source(monitor, source);
     release(monitor, source);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* ---- lending */

@@ -4,8 +4,8 @@
  *
  * One thread (server.c) accepts clients, reads a line from each, and writes the answer. The answer is
  * made by answer.c: it takes a sample of each source (sample.c) and writes all of them as JSON (json.c)
- * or for Prometheus (metrics.c). The thread holds the lock of the monitor meanwhile, so a source can be
- * removed before or after an answer, but not inside one.
+ * or for Prometheus (metrics.c). It reads one source after the other, and holds no lock meanwhile: a call
+ * that removes a source waits while the thread reads that one, and for nothing else.
  *
  * The files include each other in this order: text, place, registry <- state <- wheel_copy <- sample <-
  * json, metrics <- answer <- server <- source, monitor.
@@ -22,6 +22,7 @@
 #include <htw/monitor.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,6 +51,7 @@ struct htw__lent_wheel {
 struct htw_monitor_source {
     struct htw_monitor *monitor;
     struct htw_monitor_source *next; /* in the order in which they were added */
+    uint64_t number;                 /* in that order, from 1 */
     enum htw__source_kind kind;
     char name[HTW_MONITOR_NAME_MAX + 1];
     union {
@@ -69,8 +71,10 @@ struct htw__client {
     bool line_is_empty; /* the one that is being received */
     bool is_ready;      /* the request is complete */
     bool has_answer;
-    int64_t until_ns; /* it is given up then */
-    char head[160];   /* of the answer by HTTP */
+    uint32_t awaited;  /* the events that epoll reports */
+    uint32_t happened; /* those that it has reported */
+    int64_t until_ns;  /* it is given up then */
+    char head[160];    /* of the answer by HTTP */
     uint32_t head_size;
     struct htw__text body;
     size_t sent; /* of both */
@@ -85,14 +89,20 @@ struct htw_monitor {
     pthread_t thread;
     struct htw__descriptors descriptors; /* guarded by the lock of the registry */
 
+    atomic_bool is_closing; /* the thread ends, in the middle of an answer, too */
+
     struct htw__mutex mutex; /* guards the sources */
     struct htw_monitor_source *sources;
     unsigned source_count;
+    uint64_t sources_added;                   /* ever */
+    const struct htw_monitor_source *reading; /* stays while the thread reads it; NULL: none */
+    pthread_cond_t read;                      /* the thread has read it */
 
     /* Of the thread. */
     struct htw__client clients[HTW__CLIENTS];
     int64_t next_answer_ns; /* none is made before */
     int64_t accept_from_ns; /* accepting has failed, and is tried again then */
+    bool accepts;           /* epoll reports clients that wait to be accepted */
 };
 
 /* Whether this process was forked after the monitor was opened. */

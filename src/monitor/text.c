@@ -36,18 +36,18 @@ static bool reserve(struct htw__text *text, size_t more) {
 }
 
 void htw__text_add(struct htw__text *text, const char *format, ...) {
-    va_list arguments;
+    va_list arguments, again;
+    size_t room = text->capacity - text->size;
     if (text->has_failed)
         return;
     va_start(arguments, format);
-    int size = vsnprintf(NULL, 0, format, arguments);
+    va_copy(again, arguments);
+    int size = vsnprintf(room > 0 ? text->bytes + text->size : NULL, room, format, arguments);
+    text->has_failed = size < 0 || !reserve(text, (size_t)size);
+    if (!text->has_failed && (size_t)size >= room)
+        vsnprintf(text->bytes + text->size, (size_t)size + 1, format, again);
+    if (!text->has_failed)
+        text->size += (size_t)size;
+    va_end(again);
     va_end(arguments);
-    if (size < 0 || !reserve(text, (size_t)size)) {
-        text->has_failed = true;
-        return;
-    }
-    va_start(arguments, format);
-    vsnprintf(text->bytes + text->size, (size_t)size + 1, format, arguments);
-    va_end(arguments);
-    text->size += (size_t)size;
 }

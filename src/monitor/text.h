@@ -21,6 +21,10 @@ struct htw__text {
 void htw__text_init(struct htw__text *text, const struct htw_allocator *allocator);
 void htw__text_fini(struct htw__text *text);
 
+static inline bool htw__text_ends_with(const struct htw__text *text, char c) {
+    return text->size > 0 && text->bytes[text->size - 1] == c;
+}
+
 /* Appends as printf(). Without memory, or beyond HTW__TEXT_MAX, nothing is appended any more. */
 void htw__text_add(struct htw__text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -11,9 +11,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,7 +48,9 @@ WRAP(int, mkdir, (const char *a, mode_t b), (a, b))
 WRAP(int, eventfd, (unsigned a, int b), (a, b))
 WRAP(int, accept4, (int a, struct sockaddr *b, socklen_t *c, int d), (a, b, c, d))
 WRAP(int, getsockopt, (int a, int b, int c, void *d, socklen_t *e), (a, b, c, d, e))
-WRAP(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c))
+WRAP(int, epoll_create1, (int a), (a))
+WRAP(int, epoll_ctl, (int a, int b, int c, struct epoll_event *d), (a, b, c, d))
+WRAP(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d))
 WRAP(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
 WRAP(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
 

@@ -59,9 +59,8 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     client_ask(f->path, "json\n"); /* the thread has accepted the first one, too */
     unsigned descriptors = descriptors_open();
     pid_t child = fork();
-    if (child ==
-        0) /* the listener, the descriptor to wake it, and the accepted client are closed */
-        _exit(look_in_child(f, source, wheel, scheduler, descriptors - 3));
+    if (child == 0) /* the listener, two to wake the thread, and the accepted client are closed */
+        _exit(look_in_child(f, source, wheel, scheduler, descriptors - 4));
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_reading.c - what other threads do to the sources while the thread of the monitor reads one of them.
+ * It stays in the first one that it reads until the test lets it go.
+ */
+#include "monitor_fixture.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static sem_t is_inside, may_go_on, is_waiting, is_told;
+static _Atomic unsigned reads; /* sources that were read */
+static _Atomic bool stays;
+
+int __real_htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
+                                        struct htw_scheduler_stats *stats,
+                                        struct htw_scheduler_histograms *histograms);
+int __wrap_htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
+                                        struct htw_scheduler_stats *stats,
+                                        struct htw_scheduler_histograms *histograms);
+
+int __wrap_htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
+                                        struct htw_scheduler_stats *stats,
+                                        struct htw_scheduler_histograms *histograms) {
+    reads++;
+    if (stays) {
+        stays = false;
+        sem_post(&is_inside);
+        sem_wait(&may_go_on);
+    }
+    return __real_htw_scheduler_get_histograms(scheduler, stats, histograms);
+}
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+
+/* With the mutex: who gets it next finds this thread asleep. */
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    sem_post(&is_waiting);
+    return __real_pthread_cond_wait(condition, mutex);
+}
+
+int __real_eventfd_write(int fd, eventfd_t value);
+int __wrap_eventfd_write(int fd, eventfd_t value);
+
+int __wrap_eventfd_write(int fd, eventfd_t value) {
+    int result = __real_eventfd_write(fd, value);
+    sem_post(&is_told);
+    return result;
+}
+
+/* Two schedulers, and the thread in the first of them, for a client that has asked. */
+struct scene {
+    struct htw_scheduler *schedulers[2];
+    struct htw_monitor_source *sources[2];
+    int client;
+};
+
+static void begin(struct monitor_fixture *f, struct scene *scene, const char *request) {
+    static const char *const names[] = { "one", "two" };
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.clock = HTW_CLOCK_MANUAL;
+    options.workers = 0;
+    sem_init(&is_inside, 0, 0);
+    sem_init(&may_go_on, 0, 0);
+    sem_init(&is_waiting, 0, 0);
+    sem_init(&is_told, 0, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(htw_scheduler_create(&scene->schedulers[i], &options), 0);
+        assert_int_equal(htw_monitor_add_scheduler(f->monitor, names[i], scene->schedulers[i],
+                                                   &scene->sources[i]),
+                         0);
+    }
+    reads = 0;
+    stays = true;
+    scene->client = client_connect(f->path);
+    client_send(scene->client, request);
+    sem_wait(&is_inside);
+}
+
+static void end(struct scene *scene) {
+    close(scene->client);
+    for (size_t i = 0; i < 2; i++)
+        htw_scheduler_destroy(scene->schedulers[i]);
+}
+
+UNIT_TEST_BETWEEN(monitor_setup, monitor_teardown, monitor_that_reads_a_source_holds_up_no_other) {
+    static const char *const requests[] = { "json\n", "metrics\n" };
+    struct monitor_fixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        struct scene scene;
+        struct htw_monitor_source *again;
+        begin(f, &scene, requests[i]);
+        htw_monitor_remove(scene.sources[1]);
+        assert_int_equal(htw_monitor_add_scheduler(f->monitor, "two", scene.schedulers[1], &again),
+                         0);
+        sem_post(&may_go_on);
+        const char *answer = client_read(scene.client, NULL);
+        assert_non_null(strstr(answer, "\"one\""));
+        assert_null(strstr(answer, "\"two\"")); /* the one was removed, the other came later */
+        assert_int_equal(reads, 1);
+        assert_true(i > 0 || strstr(answer, "]}],\"purgatories\":[],\"wheels\":[]}\n") != NULL);
+        assert_non_null(strstr(client_ask(f->path, requests[i]), "\"two\""));
+        htw_monitor_remove(again);
+        htw_monitor_remove(scene.sources[0]);
+        end(&scene);
+    }
+}
+
+static _Atomic bool is_removed;
+
+static void *remove_source(void *source) {
+    htw_monitor_remove(source);
+    is_removed = true;
+    return NULL;
+}
+
+MONITOR_TEST(monitor_source_stays_while_it_is_read) {
+    struct scene scene;
+    pthread_t thread;
+    begin(f, &scene, "json\n");
+    is_removed = false;
+    assert_int_equal(pthread_create(&thread, NULL, remove_source, scene.sources[0]), 0);
+    sem_wait(&is_waiting);
+    assert_false(is_removed);
+    sem_post(&may_go_on);
+    assert_non_null(strstr(client_read(scene.client, NULL), "\"two\""));
+    pthread_join(thread, NULL);
+    assert_true(is_removed);
+    htw_monitor_remove(scene.sources[1]);
+    end(&scene);
+}
+
+static void *close_monitor(void *fixture) {
+    monitor_close(fixture);
+    return NULL;
+}
+
+/* In the middle of an answer, and of that answer nothing is sent. */
+MONITOR_TEST(monitor_closes_when_the_source_that_it_reads_is_read) {
+    struct scene scene;
+    pthread_t thread;
+    begin(f, &scene, "json\n");
+    assert_int_equal(pthread_create(&thread, NULL, close_monitor, f), 0);
+    sem_wait(&is_told);
+    sem_post(&may_go_on);
+    pthread_join(thread, NULL);
+    assert_int_equal(reads, 1);
+    assert_string_equal(client_read(scene.client, NULL), "");
+    end(&scene);
+}
