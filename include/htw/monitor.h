@@ -84,10 +84,10 @@ HTW_API void htw_monitor_options_init(struct htw_monitor_options *options);
  *         -EINVAL: `ret_monitor` is NULL, `struct_size` is unknown, `path` is empty, or a function of
  *         the allocator is NULL;
  *         -ENAMETOOLONG: `path` is too long;
- *         -EBUSY: another monitor listens at `path`;
+ *         -EBUSY: another monitor listens at `path`, or has been opening there for a second;
  *         -EEXIST: at `path` is something that is no socket;
- *         -EACCES: the default folder belongs to another user or lets others in, or the folder may
- *         not be written;
+ *         -EACCES: the default folder, or the folder PATH.new, which exists during the call, belongs to
+ *         another user or lets others in, or the folder may not be written;
  *         -ENOENT, -ENOTDIR, -EROFS, -ENOSPC, -EMFILE, -ENFILE, -EIO: the socket cannot be made;
  *         -ENOMEM.
  *

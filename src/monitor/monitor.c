@@ -32,11 +32,11 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
     struct htw__descriptors *descriptors = &monitor->descriptors;
     for (size_t i = 0; i < HTW__CLIENTS; i++)
         descriptors->clients[i] = -1;
-    int folder = htw__place_enter(path);
-    if (folder < 0)
-        return folder;
+    int error = htw__place_prepare(path);
+    if (error != 0)
+        return error;
     htw__registry_lock(); /* no child gets a socket of which the registry does not know */
-    int error = htw__place_open(&monitor->place, path);
+    error = htw__place_open(&monitor->place, path);
     if (error == 0) {
         descriptors->listener = monitor->place.fd;
         error = htw__server_open(descriptors);
@@ -46,7 +46,6 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
             htw__place_close(&monitor->place);
     }
     htw__registry_unlock();
-    htw__place_leave(folder);
     return error;
 }
 

@@ -22,7 +22,7 @@
 /* Monitors of one process, or of processes with the same id in several containers. */
 #define NUMBERS 32u
 
-/* How long to wait for others that change the same folder: 100 times 10 ms. */
+/* How long to wait for others that change the same path: 100 times 10 ms. */
 #define LOCK_ATTEMPTS 100
 #define LOCK_PAUSE_NS 10000000L
 
@@ -52,13 +52,13 @@ int htw__place_folder(char *buffer, size_t size) {
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Opens the default folder, and makes it if need be. A descriptor, or a negative errno. */
-static int open_folder(const char *path) {
+/* Opens a folder that only this user may enter, and makes it if need be. A descriptor, or a negative errno. */
+static int open_private(const char *path) {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) /* a link, or a file: another user may have made it */
-        return errno == ENOTDIR || errno == ELOOP ? -EACCES : -errno;
+        return errno == ENOTDIR || errno == ELOOP ? -EACCES : errno == ENOENT ? -EAGAIN : -errno;
     /* The umask may have removed bits of the owner. */
     if (!is_private(fd) || fchmod(fd, 0700) != 0) {
         close(fd);
@@ -67,24 +67,54 @@ static int open_folder(const char *path) {
     return fd;
 }
 
-/* The folder of a path that the user has chosen. A descriptor, or a negative errno. */
-static int open_parent(const char *path) {
-    char folder[sizeof(((struct htw__place *)0)->path)];
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        strcpy(folder, ".");
-    else
-        snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+/* Makes the default folder if need be. 0 or a negative errno. */
+static int make_folder(const char *path) {
+    int fd = open_private(path);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? fd : 0;
 }
 
-/* Only one process at a time removes dead sockets from a folder: otherwise it could remove the one that
-   another has just put in the place. Any user may hold the lock, so the wait for it is short. */
-static void lock_folder(int fd) {
+/* ---- the right to change what is at a path */
+
+#define FRESH ".new" /* behind the path */
+
+static bool is_same_file(int fd, const char *path) {
+    struct stat mine, there;
+    return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
+}
+
+/* One attempt to lock the fresh folder. A descriptor, or a negative errno; -EBUSY: another has it. */
+static int try_to_lock(const char *fresh) {
+    int fd = open_private(fresh);
+    if (fd < 0)
+        return fd == -EAGAIN ? -EBUSY : fd; /* who had it has just removed it */
+    /* Where a file system has no locks, nothing tells two monitors apart that open one path at once. */
+    if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_same_file(fd, fresh))
+        return fd;
+    close(fd);
+    return -EBUSY;
+}
+
+/* Makes and locks the fresh folder of a path. Others cannot even open it, so only processes of this user
+   can hold the lock; it ends with the process. A descriptor for unlock(), or a negative errno. */
+static int lock(const char *path, char *fresh, size_t size) {
     const struct timespec pause = { 0, LOCK_PAUSE_NS };
-    for (int i = 0; i < LOCK_ATTEMPTS && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)
+    int length = snprintf(fresh, size, "%s" FRESH, path), fd = -EBUSY;
+    if (length < 0 || (size_t)length + 2 >= size)
+        return -ENAMETOOLONG;
+    for (int i = 0; i < LOCK_ATTEMPTS && (fd = try_to_lock(fresh)) == -EBUSY; i++)
         nanosleep(&pause, NULL);
+    return fd;
+}
+
+/* Removes the fresh folder with what is in it. */
+static void unlock(int fd, const char *fresh) {
+    unlinkat(fd, "s", 0);
+    rmdir(fresh);
+    flock(fd, LOCK_UN); /* a child that was forked meanwhile has the descriptor, too */
+    close(fd);
 }
 
 /* ---- dead sockets */
@@ -106,16 +136,28 @@ static int is_dead(const char *path) {
     return error == ECONNREFUSED;
 }
 
-/* Whether `name` is one that a monitor chooses: PID.sock or PID-N.sock, of a process that does not exist. */
-static bool is_of_dead_process(const char *name) {
-    static const char ending[] = ".sock";
-    size_t length = strlen(name);
+/* The length of the name of a socket that a monitor of a process that does not exist has chosen: PID.sock or
+   PID-N.sock, also as the name of its fresh folder. 0: it is no such name. */
+static size_t length_of_dead(const char *name) {
+    const char *ending = strstr(name, ".sock");
     char *end;
     errno = 0;
     long pid = strtol(name, &end, 10);
-    return pid > 0 && errno == 0 && (*end == '.' || *end == '-') && length > strlen(ending) &&
-           strcmp(name + length - strlen(ending), ending) == 0 && kill((pid_t)pid, 0) != 0 &&
-           errno == ESRCH;
+    if (ending == NULL || pid <= 0 || errno != 0 || (*end != '.' && *end != '-') ||
+        (strcmp(ending, ".sock") != 0 && strcmp(ending, ".sock" FRESH) != 0))
+        return 0;
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? (size_t)(ending - name) + 5 : 0;
+}
+
+/* Under the lock of the path no other monitor puts a socket there that could be removed instead. */
+static void remove_if_dead(const char *path) {
+    char fresh[sizeof(((struct htw__place *)0)->path)];
+    int fd = lock(path, fresh, sizeof(fresh));
+    if (fd < 0)
+        return;
+    if (is_dead(path) == 1)
+        unlink(path);
+    unlock(fd, fresh);
 }
 
 static void remove_dead(const char *folder) {
@@ -126,10 +168,13 @@ static void remove_dead(const char *folder) {
     /* The stream belongs to this thread alone. NOLINTNEXTLINE(concurrency-mt-unsafe) */
     while ((entry = readdir(entries)) != NULL) {
         char path[sizeof(((struct htw__place *)0)->path)];
-        int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (length > 0 && (size_t)length < sizeof(path) && is_of_dead_process(entry->d_name) &&
-            is_dead(path) == 1)
-            unlink(path);
+        size_t before = strlen(folder) + 1, name = length_of_dead(entry->d_name);
+        if (name == 0 || before + name >= sizeof(path))
+            continue;
+        snprintf(path, sizeof(path), "%s/", folder);
+        memcpy(path + before, entry->d_name, name);
+        path[before + name] = '\0';
+        remove_if_dead(path);
     }
     closedir(entries);
 }
@@ -181,39 +226,32 @@ static int path_in(const char *folder, unsigned number, char *path, size_t size)
     return length < 0 || (size_t)length > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-static int place_socket(const char *from, const char *path, const char *folder,
-                        struct htw__place *place) {
-    int error = -EBUSY;
-    if (path != NULL) {
-        snprintf(place->path, sizeof(place->path), "%s", path);
-        return put_in_place(from, path);
-    }
-    for (unsigned number = 1; number <= NUMBERS && error == -EBUSY; number++) {
-        error = path_in(folder, number, place->path, sizeof(place->path));
-        if (error == 0)
-            error = put_in_place(from, place->path);
-    }
-    return error;
-}
-
-/* `path` is NULL for the default folder. */
-static int make_in_fresh_folder(const char *path, const char *folder, struct htw__place *place) {
+/* Makes a socket in the fresh folder of the path, whose lock keeps others from the path meanwhile. */
+static int place_socket(struct htw__place *place) {
     char fresh[sizeof(place->path)], bound[sizeof(place->path)];
-    int length = path != NULL ? snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path)
-                              : snprintf(fresh, sizeof(fresh), "%s/.XXXXXX", folder);
-    if (length < 0 || (size_t)length + 2 >= sizeof(fresh))
-        return -ENAMETOOLONG;
-    if (mkdtemp(fresh) == NULL)
-        return -errno;
+    int folder = lock(place->path, fresh, sizeof(fresh));
+    if (folder < 0)
+        return folder;
     snprintf(bound, sizeof(bound), "%.*s/s", (int)sizeof(bound) - 3, fresh);
+    unlink(bound); /* of a process that was killed here */
     place->fd = -1;
     int error = make_socket(bound, place);
     if (error == 0)
-        error = place_socket(bound, path, folder, place);
+        error = put_in_place(bound, place->path);
     if (error != 0 && place->fd >= 0)
         close(place->fd);
-    unlink(bound);
-    rmdir(fresh);
+    unlock(folder, fresh);
+    return error;
+}
+
+/* The first of the names of this process that is free. */
+static int place_by_default(const char *folder, struct htw__place *place) {
+    int error = -EBUSY;
+    for (unsigned number = 1; number <= NUMBERS && error == -EBUSY; number++) {
+        error = path_in(folder, number, place->path, sizeof(place->path));
+        if (error == 0)
+            error = place_socket(place);
+    }
     return error;
 }
 
@@ -245,29 +283,26 @@ static int known(int error) {
     }
 }
 
-int htw__place_enter(const char *path) {
+int htw__place_prepare(const char *path) {
     char folder[sizeof(((struct htw__place *)0)->path)];
-    int error = path == NULL ? htw__place_folder(folder, sizeof(folder)) : 0;
-    if (error != 0 || (path != NULL && strlen(path) > HTW__PLACE_PATH_MAX))
-        return -ENAMETOOLONG;
-    int fd = path == NULL ? open_folder(folder) : open_parent(path);
-    if (fd < 0)
-        return known(fd);
-    lock_folder(fd);
-    if (path == NULL)
+    if (path != NULL)
+        return strlen(path) > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
+    int error = htw__place_folder(folder, sizeof(folder));
+    if (error == 0)
+        error = known(make_folder(folder));
+    if (error == 0)
         remove_dead(folder);
-    return fd;
-}
-
-void htw__place_leave(int folder) {
-    flock(folder, LOCK_UN); /* a child that was forked meanwhile has the descriptor, too */
-    close(folder);
+    return error;
 }
 
 int htw__place_open(struct htw__place *place, const char *path) {
     char folder[sizeof(place->path)];
-    int error = path == NULL ? htw__place_folder(folder, sizeof(folder)) : 0;
-    return error != 0 ? error : known(make_in_fresh_folder(path, folder, place));
+    if (path != NULL) {
+        snprintf(place->path, sizeof(place->path), "%s", path);
+        return known(place_socket(place));
+    }
+    int error = htw__place_folder(folder, sizeof(folder));
+    return error != 0 ? error : known(place_by_default(folder, place));
 }
 
 void htw__place_close(struct htw__place *place) {

@@ -2,9 +2,11 @@
 /*
  * place.h - where the socket of a monitor is, and how it gets there.
  *
- * The socket is bound inside a fresh folder that only its owner may enter, gets its mode there, listens,
- * and is then linked to its path. So at its path it is never open to others, whatever the umask, which
+ * The socket is bound inside a fresh folder, PATH.new, that only its owner may enter, gets its mode there,
+ * listens, and is then linked to its path. So at its path it is never open to others, whatever the umask, which
  * belongs to the whole process; and a socket that refuses connections is one whose process has died.
+ * Who has locked the fresh folder may replace or remove a dead socket at the path. The folder in which the
+ * path is could be locked by any user who may read it, such as /tmp.
  */
 #ifndef HTW_SRC_MONITOR_PLACE_H
 #define HTW_SRC_MONITOR_PLACE_H
@@ -27,13 +29,11 @@ struct htw__place {
 /* The default folder. 0 or -ENAMETOOLONG. */
 int htw__place_folder(char *buffer, size_t size);
 
-/* Opens and locks the folder of `path`, or, where that is NULL, the default folder, which it makes and
-   checks, and from which it removes the sockets of processes that have died. A descriptor for
-   htw__place_leave(), or a negative errno. */
-int htw__place_enter(const char *path);
-void htw__place_leave(int folder);
+/* Before htw__place_open(): where `path` is NULL, makes and checks the default folder, and removes the sockets of
+   processes that have died from it. 0 or a negative errno. */
+int htw__place_prepare(const char *path);
 
-/* Makes a socket that listens at `path`, or in the default folder, which the caller has entered. 0 or a
+/* Makes a socket that listens at `path`, or in the default folder. 0 or a
    negative errno. */
 int htw__place_open(struct htw__place *place, const char *path);
 

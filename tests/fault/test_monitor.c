@@ -54,12 +54,6 @@ WRAP(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d)
 WRAP(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
 WRAP(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
 
-char *__real_mkdtemp(char *a);
-char *__wrap_mkdtemp(char *a);
-char *__wrap_mkdtemp(char *a) {
-    return fails() ? NULL : __real_mkdtemp(a);
-}
-
 int __real_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
 int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
 int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d) {

@@ -9,11 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+
+static unsigned sleeps;
+
+/* Nothing changes while the test waits. */
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
+    (void)time, (void)rest;
+    sleeps++;
+    return 0;
+}
 
 static int open_at(struct htw_monitor **ret_monitor, const char *path) {
     struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
@@ -196,6 +208,49 @@ MONITOR_TEST(monitor_refuses_a_folder_that_lets_others_in) {
     end_default();
 }
 
+/* Any user may hold a lock on a folder that it may read, such as /tmp. */
+MONITOR_TEST(monitor_opens_at_once_in_a_folder_that_others_have_locked) {
+    monitor_close(f);
+    leave_socket(f->path);
+    int folder = open(f->folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(folder, LOCK_EX), 0);
+    sleeps = 0;
+    assert_int_equal(monitor_open(f), 0);
+    assert_int_equal(sleeps, 0);
+    client_ask(f->path, "json\n");
+    close(folder);
+}
+
+/* Two that open one path at once: one puts its socket there when it has the lock of the fresh folder. */
+MONITOR_TEST(monitor_waits_a_while_for_another_one_that_opens_the_same_path) {
+    char fresh[sizeof(f->path) + 4];
+    monitor_close(f);
+    snprintf(fresh, sizeof(fresh), "%s.new", f->path);
+    assert_int_equal(mkdir(fresh, 0700), 0);
+    int other = open(fresh, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(other, LOCK_EX), 0);
+    sleeps = 0;
+    assert_int_equal(monitor_open(f), -EBUSY);
+    assert_true(sleeps > 0);
+    assert_int_equal(mode_of(fresh), 0700);
+    close(other); /* it was killed */
+    assert_int_equal(monitor_open(f), 0);
+    assert_int_equal(mode_of(fresh), (mode_t)-1);
+}
+
+MONITOR_TEST(monitor_refuses_a_fresh_folder_that_is_not_its_own) {
+    char fresh[sizeof(f->path) + 4];
+    monitor_close(f);
+    snprintf(fresh, sizeof(fresh), "%s.new", f->path);
+    assert_int_equal(mkdir(fresh, 0700), 0);
+    assert_int_equal(chmod(fresh, 0777), 0);
+    assert_int_equal(monitor_open(f), -EACCES);
+    assert_int_equal(rmdir(fresh), 0);
+    assert_int_equal(symlink(f->folder, fresh), 0);
+    assert_int_equal(monitor_open(f), -EACCES);
+    assert_int_equal(unlink(fresh), 0);
+}
+
 /* The process id of a process that has ended. */
 static int dead_process(void) {
     pid_t child = fork();
@@ -208,7 +263,7 @@ static int dead_process(void) {
 MONITOR_TEST(monitor_removes_the_sockets_of_the_dead_and_nothing_else) {
     static const char *const kept[] = { "1.sock", "name.sock", "77.sock.old", "12x.sock" };
     struct htw_monitor *monitor = NULL;
-    char path[96], dead[96];
+    char path[96], dead[96], killed[96];
     begin_default(f);
     assert_int_equal(mkdir(runtime, 0700), 0);
     for (size_t i = 0; i < COUNT_OF(kept); i++) {
@@ -217,8 +272,15 @@ MONITOR_TEST(monitor_removes_the_sockets_of_the_dead_and_nothing_else) {
     }
     snprintf(dead, sizeof(dead), "%s/%d-2.sock", runtime, dead_process());
     leave_socket(dead);
+    snprintf(killed, sizeof(killed), "%s/%d.sock.new", runtime,
+             dead_process()); /* while it opened */
+    assert_int_equal(mkdir(killed, 0700), 0);
+    strcat(killed, "/s");
+    leave_socket(killed);
     assert_int_equal(open_at(&monitor, NULL), 0);
     assert_int_equal(mode_of(dead), (mode_t)-1);
+    killed[strlen(killed) - 2] = '\0';
+    assert_int_equal(mode_of(killed), (mode_t)-1);
     for (size_t i = 0; i < COUNT_OF(kept); i++) {
         snprintf(path, sizeof(path), "%s/%s", runtime, kept[i]);
         assert_int_equal(unlink(path), 0);
