@@ -120,6 +120,7 @@ static void count_memory(void) {
 
 #else
 static void count_memory(void) {
+    (void)note_memory;
 }
 #endif
 
