@@ -36,6 +36,8 @@ UNIT_TEST(cron_writings_of_the_same_expression_are_the_same_calendar) {
     assert_same("0 3 * APR,AUG SAT", "0 3 * apr,aug sat");
     assert_same("0 3 l * *", "0 3 L * *");
     assert_same("0 3 * * 5l", "0 3 * * friL");
+    assert_same("0 3 * * 7L,7#2", "0 3 * * 0L,0#2");
+    assert_same("0 3 * * mon-sun", "0 3 * * 1-7");
     assert_same("0 3 * * 5#1,5#2,5#3,5#4,5#5", "0 3 * * 5");
     assert_same("0 0 3 * * *", "0 3 * * *");
     assert_same("*/60 3 * * *", "0 3 * * *");
@@ -117,6 +119,7 @@ UNIT_TEST(cron_what_is_no_expression_is_refused_where_it_is_wrong) {
         { "* * * *", 7 },
         { "* * * * * * *", 10 },
         { "60 * * * *", 0 },
+        { "590 * * * *", 0 },
         { "* 24 * * *", 2 },
         { "* * 0 * *", 4 },
         { "* * 32 * *", 4 },

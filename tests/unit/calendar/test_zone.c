@@ -128,6 +128,13 @@ static void spell(char *text, unsigned number) {
     *text = '\0';
 }
 
+static int lowest_free_descriptor(void) {
+    int fd = dup(STDERR_FILENO);
+    assert_true(fd >= 0);
+    close(fd);
+    return fd;
+}
+
 /* cctz keeps what it has read for each name. Users may choose the name. */
 UNIT_TEST(zone_has_one_name_and_its_other_spellings_take_no_memory) {
     struct htw_zone *zone;
@@ -135,6 +142,7 @@ UNIT_TEST(zone_has_one_name_and_its_other_spellings_take_no_memory) {
     assert_int_equal(htw_zone_create(&zone, "Europe/Berlin"), 0);
     htw_zone_destroy(zone);
     long blocks = failing_new_blocks();
+    int descriptor = lowest_free_descriptor();
     for (unsigned i = 1; i < 40000; i++) {
         spell(name, i);
         int error = htw_zone_create(&zone, name);
@@ -144,7 +152,10 @@ UNIT_TEST(zone_has_one_name_and_its_other_spellings_take_no_memory) {
                  "/////////////////////////////////////////", i % 2 == 0 ? "Berlin" : "Rome");
         assert_int_equal(htw_zone_create(&zone, name), -EINVAL);
     }
+    assert_int_equal(htw_zone_create(&zone, "Europe/Berlin"), 0); /* and again, for nothing */
+    htw_zone_destroy(zone);
     assert_int_equal(failing_new_blocks(), blocks);
+    assert_int_equal(lowest_free_descriptor(), descriptor);
 }
 
 /* ---- the local time zone */
@@ -247,6 +258,7 @@ UNIT_TEST(zone_of_the_machine_is_utc_without_a_file_and_refused_without_that_of_
         { "", 0 },
         { "/usr/share/zoneinfo/Etc/UTC", 0 },
         { "../usr/share/zoneinfo/UTC", 0 },
+        { "/UTC", 0 },
         { "/usr/share/zoneinfo/Asia/Kolkata", -ENOENT },
         { "/usr/share/zoneinfo/NUTC", -ENOENT },
         { "UTC", -ENOENT },
