@@ -287,6 +287,14 @@ CALENDAR_TEST(calendar_instant_that_is_not_missed_runs_whatever_was_missed) {
     }
 }
 
+CALENDAR_TEST(calendar_instant_that_is_now_is_not_missed) {
+    f->spec.catch_up = 0;
+    assert_int_equal(schedule(f, "0 * * * *"), 0);
+    set_time(f, START_NS + 2 * HTW_HOUR);
+    assert_int_equal(f->runs[0].missed, 1);
+    HOURS(f, 2);
+}
+
 CALENDAR_TEST(calendar_grace_says_when_an_instant_is_missed) {
     for (unsigned i = 0; i < 4; i++) {
         set_time(f, START_NS);
