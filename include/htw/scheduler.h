@@ -925,7 +925,7 @@ struct htw_scheduler_shard {
     uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
                                 are among them for a short time, and those with a span (`span_ns`)
                                 count as one for each class: htw_group_set_scale() */
-    uint64_t groups;       /**< groups that exist */
+    uint64_t groups;       /**< groups that exist, with one for each purgatory of the scheduler */
     uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
 };
 

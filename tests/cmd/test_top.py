@@ -251,6 +251,35 @@ def top_json_shows_nothing_that_changes_the_terminal(directory):
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", run.stdout), run
 
 
+def memory_of(path):
+    """The exit status of `htw top --once` and the most memory that it had, in MiB."""
+    process = subprocess.Popen([HTW + "-top", "--once", "--delay", "100ms", path], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss / 1024
+
+
+@test
+def top_takes_no_more_memory_than_an_answer_of_a_monitor_needs(directory):
+    shard = {"scheduled": 10**18, "cancelled": 10**18, "moved": 10**18, "demoted": 0, "in_wheels": 10**18, "groups": 1,
+             "memory_bytes": 10**9}
+    level = {"bucket_ns": 10**9, "buckets": 256, "clock": 0, "timers": [64] * 64}
+    schedulers = [{"name": f"s{number}", "levels": [level] * 4, "shards": [shard] * 64} for number in range(200)]
+    great = json.dumps({"format": 1, "schedulers": schedulers}).encode()
+    impostor = Impostor(f"{directory}/great", great)
+    status, greatest = memory_of(f"{directory}/great")
+    impostor.close()
+    assert status == 0, status
+    for number, piece in enumerate((b"{},", b"[],", b"0,", b'{"a":0},', b"[[[[]]]],")):
+        path = f"{directory}/{number}"
+        impostor = Impostor(path, b'{"format":1,"wheels":[' + piece * (15000000 // len(piece)) + b"0]}")
+        status, memory = memory_of(path)
+        impostor.close()
+        assert status == 1, (piece, status)
+        assert memory < greatest + 128, (piece, memory, greatest)
+
+
 def answer_with(seconds, counts, waits):
     """An answer after some seconds: `counts` are numbers of timers by the columns of the histogram."""
     scheduler = {"name": "s", "lateness": {"p50_ns": 5000000, "p90_ns": 6000000, "p99_ns": 7000000, "p999_ns": 8000000,

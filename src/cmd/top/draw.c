@@ -312,6 +312,11 @@ static void draw_purgatory(const struct drawing *self, const struct htw__top_sou
     add_count(self, "with a timeout", now->delayed);
     add_bytes(self, now->memory);
     end_line(self);
+    /* The scheduler counts these as its own, and a group for each purgatory. */
+    htw__page_add(self->page, "  ");
+    add_count(self, "in its scheduler: timers", now->alarms);
+    add_count(self, "groups", 1);
+    end_line(self);
     htw__page_add(self->page, HTW__LABEL "  per second: ");
     add_rate(self, "submitted", before->submitted, now->submitted);
     add_rate(self, "completed", before->completed, now->completed);

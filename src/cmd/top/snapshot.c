@@ -20,6 +20,40 @@
 #define SOURCES_MAX HTW_MONITOR_SOURCES_MAX
 #define SHARDS_MAX ((size_t)1024 * 1024) /* of all sources */
 
+/*
+ * What an answer takes as a tree is estimated before it becomes one: `{},` is three bytes, and 240 in memory. The
+ * figures are those of jansson on 64 bits, rounded up. The greatest answer that a monitor makes is 4 MiB: were it
+ * all shards, which take most, it would be 45 MiB.
+ */
+#define TREE_MAX ((size_t)64 * 1024 * 1024)
+#define OBJECT_BYTES 256u
+#define ARRAY_BYTES 128u
+#define MEMBER_BYTES 128u /* its name, and the place in the object */
+#define VALUE_BYTES 32u
+
+static size_t bytes_for(char c) {
+    switch (c) {
+    case '{':
+        return OBJECT_BYTES;
+    case '[':
+        return ARRAY_BYTES;
+    case ':':
+        return MEMBER_BYTES;
+    case ',':
+        return VALUE_BYTES;
+    default:
+        return 0;
+    }
+}
+
+/* What stands in strings counts, too: those of a monitor have names only. */
+static bool is_tree_small(const char *bytes, size_t size) {
+    size_t tree = 0;
+    for (size_t i = 0; i < size && tree <= TREE_MAX; i++)
+        tree += bytes_for(bytes[i]);
+    return tree <= TREE_MAX;
+}
+
 static uint64_t number(const json_t *object, const char *name) {
     json_int_t value = json_integer_value(json_object_get(object, name));
     return value > 0 ? (uint64_t)value : 0;
@@ -117,6 +151,7 @@ static void read_source(const json_t *object, enum htw__top_kind kind,
         .delayed = number(object, "delayed"),
         .watched = number(object, "watched"),
         .keys = number(object, "keys"),
+        .alarms = number(object, "alarms"),
         .age_ns = number(object, "age_ns"),
     };
     text(object, "name", source->name, sizeof(source->name));
@@ -176,6 +211,8 @@ static const char *read_root(const json_t *root, struct htw__top_snapshot *snaps
 const char *htw__top_snapshot_read(const char *bytes, size_t size,
                                    struct htw__top_snapshot *snapshot) {
     *snapshot = (struct htw__top_snapshot) { 0 };
+    if (!is_tree_small(bytes, size))
+        return "the answer is greater than that of any monitor";
     json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL);
     if (root == NULL)
         return "the answer is not that of a monitor";

@@ -39,9 +39,10 @@ struct htw__top_source {
     char error[128]; /* "" or why there is nothing else */
     uint64_t pending, memory;
     uint64_t scheduled, fired, cancelled, moved, demoted, runs, late, missed, refused, running;
-    uint64_t wakeups, empty_wakeups;                                        /* of schedulers */
-    uint64_t submitted, completed, expired, closed, delayed, watched, keys; /* of purgatories */
-    uint64_t age_ns;                                                        /* of wheels */
+    uint64_t wakeups, empty_wakeups; /* of schedulers */
+    uint64_t submitted, completed, expired, closed, delayed, watched, keys,
+        alarms;      /* of purgatories */
+    uint64_t age_ns; /* of wheels */
     struct htw__top_distribution lateness, callback;
     uint64_t waits[HTW__TOP_BUCKETS];
     unsigned level_count;
