@@ -69,6 +69,16 @@ struct htw_backoff_options {
 /** Sets `options` to HTW_BACKOFF_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_backoff_options_init(struct htw_backoff_options *options);
 
+/**
+ * Returns the name of the first member of `options` that htw_backoff_init() refuses with -EINVAL, such as
+ * "cap_ns": for error messages. If `options` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_backoff_options_invalid(const struct htw_backoff_options *options);
+
 /** sizeof(struct htw_backoff) in bytes, for languages that cannot include this header. */
 HTW_API size_t htw_backoff_size(void);
 

@@ -16,7 +16,8 @@
  *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT or its
  *    function htw_..._init(). The library refuses a size that it does not know.
  *
- * htw_strerror() describes each error. The most common ones:
+ * htw_strerror() describes each error. For a struct of options there is also a function
+ * htw_..._invalid(): it names the member that was refused. The most common errors:
  *    -EINVAL      an argument is NULL, out of range, or contradicts another one
  *    -ENOMEM      no memory, or no thread could be started
  *    -EOWNERDEAD  the object belongs to the parent of this process, which has forked

@@ -276,6 +276,16 @@ struct htw_calendar_spec {
 HTW_API void htw_calendar_spec_init(struct htw_calendar_spec *spec);
 
 /**
+ * Returns the name of the first member of `spec` that htw_schedule_calendar() refuses with -EINVAL, such as
+ * "jitter_key": for error messages. If `spec` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec);
+
+/**
  * Schedules a callback that repeats by a calendar until it is cancelled.
  *
  * The clock of the timer is HTW_CLOCK_REALTIME, whatever the clock of the scheduler is. Tests set it by

@@ -192,6 +192,16 @@ struct htw_journal_options {
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_journal_options_init(struct htw_journal_options *options);
 
+/**
+ * Returns the name of the first member of `options` that htw_journal_open() refuses with -EINVAL, such as
+ * "near_ns": for error messages. If `options` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options *options);
+
 /* ------------------------------------------------------------------ opening and closing */
 
 /**

@@ -75,6 +75,16 @@ struct htw_monitor_options {
 HTW_API void htw_monitor_options_init(struct htw_monitor_options *options);
 
 /**
+ * Returns the name of the first member of `options` that htw_monitor_open() refuses with -EINVAL, such as
+ * "path": for error messages. If `options` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_monitor_options_invalid(const struct htw_monitor_options *options);
+
+/**
  * Opens a socket, and starts the thread that answers.
  *
  * @param ret_monitor receives the monitor. The caller owns it, and closes it with

@@ -211,6 +211,16 @@ struct htw_purgatory_options {
 /** Sets `options` to HTW_PURGATORY_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_purgatory_options_init(struct htw_purgatory_options *options);
 
+/**
+ * Returns the name of the first member of `options` that htw_purgatory_create() refuses with -EINVAL, such as
+ * "shards": for error messages. If `options` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_purgatory_options_invalid(const struct htw_purgatory_options *options);
+
 /* ------------------------------------------------------------------ creating and closing */
 
 /**

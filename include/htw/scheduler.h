@@ -248,6 +248,16 @@ struct htw_scheduler_options {
 /** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
 
+/**
+ * Returns the name of the first member of `options` that htw_scheduler_create() refuses with -EINVAL, such as
+ * "workers": for error messages. If `options` is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *options);
+
 /* ------------------------------------------------------------------ creating and stopping */
 
 /**
@@ -447,6 +457,17 @@ struct htw_spec {
 
 /** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_spec_init(struct htw_spec *spec);
+
+/**
+ * Returns the name of the first member of `spec` that htw_schedule_spec() refuses with -EINVAL, such as
+ * "span_ns": for error messages. If a pointer is NULL, so is the result.
+ *
+ * @return a static string, or NULL: no member is wrong by itself or beside another one.
+ *
+ * Threads: any. Cost: O(1).
+ */
+HTW_API const char *htw_spec_invalid(const struct htw_scheduler *scheduler,
+                                     const struct htw_spec *spec);
 
 /**
  * Schedules a timer with the properties of `spec`.

@@ -9,10 +9,18 @@
 #include <stdbool.h>
 
 /* The comparisons are written so that NaN is not valid. */
-static bool are_valid(const struct htw_backoff_options *options) {
-    return options->struct_size == sizeof(*options) && options->initial_ns >= 1 &&
-           options->cap_ns >= options->initial_ns && options->multiplier >= 1.0 &&
-           options->jitter >= 0.0 && options->jitter <= 1.0;
+const char *htw_backoff_options_invalid(const struct htw_backoff_options *options) {
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if (options->initial_ns < 1)
+        return "initial_ns";
+    if (options->cap_ns < options->initial_ns)
+        return "cap_ns";
+    if (!(options->multiplier >= 1.0))
+        return "multiplier";
+    return options->jitter >= 0.0 && options->jitter <= 1.0 ? NULL : "jitter";
 }
 
 void htw_backoff_options_init(struct htw_backoff_options *options) {
@@ -29,7 +37,7 @@ int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_optio
     static const struct htw_backoff_options defaults = HTW_BACKOFF_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (backoff == NULL || !are_valid(options))
+    if (backoff == NULL || htw_backoff_options_invalid(options) != NULL)
         return -EINVAL;
     *backoff = (struct htw_backoff) {
         ._initial_ns = options->initial_ns,

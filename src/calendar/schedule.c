@@ -171,13 +171,27 @@ void htw_calendar_spec_init(struct htw_calendar_spec *spec) {
         *spec = (struct htw_calendar_spec)HTW_CALENDAR_SPEC_INIT;
 }
 
-static bool spec_is_valid(const struct htw_calendar_spec *spec) {
-    return spec != NULL && spec->struct_size == sizeof(*spec) && spec->callback != NULL &&
-           spec->jitter_ns >= 0 && spec->jitter_ns <= HTW_CALENDAR_JITTER_NS_MAX &&
-           (spec->jitter_ns == 0 || spec->jitter_key != NULL) && spec->grace_ns >= 0 &&
-           spec->after_ns != HTW_NEVER_NS && spec->catch_up <= HTW_CALENDAR_CATCH_UP_MAX &&
-           (spec->allocator == NULL ||
-            (spec->allocator->allocate != NULL && spec->allocator->release != NULL));
+const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec) {
+    if (spec == NULL)
+        return NULL;
+    if (spec->struct_size != sizeof(*spec))
+        return "struct_size";
+    if (spec->callback == NULL)
+        return "callback";
+    if (spec->jitter_ns < 0 || spec->jitter_ns > HTW_CALENDAR_JITTER_NS_MAX)
+        return "jitter_ns";
+    if (spec->jitter_ns != 0 && spec->jitter_key == NULL)
+        return "jitter_key";
+    if (spec->grace_ns < 0)
+        return "grace_ns";
+    if (spec->after_ns == HTW_NEVER_NS)
+        return "after_ns";
+    if (spec->catch_up > HTW_CALENDAR_CATCH_UP_MAX)
+        return "catch_up";
+    return spec->allocator == NULL ||
+                   (spec->allocator->allocate != NULL && spec->allocator->release != NULL)
+               ? NULL
+               : "allocator";
 }
 
 /* A number from 0 to `jitter_ns`: FNV-1a, mixed, so that it is the same everywhere and for ever. */
@@ -221,7 +235,7 @@ static int64_t first_after(const struct htw_scheduler *scheduler, const struct j
 
 int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_calendar_spec *spec,
                           htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
-    if (scheduler == NULL || !spec_is_valid(spec))
+    if (scheduler == NULL || spec == NULL || htw_calendar_spec_invalid(spec) != NULL)
         return -EINVAL;
     struct job *job = create_job(spec);
     if (job == NULL)

@@ -91,13 +91,21 @@ void htw_journal_change_init(struct htw_journal_change *change) {
         *change = initial;
 }
 
-static bool options_are_valid(const struct htw_journal_options *options) {
-    return options->struct_size == sizeof(*options) &&
-           (unsigned)options->synchronous <= HTW_SYNCHRONOUS_NORMAL &&
-           options->parallel <= HTW_JOURNAL_PARALLEL_MAX && options->near_ns >= 0 &&
-           options->near_ns <= HTW_JOURNAL_NEAR_NS_MAX && options->gather_ns >= 0 &&
-           options->gather_ns <= HTW_JOURNAL_GATHER_NS_MAX &&
-           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if ((unsigned)options->synchronous > HTW_SYNCHRONOUS_NORMAL)
+        return "synchronous";
+    if (options->parallel > HTW_JOURNAL_PARALLEL_MAX)
+        return "parallel";
+    if (options->near_ns < 0 || options->near_ns > HTW_JOURNAL_NEAR_NS_MAX)
+        return "near_ns";
+    if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
+        return "gather_ns";
+    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
+                                                                                     : "allocator";
 }
 
 static uint64_t or_default(uint64_t value, uint64_t default_value) {
@@ -257,8 +265,11 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
     static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
     if (options == NULL)
         options = &initial;
-    if (ret_journal == NULL || path == NULL || !options_are_valid(options))
-        return htw__journal_fail_as(-EINVAL, "an option of the journal is not valid");
+    if (ret_journal == NULL || path == NULL)
+        return htw__journal_fail_as(-EINVAL, "an argument of htw_journal_open() is NULL");
+    const char *member = htw_journal_options_invalid(options);
+    if (member != NULL)
+        return htw__journal_fail(-EINVAL, "the option %s of the journal is not valid", member);
     if (options->deliver == NULL)
         scheduler = NULL;
     else if (scheduler == NULL)

@@ -21,10 +21,15 @@ const char *htw_monitor_path(const struct htw_monitor *monitor) {
     return monitor == NULL ? NULL : monitor->place.path;
 }
 
-static bool are_valid(const struct htw_monitor_options *options) {
-    return options->struct_size == sizeof(*options) &&
-           (options->path == NULL || *options->path != '\0') &&
-           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+const char *htw_monitor_options_invalid(const struct htw_monitor_options *options) {
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if (options->path != NULL && *options->path == '\0')
+        return "path";
+    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
+                                                                                     : "allocator";
 }
 
 /* From here on the child of a fork closes the descriptors. */
@@ -86,7 +91,7 @@ int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_
     int cancel_state;
     if (options == NULL)
         options = &defaults;
-    if (ret_monitor == NULL || !are_valid(options))
+    if (ret_monitor == NULL || htw_monitor_options_invalid(options) != NULL)
         return -EINVAL;
     const struct htw_allocator *allocator =
         options->allocator != NULL ? options->allocator : &htw__default_allocator;

@@ -12,11 +12,18 @@
 #define SHARDS_DEFAULT 4096u
 #define CPUS_MAX 1024u
 
-static bool are_valid(const struct htw_purgatory_options *options) {
-    return options != NULL && options->struct_size == sizeof(*options) &&
-           options->on_complete != NULL && (options->shards & (options->shards - 1)) == 0 &&
-           options->shards <= HTW_PURGATORY_SHARDS_MAX &&
-           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+const char *htw_purgatory_options_invalid(const struct htw_purgatory_options *options) {
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if (options->on_complete == NULL)
+        return "on_complete";
+    if ((options->shards & (options->shards - 1)) != 0 ||
+        options->shards > HTW_PURGATORY_SHARDS_MAX)
+        return "shards";
+    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
+                                                                                     : "allocator";
 }
 
 static void clock_was_set(struct htw__clock_listener *listener) {
@@ -95,7 +102,8 @@ void htw_purgatory_options_init(struct htw_purgatory_options *options) {
 
 int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
                          const struct htw_purgatory_options *options) {
-    if (ret_purgatory == NULL || scheduler == NULL || !are_valid(options))
+    if (ret_purgatory == NULL || scheduler == NULL || options == NULL ||
+        htw_purgatory_options_invalid(options) != NULL)
         return -EINVAL;
     const struct htw_allocator *allocator =
         options->allocator != NULL ? options->allocator : &htw__default_allocator;

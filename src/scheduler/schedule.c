@@ -180,17 +180,33 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 
 /* ---- with attributes */
 
-static bool span_is_valid(const struct htw_spec *spec) {
-    return spec->span_ns > 0 && spec->span_ns <= HTW_SPAN_NS_MAX && spec->group != NULL &&
-           spec->period_ns == 0 && (spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0);
+/* Which other member is wrong beside a span. */
+static const char *invalid_beside_span(const struct htw_spec *spec) {
+    if (spec->span_ns < 0 || spec->span_ns > HTW_SPAN_NS_MAX)
+        return "span_ns";
+    if (spec->group == NULL)
+        return "group";
+    if (spec->period_ns != 0)
+        return "period_ns";
+    return spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0 ? NULL : "latest_ns";
 }
 
-static bool spec_is_valid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
-    return spec->struct_size == sizeof(*spec) && spec->period_ns >= 0 &&
-           spec->repeat >= HTW_REPEAT_SKIP && spec->repeat <= HTW_REPEAT_AFTER &&
-           spec->key_size <= UINT32_MAX && htw__clock_for(scheduler, spec->clock) != NULL &&
-           (spec->group == NULL || spec->group->shard->scheduler == scheduler) &&
-           (spec->span_ns == 0 || span_is_valid(spec));
+/* The first member that is wrong, except for `callback`: prepare(). NULL: none. */
+static const char *invalid_member(const struct htw_scheduler *scheduler,
+                                  const struct htw_spec *spec) {
+    if (spec->struct_size != sizeof(*spec))
+        return "struct_size";
+    if (spec->period_ns < 0)
+        return "period_ns";
+    if (spec->repeat < HTW_REPEAT_SKIP || spec->repeat > HTW_REPEAT_AFTER)
+        return "repeat";
+    if (spec->key_size > UINT32_MAX)
+        return "key_size";
+    if (htw__clock_for(scheduler, spec->clock) == NULL)
+        return "clock";
+    if (spec->group != NULL && spec->group->shard->scheduler != scheduler)
+        return "group";
+    return spec->span_ns == 0 ? NULL : invalid_beside_span(spec);
 }
 
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
@@ -338,10 +354,17 @@ void htw_spec_init(struct htw_spec *spec) {
         *spec = initial;
 }
 
+const char *htw_spec_invalid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+    if (scheduler == NULL || spec == NULL)
+        return NULL;
+    const char *member = invalid_member(scheduler, spec);
+    return member == NULL && spec->callback == NULL ? "callback" : member;
+}
+
 int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                       htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     int error = htw__scheduler_refusal(scheduler);
-    if (error == 0 && (spec == NULL || !spec_is_valid(scheduler, spec)))
+    if (error == 0 && (spec == NULL || invalid_member(scheduler, spec) != NULL))
         error = -EINVAL;
     if (error == 0)
         error = prepare(scheduler, spec->callback);

@@ -36,16 +36,37 @@ static bool is_in_range(int64_t value, int64_t low, int64_t high) {
     return value >= low && value <= high;
 }
 
-static bool options_are_valid(const struct htw_scheduler_options *options) {
-    return options->struct_size == sizeof(*options) &&
-           (options->tick_ns == 0 ||
-            is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX)) &&
-           options->shards <= HTW_SHARDS_MAX && options->expirers <= HTW_EXPIRERS_MAX &&
-           options->workers <= HTW_WORKERS_MAX && htw__clock_of(options->clock) != NULL &&
-           !(options->embedded && options->start_threads) && options->timer_slack_ns >= 0 &&
-           options->late_threshold_ns >= 0 && options->manual_start_ns >= 0 &&
-           (options->executor == NULL || options->executor->execute != NULL) &&
-           (options->allocator == NULL || htw__allocator_is_valid(options->allocator));
+const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *options) {
+    struct htw_wheel_options wheel = HTW_WHEEL_OPTIONS_INIT;
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if (options->tick_ns != 0 && !is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX))
+        return "tick_ns";
+    wheel.size = options->wheel_size;
+    if (htw_wheel_options_invalid(&wheel) != NULL)
+        return "wheel_size";
+    if (options->shards > HTW_SHARDS_MAX)
+        return "shards";
+    if (options->expirers > HTW_EXPIRERS_MAX)
+        return "expirers";
+    if (options->workers > HTW_WORKERS_MAX)
+        return "workers";
+    if (htw__clock_of(options->clock) == NULL)
+        return "clock";
+    if (options->embedded && options->start_threads)
+        return "start_threads";
+    if (options->timer_slack_ns < 0)
+        return "timer_slack_ns";
+    if (options->late_threshold_ns < 0)
+        return "late_threshold_ns";
+    if (options->manual_start_ns < 0)
+        return "manual_start_ns";
+    if (options->executor != NULL && options->executor->execute == NULL)
+        return "executor";
+    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
+                                                                                     : "allocator";
 }
 
 static uint32_t bits_for(uint32_t count) {
@@ -155,7 +176,7 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     static const struct htw_scheduler_options defaults = HTW_SCHEDULER_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (ret_scheduler == NULL || !options_are_valid(options))
+    if (ret_scheduler == NULL || htw_scheduler_options_invalid(options) != NULL)
         return -EINVAL;
     int error = htw__fork_init();
     if (error != 0)

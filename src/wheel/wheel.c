@@ -175,12 +175,18 @@ static const struct htw_allocator *allocator_for(const struct htw_wheel_options 
     return options->allocator == NULL ? &htw__default_allocator : options->allocator;
 }
 
-static bool options_are_valid(const struct htw_wheel_options *options) {
+const char *htw_wheel_options_invalid(const struct htw_wheel_options *options) {
+    if (options == NULL)
+        return NULL;
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
     uint32_t size = options->size;
-    return options->struct_size == sizeof(*options) &&
-           (size == 0 || (size >= HTW_WHEEL_SIZE_MIN && size <= HTW_WHEEL_SIZE_MAX &&
-                          (size & (size - 1)) == 0)) &&
-           options->start != HTW_NEVER_TICK && htw__allocator_is_valid(allocator_for(options));
+    if (size != 0 &&
+        (size < HTW_WHEEL_SIZE_MIN || size > HTW_WHEEL_SIZE_MAX || (size & (size - 1)) != 0))
+        return "size";
+    if (options->start == HTW_NEVER_TICK)
+        return "start";
+    return htw__allocator_is_valid(allocator_for(options)) ? NULL : "allocator";
 }
 
 static void init(struct htw_wheel *wheel, const struct htw_wheel_options *options) {
@@ -211,7 +217,7 @@ int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_option
     static const struct htw_wheel_options defaults = HTW_WHEEL_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (ret_wheel == NULL || !options_are_valid(options))
+    if (ret_wheel == NULL || htw_wheel_options_invalid(options) != NULL)
         return -EINVAL;
     const struct htw_allocator *allocator = allocator_for(options);
     struct htw_wheel *wheel = htw__allocate(allocator, sizeof(*wheel));

@@ -64,6 +64,11 @@ TEST(options_reach_the_library) {
     htw::scheduler none(options, error);
     CHECK(error == std::errc::invalid_argument && !none);
     CHECK_FAILS(htw::scheduler(options), std::errc::invalid_argument);
+    try {
+        htw::scheduler refused(options);
+    } catch (const std::system_error &thrown) { /* names the member */
+        CHECK(std::string(thrown.what()).rfind("tick_ns: ", 0) == 0);
+    }
     options = htw::scheduler_options();
     options.timer_slack = -1ns;
     CHECK_FAILS(htw::scheduler(options), std::errc::invalid_argument);

@@ -40,7 +40,8 @@ class Backoff:
         options.seed = seed
         self._lock = threading.Lock()
         self._backoff = ffi.new("struct htw_backoff *")
-        checked(lib.htw_backoff_init(self._backoff, options))
+        checked(lib.htw_backoff_init(self._backoff, options),
+                lambda: lib.htw_backoff_options_invalid(options))
 
     def next_ns(self) -> int:
         """The delay before the next attempt, in nanoseconds; counts the attempt."""

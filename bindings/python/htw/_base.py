@@ -55,10 +55,14 @@ _ERRORS: dict[int, Type[Error]] = {
 }
 
 
-def fail(result: int) -> NoReturn:
-    """Raises what a negative result of the library means."""
+def fail(result: int, invalid: Optional[Callable[[], Any]] = None) -> NoReturn:
+    """Raises what a negative result of the library means. ``invalid`` finds the member of the options
+    that was refused."""
     number = -result
     text: str = ffi.string(lib.htw_strerror(result)).decode()
+    member = ffi.NULL if invalid is None or number != errno.EINVAL else invalid()
+    if member != ffi.NULL:
+        text = f"{ffi.string(member).decode()}: {text}"
     if number == errno.ENOMEM:
         raise MemoryError(text)
     if number == errno.EINVAL:
@@ -66,10 +70,10 @@ def fail(result: int) -> NoReturn:
     raise _ERRORS.get(number, Error)(number, text)
 
 
-def checked(result: int) -> int:
+def checked(result: int, invalid: Optional[Callable[[], Any]] = None) -> int:
     """Returns a result of the library, or raises what it means."""
     if result < 0:
-        fail(result)
+        fail(result, invalid)
     return result
 
 

@@ -409,7 +409,8 @@ class Scheduler(Bound):
         with _live_lock:
             if _exiting:
                 raise RuntimeError("no scheduler can be created while the interpreter ends")
-            checked(lib.py_scheduler_create(pointer, options, int(clock)))
+            checked(lib.py_scheduler_create(pointer, options, int(clock)),
+                    lambda: lib.htw_scheduler_options_invalid(options))
             # Freed with the last reference, never while a thread is in a call of a method.
             self._pointer = pointer[0]
             self._lease = Lease(self._pointer, lib.htw_scheduler_destroy, None)

@@ -104,7 +104,7 @@ class Wheel(Bound, Generic[T]):
         options.strict_fifo = strict_fifo
         options.start = start
         pointer = ffi.new("struct htw_wheel **")
-        checked(lib.htw_wheel_create(pointer, options))
+        checked(lib.htw_wheel_create(pointer, options), lambda: lib.htw_wheel_options_invalid(options))
         self._pointer = pointer[0]
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing,

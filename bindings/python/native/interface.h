@@ -29,6 +29,7 @@ struct htw_backoff {
     ...;
 };
 void htw_backoff_options_init(struct htw_backoff_options *options);
+const char *htw_backoff_options_invalid(const struct htw_backoff_options *options);
 int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_options *options);
 int64_t htw_backoff_next(struct htw_backoff *backoff);
 void htw_backoff_reset(struct htw_backoff *backoff);
@@ -66,6 +67,7 @@ struct htw_wheel_stats {
     ...;
 };
 void htw_wheel_options_init(struct htw_wheel_options *options);
+const char *htw_wheel_options_invalid(const struct htw_wheel_options *options);
 int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
 void htw_wheel_destroy(struct htw_wheel *wheel);
 bool htw_timer_is_pending(const struct htw_timer *timer);
@@ -133,6 +135,7 @@ struct htw_scheduler_stats {
     ...;
 };
 void htw_scheduler_options_init(struct htw_scheduler_options *options);
+const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *options);
 int py_scheduler_create(struct htw_scheduler **ret_scheduler, struct htw_scheduler_options *options,
                         int clock);
 int py_scheduler_stop(struct htw_scheduler *scheduler, void *list);

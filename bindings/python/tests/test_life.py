@@ -221,9 +221,10 @@ def test_copies_and_second_initialisations_are_refused(manual):
 def test_objects_that_were_never_initialised_end_quietly(unraisable):
     for kind in (htw.Scheduler, htw.Group, htw.Wheel, htw.Purgatory, htw.Threshold):
         kind.__new__(kind)
-    for refused in (lambda: htw.Scheduler(tick=-1), lambda: htw.Wheel(size=3),
-                    lambda: htw.Scheduler(workers=10**30)):
-        with pytest.raises((ValueError, OverflowError)):
+    for refused, member in ((lambda: htw.Scheduler(tick=-1), "^tick_ns: "), (lambda: htw.Wheel(size=3), "^size: "),
+                            (lambda: htw.Backoff(cap=0), "^cap_ns: "),
+                            (lambda: htw.Scheduler(workers=10**30), "")):
+        with pytest.raises((ValueError, OverflowError), match=member):
             refused()
     gc.collect()
     assert unraisable == []

@@ -60,19 +60,23 @@ inline std::error_code make_error(int result) noexcept {
 
 namespace detail {
 
-[[noreturn]] inline void raise(int result) {
+/* `invalid` is the member of the options that was refused, and begins what(); nullptr: none was. */
+[[noreturn]] inline void raise(int result, const char *invalid = nullptr) {
 #if HTW_CPP_EXCEPTIONS
+    if (invalid != nullptr)
+        throw std::system_error(make_error(result), invalid);
     throw std::system_error(make_error(result));
 #else
     static_cast<void>(result);
+    static_cast<void>(invalid);
     std::terminate();
 #endif
 }
 
 /* Returns a result that is no error, and throws one that is. */
-inline int check(int result) {
+inline int check(int result, const char *invalid = nullptr) {
     if (result < 0)
-        raise(result);
+        raise(result, invalid);
     return result;
 }
 

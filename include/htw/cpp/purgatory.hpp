@@ -63,7 +63,9 @@ template <class T> class purgatory {
   public:
     /** Throws on failure. */
     explicit purgatory(scheduler &scheduler, purgatory_options options = purgatory_options()) {
-        detail::check(create(scheduler, std::move(options)));
+        const char *invalid = nullptr;
+        const int result = create(scheduler, std::move(options), &invalid);
+        detail::check(result, invalid);
     }
 
     /** Empty on failure. */
@@ -245,7 +247,8 @@ template <class T> class purgatory {
     friend class threshold<T>;
     using hooks = detail::hooks<T>;
 
-    int create(scheduler &scheduler, purgatory_options &&options) noexcept {
+    int create(scheduler &scheduler, purgatory_options &&options,
+               const char **invalid = nullptr) noexcept {
         htw_purgatory_options native = HTW_PURGATORY_OPTIONS_INIT;
         if constexpr (hooks::has_try_complete)
             native.try_complete = &hooks::try_complete;
@@ -260,7 +263,10 @@ template <class T> class purgatory {
                 return -ENOMEM;
             native.context = handler_.get();
         }
-        return htw_purgatory_create(&native_, scheduler.native(), &native);
+        const int result = htw_purgatory_create(&native_, scheduler.native(), &native);
+        if (invalid != nullptr && result == -EINVAL)
+            *invalid = htw_purgatory_options_invalid(&native);
+        return result;
     }
 
     template <class Rep, class Period>

@@ -40,7 +40,9 @@ class scheduler {
   public:
     /** Throws on failure. */
     explicit scheduler(scheduler_options options = scheduler_options()) {
-        detail::check(create(std::move(options)));
+        const char *invalid = nullptr;
+        const int result = create(std::move(options), &invalid);
+        detail::check(result, invalid);
     }
 
     /** Empty on failure. */
@@ -377,7 +379,7 @@ class scheduler {
         return options;
     }
 
-    int create(scheduler_options &&options) noexcept {
+    int create(scheduler_options &&options, const char **invalid = nullptr) noexcept {
         htw_scheduler_options native = HTW_SCHEDULER_OPTIONS_INIT;
         htw_executor executor = {};
         native.tick_ns = options.tick.count();
@@ -405,7 +407,10 @@ class scheduler {
             if (hooks_->executor)
                 native.executor = &executor;
         }
-        return htw_scheduler_create(&native_, &native);
+        const int result = htw_scheduler_create(&native_, &native);
+        if (invalid != nullptr && result == -EINVAL)
+            *invalid = htw_scheduler_options_invalid(&native);
+        return result;
     }
 
     const exception_handler *handler() const noexcept {

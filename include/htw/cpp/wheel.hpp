@@ -38,7 +38,9 @@ template <class T, htw_timer T::*Timer> class wheel {
   public:
     /** Throws on failure. */
     explicit wheel(const wheel_options &options = wheel_options()) {
-        detail::check(create(options));
+        const char *invalid = nullptr;
+        const int result = create(options, &invalid);
+        detail::check(result, invalid);
     }
 
     /** Empty on failure. */
@@ -179,13 +181,16 @@ template <class T, htw_timer T::*Timer> class wheel {
     }
 
   private:
-    int create(const wheel_options &options) noexcept {
+    int create(const wheel_options &options, const char **invalid = nullptr) noexcept {
         htw_wheel_options native = HTW_WHEEL_OPTIONS_INIT;
         native.size = options.size;
         native.strict_fifo = options.strict_fifo;
         native.start = options.start;
         native.allocator = options.allocator;
-        return htw_wheel_create(&native_, &native);
+        const int result = htw_wheel_create(&native_, &native);
+        if (invalid != nullptr && result == -EINVAL)
+            *invalid = htw_wheel_options_invalid(&native);
+        return result;
     }
 
     static htw_timer *timer_of(T &object) noexcept {

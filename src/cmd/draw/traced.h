@@ -28,6 +28,7 @@ void htw__traced(enum htw__trace_step step, struct htw_timer *timer, uint64_t nu
 #define HTW__TRACE(step, timer, number) htw__traced(HTW__TRACE_##step, timer, number)
 
 #define htw_wheel_options_init htw__traced_wheel_options_init
+#define htw_wheel_options_invalid htw__traced_wheel_options_invalid
 #define htw_wheel_create htw__traced_wheel_create
 #define htw_wheel_destroy htw__traced_wheel_destroy
 #define htw_wheel_reserve htw__traced_wheel_reserve

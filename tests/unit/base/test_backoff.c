@@ -197,12 +197,13 @@ UNIT_TEST(backoff_with_bad_options_is_refused) {
     assert_int_equal(htw_backoff_init(NULL, NULL), -EINVAL);
     const struct htw_backoff_options good = HTW_BACKOFF_OPTIONS_INIT;
     struct htw_backoff_options bad;
-#define ASSERT_REFUSED(member, value) (bad = good, bad.member = (value), assert_refused(&bad))
+#define ASSERT_REFUSED(member, value)                        \
+    (bad = good, bad.member = (value), assert_refused(&bad), \
+     assert_string_equal(htw_backoff_options_invalid(&bad), #member))
     ASSERT_REFUSED(struct_size, 0);
     ASSERT_REFUSED(struct_size, sizeof bad + 1);
     ASSERT_REFUSED(initial_ns, 0);
     ASSERT_REFUSED(initial_ns, -1);
-    ASSERT_REFUSED(initial_ns, good.cap_ns + 1);
     ASSERT_REFUSED(cap_ns, good.initial_ns - 1);
     ASSERT_REFUSED(cap_ns, INT64_MIN);
     ASSERT_REFUSED(multiplier, 0.99);
@@ -211,6 +212,11 @@ UNIT_TEST(backoff_with_bad_options_is_refused) {
     ASSERT_REFUSED(jitter, -0.01);
     ASSERT_REFUSED(jitter, 1.01);
     ASSERT_REFUSED(jitter, (double)NAN);
+    bad = good, bad.initial_ns = good.cap_ns + 1;
+    assert_refused(&bad);
+    assert_string_equal(htw_backoff_options_invalid(&bad), "cap_ns");
+    assert_null(htw_backoff_options_invalid(&good));
+    assert_null(htw_backoff_options_invalid(NULL));
 }
 
 UNIT_TEST(backoff_that_is_null_or_zeroed_is_refused) {

@@ -635,28 +635,30 @@ CALENDAR_TEST(calendar_spec_that_is_wrong_is_refused) {
     f->handle = 77;
     assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
     good = f->spec;
-#define REFUSED(change)                                                                          \
+#define REFUSED(name, change)                                                                    \
     do {                                                                                         \
         struct htw_calendar_spec spec = good;                                                    \
         change;                                                                                  \
         assert_int_equal(htw_schedule_calendar(f->scheduler, &spec, &f->handle, NULL), -EINVAL); \
+        const char *member_ = htw_calendar_spec_invalid(&spec);                                  \
+        assert_string_equal(member_ == NULL ? "none" : member_, name);                           \
     } while (0)
-    REFUSED(spec.struct_size--);
-    REFUSED(spec.callback = NULL);
-    REFUSED(spec.jitter_ns = -1);
-    REFUSED(spec.jitter_ns = HTW_CALENDAR_JITTER_NS_MAX + 1; spec.jitter_key = "");
-    REFUSED(spec.jitter_ns = 1);
-    REFUSED(spec.grace_ns = -1);
-    REFUSED(spec.catch_up = HTW_CALENDAR_CATCH_UP_MAX + 1);
-    REFUSED(memset(&spec.calendar, 0, sizeof(spec.calendar)));
-    REFUSED(spec.after_ns = HTW_NEVER_NS);
-    REFUSED(assert_int_equal(htw_calendar_cron(&spec.calendar, "0 0 30 2 *", NULL), 0));
+    REFUSED("struct_size", spec.struct_size--);
+    REFUSED("callback", spec.callback = NULL);
+    REFUSED("jitter_ns", spec.jitter_ns = -1);
+    REFUSED("jitter_ns", spec.jitter_ns = HTW_CALENDAR_JITTER_NS_MAX + 1; spec.jitter_key = "");
+    REFUSED("jitter_key", spec.jitter_ns = 1);
+    REFUSED("grace_ns", spec.grace_ns = -1);
+    REFUSED("catch_up", spec.catch_up = HTW_CALENDAR_CATCH_UP_MAX + 1);
+    REFUSED("none", memset(&spec.calendar, 0, sizeof(spec.calendar)));
+    REFUSED("after_ns", spec.after_ns = HTW_NEVER_NS);
+    REFUSED("none", assert_int_equal(htw_calendar_cron(&spec.calendar, "0 0 30 2 *", NULL), 0));
     struct htw_allocator half = f->memory.allocator;
     half.release = NULL;
-    REFUSED(spec.allocator = &half);
+    REFUSED("allocator", spec.allocator = &half);
     half = f->memory.allocator;
     half.allocate = NULL;
-    REFUSED(spec.allocator = &half);
+    REFUSED("allocator", spec.allocator = &half);
     assert_int_equal(htw_schedule_calendar(NULL, &good, NULL, NULL), -EINVAL);
     assert_int_equal(htw_schedule_calendar(f->scheduler, NULL, NULL, NULL), -EINVAL);
     assert_int_equal(f->handle, 77);

@@ -371,23 +371,25 @@ JOURNAL_TEST(journal_that_cannot_be_written_is_refused) {
 JOURNAL_TEST(journal_options_out_of_range_are_refused) {
     const struct htw_journal_options valid = f->options;
     f->options.struct_size++;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option struct_size ");
     f->options = valid;
     f->options.near_ns = -1;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option near_ns ");
     f->options.near_ns = HTW_JOURNAL_NEAR_NS_MAX + 1;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option near_ns ");
     f->options = valid;
     f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX + 1;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option gather_ns ");
     f->options = valid;
     f->options.parallel = HTW_JOURNAL_PARALLEL_MAX + 1;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option parallel ");
     f->options = valid;
     f->options.synchronous = (enum htw_synchronous)2;
-    assert_refused(f, -EINVAL, "option");
+    assert_refused(f, -EINVAL, "the option synchronous ");
     f->options = valid;
     assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, &f->options), -EINVAL);
+    assert_null(htw_journal_options_invalid(&f->options));
+    assert_null(htw_journal_options_invalid(NULL));
     assert_int_equal(htw_journal_open(NULL, f->scheduler, f->path, &f->options), -EINVAL);
     assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), -EINVAL);
 }

@@ -45,14 +45,17 @@ MONITOR_TEST(monitor_open_wrongly_is_refused) {
     assert_int_equal(htw_monitor_open(NULL, NULL), -EINVAL);
     options.struct_size--;
     assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    assert_string_equal(htw_monitor_options_invalid(&options), "struct_size");
     htw_monitor_options_init(&options);
     htw_monitor_options_init(NULL);
     options.path = "";
     assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    assert_string_equal(htw_monitor_options_invalid(&options), "path");
     struct htw_allocator allocator = { NULL, NULL, NULL };
     options.path = NULL;
     options.allocator = &allocator;
     assert_int_equal(htw_monitor_open(&monitor, &options), -EINVAL);
+    assert_string_equal(htw_monitor_options_invalid(&options), "allocator");
     memset(path, 'x', sizeof(path));
     path[97] = '\0';
     assert_int_equal(open_at(&monitor, path), -ENAMETOOLONG);

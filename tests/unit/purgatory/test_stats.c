@@ -18,6 +18,7 @@ static int create_with(struct purgatory_case *test, const struct htw_purgatory_o
     struct htw_purgatory *purgatory = NULL;
     int error = htw_purgatory_create(&purgatory, test->scheduler, options);
     assert_int_equal(purgatory == NULL, error != 0);
+    assert_int_equal(htw_purgatory_options_invalid(options) == NULL, error == 0);
     assert_int_equal(htw_purgatory_destroy(purgatory), 0);
     return error;
 }
@@ -30,8 +31,10 @@ PURGATORY_TEST(purgatory_created_wrongly_is_refused) {
     assert_int_equal(htw_purgatory_create(&purgatory, NULL, &good), -EINVAL);
     assert_int_equal(htw_purgatory_create(&purgatory, test->scheduler, NULL), -EINVAL);
     assert_null(purgatory);
+    assert_null(htw_purgatory_options_invalid(NULL));
     bad.on_complete = NULL;
     assert_int_equal(create_with(test, &bad), -EINVAL);
+    assert_string_equal(htw_purgatory_options_invalid(&bad), "on_complete");
     static const uint32_t shards[] = {
         3, 5, 65535, 65537, HTW_PURGATORY_SHARDS_MAX * 2, UINT32_MAX
     };
@@ -39,17 +42,20 @@ PURGATORY_TEST(purgatory_created_wrongly_is_refused) {
         bad = good;
         bad.shards = shards[i];
         assert_int_equal(create_with(test, &bad), -EINVAL);
+        assert_string_equal(htw_purgatory_options_invalid(&bad), "shards");
     }
     static const size_t sizes[] = { 0, 1, 8, SIZE_MAX };
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         bad = good;
         bad.struct_size = sizes[i];
         assert_int_equal(create_with(test, &bad), -EINVAL);
+        assert_string_equal(htw_purgatory_options_invalid(&bad), "struct_size");
     }
     const struct htw_allocator none = { NULL, NULL, NULL };
     bad = good;
     bad.allocator = &none;
     assert_int_equal(create_with(test, &bad), -EINVAL);
+    assert_string_equal(htw_purgatory_options_invalid(&bad), "allocator");
 }
 
 PURGATORY_TEST(purgatory_is_created_with_any_number_of_shards) {

@@ -15,12 +15,21 @@ static int create(const struct htw_scheduler_options *options) {
     return error;
 }
 
+/* NULL: no member is. */
+static void assert_invalid(const struct htw_scheduler_options *options, const char *name) {
+    if (name == NULL)
+        assert_null(htw_scheduler_options_invalid(options));
+    else
+        assert_string_equal(htw_scheduler_options_invalid(options), name);
+}
+
 /* Sets one option, and expects 0 or -EINVAL. */
 #define try_option(option, value, expected)                          \
     do {                                                             \
         struct htw_scheduler_options options_ = scheduler_options(); \
         options_.option = value;                                     \
         assert_int_equal(create(&options_), expected);               \
+        assert_invalid(&options_, (expected) == 0 ? NULL : #option); \
     } while (0)
 
 UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
@@ -96,6 +105,7 @@ UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {
     assert_int_equal(create(&options), 0);
     options.start_threads = true;
     assert_int_equal(create(&options), -EINVAL);
+    assert_invalid(&options, "start_threads");
     options.start_threads = false;
     options.executor = &executor;
     assert_int_equal(create(&options), 0);
@@ -103,6 +113,8 @@ UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {
     assert_int_equal(create(&options), 0);
     executor.execute = NULL;
     assert_int_equal(create(&options), -EINVAL);
+    assert_invalid(&options, "executor");
+    assert_invalid(NULL, NULL);
 }
 
 UNIT_TEST(scheduler_allocator_without_a_function_is_refused) {

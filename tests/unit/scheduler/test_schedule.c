@@ -212,3 +212,31 @@ SCHEDULER_TEST(scheduler_argument_may_be_null) {
     assert_int_equal(htw_schedule(f->scheduler, HTW_NEVER_NS, probe_run, NULL, &handle), 0);
     assert_int_equal(htw_cancel(f->scheduler, handle), HTW_CANCELLED);
 }
+
+LATER_TEST(schedule_spec_that_is_refused_names_its_member) {
+    struct htw_group *group;
+    struct htw_spec good = HTW_SPEC_INIT, bad;
+    good.callback = probe_run;
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
+#define ASSERT_NAMES(name, change)                                                    \
+    do {                                                                              \
+        bad = good;                                                                   \
+        change;                                                                       \
+        assert_int_equal(htw_schedule_spec(f->scheduler, &bad, NULL, NULL), -EINVAL); \
+        assert_string_equal(htw_spec_invalid(f->scheduler, &bad), name);              \
+    } while (0)
+    ASSERT_NAMES("struct_size", bad.struct_size++);
+    ASSERT_NAMES("callback", bad.callback = NULL);
+    ASSERT_NAMES("period_ns", bad.period_ns = -1);
+    ASSERT_NAMES("repeat", bad.repeat = (enum htw_repeat)7);
+    ASSERT_NAMES("key_size", bad.key_size = (size_t)UINT32_MAX + 1);
+    ASSERT_NAMES("clock", bad.clock = (enum htw_clock)77);
+    ASSERT_NAMES("span_ns", bad.span_ns = -1; bad.group = group);
+    ASSERT_NAMES("group", bad.span_ns = 1);
+    ASSERT_NAMES("period_ns", bad.span_ns = 1; bad.group = group; bad.period_ns = 1);
+    ASSERT_NAMES("latest_ns", bad.span_ns = 1; bad.group = group; bad.latest_ns = 1);
+    assert_null(htw_spec_invalid(f->scheduler, &good));
+    assert_null(htw_spec_invalid(NULL, &bad));
+    assert_null(htw_spec_invalid(f->scheduler, NULL));
+    htw_group_destroy(group);
+}

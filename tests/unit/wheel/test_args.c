@@ -6,11 +6,12 @@
 #include <string.h>
 
 /* Creating with these options fails and leaves `ret_wheel` alone. */
-static void assert_refused(const struct htw_wheel_options *options) {
+static void assert_refused(const struct htw_wheel_options *options, const char *member) {
     struct htw_wheel *untouched = (struct htw_wheel *)(void *)&untouched;
     struct htw_wheel *wheel = untouched;
     assert_int_equal(htw_wheel_create(&wheel, options), -EINVAL);
     assert_ptr_equal(wheel, untouched);
+    assert_string_equal(htw_wheel_options_invalid(options), member);
 }
 
 UNIT_TEST(wheel_size_out_of_range_or_no_power_of_two_is_refused) {
@@ -19,7 +20,7 @@ UNIT_TEST(wheel_size_out_of_range_or_no_power_of_two_is_refused) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
         options.size = sizes[i];
-        assert_refused(&options);
+        assert_refused(&options, "size");
     }
 }
 
@@ -39,7 +40,7 @@ WHEEL_TEST(wheel_size_zero_means_the_default, 0, 0, false, 0) {
 UNIT_TEST(wheel_start_at_never_is_refused) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.start = HTW_NEVER_TICK;
-    assert_refused(&options);
+    assert_refused(&options, "start");
 }
 
 UNIT_TEST(wheel_options_of_unknown_size_are_refused) {
@@ -48,7 +49,7 @@ UNIT_TEST(wheel_options_of_unknown_size_are_refused) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
         options.struct_size = sizes[i];
-        assert_refused(&options);
+        assert_refused(&options, "struct_size");
     }
 }
 
@@ -59,16 +60,17 @@ UNIT_TEST(wheel_allocator_without_a_function_is_refused) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.allocator = &allocator;
     allocator.allocate = NULL;
-    assert_refused(&options);
+    assert_refused(&options, "allocator");
     allocator = memory.allocator;
     allocator.release = NULL;
-    assert_refused(&options);
+    assert_refused(&options, "allocator");
     assert_int_equal(memory.calls, 0);
     failing_allocator_fini(&memory);
 }
 
 UNIT_TEST(wheel_create_without_a_result_pointer_is_refused) {
     assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
+    assert_null(htw_wheel_options_invalid(NULL));
 }
 
 static bool visit_none(struct htw_timer *timer, void *arg) {

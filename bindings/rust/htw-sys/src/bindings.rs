@@ -82,6 +82,11 @@ extern "C" {
     pub fn htw_backoff_options_init(options: *mut htw_backoff_options);
 }
 extern "C" {
+    pub fn htw_backoff_options_invalid(
+        options: *const htw_backoff_options,
+    ) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
     pub fn htw_backoff_size() -> usize;
 }
 extern "C" {
@@ -122,6 +127,11 @@ pub struct htw_wheel_options {
 }
 extern "C" {
     pub fn htw_wheel_options_init(options: *mut htw_wheel_options);
+}
+extern "C" {
+    pub fn htw_wheel_options_invalid(
+        options: *const htw_wheel_options,
+    ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn htw_timer_size() -> usize;
@@ -334,6 +344,11 @@ extern "C" {
     pub fn htw_scheduler_options_init(options: *mut htw_scheduler_options);
 }
 extern "C" {
+    pub fn htw_scheduler_options_invalid(
+        options: *const htw_scheduler_options,
+    ) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
     pub fn htw_scheduler_create(
         ret_scheduler: *mut *mut htw_scheduler,
         options: *const htw_scheduler_options,
@@ -423,6 +438,12 @@ pub struct htw_spec {
 }
 extern "C" {
     pub fn htw_spec_init(spec: *mut htw_spec);
+}
+extern "C" {
+    pub fn htw_spec_invalid(
+        scheduler: *const htw_scheduler,
+        spec: *const htw_spec,
+    ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn htw_schedule_spec(
@@ -779,6 +800,11 @@ pub struct htw_purgatory_options {
 }
 extern "C" {
     pub fn htw_purgatory_options_init(options: *mut htw_purgatory_options);
+}
+extern "C" {
+    pub fn htw_purgatory_options_invalid(
+        options: *const htw_purgatory_options,
+    ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn htw_purgatory_create(

@@ -124,6 +124,11 @@ extern "C" {
     pub fn htw_calendar_spec_init(spec: *mut htw_calendar_spec);
 }
 extern "C" {
+    pub fn htw_calendar_spec_invalid(
+        spec: *const htw_calendar_spec,
+    ) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
     pub fn htw_schedule_calendar(
         scheduler: *mut htw_scheduler,
         spec: *const htw_calendar_spec,
