@@ -46,8 +46,8 @@ static const char *const texts[] = {
     [SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
     [DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
     /* generation: of the transaction that this journal has made last */
-    [SET_META] = "UPDATE meta SET jobs=?, keyed=?, next_sequence=?, generation=? WHERE one=1 AND "
-                 "generation=?",
+    [SET_META] =
+        "UPDATE meta SET jobs=?,keyed=?,next_sequence=?,generation=? WHERE one=1 AND generation=?",
     [SET_MARK] = "UPDATE meta SET mark = ?1 WHERE one = 1",
     [SCAN] = "SELECT id, deadline FROM job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
     [FETCH] = "SELECT deadline, key, payload FROM job WHERE id = ?1",

@@ -19,7 +19,7 @@ static const struct {
     const char *query;
     const char *problem;
 } rules[] = {
-    { "SELECT count(*) FROM job WHERE id >> 35 != max(deadline, 0) / 60000000000",
+    { "SELECT count(*) FROM job WHERE id <= 0 OR id >> 35 != max(deadline, 0) / 60000000000",
       "jobs have an id that does not fit their deadline" },
     { "SELECT count(*) FROM job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
       "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
@@ -36,7 +36,11 @@ static const struct {
     { "SELECT abs((SELECT count(*) FROM job_key) - (SELECT keyed FROM meta))",
       "keys differ between the counter and the table" },
     { "SELECT abs((SELECT count(*) FROM meta) - 1)", "rows of counters are missing" },
-    { "SELECT count(*) FROM meta WHERE length(mark) > 4096", "marks are too long" },
+    /* As src/journal/open.c reads them. */
+    { "SELECT count(*) FROM meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "
+      "jobs OR generation NOT BETWEEN 0 AND 1 << 62",
+      "rows of counters are out of range" },
+    { "SELECT count(*) FROM meta WHERE length(CAST(mark AS BLOB)) > 4096", "marks are too long" },
 };
 
 _Static_assert(HTW_JOURNAL_MARK_MAX == 4096, "the limit of marks is in a rule");

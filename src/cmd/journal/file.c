@@ -19,8 +19,8 @@
 /* To read all of a journal, in any of the ways here, takes less than STEPS_A_BYTE steps of SQLite's
    machine for each byte of it. Pages that lead to each other in a circle would take more. */
 #define STEPS_A_BYTE 16u
-#define STEPS_ANYHOW 4000000u
-#define STEPS_BETWEEN_CHECKS 100000
+#define STEPS_ANYHOW 100000u
+#define STEPS_BETWEEN_CHECKS 10000
 
 bool htw__journal_file_failed(struct htw__journal_file *self) {
     int code = sqlite3_errcode(self->connection);
