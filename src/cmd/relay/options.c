@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define USAGE "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n"
 
@@ -38,7 +39,7 @@ const char htw__relay_help[] = USAGE
     "  -d, --dead-letters TOPIC the topic of bad records (default TOPIC.dead)\n"
     "  -g, --group NAME         the consumer group (default TOPIC)\n"
     "  -c, --create-topics      make the topics that are missing, add partitions, and exit\n"
-    "      --replication N      of topics that are made (default: that of the brokers)\n"
+    "      --replication N      of topics that are made (default: that of TOPIC)\n"
     "  -w, --width DURATION     of the lowest buckets (default 1s); cannot be changed later\n"
     "      --size N             buckets of a level: a power of two from 4 to 1024 (default 64);\n"
     "                           cannot be changed later\n"
@@ -60,7 +61,12 @@ const char htw__relay_help[] = USAGE
     "  -s, --stats              print statistics to standard error at the end\n"
     "  -p, --progress           show progress, if standard error is a terminal\n"
     "  -X, --property NAME=VALUE\n"
-    "                           a property of librdkafka, such as security.protocol=ssl\n"
+    "                           a property of librdkafka, such as security.protocol=ssl; those "
+    "that the\n"
+    "                           promises rest on are refused\n"
+    "      --properties FILE    properties of librdkafka, a line each; # begins a comment\n"
+    "                           Secrets belong there, or into the environment:\n"
+    "                           HTW_RELAY_X_SASL_PASSWORD is sasl.password\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -82,6 +88,7 @@ enum {
     INSTANCE,
     RECOVER,
     METRICS,
+    PROPERTIES,
 };
 
 static const struct option long_options[] = {
@@ -107,6 +114,7 @@ static const struct option long_options[] = {
     { "stats", no_argument, NULL, 's' },
     { "progress", no_argument, NULL, 'p' },
     { "property", required_argument, NULL, 'X' },
+    { "properties", required_argument, NULL, PROPERTIES },
     { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'V' },
     { NULL, 0, NULL, 0 },
@@ -164,15 +172,6 @@ static bool set_instance(const char **name, const char *text) {
         return false;
     }
     *name = text;
-    return true;
-}
-
-static bool set_property(struct htw__relay_command *command, char *text) {
-    if (strchr(text, '=') == NULL || *text == '=') {
-        htw__terminal_error("-X: not NAME=VALUE: %s", text);
-        return false;
-    }
-    command->properties[command->kafka.property_count++] = text;
     return true;
 }
 
@@ -247,7 +246,9 @@ static bool set(struct htw__relay_command *command, int option, char *argument) 
         command->progress = true;
         return true;
     case 'X':
-        return set_property(command, argument);
+        return htw__properties_add(&command->properties, argument, "-X");
+    case PROPERTIES:
+        return htw__properties_read(&command->properties, argument);
     default: /* '?': getopt has complained */
         return false;
     }
@@ -301,6 +302,8 @@ static bool complete(struct htw__relay_command *command, const char *topic) {
         return false;
     }
     kafka->input = topic;
+    kafka->properties = command->properties.items;
+    kafka->property_count = command->properties.count;
     if (kafka->group == NULL)
         kafka->group = topic;
     if (relay->lead_ms < 0)
@@ -336,13 +339,13 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                               .max_memory = (size_t)256 << 20 } },
         /* There are no more than arguments. */
         .patterns = calloc((size_t)argc + 1, sizeof(char *)),
-        .properties = calloc((size_t)argc + 1, sizeof(char *)),
     };
-    if (command->patterns == NULL || command->properties == NULL) {
+    if (command->patterns == NULL) {
         htw__terminal_error("out of memory");
         return HTW__RELAY_WRONG;
     }
-    command->kafka.properties = command->properties;
+    if (!htw__properties_from(&command->properties, environ))
+        return HTW__RELAY_WRONG;
     int option;
     while ((option = getopt_long(argc, argv, "b:t:a:d:g:cw:i:m:kspX:hV", long_options, NULL)) !=
            -1) {
@@ -364,5 +367,5 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
 
 void htw__relay_command_fini(struct htw__relay_command *command) {
     free(command->patterns);
-    free(command->properties);
+    htw__properties_fini(&command->properties);
 }

@@ -4,6 +4,7 @@
 #define HTW_SRC_CMD_RELAY_OPTIONS_H
 
 #include "../../relay/kafka.h"
+#include "properties.h"
 
 #define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 2)
 
@@ -15,7 +16,7 @@ struct htw__relay_command {
     const char *metrics; /* NULL, or [ADDRESS:]PORT */
     /* What the options lead to. */
     const char **patterns;
-    char **properties;
+    struct htw__properties properties;
     const char *own[HTW__RELAY_OWN_TOPICS];
     char names[HTW__RELAY_OWN_TOPICS][HTW__TOPIC_NAME_SIZE];
 };

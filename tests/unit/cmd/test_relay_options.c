@@ -7,6 +7,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define ARGUMENTS_MAX 24
 
@@ -141,6 +142,8 @@ UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
     assert_int_equal(PARSE("-bx", "in"), HTW__RELAY_WRONG);
 }
 
+#define OWN(name) name " is set by the relay itself, whose promises rest on it"
+
 #define TRY                                               \
     "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
     "Try 'htw relay --help' for more information.\n"
@@ -178,8 +181,15 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--instance=a b", "--instance", instance, "a b" },
         { "--instance=a/b", "--instance", instance, "a/b" },
         { long_instance, "--instance", instance, long_instance + strlen("--instance=") },
-        { "-Xname", "-X", "not NAME=VALUE", "name" },
-        { "-X=value", "-X", "not NAME=VALUE", "=value" },
+        { "-Xname", "-X", "not NAME=VALUE", NULL },
+        { "-X=value", "-X", "not NAME=VALUE", NULL },
+        { "-Xacks=1", "-X", OWN("acks"), NULL },
+        { "-Xisolation.level=read_uncommitted", "-X", OWN("isolation.level"), NULL },
+        { "-Xauto.offset.reset=latest", "-X", OWN("auto.offset.reset"), NULL },
+        { "-Xenable.idempotence=false", "-X", OWN("enable.idempotence"), NULL },
+        { "-Xtransactional.id=x", "-X", OWN("transactional.id"), NULL },
+        { "--properties=/nowhere/at/all", "cannot read /nowhere/at/all",
+          "No such file or directory", NULL },
         { "-tin", "--to", "a topic of the relay itself", "in" },
         { "-tin.l4", "--to", "a topic of the relay itself", "in.l4" },
         { "-tin.dead", "--to", "a topic of the relay itself", "in.dead" },
@@ -206,6 +216,43 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
     assert_non_null(strstr(complaint, "the name of the topic is too long"));
     assert_int_equal(PARSE("-bx", "-tout", "in", "--unknown"), HTW__RELAY_WRONG);
     assert_non_null(strstr(complaint, "--unknown"));
+}
+
+static enum htw__relay_wish parse_file(const char *text) {
+    char path[] = "/tmp/htw-properties-XXXXXX", option[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    snprintf(option, sizeof(option), "--properties=%s", path);
+    enum htw__relay_wish wish = PARSE("-bx", "-tout", option, "-Xlast=1", "in");
+    unlink(path);
+    return wish;
+}
+
+UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
+    setenv("HTW_RELAY_X_SASL_PASSWORD", "a secret=1", 1);
+    assert_int_equal(parse_file("# a comment\n\n  sasl.username=me \nssl.key.password==\n"),
+                     HTW__RELAY_RUN);
+    static const char *const wanted[] = { "sasl.password=a secret=1", "sasl.username=me",
+                                          "ssl.key.password==", "last=1" };
+    assert_int_equal(command.kafka.property_count, COUNT_OF(wanted));
+    for (size_t i = 0; i < COUNT_OF(wanted); i++)
+        assert_string_equal(command.kafka.properties[i], wanted[i]);
+    unsetenv("HTW_RELAY_X_SASL_PASSWORD");
+}
+
+/* Values are not printed: they may be secrets. */
+UNIT_TEST(relay_options_say_which_property_is_wrong) {
+    assert_int_equal(parse_file("a=b\nsecret\n"), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, ": line 2: not NAME=VALUE\n"));
+    assert_null(strstr(complaint, "secret"));
+    assert_int_equal(parse_file("group.id=secret\n"), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, ": line 1: " OWN("group.id")));
+    assert_null(strstr(complaint, "secret"));
+    setenv("HTW_RELAY_X_ACKS", "secret", 1);
+    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__RELAY_WRONG);
+    assert_string_equal(complaint, "htw relay: environment: " OWN("acks") "\n");
+    unsetenv("HTW_RELAY_X_ACKS");
 }
 
 UNIT_TEST(relay_options_that_ask_for_help_or_version_end_the_parsing) {
@@ -243,6 +290,7 @@ UNIT_TEST(relay_options_are_all_in_the_help) {
         "-s, --stats",
         "-p, --progress",
         "-X, --property NAME=VALUE",
+        "    --properties FILE",
         "-h, --help",
         "-V, --version",
     };

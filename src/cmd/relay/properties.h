@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* properties.h - properties of librdkafka: from the environment, from files, from the command line. What comes later counts. */
+#ifndef HTW_SRC_CMD_RELAY_PROPERTIES_H
+#define HTW_SRC_CMD_RELAY_PROPERTIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct htw__properties {
+    char **items; /* NAME=VALUE */
+    size_t count;
+};
+
+/* Each returns false when something is wrong, and has then said what. A value is never printed: it may be a secret. */
+
+/* Adds NAME=VALUE. `where` is for errors, as in "-X". */
+bool htw__properties_add(struct htw__properties *properties, const char *text, const char *where);
+
+/* Adds those of a file: a line each; blank lines and lines that begin with # are left out. */
+bool htw__properties_read(struct htw__properties *properties, const char *path);
+
+/* Adds those of the environment: HTW_RELAY_X_SASL_PASSWORD is sasl.password. */
+bool htw__properties_from(struct htw__properties *properties, char *const *environment);
+
+void htw__properties_fini(struct htw__properties *properties);
+
+#endif /* HTW_SRC_CMD_RELAY_PROPERTIES_H */
