@@ -43,6 +43,7 @@ void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, v
         return;
     const struct htw__unacknowledged *record = &writer->records[number - 1];
     writer->acknowledged++;
+    writer->in_flight -= record->size < writer->in_flight ? record->size : writer->in_flight;
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         if (record->is_bucket) {
             htw__relay_published(&self->relay, record->bucket, message->offset);
@@ -52,7 +53,8 @@ void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, v
         writer->failure = message->err;
         writer->failed = *record;
         if (!record->is_bucket)
-            htw__topics_refuse(self, rd_kafka_topic_name(message->rkt), message->err);
+            htw__directory_refused(&self->directory, rd_kafka_topic_name(message->rkt),
+                                   message->err);
     }
 }
 
@@ -87,7 +89,7 @@ static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
     const char *reason = permanent_reason(writer->failure);
     const struct htw__unacknowledged *failed = &writer->failed;
     if (reason == NULL) {
-        htw__topics_ask_again(self); /* it may have been deleted */
+        htw__directory_doubt(&self->directory); /* it may have been deleted */
         return;
     }
     const struct htw__refusal refusal = {

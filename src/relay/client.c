@@ -82,7 +82,7 @@ static bool set(struct htw__kafka *self, rd_kafka_conf_t *conf, const char *name
     char why[256];
     if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) == RD_KAFKA_CONF_OK)
         return true;
-    htw__kafka_fail(self, "%s=%s: %s", name, value, why);
+    htw__kafka_fail(self, "%s: %s", name, why); /* the value may be a secret */
     return false;
 }
 

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A record whose topic is not known yet waits for as long as it is late already, within these: so one that waits
+ * for long is not written often. */
+#define POSTPONE_LEAST_MS 250
+#define POSTPONE_MOST_MS 10000
+
 /* A longer key is left out of a dead letter that must become small. */
 #define LETTER_KEY_MAX 1024
 
@@ -49,7 +54,7 @@ static int wait_until(struct htw__relay *self, struct htw__stripe *stripe, int64
     bucket->in_flight++;
     if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
         stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
-    self->stats.filed[place.level]++;
+    htw__relay_work_of(self, outgoing->from)->filed[place.level]++;
     return self->transport->publish(self->transport, outgoing);
 }
 
@@ -69,7 +74,7 @@ static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct 
     struct htw__outgoing outgoing =
         make_outgoing(self, from, record,
                       htw__request_headers_to_retry(record, reason, retry_ms, self->headers, time));
-    self->stats.dead_refused++;
+    htw__relay_work_of(self, from)->dead_refused++;
     return wait_until(self, stripe, retry_ms, &outgoing);
 }
 
@@ -108,9 +113,9 @@ static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
         return error;
     for (; letter != HTW__LETTER_WAITS; letter = after(letter, error == -EMSGSIZE)) {
         error = send_letter(self, from, record, reason, letter);
-        if (error != -EMSGSIZE && error != -ENOENT && error != -EACCES) {
-            self->stats.dead += error == 0;
-            self->stats.dead_short += error == 0 && letter == HTW__LETTER_SHORT;
+        if (error != -EMSGSIZE && error != -ENOENT && error != -EACCES && error != -EINPROGRESS) {
+            htw__relay_work_of(self, from)->dead += error == 0;
+            htw__relay_work_of(self, from)->dead_short += error == 0 && letter == HTW__LETTER_SHORT;
             return error;
         }
     }
@@ -118,6 +123,35 @@ static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
 }
 
 /* ---- to its topic */
+
+/* Back into a bucket, until `deadline_ms`. */
+static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                      const struct htw__record *record, const struct htw__request *request,
+                      int64_t deadline_ms) {
+    struct htw__request_times times;
+    struct htw__request later = *request;
+    later.deadline_ms = deadline_ms;
+    int error = reserve_headers(self, record->header_count);
+    if (error != 0)
+        return error;
+    struct htw__outgoing outgoing = make_outgoing(
+        self, from, record,
+        request->is_letter ? htw__request_headers_to_retry(record, NULL, deadline_ms, self->headers,
+                                                           times.deadline)
+                           : htw__request_headers_to_wait(record, &later, self->headers, &times));
+    return wait_until(self, stripe, deadline_ms, &outgoing);
+}
+
+static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                    const struct htw__record *record, const struct htw__request *request) {
+    int64_t wait_ms = self->now_ms - request->wanted_ms;
+    if (wait_ms < POSTPONE_LEAST_MS)
+        wait_ms = POSTPONE_LEAST_MS;
+    if (wait_ms > POSTPONE_MOST_MS)
+        wait_ms = POSTPONE_MOST_MS;
+    htw__relay_work_of(self, from)->postponed++;
+    return file_until(self, stripe, from, record, request, self->now_ms + wait_ms);
+}
 
 static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                    const struct htw__record *record, const struct htw__request *request) {
@@ -130,11 +164,13 @@ static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct h
         return error;
     struct htw__outgoing outgoing = make_outgoing(
         self, from, record,
-        htw__request_headers_to_deliver(record, request->deadline_ms, self->headers, time));
+        htw__request_headers_to_deliver(record, request->wanted_ms, self->headers, time));
     outgoing.topic = topic;
     if (self->options.keep_partition)
         outgoing.partition = (int32_t)from.stripe;
     error = self->transport->publish(self->transport, &outgoing);
+    if (error == -EINPROGRESS)
+        return postpone(self, stripe, from, record, request);
     if (error == -ENOENT)
         return bury(self, stripe, from, record, "the topic or its partition does not exist",
                     HTW__LETTER_WHOLE);
@@ -146,9 +182,10 @@ static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct h
                     HTW__LETTER_WHOLE);
     if (error != 0)
         return error;
-    int64_t late_ms = self->now_ms - request->deadline_ms;
-    htw__histogram_record(&self->stats.late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
-    self->stats.delivered++;
+    int64_t late_ms = self->now_ms - request->wanted_ms;
+    struct htw__relay_work *work = htw__relay_work_of(self, from);
+    htw__histogram_record(&work->late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
+    work->delivered++;
     return 0;
 }
 
@@ -161,19 +198,10 @@ static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
             return bury(self, stripe, from, record, NULL, HTW__LETTER_WHOLE);
         if (!request->is_cancel)
             return deliver(self, stripe, from, record, request);
-        self->stats.cancels_late++;
+        htw__relay_work_of(self, from)->cancels_late++;
         return 0;
     }
-    int error = reserve_headers(self, record->header_count);
-    if (error != 0)
-        return error;
-    char time[HTW__REQUEST_TIME_SIZE];
-    size_t count =
-        request->is_letter
-            ? htw__request_headers_to_retry(record, NULL, request->deadline_ms, self->headers, time)
-            : htw__request_headers_to_wait(record, request->deadline_ms, self->headers, time);
-    struct htw__outgoing outgoing = make_outgoing(self, from, record, count);
-    return wait_until(self, stripe, request->deadline_ms, &outgoing);
+    return file_until(self, stripe, from, record, request, request->deadline_ms);
 }
 
 /* ---- records that could not be published */
@@ -221,6 +249,9 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
             self->poisons[count++] = *poison;
     }
     self->poison_count = count;
+    for (unsigned i = 0; i < 2; i++)
+        if ((channel & (i + 1)) != 0)
+            htw__relay_work_move(&self->stats.done, &self->open[i]);
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
@@ -230,8 +261,10 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
     struct htw__poison *poison = find_poison(self, from, record->offset);
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
     const char *why = htw__request_parse(record, &request);
-    if (why == NULL && request.is_letter && from.level == HTW__RELAY_INPUT)
+    if (why == NULL && from.level == HTW__RELAY_INPUT && request.is_letter)
         why = "htw-retry-at is for the relay alone";
+    if (why == NULL && from.level == HTW__RELAY_INPUT && request.deadline_ms != request.wanted_ms)
+        why = "htw-postponed-to is for the relay alone";
     /* A bad topic is told when the record arrives, not when its time has come. */
     if (why == NULL && !request.is_cancel && from.level == HTW__RELAY_INPUT)
         why = htw__destinations_choose(&self->options.destinations, request.to, topic);

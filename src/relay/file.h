@@ -10,6 +10,12 @@
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
                        struct htw__source from, const struct htw__record *record);
 
+/* Where it is counted what becomes of a record. */
+static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,
+                                                         struct htw__source from) {
+    return &relay->open[htw__channel_of(from) - 1];
+}
+
 /* A record that could not be published, and will not be. */
 struct htw__refusal {
     struct htw__source from; /* where it came from */

@@ -105,11 +105,13 @@ static void name_owner(struct htw__kafka *self) {
 
 int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *options) {
     *self = (struct htw__kafka) {
-        .transport = { htw__writer_publish, htw__reader_open, htw__reader_close },
+        .transport = { htw__writer_publish, htw__writer_expect, htw__reader_open,
+                       htw__reader_close },
         .options = *options,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
     pthread_mutex_init(&self->log_lock, NULL);
+    htw__directory_init(&self->directory);
     if (self->event_fd < 0)
         return htw__kafka_fail(self, "cannot create a descriptor: %m");
     if (htw__topics_name_all(self) != 0)
@@ -123,6 +125,8 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (self->admin == NULL)
         return -EIO;
     self->trim_queue = rd_kafka_queue_new(self->admin);
+    if (htw__lookup_start(&self->directory.lookup, self->admin, self->event_fd) != 0)
+        return htw__kafka_fail(self, "cannot start a thread");
     return 0;
 }
 
@@ -162,8 +166,8 @@ static int recover(struct htw__kafka *self) {
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
     if (channel == HTW__CHANNEL_FILE && self->closing_ms != 0)
         return 0;
-    if (htw__trust_is_careful(self))
-        return self->unproven[channel] > 0 ? 0 : 1;
+    if (htw__trust_is_careful(&self->directory))
+        return self->directory.unproven[channel] > 0 ? 0 : 1;
     size_t count = htw__writer_of(self, channel)->count;
     size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
@@ -195,7 +199,8 @@ static bool is_large(const struct htw__kafka *self, const struct htw__writer *wr
 static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = htw__writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
-    if (is_large(self, writer) || (htw__trust_is_careful(self) && self->unproven[channel] > 0))
+    if (is_large(self, writer) ||
+        (htw__trust_is_careful(&self->directory) && self->directory.unproven[channel] > 0))
         return 0;
     if (self->options.at_least_once) /* no markers, and what is not committed comes twice */
         return writer->last_commit_ms + delay_ms;
@@ -267,6 +272,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     size_t count = 0;
     bool has_room = false;
     htw__kafka_say_log(self);
+    htw__directory_learn(&self->directory);
     if (htw__member_check(self) != 0 || (self->must_recover && recover(self) != 0))
         return -EIO;
     if (htw__kafka_is_stopping(self))
@@ -326,6 +332,7 @@ int htw__kafka_close(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++)
         close_consumer(self->readers[i], self->reader_queues[i]);
     htw__writers_close(self);
+    htw__directory_fini(&self->directory);
     if (self->trims != NULL)
         rd_kafka_topic_partition_list_destroy(self->trims);
     if (self->trim_queue != NULL)
@@ -339,7 +346,6 @@ int htw__kafka_close(struct htw__kafka *self) {
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);
-    free(self->destinations);
     free(self->headers);
     if (self->event_fd >= 0)
         close(self->event_fd);

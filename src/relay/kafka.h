@@ -5,13 +5,15 @@
  *   kafka.c       start and end, the loop, failures: start here
  *   client.c      handles of librdkafka and their properties
  *   setup.c       the topics at the start: whether they are as they must be, creating them
- *   topics.c      the names of the topics, and what is known of those that are written to
+ *   topics.c      the names of the relay's topics
+ *   directory.c   what is known of the topics that are delivered to
+ *   lookup.c      a thread that asks for them
  *   member.c      being a member of the consumer group: joining, leaving, joining again
  *   group.c       which stripes are ours; taking them over
  *   reader.c      reading of the input and of buckets
  *   writer.c      producing, transactions, commits
  *   acknowledge.c what became of records that were produced
- *   trust.c       which destinations refuse what is written
+ *   trust.c       which of them refuse what is written
  *   fence.c       ending the transactions of the former owner of a stripe
  *   trim.c        deleting what was read
  *
@@ -24,11 +26,13 @@
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
  * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
- * One thread uses all this, except that librdkafka calls what takes its log lines by its own threads.
+ * One thread uses all this, except that the lookup asks by `admin`, and that librdkafka calls what takes its log lines by
+ * its own threads.
  */
 #ifndef HTW_SRC_RELAY_KAFKA_H
 #define HTW_SRC_RELAY_KAFKA_H
 
+#include "directory.h"
 #include "relay.h"
 
 #include <librdkafka/rdkafka.h>
@@ -47,7 +51,7 @@ struct htw__kafka_options {
     int64_t commit_ms;   /* the interval of delivery */
     int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
     bool at_least_once;
-    int replication; /* of topics that are created; -1: the broker's default */
+    int replication; /* of topics that are created; -1: that of the input */
     struct htw__relay_options relay;
     void (*say)(const char *text); /* warnings and notices, one line */
     bool (*must_stop)(void); /* whether the relay is to leave soon: nothing is begun then that takes
@@ -59,6 +63,7 @@ struct htw__unacknowledged {
     bool is_bucket, is_letter;
     struct htw__source bucket, from;
     int64_t from_offset;
+    size_t size; /* in memory */
 };
 
 struct htw__writer {
@@ -66,7 +71,8 @@ struct htw__writer {
     struct htw__unacknowledged *records;
     size_t count, room;  /* since the last commit */
     size_t acknowledged; /* of these */
-    size_t bytes;
+    size_t bytes;        /* since the last commit */
+    size_t in_flight;    /* bytes of those that are not acknowledged */
     bool in_transaction;
     int64_t last_commit_ms; /* by the monotonic clock */
     /* The first record that failed, if one did. */
@@ -79,18 +85,6 @@ enum htw__stripe_state {
     HTW__STRIPE_WAITING, /* assigned, and its buckets do not exist yet */
     HTW__STRIPE_ASSIGNED,
     HTW__STRIPE_TAKEN
-};
-
-/* Whether the relay may write to a destination (trust.c). */
-enum htw__trust { HTW__TRUST_UNKNOWN, HTW__TRUST_SUSPECT, HTW__TRUST_DENIED, HTW__TRUST_PROVEN };
-
-/* A destination that was asked for. */
-struct htw__destination {
-    char name[HTW__TOPIC_NAME_SIZE];
-    int32_t partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to */
-    int64_t asked_ms;
-    enum htw__trust trust;
-    unsigned channels; /* in whose present transactions it is */
 };
 
 struct htw__kafka {
@@ -110,16 +104,14 @@ struct htw__kafka {
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
     uint32_t stripe_count; /* partitions of the input */
+    int32_t replicas;      /* of the input's first partition */
     uint32_t built_count;  /* stripes below this have buckets */
     enum htw__stripe_state *stripes;
     int64_t asked_ms;  /* when the buckets of those that wait were asked for last */
     int64_t retry_ms;  /* stripes are not taken before this */
     int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
     uint32_t next_take;
-    struct htw__destination *destinations;
-    size_t destination_count;
-    unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in its transaction */
-    int64_t careful_ms;          /* until then records are taken one at a time; 0: they are not */
+    struct htw__directory directory;
     struct htw__header *headers; /* room for those of a record that was read */
     size_t header_room;
     rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
@@ -212,22 +204,11 @@ bool htw__topics_have_buckets(struct htw__kafka *kafka, uint32_t stripe);
 /* Names the topics of the levels. Returns 0 or -EIO. */
 int htw__topics_name_all(struct htw__kafka *kafka);
 
-/* The number of partitions of a destination; 0: there is none; -EACCES: it may not be written to; negative: it
- * is not known now. Where it is positive, the destination is stored: until the next call. */
-int32_t htw__topics_destination(struct htw__kafka *kafka, const char *name,
-                                struct htw__destination **ret_destination);
-
-/* Asks for the destinations that are allowed by name, so that their first records do not wait. */
+/* Asks for the destinations that are allowed by name, and for the topic of dead letters, before the first record. */
 void htw__topics_introduce(struct htw__kafka *kafka);
-
-/* A topic has refused a record: what goes there is refused at once, for some seconds, if it would be. */
-void htw__topics_refuse(struct htw__kafka *kafka, const char *name, rd_kafka_resp_err_t why);
 
 /* Lets a new producer know the level topics, so that what is filed first does not wait. */
 void htw__topics_meet(struct htw__kafka *kafka, rd_kafka_t *producer);
-
-/* Asks for each destination again before it is used: the producers are new ones. */
-void htw__topics_ask_again(struct htw__kafka *kafka);
 
 /* The topic and the partition of a source, and back (false: it is none of ours). */
 const char *htw__topics_name(const struct htw__kafka *kafka, struct htw__source source);
@@ -277,6 +258,7 @@ size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_
 
 /* ---- writer.c */
 
+void htw__writer_expect(struct htw__transport *transport, const char *topic);
 int htw__writer_publish(struct htw__transport *transport, const struct htw__outgoing *outgoing);
 
 /* Creates the producers. Returns as htw__writers_abort(). */
@@ -311,19 +293,6 @@ bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel ch
 /* Waits until all that a channel has published is acknowledged. False: not in time, or a record has failed, and it
  * has been decided what becomes of that. */
 bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel);
-
-/* ---- trust.c */
-
-/* A record for a destination is published in the transaction of a channel. */
-void htw__trust_note(struct htw__kafka *kafka, struct htw__destination *destination,
-                     enum htw__channel channel);
-
-/* That transaction has ended; is_refused: because Kafka has refused to let the relay write to a topic. */
-void htw__trust_committed(struct htw__kafka *kafka, enum htw__channel channel);
-void htw__trust_aborted(struct htw__kafka *kafka, enum htw__channel channel, bool is_refused);
-
-/* Whether records are to be taken one at a time, and committed at once if kafka->unproven[] is not 0. */
-bool htw__trust_is_careful(struct htw__kafka *kafka);
 
 /* ---- trim.c */
 

@@ -176,7 +176,7 @@ static int leave(struct htw__relay *self, struct htw__entry *entry) {
     int error = 0;
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
     if (entry->has_met)
-        self->stats.cancelled++;
+        htw__relay_work_of(self, from)->cancelled++;
     else
         error = htw__relay_pass_on(self, stripe, from, entry->record);
     htw__entry_free(entry);

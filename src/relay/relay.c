@@ -9,13 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void init_work(struct htw__relay *self) {
+    for (int i = 0; i < 2; i++)
+        htw__relay_work_init(&self->open[i]);
+}
+
 int htw__relay_init(struct htw__relay *self, const struct htw__relay_options *options,
                     struct htw__transport *transport, int64_t now_ms) {
     *self = (struct htw__relay) {
         .options = *options, .transport = transport, .now_ms = now_ms, .soonest_ms = INT64_MAX
     };
     htw__ring_init(&self->loaded);
-    htw__histogram_init(&self->stats.late_us);
+    htw__relay_work_init(&self->stats.done);
+    init_work(self);
     if (!htw__levels_are_valid(&options->levels))
         return -EINVAL;
     self->seed = htw__random_seed(self);
@@ -196,6 +202,7 @@ void htw__relay_lose(struct htw__relay *self, uint32_t index) {
 void htw__relay_lose_all(struct htw__relay *self) {
     for (size_t i = 0; i < self->poison_count; i++)
         self->poisons[i].is_published = false; /* it was aborted */
+    init_work(self);
     for (uint32_t i = 0; i < self->stripe_count; i++)
         htw__relay_lose(self, i);
 }
@@ -210,8 +217,12 @@ static size_t share_of_memory(const struct htw__relay *self) {
 static int load(struct htw__relay *self, struct htw__stripe *stripe, struct htw__bucket *bucket,
                 struct htw__source from, const struct htw__record *record) {
     struct htw__request request;
+    char topic[HTW__TOPIC_NAME_SIZE];
     if (htw__request_parse(record, &request) != NULL)
         request = (struct htw__request) { 0 };
+    if (request.to.bytes != NULL &&
+        htw__destinations_choose(&self->options.destinations, request.to, topic) == NULL)
+        self->transport->expect(self->transport, topic);
     switch (htw__loaded_add(bucket->loaded, record, &request, share_of_memory(self))) {
     case HTW__ARRIVAL_KEPT:
         return 0;
@@ -234,7 +245,7 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
             return 0;
         stripe->input_position = record->offset + 1;
         stripe->input_is_dirty = true;
-        self->stats.received++;
+        htw__relay_work_of(self, from)->received++;
         return htw__relay_pass_on(self, stripe, from, record);
     }
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);

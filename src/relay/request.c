@@ -20,6 +20,7 @@ enum name {
     REASON,
     SOURCE,
     RETRY_AT,
+    POSTPONED_TO,
     NAMES,
     NONE = NAMES
 };
@@ -41,6 +42,7 @@ static const struct {
     [REASON] = { "htw-reason", NULL },
     [SOURCE] = { "htw-source", NULL },
     [RETRY_AT] = { "htw-retry-at", NULL },
+    [POSTPONED_TO] = { "htw-postponed-to", NULL },
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -122,9 +124,13 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
                    ? NULL
                    : "htw-retry-at is not a number of milliseconds";
     }
-    const char *why = read_deadline(record, found, &ret_request->deadline_ms);
+    const char *why = read_deadline(record, found, &ret_request->wanted_ms);
     if (why != NULL)
         return why;
+    ret_request->deadline_ms = ret_request->wanted_ms;
+    if (found[POSTPONED_TO] != NULL &&
+        !parse_ms(found[POSTPONED_TO]->value, &ret_request->deadline_ms))
+        return "htw-postponed-to is not a number of milliseconds";
     if (found[CANCEL] != NULL && found[ID] != NULL)
         return "both htw-cancel and htw-id";
     ret_request->is_cancel = found[CANCEL] != NULL;
@@ -154,16 +160,19 @@ static size_t add_deadline(struct htw__header *headers, size_t count, enum name 
     return count + 1;
 }
 
-size_t htw__request_headers_to_wait(const struct htw__record *record, int64_t deadline_ms,
-                                    struct htw__header *headers,
-                                    char time[HTW__REQUEST_TIME_SIZE]) {
+size_t htw__request_headers_to_wait(const struct htw__record *record,
+                                    const struct htw__request *request, struct htw__header *headers,
+                                    struct htw__request_times *times) {
     size_t count = 0;
     for (size_t i = 0; i < record->header_count; i++) {
         enum name name = name_of(&record->headers[i]);
-        if (name != DELIVER_AT && name != DELAY)
+        if (name != DELIVER_AT && name != DELAY && name != POSTPONED_TO)
             headers[count++] = record->headers[i];
     }
-    return add_deadline(headers, count, DELIVER_AT, deadline_ms, time);
+    count = add_deadline(headers, count, DELIVER_AT, request->wanted_ms, times->wanted);
+    if (request->deadline_ms == request->wanted_ms)
+        return count;
+    return add_deadline(headers, count, POSTPONED_TO, request->deadline_ms, times->deadline);
 }
 
 size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t deadline_ms,
@@ -185,8 +194,8 @@ static size_t copy_headers(const struct htw__record *record, bool keeps_reason, 
     for (size_t i = 0; i < record->header_count && count < count_max; i++) {
         const struct htw__header *header = &record->headers[i];
         enum name name = name_of(header);
-        if (name != RETRY_AT && name != SOURCE && (name != REASON || keeps_reason) &&
-            header->name.size + header->value.size <= size_max)
+        if (name != RETRY_AT && name != POSTPONED_TO && name != SOURCE &&
+            (name != REASON || keeps_reason) && header->name.size + header->value.size <= size_max)
             headers[count++] = *header;
     }
     return count;

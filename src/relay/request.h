@@ -9,9 +9,10 @@
  *     htw-cancel      the record cancels the one of this id, with the same key and htw-deliver-at
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
- * relay reads input and buckets by the same rules. Only a dead letter that the topic of dead letters did
- * not take waits in a bucket with all its headers, and two more: htw-reason, and htw-retry-at, when it is
- * to be tried again.
+ * relay reads input and buckets by the same rules. Two kinds of records wait in a bucket for a second try:
+ *
+ *     htw-postponed-to  the record is due, and it is not known yet whether its topic exists
+ *     htw-retry-at      a dead letter that its topic did not take; it has all its headers, and htw-reason
  */
 #ifndef HTW_SRC_RELAY_REQUEST_H
 #define HTW_SRC_RELAY_REQUEST_H
@@ -21,7 +22,8 @@
 #define HTW__RELAY_ID_MAX 256u
 
 struct htw__request {
-    int64_t deadline_ms;
+    int64_t deadline_ms; /* when it leaves its bucket */
+    int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
@@ -35,16 +37,21 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
 /* The bytes for a moment in a header, at most. */
 #define HTW__REQUEST_TIME_SIZE 24
 
+struct htw__request_times {
+    char wanted[HTW__REQUEST_TIME_SIZE], deadline[HTW__REQUEST_TIME_SIZE];
+};
+
 /* The most headers that htw__request_...() add. */
 #define HTW__REQUEST_HEADERS_MORE 3
 
 /*
  * Writes the headers of a record that goes to a bucket: the deadline is absolute, others stay.
- * `headers` has room for HTW__REQUEST_HEADERS_MORE more than the record has; `time` keeps the text of
- * the deadline. Returns their number.
+ * `headers` has room for HTW__REQUEST_HEADERS_MORE more than the record has; `times` keeps the texts of
+ * the request's times. Returns their number.
  */
-size_t htw__request_headers_to_wait(const struct htw__record *record, int64_t deadline_ms,
-                                    struct htw__header *headers, char time[HTW__REQUEST_TIME_SIZE]);
+size_t htw__request_headers_to_wait(const struct htw__record *record,
+                                    const struct htw__request *request, struct htw__header *headers,
+                                    struct htw__request_times *times);
 
 /* The same for one that is delivered: without those that steer the relay, but with htw-id and with
  * htw-delivered-for, the deadline. */

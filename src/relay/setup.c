@@ -49,11 +49,13 @@ static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted
     return 0;
 }
 
+/* The input's partitions, and how many brokers have each: topics that are created are kept as safely. */
 static int count_stripes(struct htw__kafka *self) {
     int error = check_topic(self, self->options.input, 1, TIMES);
     if (error != 0)
         return error;
-    self->stripe_count = (uint32_t)htw__topics_ask(self, self->options.input, ASK_MS);
+    self->stripe_count =
+        (uint32_t)htw__lookup_now(self->admin, self->options.input, ASK_MS, &self->replicas);
     return 0;
 }
 
@@ -61,15 +63,36 @@ static int32_t wanted_partitions(const struct htw__kafka *self) {
     return (int32_t)(self->stripe_count * self->options.relay.levels.size);
 }
 
-/* What would delete records before they are read. */
+/* What lets brokers lose records that they have acknowledged, where there are several. */
+static void check_safety(struct htw__kafka *self, const char *topic, const char *name,
+                         const char *value) {
+    if (self->replicas > 1 && strcmp(name, "min.insync.replicas") == 0 && strcmp(value, "1") == 0)
+        htw__kafka_say(
+            self,
+            "topic %s has min.insync.replicas=1: a record that was acknowledged may be on "
+            "one broker alone, and is lost with it",
+            topic);
+    else if (strcmp(name, "unclean.leader.election.enable") == 0 && strcmp(value, "true") == 0)
+        htw__kafka_say(
+            self,
+            "topic %s has unclean.leader.election.enable=true: a broker that lacks records "
+            "may become the leader, and they are lost",
+            topic);
+}
+
+/* What would delete records before they are read. The input may: see docs/relay.md. */
 static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
     size_t count;
     const char *topic = rd_kafka_ConfigResource_name(resource);
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
+    bool is_level = strcmp(topic, self->options.input) != 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = rd_kafka_ConfigEntry_name(entries[i]);
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
         if (value == NULL)
+            continue;
+        check_safety(self, topic, name, value);
+        if (!is_level)
             continue;
         bool deletes =
             (strcmp(name, "retention.ms") == 0 || strcmp(name, "retention.bytes") == 0) &&
@@ -112,10 +135,33 @@ static void read_retention(struct htw__kafka *self, const rd_kafka_ConfigResourc
     }
 }
 
-/* Where the relay may not ask for configurations, or the broker does not tell them, they go unchecked. */
+/* Checks an answer about topics. */
+static void check_answer(struct htw__kafka *self, const rd_kafka_event_t *event) {
+    size_t count = 0;
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    const rd_kafka_ConfigResource_t **answers =
+        event == NULL
+            ? NULL
+            : rd_kafka_DescribeConfigs_result_resources(
+                  rd_kafka_event_DescribeConfigs_result((rd_kafka_event_t *)event), &count);
+    for (size_t i = 0; i < count; i++) {
+        error = rd_kafka_ConfigResource_error(answers[i]);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+            break;
+        check_config(self, answers[i]);
+    }
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        htw__kafka_say(
+            self,
+            "the configuration of the topics could not be checked (%s): level topics must "
+            "have retention.ms=-1 and retention.bytes=-1, or records are lost",
+            rd_kafka_err2str(error));
+}
+
+/* Where the relay may not ask for configurations, or the broker does not tell them, it says so and goes on. */
 static void check_configs(struct htw__kafka *self) {
-    uint32_t levels = self->options.relay.levels.count;
-    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 1];
+    uint32_t levels = self->options.relay.levels.count, topics = levels + 1;
+    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 2];
     char broker[32] = "1";
     const struct rd_kafka_metadata *metadata;
     if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -126,30 +172,28 @@ static void check_configs(struct htw__kafka *self) {
     for (uint32_t level = 0; level < levels; level++)
         resources[level] =
             rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->level_topics[level]);
-    resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
+    resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->options.input);
+    resources[topics] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
     /* One broker at a time, and the topics with it or without. */
-    for (int part = 0; part < 2; part++) {
+    rd_kafka_DescribeConfigs(self->admin, resources, topics, NULL, queue);
+    rd_kafka_event_t *event = wait_for(queue, CONFIG_MS);
+    check_answer(self, event);
+    if (event != NULL) {
+        rd_kafka_event_destroy(event);
+        rd_kafka_DescribeConfigs(self->admin, &resources[topics], 1, NULL, queue);
+        event = wait_for(queue, CONFIG_MS);
+    }
+    if (event != NULL) {
         size_t count = 0;
-        if (part == 0)
-            rd_kafka_DescribeConfigs(self->admin, resources, levels, NULL, queue);
-        else
-            rd_kafka_DescribeConfigs(self->admin, &resources[levels], 1, NULL, queue);
-        rd_kafka_event_t *event = wait_for(queue, CONFIG_MS);
-        if (event == NULL)
-            break;
         const rd_kafka_ConfigResource_t **answers = rd_kafka_DescribeConfigs_result_resources(
             rd_kafka_event_DescribeConfigs_result(event), &count);
-        for (size_t i = 0; i < count; i++) {
-            if (part == 0)
-                check_config(self, answers[i]);
-            else
-                read_retention(self, answers[i]);
-        }
+        for (size_t i = 0; i < count; i++)
+            read_retention(self, answers[i]);
         rd_kafka_event_destroy(event);
     }
     rd_kafka_queue_destroy(queue);
-    rd_kafka_ConfigResource_destroy_array(resources, levels + 1);
+    rd_kafka_ConfigResource_destroy_array(resources, topics + 1);
 }
 
 int htw__setup_check(struct htw__kafka *self) {
@@ -259,8 +303,10 @@ static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
     size_t count = 0;
     for (; count < wanted->count; count++) {
         const char *name = wanted->names[count];
-        requests[count] = rd_kafka_NewTopic_new(name, wanted->counts[count],
-                                                self->options.replication, why, sizeof(why));
+        int replicas =
+            self->options.replication > 0 ? self->options.replication : (int)self->replicas;
+        requests[count] =
+            rd_kafka_NewTopic_new(name, wanted->counts[count], replicas, why, sizeof(why));
         if (requests[count] == NULL) {
             htw__kafka_fail(self, "topic %s: %s", name, why);
             break;

@@ -67,7 +67,8 @@ struct htw__relay {
     size_t poison_count;
     struct htw__position *positions;
     size_t position_count, position_room;
-    int64_t soonest_ms; /* the earliest deadline in FILE since its last positions */
+    int64_t soonest_ms;             /* the earliest deadline in FILE since its last positions */
+    struct htw__relay_work open[2]; /* by channel - 1: what was done since its last commit */
     struct htw__relay_stats stats;
 };
 

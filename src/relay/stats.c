@@ -7,21 +7,45 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+void htw__relay_work_init(struct htw__relay_work *self) {
+    *self = (struct htw__relay_work) { .received = 0 };
+    htw__histogram_init(&self->late_us);
+}
+
+void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *from) {
+    into->received += from->received;
+    for (size_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
+        into->filed[level] += from->filed[level];
+    into->delivered += from->delivered;
+    into->dead += from->dead;
+    into->dead_short += from->dead_short;
+    into->dead_refused += from->dead_refused;
+    into->postponed += from->postponed;
+    into->cancelled += from->cancelled;
+    into->cancels_late += from->cancels_late;
+    if (from->delivered > 0)
+        htw__histogram_merge(&into->late_us, &from->late_us);
+    htw__relay_work_init(from);
+}
+
 static const struct {
     const char *name, *type, *help;
     size_t offset;
 } metrics[] = {
 #define METRIC(name, type, member, help) \
     { "htw_relay_" name, type, help, offsetof(struct htw__relay_stats, member) }
-    METRIC("received_total", "counter", received, "Records read from the input topic."),
-    METRIC("delivered_total", "counter", delivered, "Records published to their topics."),
-    METRIC("dead_letters_total", "counter", dead, "Records published to the dead-letter topic."),
-    METRIC("dead_letters_short_total", "counter", dead_short,
+    METRIC("received_total", "counter", done.received, "Records read from the input topic."),
+    METRIC("delivered_total", "counter", done.delivered, "Records published to their topics."),
+    METRIC("dead_letters_total", "counter", done.dead,
+           "Records published to the dead-letter topic."),
+    METRIC("dead_letters_short_total", "counter", done.dead_short,
            "Dead letters without their values, which were too large."),
-    METRIC("dead_letters_refused_total", "counter", dead_refused,
+    METRIC("dead_letters_refused_total", "counter", done.dead_refused,
            "Times that a dead letter was refused, and put back to be tried again."),
-    METRIC("cancelled_total", "counter", cancelled, "Records that a cancel stopped."),
-    METRIC("cancels_late_total", "counter", cancels_late, "Cancels that found no record."),
+    METRIC("postponed_total", "counter", done.postponed,
+           "Times that a record waited for what is known of its topic."),
+    METRIC("cancelled_total", "counter", done.cancelled, "Records that a cancel stopped."),
+    METRIC("cancels_late_total", "counter", done.cancels_late, "Cancels that found no record."),
     METRIC("passes_total", "counter", passes, "Times that a bucket was read again."),
     METRIC("commits_total", "counter", commits, "Commits of positions."),
     METRIC("failed_commits_total", "counter", failed_commits, "Commits that failed."),
@@ -47,9 +71,10 @@ static uint64_t value_of(const struct htw__relay_stats *self, size_t metric) {
 static const struct {
     uint64_t us;
     const char *seconds;
-} limits[] = { { 1000, "0.001" }, { 5000, "0.005" },  { 10000, "0.01" },  { 25000, "0.025" },
-               { 50000, "0.05" }, { 100000, "0.1" },  { 250000, "0.25" }, { 500000, "0.5" },
-               { 1000000, "1" },  { 10000000, "10" }, { 60000000, "60" }, { 600000000, "600" } };
+} limits[] = { { 1000, "0.001" },  { 5000, "0.005" },  { 10000, "0.01" },   { 25000, "0.025" },
+               { 50000, "0.05" },  { 100000, "0.1" },  { 250000, "0.25" },  { 500000, "0.5" },
+               { 1000000, "1" },   { 2500000, "2.5" }, { 5000000, "5" },    { 10000000, "10" },
+               { 30000000, "30" }, { 60000000, "60" }, { 600000000, "600" } };
 
 static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
     const char *name = "htw_relay_late_seconds";
@@ -57,9 +82,9 @@ static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
                              "How late records were published to their topics.");
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         htw__prometheus_bucket(stream, name, limits[i].seconds,
-                               htw__histogram_count_up_to(&self->late_us, limits[i].us));
-    htw__prometheus_end(stream, name, htw__histogram_sum(&self->late_us), 6,
-                        htw__histogram_count(&self->late_us));
+                               htw__histogram_count_up_to(&self->done.late_us, limits[i].us));
+    htw__prometheus_end(stream, name, htw__histogram_sum(&self->done.late_us), 6,
+                        htw__histogram_count(&self->done.late_us));
 }
 
 static void print_levels(FILE *stream, const char *name, const char *type, const char *help,
@@ -76,7 +101,7 @@ void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t l
         fprintf(stream, "%s %" PRIu64 "\n", metrics[i].name, value_of(self, i));
     }
     print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
-                 self->filed, levels);
+                 self->done.filed, levels);
     print_levels(stream, "htw_relay_lag", "gauge",
                  "Offsets in the buckets of a level that are not done.", self->lag, levels);
     print_lateness(self, stream);
@@ -87,9 +112,9 @@ void htw__relay_stats_print(const struct htw__relay_stats *self, uint32_t levels
         fprintf(stream, "%12" PRIu64 "  %s\n", value_of(self, i), metrics[i].help);
     for (uint32_t level = 0; level < levels; level++)
         fprintf(stream, "%12" PRIu64 "  Records published to buckets of level %u.\n",
-                self->filed[level], level);
+                self->done.filed[level], level);
     fprintf(stream, "%12.1f  Milliseconds late: median.\n%12.1f  99 %%.\n%12.1f  The most.\n",
-            (double)htw__histogram_percentile(&self->late_us, 50) / 1000,
-            (double)htw__histogram_percentile(&self->late_us, 99) / 1000,
-            (double)htw__histogram_max(&self->late_us) / 1000);
+            (double)htw__histogram_percentile(&self->done.late_us, 50) / 1000,
+            (double)htw__histogram_percentile(&self->done.late_us, 99) / 1000,
+            (double)htw__histogram_max(&self->done.late_us) / 1000);
 }

@@ -8,21 +8,31 @@
 
 #include <stdio.h>
 
-/* Of this process since it started. What a transaction that was aborted had done is counted, too. */
-struct htw__relay_stats {
+/* What becomes of records. */
+struct htw__relay_work {
     uint64_t received;                     /* records of the input */
     uint64_t filed[HTW__RELAY_LEVELS_MAX]; /* published to buckets of each level */
     uint64_t delivered;
-    uint64_t dead;           /* dead letters */
-    uint64_t dead_short;     /* of these, those that lost their values */
-    uint64_t dead_refused;   /* times that one was put back into a bucket */
-    uint64_t cancelled;      /* records that were not delivered because of a cancel */
-    uint64_t cancels_late;   /* cancels that found no record */
-    uint64_t passes;         /* times that a bucket was read again, for lack of memory */
-    uint64_t misplaced;      /* records that were in a bucket before their turn */
-    uint64_t commits;        /* transactions, or with --at-least-once commits of positions */
-    uint64_t failed_commits; /* of these, those that failed and were done again */
-    struct htw__histogram late_us;
+    uint64_t dead;         /* dead letters */
+    uint64_t dead_short;   /* of these, those that lost their values */
+    uint64_t dead_refused; /* times that one was put back into a bucket */
+    uint64_t postponed; /* times that one was due, and it was not known whether its topic exists */
+    uint64_t cancelled; /* records that were not delivered because of a cancel */
+    uint64_t cancels_late;         /* cancels that found no record */
+    struct htw__histogram late_us; /* of those delivered */
+};
+
+void htw__relay_work_init(struct htw__relay_work *work);
+
+/* Adds `from` to `into`, and empties it. */
+void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *from);
+
+/* Of this process since it started. */
+struct htw__relay_stats {
+    struct htw__relay_work done; /* and committed */
+    uint64_t passes;             /* times that a bucket was read again, for lack of memory */
+    uint64_t commits;            /* transactions, or with --at-least-once commits of positions */
+    uint64_t failed_commits;     /* of these, those that failed: what was aborted was done again */
     /* The present state. */
     uint64_t stripes;
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */

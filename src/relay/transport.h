@@ -36,9 +36,11 @@ struct htw__outgoing {
 
 struct htw__transport {
     /* Publishes. Returns 0; -ENOENT or -EACCES: no such topic or partition, or it may not be written
-     * to; -EMSGSIZE: the record is too large (nothing was published); or another negative errno: the
-     * transaction will fail. Waits when there is no room. */
+     * to; -EINPROGRESS: not known yet, ask again; -EMSGSIZE: the record is too large (in these cases nothing was
+     * published); or another negative errno: the transaction will fail. Waits when there is no room. */
     int (*publish)(struct htw__transport *self, const struct htw__outgoing *outgoing);
+    /* A record for this topic will be due soon: the transport finds out meanwhile whether it exists. */
+    void (*expect)(struct htw__transport *self, const char *topic);
     /* Begins to read a bucket at an offset, or goes on from there if it is being read. Reading delivers
      * records in order of offset, and tells each time that the end has been reached. */
     void (*open)(struct htw__transport *self, struct htw__source bucket, int64_t offset);

@@ -13,7 +13,7 @@
  * A destination that was denied is tried again after a minute, at the cost of one transaction if it
  * still refuses: then what is due comes a second or two late.
  */
-#include "kafka.h"
+#include "directory.h"
 
 #include "../base/clock.h"
 
@@ -21,77 +21,78 @@
 
 #define CAREFUL_MS 10000 /* suspects that do not come again are let go after this */
 
-static bool is_in(const struct htw__destination *destination, enum htw__channel channel) {
-    return (destination->channels & channel) != 0;
+static bool is_in(const struct htw__directory *self, const struct htw__destination *destination,
+                  enum htw__channel channel) {
+    return destination->transactions[channel] == self->transactions[channel];
 }
 
-void htw__trust_note(struct htw__kafka *self, struct htw__destination *destination,
+static struct htw__destination *first(const struct htw__directory *self) {
+    return HTW_CONTAINER_OF(self->by_use._next, struct htw__destination, use);
+}
+
+static struct htw__destination *next(const struct htw__destination *destination) {
+    return HTW_CONTAINER_OF(destination->use._next, struct htw__destination, use);
+}
+
+static bool is_end(const struct htw__directory *self, const struct htw__destination *destination) {
+    return &destination->use == &self->by_use;
+}
+
+static void set_trust(struct htw__directory *self, struct htw__destination *destination,
+                      enum htw__trust trust) {
+    self->suspects += trust == HTW__TRUST_SUSPECT;
+    self->suspects -= destination->trust == HTW__TRUST_SUSPECT;
+    destination->trust = trust;
+}
+
+void htw__trust_note(struct htw__directory *self, struct htw__destination *destination,
                      enum htw__channel channel) {
-    if (is_in(destination, channel))
+    if (is_in(self, destination, channel))
         return;
-    destination->channels |= (unsigned)channel;
+    destination->transactions[channel] = self->transactions[channel];
     self->unproven[channel] += destination->trust != HTW__TRUST_PROVEN;
 }
 
-/* The transaction is over. */
-static void clear(struct htw__kafka *self, enum htw__channel channel) {
-    for (size_t i = 0; i < self->destination_count; i++)
-        self->destinations[i].channels &= ~(unsigned)channel;
+void htw__trust_aborted(struct htw__directory *self, enum htw__channel channel) {
+    self->transactions[channel]++;
     self->unproven[channel] = 0;
 }
 
-void htw__trust_committed(struct htw__kafka *self, enum htw__channel channel) {
+void htw__trust_committed(struct htw__directory *self, enum htw__channel channel) {
     if (self->unproven[channel] > 0)
-        for (size_t i = 0; i < self->destination_count; i++)
-            if (is_in(&self->destinations[i], channel))
-                self->destinations[i].trust = HTW__TRUST_PROVEN;
-    clear(self, channel);
+        for (struct htw__destination *at = first(self); !is_end(self, at); at = next(at))
+            if (is_in(self, at, channel))
+                set_trust(self, at, HTW__TRUST_PROVEN);
+    htw__trust_aborted(self, channel); /* what is in it ends in the same way */
 }
 
-static void deny(struct htw__kafka *self, struct htw__destination *destination) {
-    destination->trust = HTW__TRUST_DENIED;
-    destination->partitions = -EACCES;
-    destination->asked_ms = htw__clock_monotonic_ns() / 1000000;
-    htw__kafka_say(
-        self,
-        "topic %s: the relay may not write to it: its records become dead letters, and it is "
-        "tried again in a minute",
-        destination->name);
-}
-
-static void refused(struct htw__kafka *self, enum htw__channel channel) {
+struct htw__destination *htw__trust_refused(struct htw__directory *self, enum htw__channel channel,
+                                            bool *ret_is_ours) {
     struct htw__destination *last = NULL;
     bool has_unproven = self->unproven[channel] > 0;
     size_t count = 0;
-    for (size_t i = 0; i < self->destination_count; i++) {
-        struct htw__destination *one = &self->destinations[i];
-        if (!is_in(one, channel) || (has_unproven && one->trust == HTW__TRUST_PROVEN))
+    for (struct htw__destination *at = first(self); !is_end(self, at); at = next(at)) {
+        if (!is_in(self, at, channel) || (has_unproven && at->trust == HTW__TRUST_PROVEN))
             continue;
-        one->trust = HTW__TRUST_SUSPECT;
-        last = one;
+        set_trust(self, at, HTW__TRUST_SUSPECT);
+        last = at;
         count++;
     }
-    if (count == 0)
-        htw__kafka_fail(self, "the relay may not write to the topics of its levels");
-    else if (count == 1)
-        deny(self, last);
-    else
+    *ret_is_ours = count == 0;
+    if (count == 1) {
+        set_trust(self, last, HTW__TRUST_DENIED);
+        last->partitions = -EACCES;
+        last->asked_ms = last->answered_ms = htw__clock_monotonic_ns() / 1000000;
+        return last;
+    }
+    if (count > 1)
         self->careful_ms = htw__clock_monotonic_ns() / 1000000 + CAREFUL_MS;
+    return NULL;
 }
 
-void htw__trust_aborted(struct htw__kafka *self, enum htw__channel channel, bool is_refused) {
-    if (is_refused)
-        refused(self, channel);
-    clear(self, channel);
-}
-
-bool htw__trust_is_careful(struct htw__kafka *self) {
-    if (self->careful_ms == 0)
-        return false;
-    bool has_suspect = false;
-    for (size_t i = 0; i < self->destination_count && !has_suspect; i++)
-        has_suspect = self->destinations[i].trust == HTW__TRUST_SUSPECT;
-    if (!has_suspect || htw__clock_monotonic_ns() / 1000000 > self->careful_ms)
+bool htw__trust_is_careful(struct htw__directory *self) {
+    if (self->careful_ms != 0 &&
+        (self->suspects == 0 || htw__clock_monotonic_ns() / 1000000 > self->careful_ms))
         self->careful_ms = 0;
     return self->careful_ms != 0;
 }

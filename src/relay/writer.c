@@ -19,20 +19,30 @@
 #define STEP_MS 1000    /* how soon a wait notices that the relay is to stop */
 #define PAUSE_MS 100    /* between two attempts, which librdkafka may refuse at once */
 #define NOTICE_MS 5000  /* so long nothing is said of a wait */
+#define ROOM_MS 10000   /* for acknowledgements that make room */
+
+/* No record is produced while more than this is not acknowledged: librdkafka has limits of its own, which do not count
+ * headers. */
+#define IN_FLIGHT_MAX ((size_t)32 << 20)
 
 static bool has_transactions(const struct htw__kafka *self) {
     return !self->options.at_least_once;
 }
 
 static void forget_records(struct htw__writer *writer) {
-    writer->count = writer->acknowledged = writer->bytes = 0;
+    writer->count = writer->acknowledged = writer->bytes = writer->in_flight = 0;
     writer->failure = RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 /* ---- handles */
 
-static void close_writer(struct htw__writer *writer) {
+static int number_of(const struct htw__kafka *self, const struct htw__writer *writer) {
+    return (int)(writer - self->writers);
+}
+
+static void close_writer(struct htw__kafka *self, struct htw__writer *writer) {
     if (writer->producer != NULL) {
+        htw__directory_leave(&self->directory, number_of(self, writer));
         rd_kafka_purge(writer->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         rd_kafka_flush(writer->producer, 100);
         rd_kafka_destroy(writer->producer);
@@ -68,7 +78,6 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     writer->producer = htw__client_create(self, kind, self->owner);
     if (writer->producer == NULL)
         return -EIO;
-    htw__topics_ask_again(self);
     htw__topics_meet(self, writer->producer);
     if (!has_transactions(self))
         return 0;
@@ -81,7 +90,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     else if (!is_retriable)
         htw__kafka_fail(self, "cannot use transactions: %s", rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
-    close_writer(writer);
+    close_writer(self, writer);
     return is_retriable ? -EAGAIN : -EIO;
 }
 
@@ -92,7 +101,7 @@ int htw__writers_open(struct htw__kafka *self) {
 
 void htw__writers_close(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++) {
-        close_writer(&self->writers[i]);
+        close_writer(self, &self->writers[i]);
         free(self->writers[i].records);
         self->writers[i].records = NULL;
     }
@@ -138,13 +147,28 @@ static size_t remember(struct htw__writer *writer, const struct htw__outgoing *o
         .bucket = outgoing->bucket,
         .from = outgoing->from,
         .from_offset = outgoing->from_offset,
+        .size = htw__record_copy_size(&outgoing->record),
     };
     return writer->count;
+}
+
+static bool await_room(struct htw__kafka *self, struct htw__writer *writer) {
+    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    while (writer->in_flight > IN_FLIGHT_MAX && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > htw__kafka_limit_ms(self, ROOM_MS))
+            return false;
+        rd_kafka_flush(writer->producer, 10); /* without regard to linger.ms */
+    }
+    return true;
 }
 
 static int produce(struct htw__kafka *self, struct htw__writer *writer, const char *topic,
                    int32_t partition, const struct htw__outgoing *outgoing) {
     const struct htw__record *record = &outgoing->record;
+    if (!await_room(self, writer)) {
+        self->must_recover = true;
+        return -EAGAIN;
+    }
     size_t number = remember(writer, outgoing);
     if (number == 0)
         return -ENOMEM;
@@ -167,7 +191,8 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
         if (failure != NULL)
             rd_kafka_error_destroy(failure);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            writer->bytes += record->key.size + record->value.size;
+            writer->bytes += writer->records[number - 1].size;
+            writer->in_flight += writer->records[number - 1].size;
             return 0;
         }
         rd_kafka_headers_destroy(headers);
@@ -183,6 +208,20 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
     }
 }
 
+/* Finds a topic in the directory, and lets the writer's producer know it if it exists. NULL: no memory. */
+static struct htw__destination *find_topic(struct htw__kafka *self, struct htw__writer *writer,
+                                           const char *topic) {
+    struct htw__destination *found = htw__directory_find(&self->directory, topic);
+    if (found != NULL && found->partitions > 0 && writer->producer != NULL)
+        htw__directory_introduce(found, number_of(self, writer), writer->producer);
+    return found;
+}
+
+void htw__writer_expect(struct htw__transport *transport, const char *topic) {
+    struct htw__kafka *self = HTW_CONTAINER_OF(transport, struct htw__kafka, transport);
+    (void)find_topic(self, htw__writer_of(self, HTW__CHANNEL_DELIVER), topic);
+}
+
 int htw__writer_publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     struct htw__kafka *self = HTW_CONTAINER_OF(transport, struct htw__kafka, transport);
     struct htw__writer *writer = htw__writer_of(self, htw__channel_of(outgoing->from));
@@ -193,10 +232,14 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
         topic = htw__topics_name(self, outgoing->bucket);
         partition = htw__topics_partition(self, outgoing->bucket);
     } else {
-        int32_t count = htw__topics_destination(self, topic, &destination);
-        if (count < 0)
-            return count;
-        if (count == 0 || partition >= count)
+        destination = find_topic(self, writer, topic);
+        if (destination == NULL)
+            return -ENOMEM;
+        if (destination->partitions == -EAGAIN)
+            return -EINPROGRESS;
+        if (destination->partitions < 0)
+            return destination->partitions;
+        if (partition >= destination->partitions || destination->partitions == 0)
             return -ENOENT;
     }
     int error = begin(self, writer);
@@ -204,7 +247,7 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
         error = produce(self, writer, topic, partition < 0 ? RD_KAFKA_PARTITION_UA : partition,
                         outgoing);
     if (error == 0 && destination != NULL && has_transactions(self))
-        htw__trust_note(self, destination, htw__channel_of(outgoing->from));
+        htw__trust_note(&self->directory, destination, htw__channel_of(outgoing->from));
     return error;
 }
 
@@ -301,7 +344,7 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
         if (error != 0)
             return error;
         self->relay.stats.commits++;
-        htw__trust_committed(self, channel);
+        htw__trust_committed(&self->directory, channel);
         htw__relay_committed(&self->relay, channel);
         htw__trim_note(self);
     }
@@ -321,10 +364,25 @@ static bool is_refused(const struct htw__writer *writer) {
     return is;
 }
 
+static void judge_refusal(struct htw__kafka *self, enum htw__channel channel) {
+    bool is_ours;
+    const struct htw__destination *denied = htw__trust_refused(&self->directory, channel, &is_ours);
+    if (is_ours)
+        htw__kafka_fail(self, "the relay may not write to the topics of its levels");
+    else if (denied != NULL)
+        htw__kafka_say(
+            self,
+            "topic %s: the relay may not write to it: its records become dead letters, and it is "
+            "tried again in a minute",
+            denied->name);
+}
+
 /* A producer whose error is fatal is replaced. */
 static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum htw__client kind) {
     struct htw__writer *writer = htw__writer_of(self, channel);
-    htw__trust_aborted(self, channel, is_refused(writer));
+    if (is_refused(writer))
+        judge_refusal(self, channel);
+    htw__trust_aborted(&self->directory, channel);
     if (writer->producer == NULL)
         return open_writer(self, writer, kind, OPEN_MS);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -341,7 +399,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
         forget_records(writer);
         return 0;
     }
-    close_writer(writer);
+    close_writer(self, writer);
     return open_writer(self, writer, kind, OPEN_MS);
 }
 

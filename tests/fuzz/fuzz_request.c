@@ -73,13 +73,14 @@ static void check_destination(const struct htw__request *request) {
 /* What waits in a bucket asks for the same as the record that came. */
 static void check_waiting(const struct htw__record *record, const struct htw__request *request,
                           struct htw__header *room) {
-    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__request_times times;
     struct htw__record waiting = *record;
     struct htw__request again;
     waiting.headers = room;
-    waiting.header_count = htw__request_headers_to_wait(record, request->deadline_ms, room, time);
+    waiting.header_count = htw__request_headers_to_wait(record, request, room, &times);
     FUZZ_CHECK(htw__request_parse(&waiting, &again) == NULL);
-    FUZZ_CHECK(again.deadline_ms == request->deadline_ms && again.is_cancel == request->is_cancel &&
+    FUZZ_CHECK(again.deadline_ms == request->deadline_ms && again.wanted_ms == request->wanted_ms &&
+               again.is_cancel == request->is_cancel &&
                htw__bytes_are_equal(again.id, request->id) &&
                htw__bytes_are_equal(again.to, request->to));
 }

@@ -47,6 +47,7 @@ struct broker {
     int64_t now_ms;
     bool at_least_once;
     const char *refused; /* a topic that does not exist now; NULL: none */
+    bool is_silent;      /* it does not say now whether topics exist */
 };
 
 struct broker_read {

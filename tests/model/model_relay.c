@@ -272,7 +272,7 @@ static void suspect(struct member *member) {
 
 static void be_faulty(void) {
     struct member *member = &members[below(MEMBERS)];
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
         if (member->is_alive)
             member_kill(member);
@@ -306,6 +306,9 @@ static void be_faulty(void) {
         broker.now_ms += (int64_t)below((uint64_t)horizon_ms);
         start_some();
         break;
+    case 8: /* what is due is postponed meanwhile */
+        broker.is_silent = !broker.is_silent;
+        break;
     default:
         broker.now_ms += (int64_t)below(2 * (uint64_t)options.levels.width_ms);
     }
@@ -333,6 +336,7 @@ static bool has_work(void) {
 static void finish(void) {
     int64_t step_ms = options.levels.width_ms / 4 + 1;
     broker.refused = NULL;
+    broker.is_silent = false;
     for (size_t i = 0; i < MEMBERS; i++)
         members[i].skew_ms = 0;
     start_some();

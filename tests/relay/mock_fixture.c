@@ -179,6 +179,16 @@ static void note(const rd_kafka_message_t *message) {
         mock_got[number].late_ms = late_ms;
 }
 
+uint64_t mock_received(void) {
+    return mock_relay.relay.stats.done.received +
+           mock_relay.relay.open[HTW__CHANNEL_FILE - 1].received;
+}
+
+uint64_t mock_delivered(void) {
+    const struct htw__relay_work *open = mock_relay.relay.open;
+    return mock_relay.relay.stats.done.delivered + open[0].delivered + open[1].delivered;
+}
+
 void mock_run(int64_t span_ms) {
     int64_t until_ms = mock_now_ms() + span_ms;
     while (mock_now_ms() < until_ms) {

@@ -56,6 +56,10 @@ void mock_run_until_all(unsigned count);
 /* Whether what arrives is read, from the beginning. It is at first. */
 void mock_listen(bool listens);
 
+/* What the relay has done so far, committed or not. */
+uint64_t mock_received(void);
+uint64_t mock_delivered(void);
+
 /* Sends a record whose value is a number. `more` is another header, or NULL. */
 void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const char *value);
 

@@ -32,6 +32,11 @@ class Relay:
         with open(self.log, encoding="utf-8", errors="replace") as log:
             return log.read()
 
+    def peak_mib(self):
+        """The most memory that it has had."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM"))
+
     def running(self):
         return self.process.poll() is None
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What records, clocks and destinations can be like; each with all records counted at the end."""
+import collections
 import os
 import re
 import struct
@@ -149,6 +150,17 @@ def large_records_come_with_little_memory(case):
 
 
 @scenario()
+def large_headers_come_with_little_memory(case):
+    relay = case.ready(case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "64M"))
+    case.produce(500, 8000, 4000, 1, "x=" + "h" * 900000)
+    case.wait_arrived()
+    peak = relay.peak_mib()
+    print(f"    {peak} MiB at most", flush=True)
+    case.end().require()
+    assert peak < 300, f"{peak} MiB"
+
+
+@scenario()
 def dead_letters_that_are_refused_are_not_lost(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
@@ -209,6 +221,27 @@ def a_destination_that_refuses_writes_stops_no_other(case):
     verdict = case.end()
     verdict.require()
     assert verdict.percentile(1) < 15000, f"the others have waited: {verdict}"
+
+
+@scenario(CI, **{"auto.create.topics.enable": "true"})
+def a_flood_of_unknown_destinations_stops_nothing(case):
+    count, spread = 10000, 4000
+    case.options += ["--allow", case.name + "-x*"]
+    case.read("dead", "committed", case.name + ".dead")
+    relay = case.ready(case.relay("a", "--stats"))
+    # A part of it is overdue on arrival, and the broker makes each topic that a producer asks for.
+    case.client.flood(case.name, count, now_ms() - 1000, spread, case.name + "-x")
+    case.produce(10000, 500, 8000)
+    case.wait_arrived()
+    reasons = collections.Counter(read_letters(case, count).values())
+    assert reasons == {"the topic or its partition does not exist": count}, reasons
+    made = [topic for topic in case.client.topics().split() if topic.startswith(case.name + "-x")]
+    assert not made, f"{len(made)} topics were made, such as {made[0]}"
+    assert relay.running()
+    verdict = case.end()
+    verdict.require()
+    assert re.search(r"\b0  Commits that failed", relay.text()), relay.text()
+    assert verdict.percentile(.99) < 5000, f"the others have waited: {verdict}"
 
 
 def send_a_million(case, spread_ms):

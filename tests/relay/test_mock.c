@@ -50,13 +50,13 @@ MOCK_TEST(mock_first_record_of_a_destination_does_not_wait) {
     mock_run(1200);
     mock_produce(1, mock_now_ms(), NULL, NULL);
     mock_flush();
-    for (int i = 0; i < 10000 && mock_relay.relay.stats.delivered == 0; i++)
+    for (int i = 0; i < 10000 && mock_relay.relay.stats.done.delivered == 0; i++)
         mock_run(1);
     int64_t begin_ms = mock_now_ms();
     while (mock_relay.writers[0].acknowledged < mock_relay.writers[0].count &&
            mock_now_ms() < begin_ms + 5000)
         mock_run(1);
     assert_in_range(mock_now_ms() - begin_ms, 0, 500);
-    assert_int_equal(mock_relay.relay.stats.delivered, 1);
+    assert_int_equal(mock_relay.relay.stats.done.delivered, 1);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }

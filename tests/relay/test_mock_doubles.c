@@ -23,7 +23,7 @@ MOCK_TEST(mock_what_was_published_an_interval_ago_is_not_doubled) {
     int64_t deadline_ms = mock_now_ms() + 3000;
     for (unsigned i = 0; i < 300; i++)
         mock_produce(i, i % 2 == 0 ? 0 : deadline_ms, NULL, NULL);
-    for (int i = 0; i < 10000 && mock_relay.relay.stats.received < 300; i++)
+    for (int i = 0; i < 10000 && mock_received() < 300; i++)
         mock_run(1);
     mock_run(mock_commit_ms + 400); /* what is filed lingers, and is acknowledged first */
     mock_kill();
@@ -42,7 +42,7 @@ MOCK_TEST(mock_what_is_doubled_is_limited_by_its_number) {
     int64_t deadline_ms = mock_now_ms() + 2500;
     for (unsigned i = 0; i < RECORDS; i++)
         mock_produce(i, deadline_ms, NULL, NULL);
-    for (int i = 0; i < 10000 && mock_relay.relay.stats.delivered < DELIVERED; i++)
+    for (int i = 0; i < 10000 && mock_delivered() < DELIVERED; i++)
         mock_run(1);
     mock_kill();
     mock_start();
@@ -65,8 +65,8 @@ MOCK_TEST(mock_relay_that_has_committed_early_reads_on_at_once) {
         usleep(10000);
     rd_kafka_mock_broker_set_rtt(mock_cluster, -1, 50); /* so a commit waits for acknowledgements */
     int64_t until_ms = mock_now_ms() + mock_commit_ms / 2;
-    while (mock_relay.relay.stats.delivered < DELIVERED && mock_now_ms() < until_ms)
+    while (mock_delivered() < DELIVERED && mock_now_ms() < until_ms)
         assert_int_equal(htw__kafka_run(&mock_relay, -1, 60000), 0);
-    assert_int_equal(mock_relay.relay.stats.delivered, DELIVERED);
+    assert_int_equal(mock_delivered(), DELIVERED);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }

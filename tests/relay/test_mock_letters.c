@@ -11,9 +11,9 @@ static void refuse(rd_kafka_resp_err_t error) {
     mock_flush();
     rd_kafka_mock_push_request_errors(mock_cluster, PRODUCE, 1, error);
     const struct htw__relay_stats *stats = &mock_relay.relay.stats;
-    for (int i = 0; i < 300 && stats->dead_refused + stats->dead_short == 0; i++)
+    for (int i = 0; i < 300 && stats->done.dead_refused + stats->done.dead_short == 0; i++)
         mock_run(20);
-    assert_int_not_equal(stats->dead_refused + stats->dead_short, 0);
+    assert_int_not_equal(stats->done.dead_refused + stats->done.dead_short, 0);
 }
 
 MOCK_TEST(mock_letter_whose_topic_is_refused_is_tried_again) {
@@ -38,6 +38,6 @@ MOCK_TEST(mock_letter_that_is_too_large_loses_its_value) {
         mock_run(20);
     assert_int_equal(mock_short, 1);
     assert_int_equal(mock_got[7].dead, 0);
-    assert_int_equal(mock_relay.relay.stats.dead_short, 1);
+    assert_int_equal(mock_relay.relay.stats.done.dead_short, 1);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }

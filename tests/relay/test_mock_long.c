@@ -18,7 +18,7 @@ MOCK_TEST(mock_cancelled_record_is_not_delivered) {
     mock_run(500);
     assert_int_equal(mock_got[0].count, 0);
     assert_int_equal(mock_got[2].count, 1);
-    assert_int_equal(mock_relay.relay.stats.cancelled, 1);
+    assert_int_equal(mock_relay.relay.stats.done.cancelled, 1);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 

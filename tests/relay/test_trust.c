@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trust.c - how the relay finds the destination that has failed a transaction. No broker. */
-#include "../../src/relay/kafka.h"
+#include "../../src/relay/directory.h"
 
 #include "../unit/unit.h"
 
 #include <errno.h>
 #include <string.h>
 
-static struct htw__destination destinations[4];
-static struct htw__kafka relay;
+#define COUNT 4
 
-static void say(const char *text) {
-    (void)text;
-}
+static struct htw__directory directory;
+static struct htw__destination *destinations[COUNT];
+static bool levels_refuse;
 
 static int set_up(void **state) {
     (void)state;
-    memset(destinations, 0, sizeof(destinations));
-    relay = (struct htw__kafka) { .options = { .say = say },
-                                  .destinations = destinations,
-                                  .destination_count = COUNT_OF(destinations) };
-    for (size_t i = 0; i < COUNT_OF(destinations); i++)
-        destinations[i].partitions = 1;
+    htw__directory_init(&directory);
+    for (size_t i = 0; i < COUNT; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "t%zu", i);
+        destinations[i] = htw__directory_add(&directory, name, 1);
+    }
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
+    htw__directory_fini(&directory);
     return 0;
 }
 
@@ -35,30 +35,31 @@ static int tear_down(void **state) {
 /* A record for each of these is in the transaction of DELIVER. */
 static void publish(const size_t *numbers, size_t count) {
     for (size_t i = 0; i < count; i++)
-        htw__trust_note(&relay, &destinations[numbers[i]], HTW__CHANNEL_DELIVER);
+        htw__trust_note(&directory, destinations[numbers[i]], HTW__CHANNEL_DELIVER);
 }
 
 #define PUBLISH(...) \
     publish((const size_t[]) { __VA_ARGS__ }, COUNT_OF(((const size_t[]) { __VA_ARGS__ })))
 
 static void commit(void) {
-    htw__trust_committed(&relay, HTW__CHANNEL_DELIVER);
+    htw__trust_committed(&directory, HTW__CHANNEL_DELIVER);
 }
 
 static void refuse(void) {
-    htw__trust_aborted(&relay, HTW__CHANNEL_DELIVER, true);
+    (void)htw__trust_refused(&directory, HTW__CHANNEL_DELIVER, &levels_refuse);
+    htw__trust_aborted(&directory, HTW__CHANNEL_DELIVER);
 }
 
 TRUST_TEST(trust_only_destination_that_is_not_proven_is_denied) {
     PUBLISH(0, 1);
     commit();
     PUBLISH(0, 1, 2);
-    assert_int_equal(relay.unproven[HTW__CHANNEL_DELIVER], 1);
+    assert_int_equal(directory.unproven[HTW__CHANNEL_DELIVER], 1);
     refuse();
-    assert_int_equal(destinations[2].partitions, -EACCES);
-    assert_int_equal(destinations[0].partitions, 1);
-    assert_int_equal(destinations[1].partitions, 1);
-    assert_false(htw__trust_is_careful(&relay));
+    assert_int_equal(destinations[2]->partitions, -EACCES);
+    assert_int_equal(destinations[0]->partitions, 1);
+    assert_int_equal(destinations[1]->partitions, 1);
+    assert_false(htw__trust_is_careful(&directory));
 }
 
 TRUST_TEST(trust_of_several_suspects_each_is_tried_alone) {
@@ -66,20 +67,20 @@ TRUST_TEST(trust_of_several_suspects_each_is_tried_alone) {
     commit();
     PUBLISH(0, 1, 2, 3);
     refuse();
-    for (size_t i = 0; i < COUNT_OF(destinations); i++)
-        assert_int_equal(destinations[i].partitions, 1);
-    assert_true(htw__trust_is_careful(&relay));
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(destinations[i]->partitions, 1);
+    assert_true(htw__trust_is_careful(&directory));
     PUBLISH(1);
-    assert_int_equal(relay.unproven[HTW__CHANNEL_DELIVER], 1);
+    assert_int_equal(directory.unproven[HTW__CHANNEL_DELIVER], 1);
     commit();
     PUBLISH(1, 2);
     refuse();
-    assert_int_equal(destinations[2].partitions, -EACCES);
-    assert_true(htw__trust_is_careful(&relay)); /* one is left */
+    assert_int_equal(destinations[2]->partitions, -EACCES);
+    assert_true(htw__trust_is_careful(&directory)); /* one is left */
     PUBLISH(3);
     commit();
-    assert_false(htw__trust_is_careful(&relay));
-    assert_int_equal(destinations[3].trust, HTW__TRUST_PROVEN);
+    assert_false(htw__trust_is_careful(&directory));
+    assert_int_equal(destinations[3]->trust, HTW__TRUST_PROVEN);
 }
 
 TRUST_TEST(trust_is_lost_when_rights_change) {
@@ -87,28 +88,27 @@ TRUST_TEST(trust_is_lost_when_rights_change) {
     commit();
     PUBLISH(0, 1);
     refuse();
-    assert_true(htw__trust_is_careful(&relay));
+    assert_true(htw__trust_is_careful(&directory));
     PUBLISH(0);
     refuse();
     PUBLISH(1);
     commit();
-    assert_int_equal(destinations[0].partitions, -EACCES);
-    assert_int_equal(destinations[1].partitions, 1);
+    assert_int_equal(destinations[0]->partitions, -EACCES);
+    assert_int_equal(destinations[1]->partitions, 1);
 }
 
 TRUST_TEST(trust_channels_and_other_failures_do_not_count) {
-    htw__trust_note(&relay, &destinations[0], HTW__CHANNEL_FILE);
+    htw__trust_note(&directory, destinations[0], HTW__CHANNEL_FILE);
     PUBLISH(1);
-    htw__trust_aborted(&relay, HTW__CHANNEL_FILE, false);
+    htw__trust_aborted(&directory, HTW__CHANNEL_FILE);
     refuse();
-    assert_int_equal(destinations[0].trust, HTW__TRUST_UNKNOWN);
-    assert_int_equal(destinations[1].partitions, -EACCES);
-    assert_int_equal(relay.unproven[HTW__CHANNEL_FILE], 0);
-    assert_int_equal(relay.unproven[HTW__CHANNEL_DELIVER], 0);
+    assert_int_equal(destinations[0]->trust, HTW__TRUST_UNKNOWN);
+    assert_int_equal(destinations[1]->partitions, -EACCES);
+    assert_int_equal(directory.unproven[HTW__CHANNEL_FILE], 0);
+    assert_int_equal(directory.unproven[HTW__CHANNEL_DELIVER], 0);
 }
 
 TRUST_TEST(trust_levels_that_refuse_end_the_relay) {
     refuse();
-    assert_true(relay.has_failed);
-    assert_string_equal(relay.error, "the relay may not write to the topics of its levels");
+    assert_true(levels_refuse);
 }

@@ -62,7 +62,8 @@ static void show_progress(struct htw__kafka *kafka) {
     snprintf(line, sizeof(line),
              "%" PRIu64 " received, %" PRIu64 " delivered, %" PRIu64 " dead; %" PRIu64
              " in memory; partitions: %" PRIu64,
-             stats->received, stats->delivered, stats->dead, stats->in_memory, stats->stripes);
+             stats->done.received, stats->done.delivered, stats->done.dead, stats->in_memory,
+             stats->stripes);
     htw__terminal_show(line);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PREFIX "HTW_RELAY_X_"
+#define FILE_MAX ((size_t)64 << 10)
 
 /* What the relay sets itself: its promises rest on it, or an option of its own says it. */
 static const char *const own[] = {
@@ -74,33 +75,48 @@ static char *trim(char *text) {
     return text;
 }
 
-static bool read_lines(struct htw__properties *self, FILE *stream, const char *path) {
-    char *line = NULL, where[256];
-    size_t room = 0;
-    bool is_good = true;
-    for (unsigned long number = 1; is_good && getline(&line, &room, stream) >= 0; number++) {
-        const char *text = trim(line);
-        if (*text == '\0' || *text == '#')
+static bool add_lines(struct htw__properties *self, char *text, const char *path) {
+    char where[256], *line;
+    for (unsigned long number = 1; (line = strsep(&text, "\n")) != NULL; number++) {
+        line = trim(line);
+        if (*line == '\0' || *line == '#')
             continue;
         snprintf(where, sizeof(where), "%s: line %lu", path, number);
-        is_good = htw__properties_add(self, text, where);
+        if (!htw__properties_add(self, line, where))
+            return false;
     }
-    if (is_good && ferror(stream)) {
-        htw__terminal_error("cannot read %s: %s", path, strerror(errno));
-        is_good = false;
+    return true;
+}
+
+/* NULL: `*ret_why` says why. */
+static char *read_text(FILE *stream, const char **ret_why) {
+    char *text = malloc(FILE_MAX + 1);
+    size_t size = text == NULL ? 0 : fread(text, 1, FILE_MAX + 1, stream);
+    *ret_why = NULL;
+    if (text == NULL || ferror(stream))
+        *ret_why = strerror(errno);
+    else if (size > FILE_MAX)
+        *ret_why = "larger than 64 KiB";
+    else if (memchr(text, '\0', size) != NULL)
+        *ret_why = "has a zero byte";
+    if (*ret_why != NULL) {
+        free(text);
+        return NULL;
     }
-    free(line);
-    return is_good;
+    text[size] = '\0';
+    return text;
 }
 
 bool htw__properties_read(struct htw__properties *self, const char *path) {
+    const char *why = NULL;
     FILE *stream = fopen(path, "re");
-    if (stream == NULL) {
-        htw__terminal_error("cannot read %s: %s", path, strerror(errno));
-        return false;
-    }
-    bool is_good = read_lines(self, stream, path);
-    fclose(stream);
+    char *text = stream == NULL ? NULL : read_text(stream, &why);
+    if (text == NULL)
+        htw__terminal_error("cannot read %s: %s", path, why == NULL ? strerror(errno) : why);
+    bool is_good = text != NULL && add_lines(self, text, path);
+    free(text);
+    if (stream != NULL)
+        fclose(stream);
     return is_good;
 }
 

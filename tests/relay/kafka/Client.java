@@ -58,6 +58,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *   produce TOPIC COUNT FIRST AT SPREAD SIZE [HEADER=VALUE]...
  *        sends records FIRST, FIRST + 1, ... with the number as key, SIZE bytes of value that begin with it, and
  *        htw-deliver-at at random between AT and AT + SPREAD (ms since 1970; - for no such header)
+ *   flood TOPIC COUNT AT SPREAD PREFIX       sends COUNT records with the keys bad-0, bad-1, ..., each for a topic of its own,
+ *        PREFIX0, PREFIX1, ...
+ *   topics                                   the names of all topics
  *   send TOPIC KEY VALUE [HEADER=VALUE]...   sends one record; - as KEY or VALUE is null
  *   sendto TOPIC PARTITION KEY VALUE [HEADER=VALUE]...   the same, to a partition
  *   consume FILE committed|uncommitted TOPIC...
@@ -133,6 +136,10 @@ public final class Client {
             return "";
         case "produce":
             return produce(words);
+        case "flood":
+            return flood(words[1], Long.parseLong(words[2]), Long.parseLong(words[3]), Integer.parseInt(words[4]), words[5]);
+        case "topics":
+            return String.join(" ", admin.listTopics().names().get());
         case "send":
             return send(words[1], null, words, 2);
         case "sendto":
@@ -181,6 +188,18 @@ public final class Client {
             new ProducerRecord<>(topic, partition, bytes(words[at]), bytes(words[at + 1]));
         pairs(words, at + 2).forEach((name, value) -> record.headers().add(name, value.getBytes(StandardCharsets.UTF_8)));
         return String.valueOf(producer.send(record).get().offset());
+    }
+
+    private static String flood(String topic, long count, long at, int spread, String prefix) throws Exception {
+        Random random = new Random(count);
+        for (long i = 0; i < count; i++) {
+            ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, bytes("bad-" + i), bytes("v"));
+            record.headers().add("htw-deliver-at", bytes(Long.toString(at + random.nextInt(spread + 1))));
+            record.headers().add("htw-deliver-to", bytes(prefix + i));
+            producer.send(record);
+        }
+        producer.flush();
+        return "";
     }
 
     /** Sends many records as fast as the broker takes them; all are acknowledged at the end. */

@@ -249,6 +249,8 @@ UNIT_TEST(relay_options_say_which_property_is_wrong) {
     assert_int_equal(parse_file("group.id=secret\n"), HTW__RELAY_WRONG);
     assert_non_null(strstr(complaint, ": line 1: " OWN("group.id")));
     assert_null(strstr(complaint, "secret"));
+    assert_int_equal(PARSE("-bx", "-tout", "--properties=/dev/zero", "in"), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, "cannot read /dev/zero: larger than 64 KiB\n"));
     setenv("HTW_RELAY_X_ACKS", "secret", 1);
     assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__RELAY_WRONG);
     assert_string_equal(complaint, "htw relay: environment: " OWN("acks") "\n");

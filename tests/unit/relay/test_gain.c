@@ -23,7 +23,7 @@ static void nothing_is_closed(struct htw__transport *transport, struct htw__sour
     (void)transport, (void)bucket;
 }
 
-static struct htw__transport transport = { NULL, nothing_is_opened, nothing_is_closed };
+static struct htw__transport transport = { NULL, NULL, nothing_is_opened, nothing_is_closed };
 
 /* A stripe that was in use: each partition has the offsets 10 to 20, and the position 15. */
 static void begin(bool recover) {

@@ -47,6 +47,10 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     return 0;
 }
 
+static void nothing_is_expected(struct htw__transport *transport, const char *topic) {
+    (void)transport, (void)topic;
+}
+
 static void nothing_is_opened(struct htw__transport *transport, struct htw__source source,
                               int64_t offset) {
     (void)transport, (void)source, (void)offset;
@@ -56,7 +60,8 @@ static void nothing_is_closed(struct htw__transport *transport, struct htw__sour
     (void)transport, (void)source;
 }
 
-static struct htw__transport transport = { publish, nothing_is_opened, nothing_is_closed };
+static struct htw__transport transport = { publish, nothing_is_expected, nothing_is_opened,
+                                           nothing_is_closed };
 
 static void begin(void) {
     const struct htw__relay_options options = {
@@ -109,8 +114,8 @@ UNIT_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     assert_int_equal(value_size, 0);
     assert_int_equal(key_size, 3);
     assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
-    assert_int_equal(relay.stats.dead, 1);
-    assert_int_equal(relay.stats.dead_short, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
     htw__relay_fini(&relay);
 }
 
@@ -122,8 +127,8 @@ static void expect_that_it_waits_and_comes_again(void) {
     assert_int_equal(bucket.level, 0);
     assert_int_equal(value_size, 5);
     assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-retry-at=1002500;");
-    assert_int_equal(relay.stats.dead, 0);
-    assert_int_equal(relay.stats.dead_refused, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 0);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_refused, 1);
     /* Demoted, it stays what it is. */
     snprintf(at, sizeof(at), "%d", NOW_MS + RETRY_MS);
     const struct htw__header given[] = {
@@ -175,7 +180,7 @@ UNIT_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
     begin();
     assert_int_equal(refuse(7, true, true), 0);
     arrive(7);
-    assert_int_equal(relay.stats.dead_short, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
     assert_non_null(strstr(headers, REASON));
     htw__relay_fini(&relay);
     begin();
@@ -218,5 +223,24 @@ UNIT_TEST(letter_from_the_input_is_a_bad_record) {
         htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
     assert_int_equal(letters, 1);
     assert_string_equal(headers, "htw-reason=htw-retry-at is for the relay alone;");
+    htw__relay_fini(&relay);
+}
+
+/* What was aborted is done again, and is counted then. */
+UNIT_TEST(letter_that_was_aborted_is_not_counted) {
+    begin();
+    arrive(7);
+    htw__relay_lose_all(&relay);
+    htw__relay_committed(&relay, HTW__CHANNEL_ALL);
+    assert_int_equal(relay.stats.done.dead, 0);
+    htw__relay_fini(&relay);
+    begin();
+    arrive(7);
+    assert_int_equal(relay.stats.done.received + relay.stats.done.dead, 0);
+    htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
+    assert_int_equal(relay.stats.done.dead, 0);
+    htw__relay_committed(&relay, HTW__CHANNEL_FILE);
+    assert_int_equal(relay.stats.done.dead, 1);
+    assert_int_equal(relay.stats.done.received, 1);
     htw__relay_fini(&relay);
 }

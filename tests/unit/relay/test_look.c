@@ -20,6 +20,10 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     return 0;
 }
 
+static void expect(struct htw__transport *transport, const char *topic) {
+    (void)transport, (void)topic;
+}
+
 static void open_bucket(struct htw__transport *transport, struct htw__source bucket,
                         int64_t offset) {
     (void)transport, (void)offset;
@@ -30,7 +34,7 @@ static void close_bucket(struct htw__transport *transport, struct htw__source bu
     (void)transport, (void)bucket;
 }
 
-static struct htw__transport transport = { publish, open_bucket, close_bucket };
+static struct htw__transport transport = { publish, expect, open_bucket, close_bucket };
 
 /* Takes a stripe over whose buckets are drained, and whose clock stands at `clock_ms`. */
 static void begin(int64_t clock_ms) {

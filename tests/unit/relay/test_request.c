@@ -105,11 +105,11 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
                                          "htw-id", "my id", "htw-deliver-to", "orders",
                                          NULL };
     struct htw__header headers[HEADERS_MAX], waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__request_times times;
     struct htw__record record = make(words, headers);
     struct htw__request first, second;
     assert_null(htw__request_parse(&record, &first));
-    record.header_count = htw__request_headers_to_wait(&record, first.deadline_ms, waiting, time);
+    record.header_count = htw__request_headers_to_wait(&record, &first, waiting, &times);
     record.headers = waiting;
     record.timestamp_ms = 77777;
     assert_null(htw__request_parse(&record, &second));
@@ -117,6 +117,31 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
     assert_true(htw__bytes_are_equal(first.to, second.to));
     assert_true(htw__bytes_are_equal(first.id, second.id));
     expect_header(&waiting[0], "trace", "x");
+}
+
+/* Also when it is filed again: by a demotion, or because it has to wait for longer. */
+UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
+    static const char *const words[] = { "htw-deliver-at", "1250", "htw-deliver-to", "orders",
+                                         NULL };
+    struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__request_times times[2];
+    struct htw__record record = make(words, headers);
+    struct htw__request request;
+    assert_null(htw__request_parse(&record, &request));
+    for (int i = 0; i < 2; i++) {
+        request.deadline_ms = 2000 + i;
+        record.header_count = htw__request_headers_to_wait(&record, &request, room[i], &times[i]);
+        record.headers = room[i];
+        assert_int_equal(record.header_count, 3);
+        assert_null(htw__request_parse(&record, &request));
+        assert_int_equal(request.deadline_ms, 2000 + i);
+        assert_int_equal(request.wanted_ms, 1250);
+    }
+    struct htw__header delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    char time[HTW__REQUEST_TIME_SIZE];
+    assert_int_equal(htw__request_headers_to_deliver(&record, request.wanted_ms, delivered, time),
+                     1);
+    expect_header(&delivered[0], "htw-delivered-for", "1250");
 }
 
 UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lookup.h - a thread that asks the brokers which topics there are, so that the relay's own thread need not wait.
+ *
+ * Questions are names, and each gets one answer. One name is asked for by itself. Where many wait (as when records name
+ * thousands of topics that do not exist), one request for all topics of the cluster answers all of them, once a second
+ * at most. The client is a consumer: unlike a producer's, its questions create no topics.
+ *
+ * Calls are made by one thread. None waits, except htw__lookup_stop().
+ */
+#ifndef HTW_SRC_RELAY_LOOKUP_H
+#define HTW_SRC_RELAY_LOOKUP_H
+
+#include "destinations.h"
+
+#include <librdkafka/rdkafka.h>
+#include <pthread.h>
+
+/* Questions that wait, and answers that were not taken: no more. */
+#define HTW__LOOKUPS_MAX 4096
+
+struct htw__lookup_item {
+    char name[HTW__TOPIC_NAME_SIZE];
+    int32_t partitions; /* of an answer: as htw__lookup_now() */
+};
+
+struct htw__lookup {
+    rd_kafka_t *client;
+    int event_fd; /* is written to when there are answers */
+    pthread_t thread;
+    bool is_running;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t wake;  /* there is a question, or the thread must end */
+    /* Rooms for HTW__LOOKUPS_MAX; `asked` is what the thread works on, without the lock. */
+    struct htw__lookup_item *questions, *asked, *answers;
+    size_t question_count, asked_count, answer_count;
+    bool must_end;
+};
+
+/* Starts the thread. The client and the descriptor stay the caller's, and outlive it. Returns 0 or a negative errno. */
+int htw__lookup_start(struct htw__lookup *lookup, rd_kafka_t *client, int event_fd);
+
+/* Ends it, and may wait for a request that no broker answers, for HTW__LOOKUP_MS at most. One that was not started, but is
+ * zero, may be stopped. */
+#define HTW__LOOKUP_MS 3000
+void htw__lookup_stop(struct htw__lookup *lookup);
+
+/* Asks for a topic. False: too much waits; the caller asks again another time. */
+bool htw__lookup_ask(struct htw__lookup *lookup, const char *name);
+
+/* Takes up to `max` answers, in any order; returns their number. */
+size_t htw__lookup_take(struct htw__lookup *lookup, struct htw__lookup_item *items, size_t max);
+
+/* Asks by another client, and waits for the answer: the number of partitions of a topic; 0: it does not exist; -EACCES: it
+ * may not be seen; -EAGAIN: no answer. The client knows the topic from then on. `ret_replicas`: of the first partition; it may
+ * be NULL, and is set if there is one. */
+int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
+                        int32_t *ret_replicas);
+
+#endif /* HTW_SRC_RELAY_LOOKUP_H */
