@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import random
+import resource
 import struct
 import termios
 import threading
@@ -121,3 +122,15 @@ def delay_progress_is_shown_on_a_terminal_only():
     assert all(len(line) < 70 for line in shown.split(b"\r")), "wider than the terminal"
     equal(on_terminal(data=data)[0], b"", "without the option")
     equal(run("--progress", data=data).err, "", "without a terminal")
+
+
+# As a sandbox does when everything is open. (A limit on the size of files is a full disk: tests/fault/.)
+@test
+def delay_goes_on_when_limits_are_lowered(directory):
+    for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_MEMLOCK):
+        for options in ((), ("--journal", os.path.join(directory, f"journal-{limit}"))):
+            process = start_with(b"0 up\n", *options, until=b"up\n")
+            hard = resource.prlimit(process.pid, limit)[1]
+            resource.prlimit(process.pid, limit, (8 if limit == resource.RLIMIT_NOFILE else 0, hard))
+            got = finish(process, b"100ms b\n0 a\n")
+            equal((got.status, got.out), (0, b"a\nb\n"), f"limit {limit}, {options}: {got.err}")
