@@ -105,7 +105,18 @@ JOURNAL_TEST(journal_threads_put_and_cancel_while_several_deliver) {
 struct flood {
     struct journal_fixture *f;
     _Atomic bool stop;
+    _Atomic unsigned
+        calls; /* that have returned; relaxed, so that only the journal orders memory */
 };
+
+static void count_call(struct flood *flood) {
+    atomic_fetch_add_explicit(&flood->calls, 1, memory_order_relaxed);
+}
+
+static void await_calls(struct flood *flood) {
+    while (atomic_load_explicit(&flood->calls, memory_order_relaxed) < 10)
+        usleep(1000);
+}
 
 static void *put_without_end(void *arg) {
     struct flood *flood = arg;
@@ -141,6 +152,7 @@ static void *put_and_wait_without_end(void *arg) {
         int result = htw_journal_put(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL);
         if (result != 0 && result != -EAGAIN) /* little memory, in which `done` waits */
             return (void *)-1;
+        count_call(flood);
     }
     return NULL;
 }
@@ -162,6 +174,52 @@ JOURNAL_TEST(journal_reads_jobs_while_a_thread_commits_without_end) {
     pthread_join(thread, &result);
     assert_null(result);
     assert_int_equal(f->seen_count, 500);
+}
+
+/* ---- the mark */
+
+/* A mark is so many times the same letter. */
+static size_t size_of_mark(unsigned char letter) {
+    return letter % 2 == 0 ? HTW_JOURNAL_MARK_MAX : 100;
+}
+
+static void *read_mark_without_end(void *arg) {
+    struct flood *flood = arg;
+    while (!flood->stop) {
+        unsigned char mark[HTW_JOURNAL_MARK_MAX];
+        int64_t size = htw_journal_get_mark(flood->f->journal, mark, sizeof(mark));
+        if (size != (int64_t)size_of_mark(mark[0]))
+            return (void *)-1;
+        for (int64_t i = 0; i < size; i++)
+            if (mark[i] != mark[0])
+                return (void *)-1;
+        count_call(flood);
+    }
+    return NULL;
+}
+
+static void set_mark(struct journal_fixture *f, unsigned char letter) {
+    unsigned char mark[HTW_JOURNAL_MARK_MAX];
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    memset(mark, letter, sizeof(mark));
+    change.mark = mark;
+    change.mark_size = size_of_mark(letter);
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+}
+
+JOURNAL_TEST(journal_mark_is_read_whole_while_it_is_set) {
+    struct flood flood = { .f = f };
+    pthread_t thread;
+    void *result;
+    journal_open(f);
+    set_mark(f, 'a');
+    assert_int_equal(pthread_create(&thread, NULL, read_mark_without_end, &flood), 0);
+    await_calls(&flood);
+    for (unsigned i = 0; i < 100; i++)
+        set_mark(f, i % 2 == 0 ? 'b' : 'a');
+    flood.stop = true;
+    pthread_join(thread, &result);
+    assert_null(result);
 }
 
 /* ---- parallel */
@@ -268,6 +326,22 @@ JOURNAL_TEST(journal_whose_scheduler_was_stopped_accepts_and_closes) {
     journal_close(f);
     assert_int_equal(journal_try_open(f), -ESHUTDOWN);
     assert_null(f->journal);
+}
+
+JOURNAL_TEST(journal_whose_scheduler_is_stopped_meanwhile_accepts) {
+    struct flood flood = { .f = f };
+    pthread_t thread;
+    void *result;
+    use_real_time(f, 2, NULL);
+    journal_open(f);
+    assert_int_equal(pthread_create(&thread, NULL, put_and_wait_without_end, &flood), 0);
+    await_calls(&flood);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    flood.calls = 0;
+    await_calls(&flood);
+    flood.stop = true;
+    pthread_join(thread, &result);
+    assert_null(result);
 }
 
 /* ---- a thread that ends inside a call */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rules.c - the rules of state.h that no answer of a call shows: what happens under the lock, what
+ * without it, and the bounds of the parts.
+ */
+#include "../../../src/journal/change.h"
+#include "../../../src/journal/state.h"
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- what the journal calls */
+
+int __real_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
+                             int64_t deadline_ns);
+int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
+                             int64_t deadline_ns);
+int __real_sem_post(sem_t *semaphore);
+int __wrap_sem_post(sem_t *semaphore);
+
+static struct journal_fixture *fixture_of_calls; /* NULL: calls are passed on unseen */
+static _Atomic unsigned reschedules, unlocked_reschedules, posts, locked_posts;
+static bool scheduler_is_stopped;
+
+static void watch_calls(struct journal_fixture *f) {
+    fixture_of_calls = f;
+    reschedules = unlocked_reschedules = posts = locked_posts = 0;
+    scheduler_is_stopped = false;
+}
+
+int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
+                             int64_t deadline_ns) {
+    if (fixture_of_calls != NULL && fixture_of_calls->journal != NULL) {
+        pthread_mutex_t *mutex = &fixture_of_calls->journal->mutex.mutex;
+        reschedules++;
+        if (pthread_mutex_trylock(mutex) == 0) {
+            pthread_mutex_unlock(mutex);
+            unlocked_reschedules++;
+        }
+        if (scheduler_is_stopped)
+            return -ESHUTDOWN;
+    }
+    return __real_htw_reschedule_at(scheduler, handle, deadline_ns);
+}
+
+/* Other threads hold the lock for a moment only. */
+int __wrap_sem_post(sem_t *semaphore) {
+    if (fixture_of_calls != NULL) {
+        pthread_mutex_t *mutex = &fixture_of_calls->journal->mutex.mutex;
+        struct timespec deadline;
+        clock_gettime(CLOCK_REALTIME, &deadline);
+        deadline.tv_sec += 5;
+        posts++;
+        if (pthread_mutex_timedlock(mutex, &deadline) == 0)
+            pthread_mutex_unlock(mutex);
+        else
+            locked_posts++;
+    }
+    return __real_sem_post(semaphore);
+}
+
+/* ---- the lock */
+
+/* Also when it is opened, with the writer at work already. */
+JOURNAL_TEST(journal_reschedules_its_timers_under_its_lock) {
+    journal_open(f);
+    journal_put(f, HTW_HOUR, "a");
+    watch_calls(f);
+    for (int i = 0; i < 5; i++) {
+        journal_close(f);
+        reschedules = 0;
+        journal_open(f);
+        assert_true(reschedules > 0);
+    }
+    journal_put(f, HTW_MINUTE, "b");
+    journal_advance_to(f, HTW_HOUR);
+    fixture_of_calls = NULL;
+    assert_string_equal(journal_texts(f), "b a");
+    assert_int_equal(unlocked_reschedules, 0);
+}
+
+/* A caller that is woken earlier comes back for the next change only to wait for the lock. */
+JOURNAL_TEST(journal_wakes_its_callers_without_its_lock) {
+    journal_open(f);
+    watch_calls(f);
+    journal_put(f, HTW_HOUR, "a");
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    fixture_of_calls = NULL;
+    assert_int_equal(posts, 2);
+    assert_int_equal(locked_posts, 0);
+}
+
+/* ---- a scheduler that stops */
+
+JOURNAL_TEST(journal_asks_a_scheduler_that_has_stopped_no_more) {
+    journal_open(f);
+    watch_calls(f);
+    scheduler_is_stopped = true;
+    journal_put(f, 2 * HTW_SECOND, "a");
+    journal_put(f, HTW_SECOND, "b");
+    fixture_of_calls = NULL;
+    assert_int_equal(reschedules, 1);
+}
+
+/* ---- bounds */
+
+JOURNAL_TEST(journal_queue_holds_jobs_by_max_memory_between_two_bounds) {
+    const uint64_t size = sizeof(struct htw__job);
+    const struct {
+        uint64_t max_memory, jobs;
+    } table[] = {
+        { 1, 65536 },
+        { 2 * size * 65534, 65536 },
+        { 2 * size * 65535, 65536 },
+        { 2 * size * 65536, 65537 },
+        { 2 * size * 1000000, 1000001 },
+        { UINT64_MAX, UINT64_C(1) << 32 },
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        f->options.max_memory = table[i].max_memory;
+        journal_open(f);
+        assert_int_equal(f->journal->queued_jobs_max, table[i].jobs);
+        journal_close(f);
+    }
+}
+
+/* The rest of the bucket is left for the next scan. */
+JOURNAL_TEST(journal_array_of_the_reader_grows_to_its_bound_only) {
+    enum { JOBS = 3000 };
+    f->options.max_memory = 64 * 1024;
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++) {
+        assert_int_equal(
+            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
+        if (i % 100 == 99)
+            assert_int_equal(htw_journal_sync(f->journal), 0);
+    }
+    journal_advance_to(f, HTW_HOUR);
+    assert_int_equal(f->seen_count, JOBS);
+    assert_in_range(f->journal->reader.capacity, 1, f->journal->reader.capacity_max);
+}
+
+/* ---- jobs that end while they are selected */
+
+/* Memory has room for exactly FETCHED jobs: with one more, the next commit would give the selection up. */
+JOURNAL_TEST(journal_job_that_ends_after_it_was_selected_is_not_fetched) {
+    enum { JOBS = 100, FETCHED = 20 };
+    uint64_t ids[JOBS];
+    f->options.max_memory = 2 * FETCHED * sizeof(struct htw__job);
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++)
+        ids[i] = journal_put(f, HTW_HOUR, "");
+    journal_advance_to(f, HTW_HOUR - HTW_MINUTE);
+    assert_int_equal(f->journal->reader.phase, HTW__READER_FETCH);
+    assert_int_equal(f->journal->reader.count, JOBS);
+    assert_int_equal(f->journal->reader.fetched, FETCHED);
+    for (int i = FETCHED; i < JOBS; i += 2)
+        assert_int_equal(htw_journal_cancel(f->journal, ids[i]), 0);
+    journal_advance_to(f, HTW_HOUR);
+    size_t seen = 0;
+    for (int i = 0; i < JOBS; i++)
+        if (i < FETCHED || i % 2 != 0)
+            assert_true(f->seen[seen++].id == ids[i]);
+    assert_int_equal(f->seen_count, seen);
+    assert_int_equal(journal_stats(f).in_memory, 0);
+}
+
+/* ---- what is synced */
+
+static int store_number(void *context, int columns, char **values, char **names) {
+    (void)columns, (void)names;
+    *(int *)context = values[0][0] - '0';
+    return 0;
+}
+
+JOURNAL_TEST(journal_syncs_as_its_option_says) {
+    const struct {
+        enum htw_synchronous option;
+        int of_sqlite;
+    } table[] = { { HTW_SYNCHRONOUS_FULL, 2 }, { HTW_SYNCHRONOUS_NORMAL, 1 } };
+    f->options.deliver = NULL; /* the writer has nothing to read */
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        int number = -1;
+        f->options.synchronous = table[i].option;
+        journal_open(f);
+        assert_int_equal(f->journal->database.synchronous, table[i].option);
+        pthread_mutex_lock(&f->journal->mutex.mutex);
+        bool is_in_use = f->journal->is_in_use;
+        if (!is_in_use)
+            sqlite3_exec(f->journal->database.connection, "PRAGMA synchronous", store_number,
+                         &number, NULL);
+        pthread_mutex_unlock(&f->journal->mutex.mutex);
+        assert_false(is_in_use);
+        assert_int_equal(number, table[i].of_sqlite);
+        journal_close(f);
+    }
+}
+
+/* ---- reports */
+
+JOURNAL_TEST(journal_report_of_a_change_that_was_made_is_0_and_leaves_the_sentence) {
+    const struct htw__change change = { .result = 0 };
+    journal_open(f);
+    assert_int_equal(htw_journal_cancel(f->journal, 1), -ENOENT);
+    assert_int_equal(htw__change_report(f->journal, &change), 0);
+    assert_non_null(strstr(htw_journal_error(), "there is no job"));
+}
