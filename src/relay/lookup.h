@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 /* Questions that wait, and answers that were not taken: no more. */
-#define HTW__LOOKUPS_MAX 4096
+#define HTW__LOOKUPS_MAX ((size_t)4096)
 
 struct htw__lookup_item {
     char name[HTW__TOPIC_NAME_SIZE];

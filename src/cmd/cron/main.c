@@ -115,7 +115,8 @@ static void print_instant(const struct htw__cron_job *job, int64_t instant_ns) {
     const char *at = job->command, *end = at + strlen(at);
     while (at < end) {
         char piece[HTW__VISIBLE_MAX + 1];
-        fwrite(piece, 1, htw__visible_take(&at, end, piece), stdout);
+        size_t size = htw__visible_take(&at, end, piece);
+        fwrite(piece, 1, size, stdout);
     }
     putchar('\n');
 }

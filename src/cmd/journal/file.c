@@ -95,7 +95,7 @@ static bool is_to_be_undone(const struct htw__journal_file *self) {
     if (copy == NULL)
         return false;
     bool is_read = fread(header, 1, SIZE, copy) == SIZE;
-    fclose(copy);
+    (void)fclose(copy);
     return is_read && memcmp(header + PAGES_AT, none, sizeof(none)) == 0;
 }
 

@@ -53,16 +53,14 @@ bool htw__properties_add(struct htw__properties *self, const char *text, const c
                             (int)(value - text), text);
         return false;
     }
-    char *copy = strdup(text);
     char **items = realloc(self->items, (self->count + 1) * sizeof(char *));
     if (items != NULL)
         self->items = items;
-    if (copy == NULL || items == NULL) {
-        free(copy);
+    if (items == NULL || asprintf(&items[self->count], "%s", text) < 0) {
         htw__terminal_error("out of memory");
         return false;
     }
-    items[self->count++] = copy;
+    self->count++;
     return true;
 }
 
@@ -91,20 +89,22 @@ static bool add_lines(struct htw__properties *self, char *text, const char *path
 /* NULL: `*ret_why` says why. */
 static char *read_text(FILE *stream, const char **ret_why) {
     char *text = malloc(FILE_MAX + 1);
-    size_t size = text == NULL ? 0 : fread(text, 1, FILE_MAX + 1, stream);
-    *ret_why = NULL;
-    if (text == NULL || ferror(stream))
+    *ret_why = "out of memory";
+    if (text == NULL)
+        return NULL;
+    size_t size = fread(text, 1, FILE_MAX + 1, stream);
+    if (ferror(stream))
         *ret_why = strerror(errno);
     else if (size > FILE_MAX)
         *ret_why = "larger than 64 KiB";
     else if (memchr(text, '\0', size) != NULL)
         *ret_why = "has a zero byte";
-    if (*ret_why != NULL) {
-        free(text);
-        return NULL;
+    else {
+        text[size] = '\0';
+        return text;
     }
-    text[size] = '\0';
-    return text;
+    free(text);
+    return NULL;
 }
 
 bool htw__properties_read(struct htw__properties *self, const char *path) {
@@ -116,7 +116,7 @@ bool htw__properties_read(struct htw__properties *self, const char *path) {
     bool is_good = text != NULL && add_lines(self, text, path);
     free(text);
     if (stream != NULL)
-        fclose(stream);
+        (void)fclose(stream);
     return is_good;
 }
 
@@ -133,7 +133,7 @@ bool htw__properties_from(struct htw__properties *self, char *const *environment
             return false;
         }
         for (char *at = text; *at != '\0' && *at != '='; at++)
-            *at = *at == '_' ? '.' : (char)tolower((unsigned char)*at);
+            *at = (char)(*at == '_' ? '.' : tolower((unsigned char)*at));
         is_good = htw__properties_add(self, text, "environment");
     }
     return is_good;

@@ -113,10 +113,12 @@ static void print_answer(const struct htw__fetch *fetch) {
     const char *at = fetch->bytes, *end = at + fetch->size;
     char text[HTW__VISIBLE_JSON_MAX + 1];
     while (at < end) {
-        if (strchr("\t\n\r", *at) != NULL && *at != '\0')
+        if (strchr("\t\n\r", *at) != NULL && *at != '\0') {
             putchar(*at++);
-        else
-            fwrite(text, 1, htw__visible_take_json(&at, end, text), stdout);
+            continue;
+        }
+        size_t size = htw__visible_take_json(&at, end, text);
+        fwrite(text, 1, size, stdout);
     }
 }
 

@@ -27,8 +27,7 @@
  */
 #define TREE_MAX ((size_t)64 * 1024 * 1024)
 #define OBJECT_BYTES 256u
-#define ARRAY_BYTES 128u
-#define MEMBER_BYTES 128u /* its name, and the place in the object */
+#define PLACES_BYTES 128u /* of an array; or of a member, its name included */
 #define VALUE_BYTES 32u
 
 static size_t bytes_for(char c) {
@@ -36,9 +35,8 @@ static size_t bytes_for(char c) {
     case '{':
         return OBJECT_BYTES;
     case '[':
-        return ARRAY_BYTES;
     case ':':
-        return MEMBER_BYTES;
+        return PLACES_BYTES;
     case ',':
         return VALUE_BYTES;
     default:

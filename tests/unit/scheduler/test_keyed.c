@@ -420,5 +420,6 @@ UNIT_TEST(keyed_scheduler_with_crafted_keys_has_short_chains) {
     assert_in_range(longest_chain(keys), 1, COLLISIONS_CHAIN_MAX);
     assert_int_equal(htw__key_table_count(group->keys), COLLISIONS);
     assert_in_range(longest_chain(group->keys), 1, COLLISIONS_CHAIN_MAX);
+    htw_group_destroy(group);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
