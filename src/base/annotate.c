@@ -30,8 +30,8 @@ WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);
 WEAK void AnnotateIgnoreReadsEnd(const char *file, int line);
 WEAK void AnnotateIgnoreWritesBegin(const char *file, int line);
 WEAK void AnnotateIgnoreWritesEnd(const char *file, int line);
-WEAK void __lsan_register_root_region(const void *begin, size_t bytes);
-WEAK void __lsan_unregister_root_region(const void *begin, size_t bytes);
+WEAK void lsan_register(const void *begin, size_t bytes) __asm__("__lsan_register_root_region");
+WEAK void lsan_unregister(const void *begin, size_t bytes) __asm__("__lsan_unregister_root_region");
 
 static bool has_tsan(void) {
     return AnnotateHappensBefore != NULL && AnnotateHappensAfter != NULL &&
@@ -54,15 +54,15 @@ static void tsan_ignore(bool begin) {
 
 #define TSAN_HAPPENS_BEFORE(object) AnnotateHappensBefore(HERE, object)
 #define TSAN_HAPPENS_AFTER(object) AnnotateHappensAfter(HERE, object)
-#define LSAN_REGISTER(memory, bytes)                    \
-    do {                                                \
-        if (__lsan_register_root_region != NULL)        \
-            __lsan_register_root_region(memory, bytes); \
+#define LSAN_REGISTER(memory, bytes)      \
+    do {                                  \
+        if (lsan_register != NULL)        \
+            lsan_register(memory, bytes); \
     } while (0)
-#define LSAN_UNREGISTER(memory, bytes)                    \
-    do {                                                  \
-        if (__lsan_unregister_root_region != NULL)        \
-            __lsan_unregister_root_region(memory, bytes); \
+#define LSAN_UNREGISTER(memory, bytes)      \
+    do {                                    \
+        if (lsan_unregister != NULL)        \
+            lsan_unregister(memory, bytes); \
     } while (0)
 #else
 #define has_tsan() false

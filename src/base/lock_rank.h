@@ -40,7 +40,7 @@
     RANK(SCHEDULER_SHARD, 10, "scheduler.shard")                  /* a wheel and its records */    \
     RANK(SCHEDULER_WORK_QUEUE, 11, "scheduler.work_queue")        /* batches and workers */        \
     RANK(SCHEDULER_RUN_STATS, 11, "scheduler.run_stats")          /* counters of an executor */    \
-    RANK(ALARM, 12, "alarm")                                      /* that of other systems than Linux */
+    RANK(ALARM, 12, "alarm") /* that of other systems than Linux */
 
 enum htw__lock_rank {
     HTW__RANK_NONE, /* a lock that was not initialized */

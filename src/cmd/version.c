@@ -30,6 +30,8 @@
 #define FORTIFIED ", without _FORTIFY_SOURCE"
 #endif
 
+static const char hardening[] = HTW_BUILD_HARDENING;
+
 int htw__version_print(const char *program) {
     if (printf("%s %s\n"
                "compiler: %s\n"
@@ -38,8 +40,7 @@ int htw__version_print(const char *program) {
                "hardening: %s\n"
                "assertions: " HTW_BUILD_ASSERTIONS "\n",
                program, htw_version(), COMPILER,
-               strcmp(HTW_BUILD_HARDENING, "yes") == 0 ? "yes" FORTIFIED : HTW_BUILD_HARDENING) >=
-            0 &&
+               strcmp(hardening, "yes") == 0 ? "yes" FORTIFIED : hardening) >= 0 &&
         fflush(stdout) == 0)
         return 0;
     fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));

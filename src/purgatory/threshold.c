@@ -133,9 +133,9 @@ static uint32_t mark_of(enum htw_reason reason) {
     case HTW_REASON_CLOSED:
         return HTW__REQUEST_CLOSE;
     case HTW_REASON_EXPIRED:
-    default:
-        return 0;
+        break;
     }
+    return 0;
 }
 
 int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,

@@ -34,8 +34,14 @@
 
 #define TIMERS 2000
 
+#ifdef __GLIBC__
+typedef __rlimit_resource_t limit_name;
+#else
+typedef int limit_name;
+#endif
+
 static const struct {
-    int limit;
+    limit_name limit;
     rlim_t value;
     bool is_of_memory;
 } limits[] = {
@@ -46,15 +52,15 @@ static const struct {
 /* Lowers a limit, and returns what it was. Only the soft limit: it can be raised again. */
 static struct rlimit lower(size_t i) {
     struct rlimit before, after;
-    assert_int_equal(getrlimit((__typeof__(RLIMIT_AS))limits[i].limit, &before), 0);
+    assert_int_equal(getrlimit(limits[i].limit, &before), 0);
     after = before;
     after.rlim_cur = limits[i].value;
-    assert_int_equal(setrlimit((__typeof__(RLIMIT_AS))limits[i].limit, &after), 0);
+    assert_int_equal(setrlimit(limits[i].limit, &after), 0);
     return before;
 }
 
 static void raise_again(size_t i, struct rlimit before) {
-    assert_int_equal(setrlimit((__typeof__(RLIMIT_AS))limits[i].limit, &before), 0);
+    assert_int_equal(setrlimit(limits[i].limit, &before), 0);
 }
 
 static bool is_tried(size_t i) {
