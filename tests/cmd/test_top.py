@@ -251,6 +251,18 @@ def top_json_shows_nothing_that_changes_the_terminal(directory):
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", run.stdout), run
 
 
+@test
+def top_shows_a_darker_character_for_each_power_of_four_timers(directory):
+    level = {"bucket_ns": 10**9, "buckets": 16, "clock": 0,
+             "timers": [0, 1, 3, 4, 15, 16, 63, 64, 255, 256, 1023, 1024, 10**12, 0, 0, 1]}
+    impostor = Impostor(f"{directory}/socket",
+                        json.dumps({"format": 1, "wheels": [{"name": "w", "levels": [level]}]}).encode())
+    for options, characters in ([], " ··░░▒▒▓▓████  ·"), (["--ascii"], " ..::++##@@@@  ."):
+        run = top("--once", "--delay", "100ms", *options, f"{directory}/socket")
+        assert run.returncode == 0 and f"|{characters}|" in run.stdout, run
+    impostor.close()
+
+
 def memory_of(path):
     """The exit status of `htw top --once` and the most memory that it had, in MiB."""
     process = subprocess.Popen([HTW + "-top", "--once", "--delay", "100ms", path], stdout=subprocess.DEVNULL,
