@@ -23,7 +23,8 @@
 /* Of more, those that were not used for longest are forgotten, to be asked for again if they come back. */
 #define DESTINATIONS_MAX 8192
 
-/* How old an answer is when it is asked for again: that there is no such topic, sooner. */
+/* How old an answer is when it is asked for again: that a topic does not exist or may not be written to, sooner, unless
+ * trust.c has found that out. */
 #define KNOWN_MS 60000
 #define MISSING_MS 5000
 
@@ -122,10 +123,14 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
 
 /* ---- questions and answers */
 
+static bool is_denied(const struct htw__destination *destination) {
+    return destination->trust == HTW__TRUST_DENIED && destination->partitions == -EACCES;
+}
+
 static int64_t patience_of(const struct htw__destination *destination) {
     if (destination->partitions == -EAGAIN)
         return AGAIN_MS;
-    return destination->partitions == 0 ? MISSING_MS : KNOWN_MS;
+    return destination->partitions > 0 || is_denied(destination) ? KNOWN_MS : MISSING_MS;
 }
 
 static void ask(struct htw__directory *self, struct htw__destination *destination, int64_t now_ms) {
@@ -190,7 +195,7 @@ void htw__directory_refused(struct htw__directory *self, const char *name,
 /* What was denied stays so for its minute. */
 void htw__directory_doubt(struct htw__directory *self) {
     for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
-        if (of_use(at)->trust != HTW__TRUST_DENIED || of_use(at)->partitions != -EACCES)
+        if (!is_denied(of_use(at)))
             of_use(at)->asked_ms = now_monotonic_ms() - KNOWN_MS;
 }
 
