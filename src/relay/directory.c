@@ -94,11 +94,15 @@ static void make_room(struct htw__directory *self) {
     }
 }
 
-static struct htw__destination *find(struct htw__directory *self, const char *name) {
+static struct htw__destination *find(const struct htw__directory *self, const char *name) {
     size_t size = strlen(name);
     struct htw__key_node *node =
         htw__key_table_find(&self->names, htw__key_hash(name, size, self->seed), name, size);
     return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__destination, node);
+}
+
+bool htw__directory_has(const struct htw__directory *self, const char *name) {
+    return find(self, name) != NULL;
 }
 
 struct htw__destination *htw__directory_add(struct htw__directory *self, const char *name,

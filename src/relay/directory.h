@@ -68,7 +68,10 @@ void htw__directory_introduce(struct htw__destination *destination, int producer
 /* A producer ends. */
 void htw__directory_leave(struct htw__directory *directory, int producer);
 
-/* Puts a destination in that is known to have so many partitions. NULL: no memory. */
+/* Whether something is known of a topic. Asks nothing. */
+bool htw__directory_has(const struct htw__directory *directory, const char *name);
+
+/* Puts a destination in that was not there, and is known to have so many partitions. NULL: no memory. */
 struct htw__destination *htw__directory_add(struct htw__directory *directory, const char *name,
                                             int32_t partitions);
 

@@ -79,7 +79,7 @@ bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
 }
 
 static void introduce(struct htw__kafka *self, const char *name) {
-    if (strpbrk(name, "*?[\\") != NULL)
+    if (strpbrk(name, "*?[\\") != NULL || htw__directory_has(&self->directory, name))
         return;
     int32_t count = htw__topics_ask(self, name, INTRODUCE_MS);
     if (count == 0)
