@@ -13,13 +13,14 @@ static void in_child(void) {
 }
 
 int htw__fork_init(void) {
+    /* It publishes nothing: pthread_atfork() and fork() share a lock. */
     static _Atomic bool registered;
-    if (atomic_load_explicit(&registered, memory_order_acquire))
+    if (atomic_load_explicit(&registered, memory_order_relaxed))
         return 0;
     /* If two threads come here at once, each fork counts as two, which does no harm. A lock could
        be held at the moment of a fork. */
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         return -ENOMEM;
-    atomic_store_explicit(&registered, true, memory_order_release);
+    atomic_store_explicit(&registered, true, memory_order_relaxed);
     return 0;
 }

@@ -222,13 +222,10 @@ static int scan(struct htw_journal *journal) {
     return 0;
 }
 
-/* Reads a job. `ret_job` NULL: it has ended. Without the lock. */
+/* Reads a job. -ENOENT: it has ended. Without the lock. */
 static int fetch_one(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job) {
     struct htw__job_row row;
-    *ret_job = NULL;
     int error = htw__database_fetch(&journal->database, id, &row);
-    if (error == -ENOENT)
-        return 0;
     if (error != 0)
         return error;
     struct htw__job *job = htw__job_create(&journal->allocator, row.deadline_ns, row.key,
@@ -245,7 +242,7 @@ static int fetch(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
     int error = 0;
     for (unsigned i = 0; i < FETCH_STEP && reader->phase == HTW__READER_FETCH && error == 0; i++) {
-        struct htw__job *job;
+        struct htw__job *job = NULL;
         if (is_full(journal)) {
             reader->is_full = true;
             return 0;
@@ -258,10 +255,12 @@ static int fetch(struct htw_journal *journal) {
         htw__mutex_unlock(&journal->mutex);
         error = fetch_one(journal, id, &job);
         htw__mutex_lock(&journal->mutex);
-        if (job != NULL)
+        if (error == 0)
             htw__jobs_add(&journal->jobs, job);
         else
             htw__jobs_unreserve(&journal->jobs, 1);
+        if (error == -ENOENT)
+            error = 0;
         if (error == 0 && ++reader->fetched == reader->count)
             reader->phase = HTW__READER_IDLE;
     }

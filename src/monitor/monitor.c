@@ -54,15 +54,13 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
     return error;
 }
 
-static void close_descriptors(struct htw_monitor *monitor) {
+/* Without thread and sources. */
+static void fini(struct htw_monitor *monitor) {
     htw__registry_lock();
     htw__registry_remove(&monitor->descriptors);
     htw__place_close(&monitor->place);
     htw__server_close(&monitor->descriptors);
     htw__registry_unlock();
-}
-
-static void fini_lock(struct htw_monitor *monitor) {
     pthread_cond_destroy(&monitor->read);
     htw__mutex_fini(&monitor->mutex);
 }
@@ -79,10 +77,8 @@ static int start(struct htw_monitor *monitor, const char *path) {
     htw__mutex_init(&monitor->mutex, HTW__RANK_MONITOR);
     pthread_cond_init(&monitor->read, NULL);
     error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__server_run, monitor);
-    if (error != 0) {
-        close_descriptors(monitor);
-        fini_lock(monitor);
-    }
+    if (error != 0)
+        fini(monitor);
     return error;
 }
 
@@ -118,10 +114,9 @@ void htw_monitor_close(struct htw_monitor *monitor) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__server_end(monitor);
     pthread_join(monitor->thread, NULL);
-    close_descriptors(monitor);
     while (monitor->sources != NULL)
         htw_monitor_remove(monitor->sources);
-    fini_lock(monitor);
+    fini(monitor);
     struct htw_allocator allocator = monitor->allocator;
     htw__release(&allocator, monitor, sizeof(*monitor));
     pthread_setcancelstate(cancel_state, NULL);

@@ -41,12 +41,13 @@ static void in_child(void) {
 }
 
 int htw__registry_init(void) {
+    /* It publishes nothing: pthread_atfork() and fork() share a lock. */
     static _Atomic bool registered;
-    if (atomic_load_explicit(&registered, memory_order_acquire))
+    if (atomic_load_explicit(&registered, memory_order_relaxed))
         return 0;
     if (pthread_atfork(before_fork, in_parent, in_child) != 0)
         return -ENOMEM;
-    atomic_store_explicit(&registered, true, memory_order_release);
+    atomic_store_explicit(&registered, true, memory_order_relaxed);
     return 0;
 }
 

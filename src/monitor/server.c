@@ -27,10 +27,10 @@
 #define READS_AT_ONCE 16 /* so that a client that sends without end is not read for ever */
 
 /* What epoll says has happened: the number of a client, or one of these. */
-enum { LISTENER = HTW__CLIENTS, WAKE };
+enum { LISTENER = HTW__CLIENTS, WAKE, DESCRIPTORS };
 
 static bool is_closing(struct htw_monitor *monitor) {
-    return atomic_load_explicit(&monitor->is_closing, memory_order_acquire);
+    return atomic_load_explicit(&monitor->is_closing, memory_order_relaxed);
 }
 
 /* Has epoll report these events of a descriptor as `number`. */
@@ -187,7 +187,7 @@ static bool await_next(struct htw_monitor *monitor, int64_t now_ns) {
 /* Waits until something happens or it is time. Returns whether a client waits to be accepted. epoll, and not
    poll(), which fails once the process may have fewer descriptors than poll() is to watch. */
 static bool wait_for_clients(struct htw_monitor *monitor) {
-    struct epoll_event events[HTW__CLIENTS + 2];
+    struct epoll_event events[DESCRIPTORS];
     const struct timespec pause = { 0, ACCEPT_PAUSE_NS };
     int64_t now_ns = htw__clock_monotonic_ns();
     bool has_newcomer = false;
@@ -195,7 +195,7 @@ static bool wait_for_clients(struct htw_monitor *monitor) {
     for (size_t i = 0; i < HTW__CLIENTS; i++)
         monitor->clients[i].happened = 0;
     if (await_next(monitor, now_ns))
-        count = epoll_wait(monitor->descriptors.epoll, events, HTW__CLIENTS + 2,
+        count = epoll_wait(monitor->descriptors.epoll, events, DESCRIPTORS,
                            timeout_ms(next_ns(monitor, now_ns), now_ns));
     if (count < 0 && errno != EINTR)
         nanosleep(&pause, NULL);
@@ -263,6 +263,6 @@ void htw__server_close(const struct htw__descriptors *descriptors) {
 }
 
 void htw__server_end(struct htw_monitor *monitor) {
-    atomic_store_explicit(&monitor->is_closing, true, memory_order_release);
+    atomic_store_explicit(&monitor->is_closing, true, memory_order_relaxed);
     eventfd_write(monitor->descriptors.wake, 1);
 }

@@ -89,7 +89,7 @@ struct htw_monitor {
     pthread_t thread;
     struct htw__descriptors descriptors; /* guarded by the lock of the registry */
 
-    atomic_bool is_closing; /* the thread ends, in the middle of an answer, too */
+    atomic_bool is_closing; /* the thread ends, in the middle of an answer, too; publishes nothing */
 
     struct htw__mutex mutex; /* guards the sources */
     struct htw_monitor_source *sources;

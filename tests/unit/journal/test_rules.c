@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- what the journal calls */
 
@@ -26,12 +27,12 @@ int __wrap_sem_post(sem_t *semaphore);
 
 static struct journal_fixture *fixture_of_calls; /* NULL: calls are passed on unseen */
 static _Atomic unsigned reschedules, unlocked_reschedules, posts, locked_posts;
-static bool scheduler_is_stopped;
+static _Atomic int refusal; /* of the scheduler; 0: none */
 
 static void watch_calls(struct journal_fixture *f) {
     fixture_of_calls = f;
     reschedules = unlocked_reschedules = posts = locked_posts = 0;
-    scheduler_is_stopped = false;
+    refusal = 0;
 }
 
 int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
@@ -43,8 +44,8 @@ int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
             pthread_mutex_unlock(mutex);
             unlocked_reschedules++;
         }
-        if (scheduler_is_stopped)
-            return -ESHUTDOWN;
+        if (refusal != 0)
+            return refusal;
     }
     return __real_htw_reschedule_at(scheduler, handle, deadline_ns);
 }
@@ -96,16 +97,75 @@ JOURNAL_TEST(journal_wakes_its_callers_without_its_lock) {
     assert_int_equal(locked_posts, 0);
 }
 
-/* ---- a scheduler that stops */
+/* ---- a scheduler that refuses */
 
 JOURNAL_TEST(journal_asks_a_scheduler_that_has_stopped_no_more) {
     journal_open(f);
     watch_calls(f);
-    scheduler_is_stopped = true;
+    refusal = -ESHUTDOWN;
     journal_put(f, 2 * HTW_SECOND, "a");
     journal_put(f, HTW_SECOND, "b");
     fixture_of_calls = NULL;
     assert_int_equal(reschedules, 1);
+}
+
+/* The caller, which writes by itself, wakes the thread that asks again. */
+JOURNAL_TEST(journal_asks_a_scheduler_without_memory_again_a_second_later) {
+    journal_open(f);
+    journal_put(f, 2 * HTW_SECOND, "b");
+    journal_advance_to(f, 0); /* all is read */
+    watch_calls(f);
+    refusal = -ENOMEM;
+    journal_put(f, HTW_SECOND, "a");
+    refusal = 0;
+    while (reschedules < 2)
+        usleep(1000);
+    fixture_of_calls = NULL;
+    journal_advance_to(f, 2 * HTW_SECOND);
+    assert_string_equal(journal_texts(f), "a b");
+}
+
+/* ---- turns of writing and reading */
+
+static struct journal_fixture *putter; /* puts jobs while the reader is at work */
+static unsigned fetches, fetches_until_written[2];
+
+int __real_htw__database_fetch(struct htw__database *self, uint64_t id,
+                               struct htw__job_row *ret_row);
+int __wrap_htw__database_fetch(struct htw__database *self, uint64_t id,
+                               struct htw__job_row *ret_row);
+
+static void is_written(void *arg, int result) {
+    if (result == 0)
+        *(unsigned *)arg = fetches;
+}
+
+/* In the thread of the journal. */
+int __wrap_htw__database_fetch(struct htw__database *self, uint64_t id,
+                               struct htw__job_row *ret_row) {
+    fetches++;
+    if (putter != NULL && (fetches == 100 || fetches == 500))
+        (void)!htw_journal_put_later(putter->journal, HTW_NEVER_NS, "b", 1, is_written,
+                                     &fetches_until_written[fetches / 500], NULL);
+    return __real_htw__database_fetch(self, id, ret_row);
+}
+
+JOURNAL_TEST(journal_writes_between_two_steps_of_the_reader_as_often_as_it_reads) {
+    enum { JOBS = 1000 };
+    f->options.gather_ns = 1;
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++)
+        assert_int_equal(
+            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    fetches = fetches_until_written[0] = fetches_until_written[1] = 0;
+    putter = f;
+    journal_advance_to(f, HTW_HOUR);
+    putter = NULL;
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(fetches, JOBS);
+    assert_in_range(fetches_until_written[0], 100, 499);
+    assert_in_range(fetches_until_written[1], 500, JOBS - 1);
 }
 
 /* ---- bounds */

@@ -55,6 +55,26 @@ MONITOR_TEST(monitor_without_sources_answers) {
     assert_null(strstr(metrics, "htw_pending"));
 }
 
+MONITOR_TEST(monitor_shows_the_name_of_the_program_in_characters_that_need_no_escape) {
+    char *before = program_invocation_short_name, longest[HTW_MONITOR_NAME_MAX + 2];
+    char expected[HTW_MONITOR_NAME_MAX + 32];
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    const struct {
+        char *name;
+        const char *shown;
+    } programs[] = { { (char[]) { "a \"b\\~\x7f\n\xc3" }, "a ?b?~???" },
+                     { (char[]) { "" }, "" },
+                     { longest, longest + 1 } };
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        program_invocation_short_name = programs[i].name;
+        snprintf(expected, sizeof(expected), "\"program\":\"%s\",\"uid\":", programs[i].shown);
+        const char *json = client_ask(f->path, "json\n");
+        program_invocation_short_name = before;
+        assert_true(says(json, expected));
+    }
+}
+
 MONITOR_TEST(monitor_shows_the_numbers_of_a_scheduler) {
     struct htw_scheduler *scheduler = make_scheduler();
     struct htw_monitor_source *source;
@@ -80,6 +100,27 @@ MONITOR_TEST(monitor_shows_the_numbers_of_a_scheduler) {
     assert_true(says(metrics, "htw_callback_seconds_count{scheduler=\"a/b.c:d_e-9\"} 2\n"));
     htw_monitor_remove(source);
     assert_null(strstr(client_ask(f->path, "json\n"), "a/b.c"));
+    htw_scheduler_destroy(scheduler);
+}
+
+MONITOR_TEST(monitor_counts_what_is_above_all_bounds_of_a_histogram) {
+    struct htw_scheduler *scheduler = make_scheduler();
+    struct htw_purgatory *purgatory = make_purgatory(scheduler);
+    struct htw_request request;
+    struct htw_key key = { "k", 1 };
+    htw_request_init(&request);
+    assert_int_equal(htw_monitor_add_purgatory(f->monitor, "p", purgatory, NULL), 0);
+    assert_int_equal(
+        htw_purgatory_try_complete_else_watch(purgatory, &request, &key, 1, 2 * HTW_HOUR),
+        HTW_WATCHED);
+    assert_int_equal(htw_scheduler_advance(scheduler, 2 * HTW_HOUR), 0);
+    const char *metrics = client_ask(f->path, "metrics\n");
+    assert_true(says(metrics,
+                     "htw_purgatory_wait_seconds_bucket{purgatory=\"p\",le=\"4194.304\"} 0\n"
+                     "htw_purgatory_wait_seconds_bucket{purgatory=\"p\",le=\"+Inf\"} 1\n"));
+    assert_true(says(metrics, "htw_purgatory_wait_seconds_count{purgatory=\"p\"} 1\n"));
+    monitor_close(f);
+    htw_purgatory_destroy(purgatory);
     htw_scheduler_destroy(scheduler);
 }
 

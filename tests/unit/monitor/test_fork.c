@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +105,72 @@ MONITOR_TEST(monitor_of_a_parent_that_has_died_is_dead) {
     close(fds[1]);
 }
 
+/* ---- a fork while a monitor is opened: this thread opens it, another one forks */
+
+static bool forks_now;
+static pthread_t forker;
+static sem_t has_forked_or_waits;
+static _Thread_local bool is_forker;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (is_forker) {
+        if (pthread_mutex_trylock(mutex) == 0)
+            return 0;
+        sem_post(&has_forked_or_waits);
+    }
+    return __real_pthread_mutex_lock(mutex);
+}
+
+static int sockets_besides(int fd) {
+    int sockets = 0;
+    for (int i = 3; i < 64; i++) {
+        struct stat status;
+        sockets += i != fd && fstat(i, &status) == 0 && S_ISSOCK(status.st_mode);
+    }
+    return sockets;
+}
+
+static void *fork_now(void *arg) {
+    int status = -1;
+    is_forker = true;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(sockets_besides(-1));
+    is_forker = false;
+    sem_post(&has_forked_or_waits);
+    waitpid(child, &status, 0);
+    (void)arg;
+    return (void *)(intptr_t)status;
+}
+
+int __real_eventfd(unsigned count, int flags);
+int __wrap_eventfd(unsigned count, int flags);
+
+/* The socket is there. */
+int __wrap_eventfd(unsigned count, int flags) {
+    if (forks_now) {
+        forks_now = false;
+        if (pthread_create(&forker, NULL, fork_now, NULL) == 0)
+            sem_wait(&has_forked_or_waits);
+    }
+    return __real_eventfd(count, flags);
+}
+
+MONITOR_TEST(monitor_is_not_seen_half_open_by_a_child) {
+    void *result;
+    skip_in_emulator();
+    monitor_close(f);
+    sem_init(&has_forked_or_waits, 0, 0);
+    forks_now = true;
+    assert_int_equal(monitor_open(f), 0);
+    assert_false(forks_now);
+    pthread_join(forker, &result);
+    assert_null(result);
+}
+
 /* Forks while other threads open and close monitors, and clients come. */
 static _Atomic bool is_over;
 
@@ -131,12 +199,7 @@ MONITOR_TEST(monitor_children_have_no_descriptor_of_it_whenever_they_are_forked)
         client_send(client, "json\n");
         pid_t child = fork();
         if (child == 0) {
-            int sockets = 0;
-            for (int fd = 3; fd < 64; fd++) {
-                struct stat status;
-                sockets += fd != client && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
-            }
-            _exit(sockets);
+            _exit(sockets_besides(client));
         }
         int status = -1;
         waitpid(child, &status, 0);

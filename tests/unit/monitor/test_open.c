@@ -27,6 +27,20 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
     return 0;
 }
 
+static const char *goes_away; /* before link() returns */
+
+int __real_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+
+int __wrap_link(const char *from, const char *to) {
+    int result = __real_link(from, to), error = errno;
+    if (goes_away != NULL)
+        unlink(goes_away);
+    goes_away = NULL;
+    errno = error;
+    return result;
+}
+
 static int open_at(struct htw_monitor **ret_monitor, const char *path) {
     struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
     options.path = path;
@@ -134,6 +148,16 @@ MONITOR_TEST(monitor_replaces_the_socket_of_a_process_that_has_died) {
     client_ask(f->path, "json\n");
 }
 
+/* Its monitor is closed at that moment. */
+MONITOR_TEST(monitor_takes_the_place_of_a_socket_that_is_removed_while_it_looks) {
+    monitor_close(f);
+    leave_socket(f->path);
+    goes_away = f->path;
+    assert_int_equal(monitor_open(f), 0);
+    assert_null(goes_away);
+    client_ask(f->path, "json\n");
+}
+
 MONITOR_TEST(monitor_that_is_closed_leaves_the_socket_of_its_successor) {
     struct htw_monitor *second = NULL;
     assert_int_equal(unlink(f->path), 0); /* it has been removed by hand */
@@ -181,7 +205,7 @@ MONITOR_TEST(monitor_by_default_is_named_for_its_process) {
 }
 
 MONITOR_TEST(monitor_without_a_runtime_folder_uses_one_in_tmp) {
-    static const char *const values[] = { "", "relative", "/nowhere/at/all" };
+    const char *const values[] = { "", "relative", "/nowhere/at/all", f->path /* no folder */ };
     char folder[64], expected[64];
     snprintf(expected, sizeof(expected), "/tmp/htw-%lu", (unsigned long)geteuid());
     for (size_t i = 0; i < COUNT_OF(values); i++) {
