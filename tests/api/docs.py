@@ -38,10 +38,10 @@ if not in_cpp:
     errors.append("docs/cpp.md shows no programs")
 
 headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "include/htw").rglob("*.hpp")])
-# These also speak of what is inside the library, of metrics, and of macros for those who build it.
+# These also speak of what is inside the library, of metrics, of variables of units, and of macros for those who build it.
 inside = {"abi.md", "architecture.md", "choices.md", "debugging.md", "embed.md", "relay.md"}
-sources = "".join(path.read_text() for top in ["src", "tools", "tests/relay"] for path in (root / top).rglob("*")
-                  if path.suffix in (".c", ".h", ".map", ".py", ".cc")) + (root / "dev").read_text()
+sources = "".join(path.read_text() for top in ["src", "tools", "tests/relay", "packaging"] for path in (root / top).rglob("*")
+                  if path.suffix in (".c", ".h", ".map", ".py", ".cc", ".in")) + (root / "dev").read_text()
 
 
 def is_declared(name, text):

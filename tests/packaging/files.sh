@@ -27,7 +27,7 @@ debian=$(cat "$root"/debian/*.install | sed 's,^usr/,,; s,^lib/\*/,lib/,')
 soversion=$(sed -n 's/^%global soversion //p' "$root/packaging/htw.spec")
 rpm=$(sed -n '/^%files/,$p' "$root/packaging/htw.spec" | sed -n "s/%{soversion}/$soversion/
     s,^%{_bindir},bin,p; s,^%{_libdir},lib,p; s,^%{_includedir},include,p; s,^%{_datadir},share,p
-    s,^%{_mandir},share/man,p; s,^%{_docdir},share/doc,p")
+    s,^%{_unitdir},lib/systemd/system,p; s,^%{_mandir},share/man,p; s,^%{_docdir},share/doc,p")
 for kind in debian rpm; do
     [ "$kind" = debian ] && patterns=$debian || patterns=$rpm
     left=$(lacks "$patterns")

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The systemd units of packaging/systemd: test_units.py PROGRAM [NAME...]. As test_delay.py.
+
+systemd itself says whether it understands them, and how much they let a service do, where `systemd-analyze` is installed. The
+commands are started here as systemd starts them.
+"""
+import os
+import re
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from harness import PATIENCE, PROGRAM, content_of, equal, file_with, has, main, messages_of, test, wait_for  # noqa: E402
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "systemd")
+PROGRAMS = os.path.dirname(PROGRAM)
+# The most that systemd-analyze may find a service exposed, in tenths: 0 is nothing, 100 all.
+EXPOSURE = {"htw-relay@.service": 12, "htw-cron.service": 15, "htw-delay@.service": 6}
+
+
+def needs_systemd(function):
+    if shutil.which("systemd-analyze"):
+        return test(function)
+    print(f"skipped: {function.__name__}: systemd-analyze is missing (Debian: systemd)")
+    return function
+
+
+def read(name):
+    """The text of a unit, with the programs of this build."""
+    for path in (name, name + ".in"):
+        if os.path.exists(os.path.join(FOLDER, path)):
+            return content_of(os.path.join(FOLDER, path)).decode().replace("@BINDIR@", PROGRAMS)
+    raise AssertionError(f"there is no unit {name}")
+
+
+def units():
+    return sorted(name.removesuffix(".in") for name in os.listdir(FOLDER))
+
+
+def write_all(directory):
+    for name in units():
+        file_with(directory, name, read(name).encode())
+
+
+def command_of(name, variables):
+    """The words of ExecStart, expanded as systemd does: ${NAME} is one word, $NAME as many as it holds."""
+    line = re.search(r"^ExecStart=(.*)", read(name), re.MULTILINE)[1]
+    for specifier, value in {"%i": "test", "%d": variables["CREDENTIALS_DIRECTORY"]}.items():
+        line = line.replace(specifier, value)
+    words = []
+    for word in shlex.split(line):
+        bare = re.fullmatch(r"\$(\w+)", word)
+        words += shlex.split(variables[bare[1]]) if bare else [
+            re.sub(r"\$\{(\w+)\}", lambda match: variables[match[1]], word)]
+    return words
+
+
+@needs_systemd
+def systemd_understands_each_unit(directory):
+    write_all(directory)
+    names = []
+    for name in units():
+        names.append(name.replace("@.", "@test."))
+        if names[-1] != name:
+            os.symlink(name, os.path.join(directory, names[-1]))
+    for name in names:
+        got = subprocess.run(["systemd-analyze", "verify", "--man=no", "--generators=no", os.path.join(directory, name)],
+                             env={**os.environ, "SYSTEMD_UNIT_PATH": directory + ":"}, capture_output=True, text=True,
+                             check=False)
+        complaints = [line for line in (got.stdout + got.stderr).splitlines() if "htw" in line]
+        equal((got.returncode, complaints), (0, []), name)
+
+
+@needs_systemd
+def the_sandbox_of_each_service_is_narrow(directory):
+    write_all(directory)
+    equal(sorted(EXPOSURE), [name for name in units() if name.endswith(".service")], "the services that are judged")
+    for name, most in EXPOSURE.items():
+        got = subprocess.run(["systemd-analyze", "security", "--no-pager", "--offline=true", f"--threshold={most}",
+                              os.path.join(directory, name)], capture_output=True, text=True, check=False)
+        assert got.returncode == 0, f"{name}: {got.stdout}{got.stderr}"
+
+
+@test
+def the_relay_accepts_its_command_line(directory):
+    file_with(directory, "properties", re.search(r"^SetCredential=properties:(.*)", read("htw-relay@.service"),
+                                                 re.MULTILINE)[1].encode())
+    words = command_of("htw-relay@.service", {
+        "CREDENTIALS_DIRECTORY": directory, "HTW_RELAY_BROKERS": "localhost:9", "HTW_RELAY_INSTANCE": "test.host-1",
+        "HTW_RELAY_OPTIONS": "--allow 'orders.*' --metrics 9644", "HTW_RELAY_TOPIC": "later"})
+    if not os.path.exists(words[0]):
+        return  # a build without the relay
+    got = subprocess.run([*words, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    equal((got.returncode, got.stderr), (0, ""))
+    has(got.stdout, "Usage: htw relay")
+
+
+@test
+def each_variable_of_the_relay_is_explained_or_set(directory):
+    text = read("htw-relay@.service")
+    for name in set(re.findall(r"\$\{?(\w+)", re.search(r"^ExecStart=(.*)", text, re.MULTILINE)[1])):
+        assert re.search(rf"^#.*\b{name}\b", text, re.MULTILINE), f"{name} is not explained"
+    equal(re.findall(r"^Environment=(\w+)=", text, re.MULTILINE), ["HTW_RELAY_TOPIC", "HTW_RELAY_INSTANCE"])
+
+
+@test
+def delayed_lines_come_through_the_pipe_of_the_socket(directory):
+    # As systemd opens it: for both directions, so that it never ends, and without waiting.
+    has(read("htw-delay@.socket"), "ListenFIFO=%t/htw-delay/%i\n")
+    pipe = os.path.join(directory, "pipe")
+    os.mkfifo(pipe)
+    fd = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    words = command_of("htw-delay@.service", {"CREDENTIALS_DIRECTORY": ""})
+    released = os.path.join(directory, "released")
+
+    def start():
+        return subprocess.Popen(words, stdin=fd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=directory)
+
+    def end(process):
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE)
+        has(read("htw-delay@.service"), f"SuccessExitStatus={128 + signal.SIGTERM}\n")
+        equal(process.returncode, 128 + signal.SIGTERM, said)
+
+    process = start()
+    os.write(fd, b"1ms one\n1d never\n@2000-01-01T00:00:00Z two\n")
+    wait_for(lambda: os.path.exists(released) and sorted(messages_of(released)) == [b"one", b"two"], "two lines")
+    end(process)
+    os.write(fd, b"0s three\n")  # it waits in the pipe, which systemd holds open
+    process = start()
+    wait_for(lambda: messages_of(released)[-1] == b"three", "the third line")
+    end(process)
+    os.close(fd)
+    assert stat.S_ISREG(os.stat(os.path.join(directory, "journal")).st_mode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
