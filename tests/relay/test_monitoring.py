@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""The dashboard and the alert rules of examples/relay/monitoring: test_monitoring.py RELAY BROKERS
+
+RELAY serves its metrics over BROKERS, the program of mock.c: each metric that the files name must be there, and the other way
+round each metric must be of use to the one or the other, or be listed here. Where promtool is installed (Debian: prometheus), it
+reads all expressions, and lets each alert fire.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from brokers import Brokers, level_topics  # noqa: E402
+from relay import PATIENCE, Relay, wait_for  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.join(HERE, "..", "..", "examples", "relay", "monitoring")
+# What neither file needs.
+UNUSED = {"htw_relay_dead_letters_short_total", "htw_relay_in_memory", "htw_relay_open_buckets"}
+
+
+def read(name):
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def expressions():
+    """Those of the dashboard."""
+    found = [target["expr"] for panel in json.loads(read("dashboard.json"))["panels"] for target in panel["targets"]]
+    assert found, "the dashboard is empty"
+    return found
+
+
+def metrics(relay_program, brokers_program, folder):
+    """The names of the samples that a relay serves."""
+    process = os.getpid()  # an address of its own on the loopback network, so that no port is taken
+    address = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}:9644"
+    brokers = Brokers(brokers_program, folder, "later:1", "now:1", *level_topics("later", 2, 8))
+    relay = Relay(relay_program, brokers, "monitored", "later", "--allow", "now", "--at-least-once", "--size", "8",
+                  "--levels", "2", "--metrics", address)
+    try:
+        wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as answer:
+            text = answer.read().decode()
+    except BaseException:
+        print(relay.text())
+        raise
+    finally:
+        if relay.running():
+            relay.stop()
+        brokers.close()
+    return set(re.findall(r"^(htw_\w+)", text, re.MULTILINE))
+
+
+def check_names(served):
+    named = {}
+    for name in ("dashboard.json", "alerts.yml"):
+        named[name] = set(re.findall(r"\bhtw_relay_\w+", read(name)))
+        assert named[name] and named[name] <= served, (name, "not served:", sorted(named[name] - served))
+    late = {"htw_relay_late_seconds_sum", "htw_relay_late_seconds_count"}
+    unused = served - late - set().union(*named.values())
+    assert unused == UNUSED, ("served, and in neither file:", sorted(unused), "expected:", sorted(UNUSED))
+
+
+def promtool(*words, folder):
+    got = subprocess.run(["promtool", *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert got.returncode == 0, (words, got.stdout, got.stderr)
+
+
+def check_expressions(folder):
+    shutil.copy(os.path.join(FOLDER, "alerts.yml"), folder)
+    shutil.copy(os.path.join(HERE, "alerts_test.yml"), folder)
+    promtool("check", "rules", "alerts.yml", folder=folder)
+    promtool("test", "rules", "alerts_test.yml", folder=folder)
+    rules = [{"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "5m")}
+             for number, expression in enumerate(expressions())]
+    with open(os.path.join(folder, "panels.yml"), "w", encoding="utf-8") as stream:
+        json.dump({"groups": [{"name": "panels", "rules": rules}]}, stream)  # which is YAML as well
+    promtool("check", "rules", "panels.yml", folder=folder)
+
+
+def main(relay_program, brokers_program):
+    with tempfile.TemporaryDirectory() as folder:
+        check_names(metrics(relay_program, brokers_program, folder))
+        if shutil.which("promtool"):
+            check_expressions(folder)
+        else:
+            print("skipped: the expressions: promtool is missing (Debian: prometheus)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
