@@ -2,7 +2,6 @@
 /* visible.c - bytes from outside as text that cannot change a terminal. */
 #include "visible.h"
 
-#include <stdio.h>
 #include <string.h>
 
 size_t htw__visible_character(const char *at, const char *end) {
@@ -53,6 +52,18 @@ size_t htw__visible_take_json(const char **at, const char *end,
     size_t length = is_control ? HTW__VISIBLE_JSON_MAX : (size_t)(last + 1 - *at);
     *at = last + 1;
     return length;
+}
+
+void htw__visible_write_json(FILE *stream, const char *text, size_t size) {
+    const char *at = text, *end = text + size;
+    char piece[HTW__VISIBLE_JSON_MAX + 1];
+    putc('"', stream);
+    while (at < end) {
+        if (*at == '"' || *at == '\\')
+            putc('\\', stream);
+        fwrite(piece, 1, htw__visible_take_json(&at, end, piece), stream);
+    }
+    putc('"', stream);
 }
 
 size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The length of the character of UTF-8 at `at`, or 0: there is none. Neither surrogates nor forms that
    are longer than needed are characters. */
@@ -27,6 +28,9 @@ size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBL
 #define HTW__VISIBLE_JSON_MAX 6
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]);
+
+/* Writes text of UTF-8 as a string of JSON, with its quotes. Errors of the stream are for the caller. */
+void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 
 /* Writes bytes as htw__visible_take() does, with a NUL, to `text`, which has room for `room` bytes; `*ret_is_cut`: that was not enough
    for all of them. Returns the length. */

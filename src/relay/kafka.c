@@ -58,7 +58,7 @@ void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    self->options.say(text);
+    self->options.say(HTW__SEVERITY_WARNING, text);
 }
 
 void htw__kafka_say_log(struct htw__kafka *self) {
@@ -68,7 +68,7 @@ void htw__kafka_say_log(struct htw__kafka *self) {
     self->log_line[0] = '\0';
     pthread_mutex_unlock(&self->log_lock);
     if (line[0] != '\0')
-        htw__kafka_say(self, "%s", line);
+        self->options.say(HTW__SEVERITY_ERROR, line);
 }
 
 bool htw__kafka_is_stopping(const struct htw__kafka *self) {

@@ -41,6 +41,8 @@
 /* How long anything waits for a broker when the relay is to stop. */
 #define HTW__STOP_MS 3000
 
+enum htw__severity { HTW__SEVERITY_INFO, HTW__SEVERITY_WARNING, HTW__SEVERITY_ERROR };
+
 struct htw__kafka_options {
     const char *brokers;
     const char *input;       /* the topic; those of the levels are INPUT.l0, ... */
@@ -53,7 +55,7 @@ struct htw__kafka_options {
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
     struct htw__relay_options relay;
-    void (*say)(const char *text); /* warnings and notices, one line */
+    void (*say)(enum htw__severity level, const char *text); /* of one line */
     bool (*must_stop)(void); /* whether the relay is to leave soon: nothing is begun then that takes
                               * long. NULL: it is told by htw__kafka_close() alone */
 };
@@ -140,7 +142,7 @@ int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
 /* Says what librdkafka has logged since the last call. */
 void htw__kafka_say_log(struct htw__kafka *kafka);
 
-/* Says something by options.say. */
+/* Says something by options.say: a warning. */
 void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

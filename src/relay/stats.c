@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 void htw__relay_work_init(struct htw__relay_work *self) {
     *self = (struct htw__relay_work) { .received = 0 };
@@ -65,6 +66,15 @@ static const struct {
 
 static uint64_t value_of(const struct htw__relay_stats *self, size_t metric) {
     return *(const uint64_t *)(const void *)((const char *)self + metrics[metric].offset);
+}
+
+bool htw__relay_stats_get(const struct htw__relay_stats *self, size_t index, const char **ret_name,
+                          uint64_t *ret_value) {
+    if (index >= METRICS)
+        return false;
+    *ret_name = metrics[index].name + strlen("htw_relay_");
+    *ret_value = value_of(self, index);
+    return true;
 }
 
 /* The limits of the histogram, in microseconds, and in seconds as Prometheus prints them. */

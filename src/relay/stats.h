@@ -6,6 +6,7 @@
 #include "../base/histogram.h"
 #include "levels.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What becomes of records. */
@@ -42,6 +43,11 @@ struct htw__relay_stats {
     uint64_t lag[HTW__RELAY_LEVELS_MAX]; /* offsets that are not done, markers included */
     uint64_t clock_behind_ms;            /* of the stripe that is farthest behind */
 };
+
+/* Of the statistics that have one number each, that of an index: its name in the log, and its value. False: there are
+ * fewer. */
+bool htw__relay_stats_get(const struct htw__relay_stats *stats, size_t index, const char **ret_name,
+                          uint64_t *ret_value);
 
 /* The text format of Prometheus. Errors of the stream are for the caller. */
 void htw__relay_stats_prometheus(const struct htw__relay_stats *stats, uint32_t levels,

@@ -27,8 +27,8 @@ int64_t mock_now_ms(void) {
     return htw__clock_realtime_ns() / 1000000;
 }
 
-static void say(const char *text) {
-    (void)text;
+static void say(enum htw__severity level, const char *text) {
+    (void)level, (void)text;
 }
 
 struct htw__kafka_options mock_options(void) {

@@ -56,7 +56,7 @@ static void print_problem(struct problems *problems, const char *text) {
     size_t size = htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
     if (problems->json) {
         fputs(problems->count == 0 ? "" : ",", stdout);
-        htw__text_print_json_string((struct htw__bytes) { visible, size });
+        htw__visible_write_json(stdout, visible, size);
     } else {
         puts(visible);
     }

@@ -45,19 +45,6 @@ static bool is_text(struct htw__bytes bytes) {
     return true;
 }
 
-void htw__text_print_json_string(struct htw__bytes bytes) {
-    const char *at = bytes.bytes, *end = at + bytes.size;
-    char text[HTW__VISIBLE_JSON_MAX + 1];
-    putchar('"');
-    while (at < end) {
-        if (*at == '"' || *at == '\\')
-            putchar('\\');
-        size_t size = htw__visible_take_json(&at, end, text);
-        fwrite(text, 1, size, stdout);
-    }
-    putchar('"');
-}
-
 static void print_base64(struct htw__bytes bytes) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     putchar('"');
@@ -80,7 +67,7 @@ void htw__text_print_json(const char *name, struct htw__bytes bytes) {
     bool is_plain = is_text(bytes);
     printf("\"%s%s\":", name, is_plain ? "" : "_base64");
     if (is_plain)
-        htw__text_print_json_string(bytes);
+        htw__visible_write_json(stdout, bytes.bytes, bytes.size);
     else
         print_base64(bytes);
 }

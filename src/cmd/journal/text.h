@@ -19,9 +19,6 @@ void htw__text_print(struct htw__bytes bytes, size_t columns);
 /* A member of an object: "NAME":"…", or "NAME_base64":"…"; null if there are no bytes. */
 void htw__text_print_json(const char *name, struct htw__bytes bytes);
 
-/* A string, of bytes that are UTF-8. */
-void htw__text_print_json_string(struct htw__bytes bytes);
-
 /* A deadline for people: an instant, or "never". */
 #define HTW__TEXT_DEADLINE_SIZE 48
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]);

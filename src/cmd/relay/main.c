@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program htw-relay, which `htw relay` runs. */
+#include "log.h"
 #include "metrics.h"
 #include "options.h"
 
@@ -19,20 +20,6 @@
 #include <unistd.h>
 
 #define WAIT_MS 1000
-#define SAME_AGAIN_NS (10 * HTW__NS_PER_S)
-
-/* A warning is not repeated while nothing else has been said. */
-static void say(const char *text) {
-    static char last[256];
-    static int64_t last_ns;
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
-        strncmp(last, text, sizeof(last) - 1) == 0)
-        return;
-    last_ns = now_ns;
-    snprintf(last, sizeof(last), "%s", text);
-    htw__terminal_error("%s", text);
-}
 
 static bool must_stop(void) {
     return htw__signals_stop() != 0;
@@ -72,6 +59,13 @@ static int add_fd(int epoll_fd, int fd) {
     return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
+static void say_ready(const struct htw__kafka *kafka) {
+    char text[128 + HTW__TOPIC_NAME_SIZE];
+    snprintf(text, sizeof(text), "ready: %" PRIu64 " of %u partitions of %s",
+             kafka->relay.stats.stripes, kafka->stripe_count, kafka->options.input);
+    htw__log(HTW__SEVERITY_INFO, text);
+}
+
 static int loop(struct htw__kafka *kafka, const struct htw__relay_command *command,
                 struct htw__metrics *metrics) {
     int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -85,9 +79,7 @@ static int loop(struct htw__kafka *kafka, const struct htw__relay_command *comma
         if (htw__signals_take_dump())
             print_stats(kafka);
         if (!was_ready && kafka->relay.stats.stripes > 0) {
-            htw__terminal_error("ready: %" PRIu64 " of %u partitions of %s",
-                                kafka->relay.stats.stripes, kafka->stripe_count,
-                                kafka->options.input);
+            say_ready(kafka);
             was_ready = true;
         }
         if (shows)
@@ -119,10 +111,10 @@ static int run(const struct htw__relay_command *command) {
             print_stats(&kafka);
     }
     if (kafka.has_failed)
-        htw__terminal_error("%s", kafka.error);
+        htw__log(HTW__SEVERITY_ERROR, kafka.error);
     htw__metrics_close(&metrics);
     if (htw__kafka_close(&kafka) != 0 && error == 0) {
-        htw__terminal_error("the last commit failed: a successor does that part again");
+        htw__log(HTW__SEVERITY_ERROR, "the last commit failed: a successor does that part again");
         error = -1;
     }
     return error == 0 ? 0 : HTW__EXIT_FAILED;
@@ -142,7 +134,8 @@ int main(int argc, char *argv[]) {
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
     switch (htw__relay_command_parse(argc, argv, &command)) {
     case HTW__RELAY_RUN:
-        command.kafka.say = say;
+        command.kafka.say = htw__log;
+        htw__log_use(command.log_format);
         command.kafka.must_stop = must_stop;
         status = htw__signals_install() == 0 ? run(&command) : HTW__EXIT_FAILED;
         break;

@@ -58,6 +58,9 @@ const char htw__relay_help[] = USAGE
     "      --recover            go on even if positions are missing: with all that is left\n"
     "      --metrics [ADDRESS:]PORT\n"
     "                           serve metrics for Prometheus (default address 127.0.0.1)\n"
+    "      --log-format FORMAT  of what it says while it runs: text (time=... level=... msg=...), "
+    "or "
+    "json\n"
     "  -s, --stats              print statistics to standard error at the end\n"
     "  -p, --progress           show progress, if standard error is a terminal\n"
     "  -X, --property NAME=VALUE\n"
@@ -89,6 +92,7 @@ enum {
     RECOVER,
     METRICS,
     PROPERTIES,
+    LOG_FORMAT,
 };
 
 static const struct option long_options[] = {
@@ -111,6 +115,7 @@ static const struct option long_options[] = {
     { "keep-partition", no_argument, NULL, 'k' },
     { "recover", no_argument, NULL, RECOVER },
     { "metrics", required_argument, NULL, METRICS },
+    { "log-format", required_argument, NULL, LOG_FORMAT },
     { "stats", no_argument, NULL, 's' },
     { "progress", no_argument, NULL, 'p' },
     { "property", required_argument, NULL, 'X' },
@@ -163,6 +168,14 @@ static bool set_name(const char **name, const char *option, const char *text) {
     }
     *name = text;
     return true;
+}
+
+static bool set_log_format(enum htw__log_format *format, const char *text) {
+    *format = strcmp(text, "json") == 0 ? HTW__LOG_JSON : HTW__LOG_TEXT;
+    if (*format == HTW__LOG_JSON || strcmp(text, "text") == 0)
+        return true;
+    htw__terminal_error("--log-format: neither text nor json: %s", text);
+    return false;
 }
 
 static bool set_instance(const char **name, const char *text) {
@@ -239,6 +252,8 @@ static bool set(struct htw__relay_command *command, int option, char *argument) 
         return true;
     case METRICS:
         return set_name(&command->metrics, "--metrics", argument);
+    case LOG_FORMAT:
+        return set_log_format(&command->log_format, argument);
     case 's':
         command->stats = true;
         return true;

@@ -4,6 +4,7 @@
 #define HTW_SRC_CMD_RELAY_OPTIONS_H
 
 #include "../../relay/kafka.h"
+#include "log.h"
 #include "properties.h"
 
 #define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 2)
@@ -13,6 +14,7 @@ struct htw__relay_command {
     bool create_topics;
     bool stats;
     bool progress;
+    enum htw__log_format log_format;
     const char *metrics; /* NULL, or [ADDRESS:]PORT */
     /* What the options lead to. */
     const char **patterns;

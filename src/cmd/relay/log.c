@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - writes the lines of the log. */
+#include "log.h"
+
+#include "../../base/clock.h"
+#include "../instant.h"
+#include "../terminal.h"
+#include "../visible.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME_AGAIN_NS (10 * HTW__NS_PER_S)
+#define TEXT_MAX 1024 /* bytes of a message: librdkafka's, and those of kafka.c, are shorter */
+
+static enum htw__log_format format;
+
+void htw__log_use(enum htw__log_format wanted) {
+    format = wanted;
+}
+
+static void write_name(FILE *line, const char *name) {
+    const char *separator = ftell(line) == 0 ? "" : format == HTW__LOG_JSON ? "," : " ";
+    fprintf(line, format == HTW__LOG_JSON ? "%s\"%s\":" : "%s%s=", separator, name);
+}
+
+/* Both formats quote alike. What the terminal could take for more than text is escaped first. */
+static void write_message(FILE *line, const char *text) {
+    char visible[HTW__VISIBLE_MAX * TEXT_MAX];
+    bool is_cut;
+    size_t size = htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
+    write_name(line, "msg");
+    htw__visible_write_json(line, visible, size);
+}
+
+static void write_head(FILE *line, enum htw__severity level) {
+    static const char *const names[] = { "info", "warning", "error" };
+    const char *quote = format == HTW__LOG_JSON ? "\"" : "";
+    char time[HTW__INSTANT_FORMAT_SIZE];
+    htw__instant_format(htw__time_of(0, htw__clock_realtime_ns()), time);
+    write_name(line, "time");
+    fprintf(line, "%s%s%s", quote, time, quote);
+    write_name(line, "level");
+    fprintf(line, "%s%s%s", quote, names[level], quote);
+}
+
+/* A line goes out by one call, so that other writers do not come in between. */
+static void say(enum htw__severity level, const char *text, const struct htw__relay_stats *stats) {
+    char *bytes = NULL;
+    size_t size;
+    FILE *line = open_memstream(&bytes, &size);
+    if (line == NULL)
+        return htw__terminal_error("%s", text);
+    write_head(line, level);
+    write_message(line, text);
+    const char *name;
+    uint64_t value;
+    for (size_t i = 0; stats != NULL && htw__relay_stats_get(stats, i, &name, &value); i++) {
+        write_name(line, name);
+        fprintf(line, "%" PRIu64, value);
+    }
+    bool is_complete = fclose(line) == 0;
+    htw__terminal_erase();
+    if (is_complete)
+        fprintf(stderr, format == HTW__LOG_JSON ? "{%s}\n" : "%s\n", bytes);
+    else
+        htw__terminal_error("%s", text);
+    free(bytes);
+}
+
+void htw__log(enum htw__severity level, const char *text) {
+    static char last[TEXT_MAX];
+    static int64_t last_ns;
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
+        strncmp(last, text, sizeof(last) - 1) == 0)
+        return;
+    last_ns = now_ns;
+    snprintf(last, sizeof(last), "%s", text);
+    say(level, text, NULL);
+}
+
+void htw__log_stats(const char *text, const struct htw__relay_stats *stats) {
+    say(HTW__SEVERITY_INFO, text, stats);
+}

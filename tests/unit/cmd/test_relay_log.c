@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* test_relay_log.c - the log of `htw relay`. */
+#include "../../../src/cmd/relay/log.h"
+
+#include "capture.h"
+
+/* What `text` is logged as, after its time, which the line must begin with. */
+static const char *logged(enum htw__log_format format, enum htw__severity level, const char *text) {
+    const char *head = format == HTW__LOG_JSON ? "{\"time\":\"" : "time=";
+    htw__log_use(format);
+    capture_begin();
+    htw__log(level, text);
+    const char *line = capture_end();
+    assert_memory_equal(line, head, strlen(head));
+    line += strlen(head);
+    static const char like[] = "2026-01-01T00:00:00.000000Z";
+    for (const char *at = like; *at != '\0'; at++, line++)
+        assert_true(*at >= '0' && *at <= '9' ? *line >= '0' && *line <= '9' : *line == *at);
+    return line;
+}
+
+UNIT_TEST(relay_log_lines_have_a_level_and_a_sentence) {
+    assert_string_equal(logged(HTW__LOG_TEXT, HTW__SEVERITY_INFO, "ready"),
+                        " level=info msg=\"ready\"\n");
+    assert_string_equal(logged(HTW__LOG_TEXT, HTW__SEVERITY_WARNING, "a: b=c"),
+                        " level=warning msg=\"a: b=c\"\n");
+    assert_string_equal(logged(HTW__LOG_JSON, HTW__SEVERITY_ERROR, "it failed"),
+                        "\",\"level\":\"error\",\"msg\":\"it failed\"}\n");
+}
+
+/* Brokers choose some of the text: nothing in it ends the line, the quotes, or changes the terminal. */
+UNIT_TEST(relay_log_escapes_what_others_wrote) {
+    assert_string_equal(logged(HTW__LOG_TEXT, HTW__SEVERITY_INFO, "a\nb \x1b[2J\xff \"c\" \\"),
+                        " level=info msg=\"a\\\\x0ab \\\\x1b[2J\\\\xff \\\"c\\\" \\\\\"\n");
+    assert_string_equal(
+        logged(HTW__LOG_JSON, HTW__SEVERITY_INFO, "\"\t\xc2\x9b\xc3\xbc\xc3"),
+        "\",\"level\":\"info\",\"msg\":\"\\\"\\\\x09\\\\xc2\\\\x9b\xc3\xbc\\\\xc3\"}\n");
+}
+
+UNIT_TEST(relay_log_says_nothing_twice_in_a_row) {
+    logged(HTW__LOG_TEXT, HTW__SEVERITY_INFO, "once");
+    capture_begin();
+    htw__log(HTW__SEVERITY_INFO, "once");
+    assert_string_equal(capture_end(), "");
+    logged(HTW__LOG_TEXT, HTW__SEVERITY_INFO, "another");
+    logged(HTW__LOG_TEXT, HTW__SEVERITY_INFO, "once");
+}
+
+UNIT_TEST(relay_log_has_each_statistic_that_is_one_number) {
+    struct htw__relay_stats stats = { .passes = 7, .clock_behind_ms = UINT64_MAX };
+    static const char *const wanted[] = { " level=info msg=\"statistics\" received_total=0 ",
+                                          " passes_total=7 ",
+                                          " clock_behind_milliseconds=18446744073709551615" };
+    htw__log_use(HTW__LOG_TEXT);
+    capture_begin();
+    htw__log_stats("statistics", &stats);
+    const char *line = capture_end();
+    for (size_t i = 0; i < COUNT_OF(wanted); i++)
+        assert_non_null(strstr(line, wanted[i]));
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+    htw__log_use(HTW__LOG_JSON);
+    capture_begin();
+    htw__log_stats("statistics", &stats);
+    assert_non_null(strstr(capture_end(), ",\"msg\":\"statistics\",\"received_total\":0,"));
+}
