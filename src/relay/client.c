@@ -146,8 +146,8 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
     char id[512];
     if (!is_producer(kind) && !set(self, conf, "group.id", self->options.group))
         return false;
-    if (kind == HTW__CLIENT_GROUP && self->options.instance != NULL)
-        return set(self, conf, "group.instance.id", self->options.instance);
+    if (kind == HTW__CLIENT_GROUP) /* a static member: member.c */
+        return set(self, conf, "group.instance.id", self->owner);
     if (!is_producer(kind) || self->options.at_least_once)
         return true;
     /* With an --instance, a start fences what is left of the one before at once. */

@@ -226,7 +226,7 @@ int htw__member_join(struct htw__kafka *kafka);
 /* Joins again, if the membership has ended in a way that librdkafka does not mend. Returns 0 or -EIO. */
 int htw__member_check(struct htw__kafka *kafka);
 
-/* Leaves. */
+/* Leaves, and gives the place in the group away, unless it is kept for a restart under the same --instance. */
 void htw__member_leave(struct htw__kafka *kafka);
 
 /* ---- group.c */

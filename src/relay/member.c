@@ -2,12 +2,20 @@
 /*
  * member.c - the relay as a member of the consumer group: it joins, leaves, and joins again.
  *
- * A relay with --instance is a static member: Kafka knows it by that name, and gives it a member id. If
- * the coordinator does not answer for a session, librdkafka forgets the id, and still sends heartbeats
- * under the name. A coordinator that is back, and remembers the name, takes this for a second member of
- * the same name, and fences it: for the handle, that is the end. No other relay has the name then. So
- * a relay that is fenced without a member id makes a new handle, and joins again; Kafka replaces the member
- * of the same name. A relay that is fenced with an id has lost its name to another one, and ends.
+ * A relay is a static member: Kafka knows it by the name of the owner, and gives it a member id. If the
+ * coordinator does not answer for a session, librdkafka forgets the id. A member without a name would then
+ * join beside what the coordinator remembers of it, and the group would wait for that one's session to end.
+ * A static member takes its own place again.
+ *
+ * But librdkafka may still send heartbeats under the name, without the id. A coordinator that is back, and
+ * remembers the name, takes this for a second member of the same name, and fences it: for the handle, that
+ * is the end. No other relay has the name then. So a relay that is fenced without a member id makes a new
+ * handle, and joins again; Kafka replaces the member of the same name. A relay with an --instance that is
+ * fenced with an id has lost its name to another one, and ends. (A random name cannot be lost.)
+ *
+ * Kafka keeps the place of a static member for a session after it has ended. A relay with an --instance wants
+ * that: it comes back under its name. A random name does not come back: so such a relay gives its place
+ * away when it ends.
  */
 #include "kafka.h"
 
@@ -19,6 +27,8 @@
  * grow, so that one gets to the end, and fences the other one for good. */
 #define AGAIN_MS 1000
 #define AGAIN_MAX 8
+
+#define LEAVE_STEP_MS 50
 
 static int open_handle(struct htw__kafka *self) {
     self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
@@ -42,8 +52,36 @@ int htw__member_join(struct htw__kafka *self) {
     return 0;
 }
 
+static bool has_id(struct htw__kafka *self) {
+    char *id = rd_kafka_memberid(self->group);
+    bool has = id != NULL && *id != '\0';
+    rd_kafka_mem_free(self->group, id);
+    return has;
+}
+
+static bool is_subscribed(struct htw__kafka *self) {
+    rd_kafka_topic_partition_list_t *topics = NULL;
+    if (rd_kafka_subscription(self->group, &topics) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    bool is = topics->cnt > 0;
+    rd_kafka_topic_partition_list_destroy(topics);
+    return is;
+}
+
+/* Gives the place in the group away. librdkafka does not do so when a static member is closed, but it does when one
+ * has no subscription any more, as soon as no rebalance is under way; then it forgets the member id. */
+static void give_away(struct htw__kafka *self) {
+    int64_t end_ms = htw__clock_monotonic_ns() / 1000000 + HTW__STOP_MS;
+    rd_kafka_unsubscribe(self->group);
+    while ((is_subscribed(self) || has_id(self)) && htw__clock_monotonic_ns() / 1000000 < end_ms) {
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(self->group, LEAVE_STEP_MS);
+        if (message != NULL) /* nobody needs it any more */
+            rd_kafka_message_destroy(message);
+    }
+}
+
 /* librdkafka calls the rebalance meanwhile, unless the handle has a fatal error. */
-void htw__member_leave(struct htw__kafka *self) {
+static void close_handle(struct htw__kafka *self) {
     if (self->group_queue != NULL)
         rd_kafka_queue_destroy(self->group_queue);
     if (self->group != NULL) {
@@ -54,11 +92,12 @@ void htw__member_leave(struct htw__kafka *self) {
     self->group = NULL;
 }
 
-static bool has_id(struct htw__kafka *self) {
-    char *id = rd_kafka_memberid(self->group);
-    bool has = id != NULL && *id != '\0';
-    rd_kafka_mem_free(self->group, id);
-    return has;
+void htw__member_leave(struct htw__kafka *self) {
+    bool keeps_place = self->options.instance != NULL || self->group == NULL ||
+                       rd_kafka_fatal_error(self->group, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!keeps_place)
+        give_away(self);
+    close_handle(self);
 }
 
 int htw__member_check(struct htw__kafka *self) {
@@ -69,7 +108,7 @@ int htw__member_check(struct htw__kafka *self) {
         return 0;
     if (fatal != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         return htw__kafka_fail(self, "%s", why);
-    if (has_id(self) || self->rejoins == AGAIN_MAX)
+    if ((self->options.instance != NULL && has_id(self)) || self->rejoins == AGAIN_MAX)
         return htw__kafka_fail(self, "another relay runs as the same --instance");
     if (self->rejoins > 0 && now_ms - self->rejoined_ms < (int64_t)AGAIN_MS * self->rejoins)
         return 0;
@@ -77,6 +116,6 @@ int htw__member_check(struct htw__kafka *self) {
     self->rejoined_ms = now_ms;
     htw__kafka_say(self, "the membership in the group has ended: joining again");
     htw__group_lose(self);
-    htw__member_leave(self);
+    close_handle(self);
     return htw__member_join(self);
 }

@@ -110,6 +110,37 @@ def without_fencing_a_suspended_member_doubles_records(case):
 
 
 @scenario()
+def a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
+    # A relay that came back beside its own old member would wait for the end of that one's session as well.
+    for _ in range(2):
+        case.ready(case.relay(None, "-X", "session.timeout.ms=10000"))
+    case.produce(10000, 500, 25000)
+    time.sleep(4)
+    node = case.cluster.nodes[0]
+    node.suspend()
+    time.sleep(13)
+    node.resume()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require()
+    assert verdict.percentile(1) < 20000, f"later than a still broker explains: {verdict}"
+
+
+@scenario()
+def a_relay_that_is_stopped_gives_its_work_away_at_once(case):
+    # It is no member any more: nobody waits for the end of its session.
+    for _ in range(2):
+        case.ready(case.relay(None, "-X", "session.timeout.ms=20000"))
+    case.produce(10000, 500, 20000)
+    time.sleep(4)
+    assert case.relays[0].stop() == 0, case.relays[0].text()
+    case.wait_arrived()
+    verdict = case.end()
+    verdict.require()
+    assert verdict.percentile(1) < 10000, f"the take-over has waited for a session: {verdict}"
+
+
+@scenario()
 def of_two_relays_of_one_name_one_ends(case):
     case.ready(case.relay("a"))
     case.produce(5000, 1000, 15000)
