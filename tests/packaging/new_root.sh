@@ -8,10 +8,7 @@ folder=$(readlink -f "$1")
 sources=$(mktemp)
 trap 'rm -f "$sources"' EXIT
 
-# shellcheck disable=SC2016 # apt's own variables
-apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' | sort -u >"$sources"
-[ -s "$sources" ] || { echo 'apt knows no packages of Debian: run apt-get update'; exit 1; }
+"$(dirname "$0")/../../packaging/debian_sources.sh" >"$sources"
 
 codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 # What is set here (CC, say) must not be set there.
