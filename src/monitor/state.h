@@ -89,7 +89,8 @@ struct htw_monitor {
     pthread_t thread;
     struct htw__descriptors descriptors; /* guarded by the lock of the registry */
 
-    atomic_bool is_closing; /* the thread ends, in the middle of an answer, too; publishes nothing */
+    /* The thread ends, in the middle of an answer, too. It publishes nothing. */
+    atomic_bool is_closing;
 
     struct htw__mutex mutex; /* guards the sources */
     struct htw_monitor_source *sources;

@@ -4,6 +4,7 @@
 What it does at which time is tested in manual time: tests/unit/cmd/test_cron_jobs.c.
 """
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -35,6 +36,14 @@ def wait_for_line(process, wanted):
 
 def is_there(path):
     return lambda: os.path.exists(path)
+
+
+def signal_is_pending(process, number):
+    if process.poll() is not None:
+        return False
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        masks = [int(line.split()[1], 16) for line in status if line.startswith("ShdPnd")]
+    return masks[0] >> (number - 1) & 1
 
 
 @test
@@ -284,6 +293,32 @@ def reader_of_standard_error_that_has_gone_ends_nothing(directory):
     process.send_signal(signal.SIGTERM)
     equal((process.wait(timeout=30), process.stdout.read()), (0, b""))
     process.stdout.close()
+
+
+# As a sandbox does when everything is open.
+@test
+def limits_that_are_lowered_end_nothing(directory):
+    for limit, value in ((resource.RLIMIT_NOFILE, 0), (resource.RLIMIT_NOFILE, 1), (resource.RLIMIT_NPROC, 0),
+                         (resource.RLIMIT_FSIZE, 0)):
+        begun = os.path.join(directory, "begun")
+        table = table_with(directory, f"* * * * * touch {begun}; exec sleep 1000")
+        said = file_with(directory, "said", b"")
+        with open(said, "ab") as stream:
+            process = subprocess.Popen([PROGRAM, "cron", "--after", str(int(time.time()) - 90), table],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stream,
+                                       env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # that needs descriptors
+        wait_for(is_there(begun), "the run")
+        resource.prlimit(process.pid, limit, (value, resource.prlimit(process.pid, limit)[1]))
+        os.unlink(table)
+        process.send_signal(signal.SIGHUP)  # it complains, if it can
+        if limit == resource.RLIMIT_FSIZE:
+            wait_for(lambda: not signal_is_pending(process, signal.SIGHUP), "the signal to be taken")
+        else:
+            wait_for(lambda: os.path.getsize(said) > 0, "the complaint")
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: not signal_is_pending(process, signal.SIGTERM), "the signal to be taken")
+        equal(stop(process, signal.SIGTERM).status, 0, f"limit {limit}: {value}")
+        os.unlink(begun)
 
 
 @test

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_limits.c - limits of the process are lowered while scheduler and journal are in use, as a sandbox does after
+ * test_limits.c - limits of the process are lowered while scheduler, purgatory and journal are in use, as a sandbox does after
  * it has opened what it needs. What was armed or put before runs, a call either works or changes nothing, and the end
- * is clean. (The monitor: tests/unit/monitor/test_limits.c. Limits on the size of files: test_journal_full.c.)
+ * is clean. (The monitor: tests/unit/monitor/test_limits.c. Commands: tests/cmd/. Limits on the size of files:
+ * test_journal_full.c.)
  */
 #include "../unit/unit.h"
 
 #ifdef HTW_HAS_JOURNAL
 #include <htw/journal.h>
 #endif
+#include <htw/purgatory.h>
 #include <htw/scheduler.h>
 
 #include <errno.h>
@@ -134,6 +136,75 @@ UNIT_TEST(limits_that_are_lowered_stop_no_scheduler) {
         before = lower(i);
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
         raise_again(i, before);
+    }
+}
+
+/* ---- the purgatory */
+
+static _Atomic unsigned ended[HTW_REASON_CLOSED + 1];
+
+static void end(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context, (void)request;
+    atomic_fetch_add(&ended[reason], 1);
+}
+
+/* Half of them expire, the others are completed by their key. Returns how many wait, or have ended meanwhile. */
+static unsigned watch_some(struct htw_purgatory *purgatory, struct htw_request *requests) {
+    unsigned watched = 0;
+    for (unsigned i = 0; i < TIMERS; i++) {
+        const struct htw_key key = { &i, sizeof(i) };
+        bool is_far = i % 2 == 0;
+        htw_request_init(&requests[i]);
+        int outcome = htw_purgatory_try_complete_else_watch(
+            purgatory, &requests[i], &key, 1, is_far ? HTW_HOUR : (i % 50) * HTW_MILLISECOND);
+        if (outcome < 0)
+            assert_int_equal(outcome, -ENOMEM);
+        else
+            watched++;
+        if (outcome == HTW_WATCHED && is_far)
+            assert_true(htw_request_complete(purgatory, &requests[i]));
+    }
+    return watched;
+}
+
+static void await_ended(unsigned wanted) {
+    while (atomic_load(&ended[HTW_REASON_COMPLETED]) + atomic_load(&ended[HTW_REASON_EXPIRED]) <
+           wanted)
+        sched_yield();
+}
+
+UNIT_TEST(limits_that_are_lowered_stop_no_purgatory) {
+    static struct htw_request requests[4][TIMERS];
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        if (!is_tried(i))
+            continue;
+        struct htw_scheduler *scheduler;
+        struct htw_purgatory *purgatory;
+        struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+        struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+        options.on_complete = end;
+        for (size_t j = 0; j < COUNT_OF(ended); j++)
+            atomic_store(&ended[j], 0);
+        assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
+        assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
+        unsigned watched = watch_some(purgatory, requests[0]);
+        assert_int_equal(watched, TIMERS);
+        struct rlimit before = lower(i);
+        watched += watch_some(purgatory, requests[1]);
+        await_ended(watched);
+        watched += watch_some(purgatory, requests[2]);
+        raise_again(i, before);
+        unsigned last = watch_some(purgatory, requests[3]);
+        assert_int_equal(last, TIMERS);
+        await_ended(watched + last);
+        htw_purgatory_get_stats(purgatory, &stats);
+        assert_int_equal(stats.submitted, watched + last);
+        assert_int_equal(stats.pending, 0);
+        before = lower(i);
+        assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        raise_again(i, before);
+        assert_int_equal(ended[HTW_REASON_CANCELLED] + ended[HTW_REASON_CLOSED], 0);
     }
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,10 +164,9 @@ static void stop(struct htw__cron *cron, unsigned times) {
                            cron->child_count);
 }
 
-/* Takes one signal; SIGCHLD stands for all children that have ended. */
+/* Takes one signal, if there is one; SIGCHLD stands for all children that have ended. */
 static void take_signal(struct htw__cron *cron, int signal_fd, unsigned *stops) {
     struct signalfd_siginfo info;
-    /* uncovered: poll() has said that there is one */
     if (read(signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
         return;
     if (info.ssi_signo == SIGCHLD)
@@ -177,20 +177,23 @@ static void take_signal(struct htw__cron *cron, int signal_fd, unsigned *stops) 
         (void)!htw__cron_load(cron);
 }
 
-static int loop(struct htw__cron *cron, int signal_fd) {
-    struct pollfd fds[] = { { .fd = htw_scheduler_fd(cron->scheduler), .events = POLLIN },
-                            { .fd = signal_fd, .events = POLLIN } };
+/* epoll, and not poll(), which fails once the process may have fewer descriptors than poll() is to watch. */
+static bool await(int epoll, int fd) {
+    struct epoll_event event = { .events = EPOLLIN };
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void loop(struct htw__cron *cron, int epoll, int signal_fd) {
+    struct epoll_event event;
     unsigned stops = 0;
     while (stops == 0 || cron->child_count > 0) {
         htw__cron_note_clock(cron, clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
         int error = htw_scheduler_process(cron->scheduler, 0, NULL);
         HTW_ASSERT(error == 0); /* no other thread uses the scheduler */
         (void)error;
-        /* uncovered: poll() is not interrupted, since all signals that are caught are blocked */
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
-            take_signal(cron, signal_fd, &stops);
+        (void)epoll_wait(epoll, &event, 1, -1);
+        take_signal(cron, signal_fd, &stops);
     }
-    return 0;
 }
 
 /* Loads for the first time. A pipe may give nothing: then a signal that asks for the end is enough. The exit
@@ -228,18 +231,26 @@ static int serve(struct htw__cron *cron) {
     signal(SIGCHLD, SIG_DFL); /* ignored, it would leave nothing to wait for */
     int signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&watched, SIGPIPE); /* the reader of standard error may go: jobs go on */
+    sigaddset(&watched, SIGXFSZ); /* as they do where its file may not grow */
     sigprocmask(SIG_BLOCK, &watched, NULL);
-    int error = signal_fd < 0 ? -errno : htw_scheduler_create(&cron->scheduler, &options);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int error =
+        signal_fd < 0 || epoll < 0 ? -errno : htw_scheduler_create(&cron->scheduler, &options);
+    if (error == 0 && !(await(epoll, signal_fd) && await(epoll, htw_scheduler_fd(cron->scheduler))))
+        error = -errno;
     if (error != 0) {
         htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
         return HTW__EXIT_FAILED;
     }
     int status = load_first(cron);
-    if (status < 0)
-        status = loop(cron, signal_fd);
+    if (status < 0) {
+        loop(cron, epoll, signal_fd);
+        status = 0;
+    }
     htw__cron_fini(cron);
     (void)!htw_scheduler_destroy(cron->scheduler);
     close(signal_fd);
+    close(epoll);
     return status;
 }
 

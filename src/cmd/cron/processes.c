@@ -13,16 +13,13 @@
 /* In the child, of which a report of coverage knows nothing. */
 static _Noreturn void become(const struct htw__cron_job *job) {
     sigset_t none;
-    int null = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
     for (int number = 1; number < NSIG; number++) /* what was ignored stays so over exec() */
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (null >= 0) /* uncovered: in the child */
-        dup2(null, STDIN_FILENO);
-    if (null > STDERR_FILENO) /* uncovered: in the child */
-        close(null);
+    close(STDIN_FILENO);
+    (void)!open("/dev/null", O_RDONLY); /* in its place, which is free whatever the limit is */
     /* uncovered: in the child */
     if (job->time_zone == NULL || setenv("TZ", job->time_zone, 1) == 0)
         execl("/bin/sh", "sh", "-c", "--", job->command, (char *)NULL);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -174,6 +175,65 @@ CRON_TEST(cron_job_that_fails_is_reported) {
         assert_true(strlen(told) >= size);
         assert_string_equal(told + strlen(told) - size, failures[i].report);
         assert_true(size > 0 || *told == '\0');
+    }
+}
+
+#define MOST 16 /* with fewer, shells do not run */
+
+/* Only the soft limit, which can be raised again. */
+static rlim_t limit_descriptors(rlim_t most) {
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = most;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}
+
+CRON_TEST(cron_job_has_no_input_where_no_descriptor_is_left) {
+    int input[2], more[MOST], before = dup(STDIN_FILENO);
+    size_t count = 0;
+    char text[64] = "";
+    assert_int_equal(pipe(input), 0);
+    assert_int_equal(write(input[1], "not yours\n", 10), 10);
+    close(input[1]);
+    write_table(f, "@hourly exec >> %s; cat; echo end\n", f->fifo);
+    load(f);
+    assert_true(dup2(input[0], STDIN_FILENO) >= 0);
+    do
+        more[count] = fcntl(input[0], F_DUPFD_CLOEXEC, 0);
+    while (more[count++] < MOST);
+    rlim_t most = limit_descriptors(MOST);
+    advance(f, HTW_HOUR);
+    limit_descriptors(most);
+    while (count > 0)
+        close(more[--count]);
+    dup2(before, STDIN_FILENO);
+    close(before);
+    close(input[0]);
+    assert_int_equal(wait_for_all(f), 1);
+    assert_true(read(f->fifo_fd, text, sizeof(text) - 1) > 0);
+    assert_string_equal(text, "end\n");
+}
+
+/* Those of memory would end sanitizers. */
+CRON_TEST(cron_goes_on_after_limits_that_were_lowered) {
+    write_table(f, "@hourly true\n");
+    load(f);
+    for (rlim_t most = 0; most < 4; most++) {
+        capture_begin();
+        rlim_t before = limit_descriptors(most);
+        bool is_loaded = htw__cron_load(&f->cron);
+        advance(f, HTW_HOUR);
+        limit_descriptors(before);
+        wait_for_all(f);
+        assert_non_null(strstr(capture_end(), "Too many open files"));
+        assert_false(is_loaded);
+        load(f);
+        capture_begin();
+        advance(f, HTW_HOUR);
+        assert_int_equal(wait_for_all(f), 1);
+        assert_string_equal(capture_end(), "");
     }
 }
 
