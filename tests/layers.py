@@ -20,13 +20,13 @@ LAYERS = {
         r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal.*|model_journal"),
+        r"journal_.*|fault_journal(?!_command).*|model_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),
     "cmd": (
         r"cmd/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_delay.*|cron.*|top.*"),
+        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),
 }
 
 

@@ -318,6 +318,18 @@ def top_shows_percentiles_of_the_time_between_samples(directory):
         assert re.search(waits, run.stdout), run
 
 
+@test
+def top_shows_what_means_trouble_where_it_is_not_0(directory):
+    for number, counts in enumerate(((3, 4, 5), (0, 0, 0))):
+        names = ("late", "missed", "refused")
+        impostor = Impostor(f"{directory}/{number}", json.dumps(
+            {"format": 1, "schedulers": [{"name": "s", **dict(zip(names, counts))}]}).encode())
+        run = top("--once", "--delay", "100ms", f"{directory}/{number}")
+        impostor.close()
+        assert ("late 3  missed periods 4  refused 5" in run.stdout) == (number == 0), run
+        assert number == 0 or not any(name in run.stdout for name in ("late ", "missed", "refused")), run
+
+
 # ---- the options of htw delay
 
 @test

@@ -43,6 +43,8 @@ static bool fails(enum fault_call call) {
         (number > fault_plan->number && !fault_plan->is_lasting))
         return false;
     fault_plan->was_hit = true;
+    if (fault_plan->is_stopped)
+        stop();
     errno = fault_plan->error;
     return true;
 }
@@ -96,10 +98,14 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
     static const struct timespec none;
     if (fails(FAULT_ppoll))
         return -1;
-    if (fault_plan != NULL && fault_plan->stops_asleep && (limit == NULL || limit->tv_sec > 0) &&
+    if (fault_plan != NULL && (limit == NULL || limit->tv_sec > 0) &&
         __real_ppoll(fds, count, &none, mask) == 0) {
-        fault_plan->clock_shift_ns = fault_plan->shift_at_stop_ns;
-        stop();
+        if (fault_plan->asleep != NULL)
+            fault_plan->asleep();
+        if (fault_plan->stops_asleep) {
+            fault_plan->clock_shift_ns = fault_plan->shift_at_stop_ns;
+            stop();
+        }
     }
     return __real_ppoll(fds, count, limit, mask);
 }

@@ -55,7 +55,9 @@ struct fault_plan {
     unsigned number; /* of the call that fails, from 1 */
     int error;
     bool is_lasting; /* all later ones of that name fail as well */
+    bool is_stopped; /* SIGTERM comes during that call */
 
+    void (*asleep)(void);     /* is called when nothing is left but to sleep for long */
     bool stops_asleep;        /* SIGTERM comes when nothing is left but to sleep for long */
     unsigned stop_at_write;   /* SIGTERM comes again there, two seconds later */
     int64_t shift_at_stop_ns; /* so much time passes before the first SIGTERM */

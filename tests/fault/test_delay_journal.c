@@ -6,12 +6,15 @@
  * same journal, in which none fails, must end well. Then each line of the file, or each line of the
  * pipe that was acknowledged, must have been released, always with the same id.
  *
+ * Besides, the journal stops while the run sleeps, and a signal comes together with a failure.
+ *
  * usage: test_fault_delay_journal [--all]: each call, with more errors; otherwise, of the calls of one
  * name, the first ones and fewer behind them
  */
 #include "delay_faults.h"
 
 #include "../../src/cmd/delay/durable.h"
+#include "../../src/cmd/delay/durable_state.h"
 #include "../../src/cmd/delay/options.h"
 #include "../../src/cmd/status.h"
 #include "../support/test_folder.h"
@@ -34,6 +37,7 @@
 static char folder[TEST_FOLDER_SIZE], input_path[64], journal_path[64], error_path[64];
 static struct fault_plan *plan; /* only the process that runs the command has it as `fault_plan` */
 static bool is_piped;
+static const char *lines = LINES; /* of the pipe */
 static unsigned runs, failed_runs;
 
 /* What the runs on one journal have left. */
@@ -110,7 +114,7 @@ static int run(bool has_fault) {
     int in[2], out[2], acknowledge[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe(acknowledge) != 0)
         exit(1);
-    if (is_piped && has_fault && write(in[1], LINES, strlen(LINES)) < 0)
+    if (is_piped && has_fault && write(in[1], lines, strlen(lines)) < 0)
         exit(1);
     close(in[1]);
     pid_t child = fork();
@@ -167,25 +171,26 @@ static bool is_repeated(enum fault_call call) {
            call == FAULT_writev || call == FAULT_fsync;
 }
 
-/* Returns whether a call has failed. */
-static bool run_both(enum fault_call call, unsigned number, int error, bool is_lasting) {
-    char command[128];
-    snprintf(command, sizeof(command), "%s-wal", journal_path);
-    unlink(command);
+/* A run with a new journal. */
+static void run_first(struct fault_plan with) {
+    char log_path[128];
+    snprintf(log_path, sizeof(log_path), "%s-wal", journal_path);
+    unlink(log_path);
     unlink(journal_path);
     unlink(error_path);
     memset(&outcome, 0, sizeof(outcome));
-    memset(plan->made, 0, sizeof(plan->made));
-    plan->call = call;
-    plan->number = number;
-    plan->error = error;
-    plan->is_lasting = is_lasting;
-    plan->was_hit = false;
+    *plan = with;
     outcome.status = run(true);
-    bool was_hit = plan->was_hit;
     int fd = open(error_path, O_RDONLY);
     append(outcome.err, sizeof(outcome.err), fd);
     close(fd);
+}
+
+/* Returns whether a call has failed. */
+static bool run_both(enum fault_call call, unsigned number, int error, bool is_lasting) {
+    run_first((struct fault_plan) {
+        .call = call, .number = number, .error = error, .is_lasting = is_lasting });
+    bool was_hit = plan->was_hit;
     runs++;
     failed_runs += outcome.status != 0;
     expect(outcome.status == 0 || outcome.status == HTW__EXIT_FAILED ||
@@ -213,6 +218,52 @@ static bool run_both(enum fault_call call, unsigned number, int error, bool is_l
 static void fail_each(enum fault_call call, int error, bool is_lasting, bool all) {
     for (unsigned number = 1; run_both(call, number, error, is_lasting);)
         number += all || number < 3 ? 1 : 2 * number;
+}
+
+/* ---- what no call that fails shows */
+
+static struct htw_journal_options journal_options;
+
+int __real_htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
+                            const char *path, const struct htw_journal_options *options);
+int __wrap_htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
+                            const char *path, const struct htw_journal_options *options);
+
+int __wrap_htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
+                            const char *path, const struct htw_journal_options *options) {
+    journal_options = *options;
+    return __real_htw_journal_open(ret_journal, scheduler, path, options);
+}
+
+/* As its thread does after a failure with which no change has to do. */
+static void stop_journal(void) {
+    const struct htw__durable *self = journal_options.context;
+    if (self->change.is_under_way)
+        return;
+    plan->asleep = NULL;
+    journal_options.stopped(journal_options.context, "the disk is gone");
+}
+
+static void journal_that_stops_ends_the_run(void) {
+    lines = "1h a\n";
+    run_first((struct fault_plan) { .asleep = stop_journal });
+    lines = LINES;
+    expect(plan->asleep == NULL, "it has not slept");
+    expect(outcome.status == HTW__EXIT_FAILED, "the status");
+    expect(strstr(outcome.err, "the disk is gone\n") != NULL, "no word about the journal");
+    expect(strstr(outcome.err, "1 not released, kept in") != NULL, "no word about the job");
+}
+
+/* Nothing more is written to an output that has failed. */
+static void signal_that_comes_with_a_failure_of_the_output(void) {
+    run_first((struct fault_plan) {
+        .call = FAULT_writev, .number = 1, .error = EIO, .is_stopped = true });
+    expect(outcome.status == HTW__EXIT_SIGNAL + SIGTERM, "the status");
+    expect(strstr(outcome.err, "standard output: Input/output error\n") != NULL,
+           "no word about the failure");
+    expect(outcome.out[0] == '\0', "an output that has failed is written to");
+    expect(run(false) == 0, "the second run fails");
+    judge();
 }
 
 int main(int argc, char **argv) {
@@ -244,6 +295,9 @@ int main(int argc, char **argv) {
             }
         }
     }
+    is_piped = true;
+    journal_that_stops_ends_the_run();
+    signal_that_comes_with_a_failure_of_the_output();
     printf("%u runs, %u of which failed\n", runs, failed_runs);
     return !test_folder_remove(folder) || failed_runs < 20;
 }

@@ -114,7 +114,6 @@ int htw__record_run(struct htw__record *record, struct htw__run *run,
         htw__run_finish(run);
         record->end = htw_wheel_now(run->wheel);
     }
-    run->observer = NULL;
     free(recording.deadlines);
     return error == 0 && record->has_failed ? -ENOMEM : error;
 }

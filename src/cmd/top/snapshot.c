@@ -102,11 +102,10 @@ static void read_levels(const json_t *array, struct htw__top_source *source) {
         read_level(json_array_get(array, i), &source->levels[i]);
 }
 
-/* Takes the shards of a source from those of the snapshot, of which there are `room`. */
+/* Takes the shards of a source from those of the snapshot, of which `room` are left. */
 static void read_shards(const json_t *array, struct htw__top_snapshot *snapshot, size_t room,
                         struct htw__top_source *source) {
     size_t count = json_array_size(array);
-    room -= snapshot->shard_count;
     source->shard_count = count < room ? count : room;
     source->shards = snapshot->shards + snapshot->shard_count;
     snapshot->shard_count += source->shard_count;
@@ -186,7 +185,8 @@ static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot)
             struct htw__top_source *source = &snapshot->sources[snapshot->source_count++];
             const json_t *object = json_array_get(array, i);
             read_source(object, (enum htw__top_kind)kind, source);
-            read_shards(json_object_get(object, "shards"), snapshot, shards, source);
+            read_shards(json_object_get(object, "shards"), snapshot, shards - snapshot->shard_count,
+                        source);
         }
     }
     return true;
