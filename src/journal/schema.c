@@ -40,7 +40,7 @@ static const struct object {
     /* ANALYZE */
     { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", true },
     { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", true },
-    /* Litestream, which copies databases while they are in use */
+    /* Litestream (0.1 to 0.5), which copies databases while they are in use */
     { "_litestream_seq", "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
       true },
     { "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)", true },

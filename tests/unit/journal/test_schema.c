@@ -80,11 +80,12 @@ JOURNAL_TEST(journal_with_tables_that_do_no_harm_is_opened) {
     journal_open(f);
     journal_put(f, HTW_HOUR, "a");
     journal_close(f);
-    journal_execute(f, "ANALYZE;"
-                       "CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER);"
-                       "CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq "
-                       "INTEGER);"
-                       "VACUUM");
+    journal_execute(
+        f, "ANALYZE;"
+           "CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);"
+           "CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER);"
+           "INSERT INTO _litestream_seq (id, seq) VALUES (1, 1);"
+           "VACUUM");
     journal_open(f);
     journal_advance_to(f, HTW_HOUR);
     assert_string_equal(journal_texts(f), "a");
