@@ -12,7 +12,7 @@ _htw_options() {
     sed -n 'h; s/^ *-[^-], \(--[a-z-]*\).*/\1/p; g; s/^ *\(-[^ ,=[]*\).*/\1/p' <<<"$help"
 }
 
-# The actions in the help of a command: only `htw journal` has some.
+# The actions in the help of a command: `htw journal` and `htw relay` have some.
 _htw_actions() {
     local help
     help=$("$@" --help 2>/dev/null)

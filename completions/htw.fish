@@ -31,7 +31,7 @@ function __htw_programs
     $run --list 2>/dev/null | string replace -r '^ *([0-9]+) +([^ ]*).*' '$1\t$2'
 end
 
-# The actions in the help of a command: only `htw journal` has some.
+# The actions in the help of a command: `htw journal` and `htw relay` have some.
 function __htw_actions
     set -l run (__htw_run)
     test -n "$run"; or return

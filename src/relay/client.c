@@ -46,6 +46,15 @@ static const struct property of_readers[] = {
     { NULL, NULL },
 };
 
+/* What a relay has deleted meanwhile need not be read. */
+static const struct property of_scans[] = {
+    { "isolation.level", "read_committed" },
+    { "enable.partition.eof", "true" },
+    { "auto.offset.reset", "earliest" },
+    { "fetch.wait.max.ms", "20" },
+    { NULL, NULL },
+};
+
 static const struct property of_admins[] = {
     { "isolation.level", "read_uncommitted" },
     { NULL, NULL },
@@ -136,8 +145,16 @@ static void note_error(rd_kafka_t *handle, int error, const char *reason, void *
         htw__kafka_say(self, "%s", reason);
 }
 
-static bool is_producer(enum htw__client kind) {
+static bool is_channel(enum htw__client kind) {
     return kind == HTW__CLIENT_FILE || kind == HTW__CLIENT_DELIVER;
+}
+
+static bool is_producer(enum htw__client kind) {
+    return is_channel(kind) || kind == HTW__CLIENT_CHANGE;
+}
+
+static bool has_transactions(const struct htw__kafka *self, enum htw__client kind) {
+    return is_channel(kind) && !self->options.at_least_once;
 }
 
 static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind,
@@ -148,7 +165,7 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
         return false;
     if (kind == HTW__CLIENT_GROUP) /* a static member: member.c */
         return set(self, conf, "group.instance.id", self->owner);
-    if (!is_producer(kind) || self->options.at_least_once)
+    if (!has_transactions(self, kind))
         return true;
     /* With an --instance, a start fences what is left of the one before at once. */
     snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, owner, suffix);
@@ -157,7 +174,7 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
 
 rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *owner) {
     static const struct property *const of[] = {
-        of_groups, of_readers, of_admins, of_filing, of_delivery,
+        of_groups, of_readers, of_scans, of_admins, of_delivery, of_filing, of_delivery,
     };
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_t *handle = NULL;
@@ -168,15 +185,15 @@ rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, c
     if (kind == HTW__CLIENT_GROUP)
         rd_kafka_conf_set_rebalance_cb(conf, htw__group_rebalance);
     if (is_producer(kind))
-        rd_kafka_conf_set_dr_msg_cb(conf, htw__acknowledge);
+        rd_kafka_conf_set_dr_msg_cb(conf,
+                                    is_channel(kind) ? htw__acknowledge : htw__change_acknowledge);
     else /* newer versions of librdkafka know this; others go on without */
         (void)rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "20", NULL, 0);
     if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
         set(self, conf, "client.id", "htw-relay") && set_all(self, conf, all) &&
         set_all(self, conf, is_producer(kind) ? of_writers : of_consumers) &&
         set_all(self, conf, of[kind]) &&
-        (!is_producer(kind) || self->options.at_least_once ||
-         set_all(self, conf, of_transactions)) &&
+        (!has_transactions(self, kind) || set_all(self, conf, of_transactions)) &&
         set_wishes(self, conf) && set_identity(self, conf, kind, owner)) {
         handle = rd_kafka_new(is_producer(kind) ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, conf, why,
                               sizeof(why));

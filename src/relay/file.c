@@ -254,8 +254,9 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
             htw__relay_work_move(&self->stats.done, &self->open[i]);
 }
 
-int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__record *record) {
+/* `to_ms` is 0, or the time that a move has given it. */
+static int pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                   const struct htw__record *record, int64_t to_ms) {
     struct htw__request request;
     char topic[HTW__TOPIC_NAME_SIZE];
     struct htw__poison *poison = find_poison(self, from, record->offset);
@@ -275,7 +276,20 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
     }
     if (why != NULL)
         return bury(self, stripe, from, record, why, letter);
+    if (to_ms != 0)
+        request.deadline_ms = request.wanted_ms = to_ms;
     if (poison != NULL && request.is_letter)
         return bury(self, stripe, from, record, NULL, letter);
     return file(self, stripe, from, record, &request);
+}
+
+int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                       const struct htw__record *record) {
+    return pass_on(self, stripe, from, record, 0);
+}
+
+int htw__relay_move(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                    const struct htw__record *record, int64_t to_ms) {
+    htw__relay_work_of(self, from)->moved++;
+    return pass_on(self, stripe, from, record, to_ms);
 }

@@ -16,6 +16,8 @@
  *   trust.c       which of them refuse what is written
  *   fence.c       ending the transactions of the former owner of a stripe
  *   trim.c        deleting what was read
+ *   scan.c        what waits, for who asks: it is no part of a relay that runs
+ *   change.c      cancelling and moving what was found
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
@@ -175,11 +177,13 @@ int htw__kafka_close(struct htw__kafka *kafka);
 
 /* ---- client.c */
 
-/* The last two are producers, by channel. */
+/* The last three are producers, of which the last two are those of the channels. */
 enum htw__client {
     HTW__CLIENT_GROUP,
     HTW__CLIENT_READER,
+    HTW__CLIENT_SCAN,
     HTW__CLIENT_ADMIN,
+    HTW__CLIENT_CHANGE,
     HTW__CLIENT_FILE,
     HTW__CLIENT_DELIVER,
 };
@@ -255,6 +259,10 @@ void htw__fence(struct htw__kafka *kafka, uint32_t stripe);
 void htw__reader_open(struct htw__transport *transport, struct htw__source bucket, int64_t offset);
 void htw__reader_close(struct htw__transport *transport, struct htw__source bucket);
 
+/* A message as a record, which leads into it and is valid until the next call. False: no memory. */
+bool htw__reader_view(struct htw__kafka *kafka, const rd_kafka_message_t *message,
+                      struct htw__record *ret_record);
+
 /* Passes on what has arrived, at most `max` of the queue. Returns how much there was. */
 size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_t max);
 
@@ -295,6 +303,11 @@ bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel ch
 /* Waits until all that a channel has published is acknowledged. False: not in time, or a record has failed, and it
  * has been decided what becomes of that. */
 bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel);
+
+/* ---- change.c */
+
+/* Called by librdkafka, of what a cancel or a move has sent. */
+void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
 
 /* ---- trim.c */
 

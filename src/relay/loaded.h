@@ -18,6 +18,10 @@
  * may arrive in either order. The first waits for the second in a table; the victim then leaves
  * without being delivered. A cancel for the millisecond of the cut stays in memory beyond it, and one
  * for the last millisecond that has left is loaded again: the cut may lie between the two.
+ *
+ * MOVES are cancels whose victims stay: such a victim leaves at its turn like any other, but is filed for its new
+ * time then, in the transaction in which the bucket's progress says that it has left. So it is at the one time or at
+ * the other, whatever fails; and a move that comes after its victim has left has no effect, as a late cancel.
  */
 #ifndef HTW_SRC_RELAY_LOADED_H
 #define HTW_SRC_RELAY_LOADED_H
@@ -37,10 +41,11 @@ struct htw__entry {
     struct htw__loaded *loaded;
     struct htw__link link; /* in order of offset */
     size_t size;
-    bool is_cancel;
-    bool has_met;   /* a cancel that has met its victim */
-    bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
-    bool is_named;  /* it is in the table */
+    bool is_cancel;      /* or a move */
+    int64_t moves_to_ms; /* of a move, and of a record that has met one; 0: none */
+    bool has_met;        /* a cancel that has met its victim */
+    bool is_beyond;      /* a cancel that is here for its victim only; its turn is another */
+    bool is_named;       /* it is in the table */
     struct htw__key_node name;
     struct htw__record *record; /* behind the entry, and behind it the name */
 };

@@ -176,7 +176,9 @@ static int leave(struct htw__relay *self, struct htw__entry *entry) {
     int error = 0;
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
     if (entry->has_met)
-        htw__relay_work_of(self, from)->cancelled++;
+        htw__relay_work_of(self, from)->cancelled += entry->moves_to_ms == 0;
+    else if (!entry->is_cancel && entry->moves_to_ms != 0)
+        error = htw__relay_move(self, stripe, from, entry->record, entry->moves_to_ms);
     else
         error = htw__relay_pass_on(self, stripe, from, entry->record);
     htw__entry_free(entry);

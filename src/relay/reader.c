@@ -69,15 +69,23 @@ static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *mess
     return true;
 }
 
+bool htw__reader_view(struct htw__kafka *self, const rd_kafka_message_t *message,
+                      struct htw__record *ret_record) {
+    rd_kafka_timestamp_type_t type;
+    int64_t timestamp_ms = rd_kafka_message_timestamp(message, &type);
+    *ret_record = (struct htw__record) {
+        .offset = message->offset,
+        .timestamp_ms = type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms,
+        .key = bytes_of(message->key, message->key_len),
+        .value = bytes_of(message->payload, message->len),
+    };
+    return read_headers(self, message, ret_record);
+}
+
 static int pass_record(struct htw__kafka *self, struct htw__source source,
                        const rd_kafka_message_t *message) {
-    rd_kafka_timestamp_type_t type;
-    struct htw__record record = { .offset = message->offset,
-                                  .key = bytes_of(message->key, message->key_len),
-                                  .value = bytes_of(message->payload, message->len) };
-    int64_t timestamp_ms = rd_kafka_message_timestamp(message, &type);
-    record.timestamp_ms = type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms;
-    if (!read_headers(self, message, &record))
+    struct htw__record record;
+    if (!htw__reader_view(self, message, &record))
         return -1;
     return htw__relay_record(&self->relay, source, &record);
 }

@@ -16,6 +16,8 @@ enum name {
     DELIVER_TO,
     ID,
     CANCEL,
+    MOVE,
+    MOVE_TO,
     DELIVERED_FOR,
     REASON,
     SOURCE,
@@ -38,6 +40,8 @@ static const struct {
     [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to" },
     [ID] = { "htw-id", "more than one header htw-id" },
     [CANCEL] = { "htw-cancel", "more than one header htw-cancel" },
+    [MOVE] = { "htw-move", "more than one header htw-move" },
+    [MOVE_TO] = { "htw-move-to", "more than one header htw-move-to" },
     [DELIVERED_FOR] = { "htw-delivered-for", NULL },
     [REASON] = { "htw-reason", NULL },
     [SOURCE] = { "htw-source", NULL },
@@ -52,6 +56,11 @@ static enum name name_of(const struct htw__header *header) {
         if (htw__bytes_are_equal(header->name, htw__bytes_of(names[name].text)))
             return name;
     return NONE;
+}
+
+bool htw__request_is_written(const struct htw__header *header) {
+    enum name name = name_of(header);
+    return name != NONE && name != ID && name != DELIVER_TO;
 }
 
 /* Reads digits alone, up to the latest deadline. */
@@ -94,8 +103,9 @@ static const char *read_deadline(const struct htw__record *record,
                    : "htw-deliver-at is not a number of milliseconds up to the year 9999";
     if (found[DELAY] == NULL)
         return "neither htw-deliver-at nor htw-delay";
-    if (found[CANCEL] != NULL)
-        return "htw-cancel needs htw-deliver-at";
+    if (found[CANCEL] != NULL || found[MOVE] != NULL)
+        return found[CANCEL] != NULL ? "htw-cancel needs htw-deliver-at"
+                                     : "htw-move needs htw-deliver-at";
     int64_t delay_ms;
     if (!parse_ms(found[DELAY]->value, &delay_ms))
         return "htw-delay is not a number of milliseconds";
@@ -105,6 +115,22 @@ static const char *read_deadline(const struct htw__record *record,
         return "htw-delay ends after the year 9999";
     *ret_ms = record->timestamp_ms + delay_ms;
     return NULL;
+}
+
+/* Of a record that cancels or moves another one; NULL: it does not, or that is in order. */
+static const char *read_change(const struct htw__header *const found[NAMES],
+                               struct htw__request *request) {
+    request->is_cancel = found[CANCEL] != NULL || found[MOVE] != NULL;
+    if ((found[CANCEL] != NULL) + (found[MOVE] != NULL) + (found[ID] != NULL) > 1)
+        return "more than one of htw-id, htw-cancel and htw-move";
+    if ((found[MOVE] != NULL) != (found[MOVE_TO] != NULL))
+        return "htw-move and htw-move-to need each other";
+    if (found[MOVE_TO] == NULL)
+        return NULL;
+    if (!parse_ms(found[MOVE_TO]->value, &request->moves_to_ms))
+        return "htw-move-to is not a number of milliseconds up to the year 9999";
+    return request->moves_to_ms > request->wanted_ms ? NULL
+                                                     : "htw-move-to is not after htw-deliver-at";
 }
 
 const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request) {
@@ -131,14 +157,17 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
     if (found[POSTPONED_TO] != NULL &&
         !parse_ms(found[POSTPONED_TO]->value, &ret_request->deadline_ms))
         return "htw-postponed-to is not a number of milliseconds";
-    if (found[CANCEL] != NULL && found[ID] != NULL)
-        return "both htw-cancel and htw-id";
-    ret_request->is_cancel = found[CANCEL] != NULL;
-    const struct htw__header *id = found[ret_request->is_cancel ? CANCEL : ID];
+    why = read_change(found, ret_request);
+    if (why != NULL)
+        return why;
+    const struct htw__header *id = found[CANCEL] != NULL ? found[CANCEL]
+                                   : found[MOVE] != NULL ? found[MOVE]
+                                                         : found[ID];
     if (id != NULL) {
         if (id->value.bytes == NULL || id->value.size == 0 || id->value.size > HTW__RELAY_ID_MAX)
-            return ret_request->is_cancel ? "htw-cancel is empty or longer than 256 bytes"
-                                          : "htw-id is empty or longer than 256 bytes";
+            return found[CANCEL] != NULL ? "htw-cancel is empty or longer than 256 bytes"
+                   : found[MOVE] != NULL ? "htw-move is empty or longer than 256 bytes"
+                                         : "htw-id is empty or longer than 256 bytes";
         ret_request->id = id->value;
     }
     if (found[DELIVER_TO] != NULL) {

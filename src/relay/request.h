@@ -7,6 +7,8 @@
  *     htw-deliver-to  the topic; without it the default one
  *     htw-id          a name for it, by which it can be cancelled
  *     htw-cancel      the record cancels the one of this id, with the same key and htw-deliver-at
+ *     htw-move        or: it moves that one, ...
+ *     htw-move-to     ... to this later time, in milliseconds since 1970
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
  * relay reads input and buckets by the same rules. Two kinds of records wait in a bucket for a second try:
@@ -24,15 +26,19 @@
 struct htw__request {
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
-    bool is_cancel;
+    bool is_cancel;       /* or a move: it has a victim */
+    int64_t moves_to_ms;  /* of a move: the victim's new time; 0: none */
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
-    struct htw__bytes id; /* absent: none. Of a cancel: that of the record to cancel */
+    struct htw__bytes id; /* absent: none. Of a cancel or a move: that of the victim */
 };
 
 /* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
  * leads into the record. */
 const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request);
+
+/* Whether a header is the relay's to write, and may be another when the record is read again. */
+bool htw__request_is_written(const struct htw__header *header);
 
 /* The bytes for a moment in a header, at most. */
 #define HTW__REQUEST_TIME_SIZE 24

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 10, OWN_NAME = 100, ABSENT = 255 };
+enum { NAMES = 12, OWN_NAME = 100, ABSENT = 255 };
 
-static const char *const names[NAMES] = {
-    "htw-deliver-at", "htw-delay",         "htw-deliver-to", "htw-id",       "htw-cancel",
-    "htw-reason",     "htw-delivered-for", "htw-source",     "htw-retry-at", "htw-"
-};
+static const char *const names[NAMES] = { "htw-deliver-at", "htw-delay",    "htw-deliver-to",
+                                          "htw-id",         "htw-cancel",   "htw-move",
+                                          "htw-move-to",    "htw-reason",   "htw-delivered-for",
+                                          "htw-source",     "htw-retry-at", "htw-" };
 
 /* A header for each two bytes of the input at most. */
 static size_t read_headers(const uint8_t *data, size_t size, struct htw__header *headers) {

@@ -6,7 +6,8 @@
  * Members are killed in the middle of transactions, lose stripes with and without knowing it, have
  * clocks that differ and are set, fail to commit, have memory for few records; all are down for longer
  * than the windows. Each record is delivered once (with at-least-once: once or more), or is a dead
- * letter with cause, or was cancelled; none early by the clock of the member that delivered it.
+ * letter with cause, or was cancelled; none early by the clock of the member that delivered it. A record
+ * for which a move was sent is delivered once, for the one time or for the other.
  * Histories without faults also say how late. Usage: arguments.h.
  */
 #include "../support/random.h"
@@ -28,15 +29,16 @@ struct sent {
     int64_t deadline_ms, sent_ms;
     uint32_t stripe;
     enum fate fate;
-    size_t victim;        /* of a cancel */
-    bool has_cancel;      /* a cancel was sent for it, ... */
+    size_t victim;        /* of a cancel or a move */
+    int64_t moves_to_ms;  /* of a move, and of its victim; 0: none */
+    bool has_cancel;      /* a cancel or a move was sent for it, ... */
     int64_t cancelled_ms; /* ... at this time */
     unsigned delivered, dead;
 };
 
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done, records_done;
+static uint64_t history, steps_done, records_done, moves_done;
 static struct broker broker;
 static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
@@ -99,7 +101,7 @@ static size_t size_below(size_t bound) {
 
 static void send(struct sent *record, size_t index) {
     struct htw__header headers[4];
-    char at[32], id[32], victim[32];
+    char at[32], id[32], victim[32], to[32];
     size_t count = 0;
     int64_t delay_ms = record->deadline_ms - broker.now_ms;
     bool is_relative =
@@ -107,16 +109,21 @@ static void send(struct sent *record, size_t index) {
     snprintf(at, sizeof(at), "%" PRId64, is_relative ? delay_ms : record->deadline_ms);
     snprintf(id, sizeof(id), "%zu", index);
     snprintf(victim, sizeof(victim), "%zu", record->victim);
+    snprintf(to, sizeof(to), "%" PRId64, record->moves_to_ms);
     if (record->fate == DEAD_BAD)
         snprintf(at, sizeof(at), "soon");
     headers[count++] =
         (struct htw__header) { htw__bytes_of(is_relative ? "htw-delay" : "htw-deliver-at"),
                                htw__bytes_of(at) };
+    bool is_move = record->fate == CANCEL && record->moves_to_ms != 0;
     if (record->fate == CANCEL)
         headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-cancel"), htw__bytes_of(victim) };
+            (struct htw__header) { htw__bytes_of(is_move ? "htw-move" : "htw-cancel"),
+                                   htw__bytes_of(victim) };
     else
         headers[count++] = (struct htw__header) { htw__bytes_of("htw-id"), htw__bytes_of(id) };
+    if (is_move)
+        headers[count++] = (struct htw__header) { htw__bytes_of("htw-move-to"), htw__bytes_of(to) };
     if (record->fate != CANCEL && (record->fate != DELIVER || below(2) == 0))
         headers[count++] =
             (struct htw__header) { htw__bytes_of("htw-deliver-to"),
@@ -164,6 +171,9 @@ static void send_some(void) {
             record->sent_ms = broker.now_ms;
             sent[victim].has_cancel = true;
             sent[victim].cancelled_ms = broker.now_ms;
+            if (below(2) == 0)
+                record->moves_to_ms = sent[victim].moves_to_ms =
+                    record->deadline_ms + 1 + (int64_t)below((uint64_t)horizon_ms);
         }
         send(record, sent_count);
         sent_count++;
@@ -357,9 +367,24 @@ static void finish(void) {
 
 /* A cancel that nothing can have delayed: it was committed before the bucket was loaded. (In buckets of
  * 10 ms, a commit that comes some steps later makes records late.) */
-static bool must_be_cancelled(const struct sent *record) {
+static bool must_be_changed(const struct sent *record) {
     return !is_faulty && record->has_cancel && options.levels.width_ms >= 50 &&
            record->cancelled_ms + 10 * options.levels.width_ms < record->deadline_ms;
+}
+
+/* The time for which it was delivered: its own, or that of its move. */
+static int64_t delivered_for(const struct broker_record *delivered, const struct sent *record,
+                             size_t index) {
+    char moved[32];
+    const struct htw__record *view = delivered->record;
+    snprintf(moved, sizeof(moved), "%" PRId64, record->moves_to_ms);
+    for (size_t i = 0; i < view->header_count; i++)
+        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")))
+            return htw__bytes_are_equal(view->headers[i].value, htw__bytes_of(moved))
+                       ? record->moves_to_ms
+                       : record->deadline_ms;
+    fail("it was delivered without its time", index);
+    return 0;
 }
 
 static void judge_delivery(const struct broker_record *delivered) {
@@ -375,10 +400,13 @@ static void judge_delivery(const struct broker_record *delivered) {
     record->delivered++;
     if (record->fate != DELIVER)
         fail("it must not be delivered", index);
-    if (delivered->member_now_ms < record->deadline_ms)
+    int64_t deadline_ms = delivered_for(delivered, record, index);
+    if (delivered->member_now_ms < deadline_ms)
         fail("early", index);
-    int64_t wanted_ms =
-        record->deadline_ms > record->sent_ms ? record->deadline_ms : record->sent_ms;
+    if (deadline_ms == record->deadline_ms && record->moves_to_ms != 0 && must_be_changed(record))
+        fail("delivered at the old time in spite of a move", index);
+    moves_done += deadline_ms != record->deadline_ms;
+    int64_t wanted_ms = deadline_ms > record->sent_ms ? deadline_ms : record->sent_ms;
     if (!is_faulty && options.max_memory > 1000000 &&
         delivered->real_now_ms > wanted_ms + 4 * options.levels.width_ms)
         fail("late", index);
@@ -390,7 +418,8 @@ static void judge(void) {
             judge_delivery(&broker.out.records[i]);
     for (size_t i = 0; i < sent_count; i++) {
         const struct sent *record = &sent[i];
-        bool may_lack = record->fate == CANCEL || (record->fate == DELIVER && record->has_cancel);
+        bool is_cancelled = record->has_cancel && record->moves_to_ms == 0;
+        bool may_lack = record->fate == CANCEL || (record->fate == DELIVER && is_cancelled);
         bool is_dead = record->fate != DELIVER && record->fate != CANCEL;
         unsigned count = is_dead ? record->dead : record->delivered;
         if ((is_dead ? record->delivered : record->dead) > 0)
@@ -399,7 +428,7 @@ static void judge(void) {
             fail("lost", i);
         if (count > 1 && !broker.at_least_once)
             fail("twice", i);
-        if (count > 0 && must_be_cancelled(record))
+        if (count > 0 && is_cancelled && must_be_changed(record))
             fail("delivered in spite of a cancel", i);
     }
 }
@@ -467,7 +496,8 @@ int main(int argc, char *argv[]) {
             fprintf(stderr, "history %" PRIu64 "\n", history);
         run_history();
     }
-    printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records: each once, none early\n",
-           history - arguments.first, steps_done, records_done);
+    printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records, %" PRIu64
+           " of them moved: each once, none early\n",
+           history - arguments.first, steps_done, records_done, moves_done);
     return 0;
 }

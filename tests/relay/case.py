@@ -2,7 +2,9 @@
 """What scenarios share: the case of each, with its topics, its relays and what they are judged by."""
 import collections
 import itertools
+import json
 import os
+import subprocess
 import time
 
 from judge import Verdict
@@ -103,6 +105,13 @@ class Case:
             positions[topic, int(partition)] = int(offset)
         return collections.Counter(record.key for path in files.values() for record in read_records(path)
                                    if record.offset >= positions[record.topic, record.partition])
+
+    def act(self, action, *words, status=0):
+        """`htw relay ACTION`: what it prints for programs, and what it complains of."""
+        run = subprocess.run([self.world.program, action, "--brokers", self.cluster.bootstrap, "--json", self.name,
+                              *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120)
+        assert run.returncode == status, (run.returncode, run.stderr)
+        return [json.loads(line) for line in run.stdout.splitlines()], run.stderr
 
     def verdict(self, ahead_ms=0):
         for what in ("sent", "got"):

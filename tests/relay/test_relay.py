@@ -27,6 +27,7 @@ import scenarios_brokers  # noqa: E402,F401
 import scenarios_documents  # noqa: E402,F401
 import scenarios_members  # noqa: E402,F401
 import scenarios_records  # noqa: E402,F401
+import scenarios_waiting  # noqa: E402,F401
 
 
 class World:

@@ -5,7 +5,6 @@
 #include "../status.h"
 #include "../visible.h"
 #include "file.h"
-#include "text.h"
 
 #include <htw/journal.h>
 

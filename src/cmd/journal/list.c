@@ -5,9 +5,9 @@
 #include "../../base/clock.h"
 #include "../status.h"
 #include "../terminal.h"
+#include "../text.h"
 #include "../times.h"
 #include "jobs.h"
-#include "text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,22 +18,13 @@
 #define PAYLOAD_COLUMNS 40
 #define ALL_COLUMNS SIZE_MAX
 
-/* Whether all was written; prints why not. */
-static bool flush(void) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return true;
-    if (errno != EPIPE) /* a reader like head has seen enough */
-        htw__terminal_error("standard output: %s", strerror(errno));
-    return false;
-}
-
 static void print_json_job(const struct htw__journal_job *job) {
     printf("{\"id\":\"%" PRIu64 "\",", job->id);
     htw__text_print_json_deadline(job->deadline_ns);
     putchar(',');
-    htw__text_print_json("key", job->key);
+    htw__text_print_json("key", job->key.bytes, job->key.size);
     printf(",\"size\":%zu,", job->payload.size);
-    htw__text_print_json("payload", job->payload);
+    htw__text_print_json("payload", job->payload.bytes, job->payload.size);
     fputs("}\n", stdout);
 }
 
@@ -57,10 +48,10 @@ static bool print_row(void *context, const struct htw__journal_job *job) {
            job->payload.size);
     if (job->key.bytes != NULL) {
         putchar('[');
-        htw__text_print(job->key, PAYLOAD_COLUMNS / 2);
+        htw__text_print(job->key.bytes, job->key.size, PAYLOAD_COLUMNS / 2);
         fputs("] ", stdout);
     }
-    htw__text_print(job->payload, PAYLOAD_COLUMNS);
+    htw__text_print(job->payload.bytes, job->payload.size, PAYLOAD_COLUMNS);
     putchar('\n');
     return !ferror(stdout);
 }
@@ -75,7 +66,7 @@ int htw__journal_list(const struct htw__journal_request *request) {
         success = htw__journal_jobs_visit(&file, print_row, &list);
     }
     htw__journal_file_close(&file);
-    return flush() && success ? 0 : HTW__EXIT_FAILED;
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
 
 /* ---- show: jobs */
@@ -92,11 +83,11 @@ static bool print_job(void *context, const struct htw__journal_job *job) {
                htw__text_deadline(job->deadline_ns, deadline));
         if (job->key.bytes != NULL) {
             fputs("key       ", stdout);
-            htw__text_print(job->key, ALL_COLUMNS);
+            htw__text_print(job->key.bytes, job->key.size, ALL_COLUMNS);
             putchar('\n');
         }
         printf("bytes     %zu\npayload   ", job->payload.size);
-        htw__text_print(job->payload, ALL_COLUMNS);
+        htw__text_print(job->payload.bytes, job->payload.size, ALL_COLUMNS);
         putchar('\n');
     }
     return !ferror(stdout);
@@ -143,7 +134,7 @@ static void print_summary(const struct summary *summary) {
             htw__text_print_json_deadline(summary->next_ns);
         printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
                summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
-        htw__text_print_json("mark", counters->mark);
+        htw__text_print_json("mark", counters->mark.bytes, counters->mark.size);
         fputs("}\n", stdout);
         return;
     }
@@ -156,7 +147,7 @@ static void print_summary(const struct summary *summary) {
     if (counters->mark.bytes == NULL)
         putchar('-');
     else
-        htw__text_print(counters->mark, ALL_COLUMNS);
+        htw__text_print(counters->mark.bytes, counters->mark.size, ALL_COLUMNS);
     putchar('\n');
 }
 
@@ -182,5 +173,5 @@ int htw__journal_show(const struct htw__journal_request *request) {
         htw__journal_file_open(&file, request->path) &&
         (request->id_count > 0 ? show_jobs(&file, request) : show_journal(&file, request));
     htw__journal_file_close(&file);
-    return flush() && success ? 0 : HTW__EXIT_FAILED;
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program htw-relay, which `htw relay` runs. */
+#include "actions.h"
 #include "log.h"
 #include "metrics.h"
 #include "options.h"
@@ -23,6 +24,12 @@
 
 static bool must_stop(void) {
     return htw__signals_stop() != 0;
+}
+
+/* As other commands do: who lists what waits reads it. */
+static void say_plainly(enum htw__severity level, const char *text) {
+    (void)level;
+    htw__terminal_error("%s", text);
 }
 
 static void write_metrics(void *context, FILE *stream) {
@@ -138,6 +145,11 @@ int main(int argc, char *argv[]) {
         htw__log_use(command.log_format);
         command.kafka.must_stop = must_stop;
         status = htw__signals_install() == 0 ? run(&command) : HTW__EXIT_FAILED;
+        break;
+    case HTW__RELAY_ACT:
+        command.kafka.say = say_plainly;
+        command.kafka.must_stop = must_stop;
+        status = htw__signals_install() == 0 ? htw__relay_act(&command) : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_HELP:
         status = print(htw__relay_help);

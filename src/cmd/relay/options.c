@@ -2,8 +2,10 @@
 /* options.c - reads the command line of `htw relay`. */
 #include "options.h"
 
+#include "../../base/clock.h"
 #include "../count.h"
 #include "../duration.h"
+#include "../instant.h"
 #include "../terminal.h"
 #include "../times.h"
 
@@ -14,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USAGE "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n"
+#define USAGE                                             \
+    "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
+    "  or:  htw relay ACTION [OPTION]... --brokers LIST TOPIC [ID]...\n"
 
 const char htw__relay_help[] = USAGE
     "Deliver each record of a Kafka topic to another topic when its time has come.\n"
@@ -32,8 +36,21 @@ const char htw__relay_help[] = USAGE
     "with\n"
     "the reason in htw-reason. Run as many relays as you like: they share the work.\n"
     "\n"
+    "Actions:\n"
+    "  list TOPIC          print the records that wait, in order of time: time, size, id,\n"
+    "                      destination, key and value. At most --limit; what --after says goes on\n"
+    "  show TOPIC          print how many records wait, where, and when the next one is due\n"
+    "  show TOPIC ID...    print these records, with the whole value\n"
+    "  cancel TOPIC ID...  cancel these records\n"
+    "  move TOPIC ID WHEN  deliver this record at a later time: an instant, or +DURATION from now\n"
+    "\n"
+    "An ID is a htw-id, or the @ and 16 digits that list prints where there is none. All read\n"
+    "everything that waits from the topics themselves, while relays run or not. cancel and move\n"
+    "need a htw-id. Each says whether it came in time.\n"
+    "\n"
     "  -b, --brokers LIST       HOST:PORT[,HOST:PORT]... of the cluster\n"
-    "  -t, --to TOPIC           the default destination; it is allowed\n"
+    "  -t, --to TOPIC           the default destination; it is allowed. list: only records for "
+    "TOPIC\n"
     "  -a, --allow PATTERN      allow destinations that match, such as 'orders.*'; may be "
     "repeated\n"
     "  -d, --dead-letters TOPIC the topic of bad records (default TOPIC.dead)\n"
@@ -70,6 +87,15 @@ const char htw__relay_help[] = USAGE
     "      --properties FILE    properties of librdkafka, a line each; # begins a comment\n"
     "                           Secrets belong there, or into the environment:\n"
     "                           HTW_RELAY_X_SASL_PASSWORD is sasl.password\n"
+    "  -n, --limit N            list: at most N records (default 100)\n"
+    "      --after CURSOR       list: those after the end of another page, which list has printed\n"
+    "      --from WHEN          list: only records that wait for this time or a later one\n"
+    "      --until WHEN         list: only records that wait for a time before this\n"
+    "      --key KEY            list: only records with this key\n"
+    "      --grep TEXT          list: only records with TEXT in value, key or htw-id\n"
+    "  -J, --json               list, show, cancel, move: print for programs, a JSON object a "
+    "line\n"
+    "      --payload            show: print the values alone, byte for byte\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -78,7 +104,8 @@ const char htw__relay_help[] = USAGE
     "\n"
     "Exit status:\n"
     "  0  it was stopped by a signal, and everything was committed\n"
-    "  1  it failed, or the last commit failed: a successor does that part again\n"
+    "  1  it failed, or the last commit failed: a successor does that part again. An action: no\n"
+    "     record has this id, or several have, or cancel or move did not surely come in time\n"
     "  2  the command line is wrong\n";
 
 enum {
@@ -93,6 +120,12 @@ enum {
     METRICS,
     PROPERTIES,
     LOG_FORMAT,
+    AFTER,
+    FROM,
+    UNTIL,
+    KEY,
+    GREP,
+    PAYLOAD,
 };
 
 static const struct option long_options[] = {
@@ -120,6 +153,14 @@ static const struct option long_options[] = {
     { "progress", no_argument, NULL, 'p' },
     { "property", required_argument, NULL, 'X' },
     { "properties", required_argument, NULL, PROPERTIES },
+    { "limit", required_argument, NULL, 'n' },
+    { "after", required_argument, NULL, AFTER },
+    { "from", required_argument, NULL, FROM },
+    { "until", required_argument, NULL, UNTIL },
+    { "key", required_argument, NULL, KEY },
+    { "grep", required_argument, NULL, GREP },
+    { "json", no_argument, NULL, 'J' },
+    { "payload", no_argument, NULL, PAYLOAD },
     { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'V' },
     { NULL, 0, NULL, 0 },
@@ -202,6 +243,69 @@ static bool set_levels(struct htw__levels *levels, int option, const char *argum
     return false;
 }
 
+/* An instant, or +DURATION from now, rounded up to a millisecond. */
+static bool set_moment(int64_t *ms, const char *name, const char *text) {
+    struct htw__time time = { 0, 0 };
+    const char *why;
+    if (*text == '+') {
+        why = htw__duration_parse(text, strlen(text), &time);
+        time = htw__time_add(time, htw__time_of(0, htw__clock_realtime_ns()));
+    } else {
+        why = htw__instant_parse(text, strlen(text), &time);
+    }
+    if (why == NULL && (time.s < 0 || time.s > HTW__RELAY_DEADLINE_MAX / 1000 - 1))
+        why = "not between the years 1970 and 9999";
+    if (why != NULL) {
+        htw__terminal_error("%s: %s: %s", name, why, text);
+        return false;
+    }
+    *ms = time.s * 1000 + (time.ns + HTW__NS_PER_MS - 1) / HTW__NS_PER_MS;
+    return true;
+}
+
+static bool set_limit(size_t *limit, const char *text) {
+    uint64_t count;
+    if (!htw__count_parse(text, &count) || count == 0 || count > SIZE_MAX / 4096) {
+        htw__terminal_error("--limit: not a number of records: %s", text);
+        return false;
+    }
+    *limit = (size_t)count;
+    return true;
+}
+
+/* Takes one option of an action; false when its argument is wrong. */
+static bool set_action(struct htw__relay_command *command, int option, const char *argument) {
+    struct htw__waiting_filter *filter = &command->filter;
+    command->has_action_options = true;
+    switch (option) {
+    case 'n':
+        return set_limit(&command->limit, argument);
+    case AFTER:
+        if (htw__waiting_key_parse(argument, &filter->after))
+            return true;
+        htw__terminal_error("--after: not what list has printed: %s", argument);
+        return false;
+    case FROM:
+        return set_moment(&filter->from_ms, "--from", argument);
+    case UNTIL:
+        return set_moment(&filter->until_ms, "--until", argument);
+    case KEY:
+        filter->key = argument;
+        return true;
+    case GREP:
+        filter->text = argument;
+        return true;
+    case 'J':
+        command->json = true;
+        return true;
+    case PAYLOAD:
+        command->payload = true;
+        return true;
+    default: /* '?': getopt has complained */
+        return false;
+    }
+}
+
 /* Takes one option; false when its argument is wrong. */
 static bool set(struct htw__relay_command *command, int option, char *argument) {
     struct htw__kafka_options *kafka = &command->kafka;
@@ -264,8 +368,8 @@ static bool set(struct htw__relay_command *command, int option, char *argument) 
         return htw__properties_add(&command->properties, argument, "-X");
     case PROPERTIES:
         return htw__properties_read(&command->properties, argument);
-    default: /* '?': getopt has complained */
-        return false;
+    default:
+        return set_action(command, option, argument);
     }
 }
 
@@ -331,7 +435,8 @@ static bool complete(struct htw__relay_command *command, const char *topic) {
             return false;
         }
     }
-    if (own_topic == NULL && relay->destinations.pattern_count == 0 && !command->create_topics) {
+    if (own_topic == NULL && relay->destinations.pattern_count == 0 && !command->create_topics &&
+        command->action == HTW__RELAY_NO_ACTION) {
         htw__terminal_error("no destination is allowed: --to or --allow is missing");
         return false;
     }
@@ -343,6 +448,52 @@ static enum htw__relay_wish complain(void) {
     return HTW__RELAY_WRONG;
 }
 
+static const struct {
+    const char *name;
+    int words_least, words_most; /* after TOPIC */
+} actions[] = {
+    [HTW__RELAY_LIST] = { "list", 0, 0 },
+    [HTW__RELAY_SHOW] = { "show", 0, INT_MAX },
+    [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX },
+    [HTW__RELAY_MOVE] = { "move", 2, 2 },
+};
+
+/* A topic may have the name of an action: what is alone is a topic. */
+static enum htw__relay_action find_action(int count, char *words[]) {
+    for (int i = HTW__RELAY_LIST; count > 1 && i <= HTW__RELAY_MOVE; i++)
+        if (strcmp(words[0], actions[i].name) == 0)
+            return (enum htw__relay_action)i;
+    return HTW__RELAY_NO_ACTION;
+}
+
+static bool fits(const struct htw__relay_command *command, bool is_wrong, const char *what) {
+    if (is_wrong)
+        htw__terminal_error("%s: %s",
+                            command->action == HTW__RELAY_NO_ACTION ? "relay"
+                                                                    : actions[command->action].name,
+                            what);
+    return !is_wrong;
+}
+
+/* `words` are TOPIC and what follows. */
+static bool complete_action(struct htw__relay_command *command, int count, char *words[]) {
+    const enum htw__relay_action action = command->action;
+    command->ids = words + 1;
+    command->id_count = action == HTW__RELAY_MOVE ? 1 : (size_t)count - 1;
+    command->filter.to = command->kafka.relay.destinations.default_topic;
+    command->kafka.at_least_once = true; /* it has no transactions */
+    if (!fits(command, count - 1 < actions[action].words_least,
+              action == HTW__RELAY_MOVE ? "ID and WHEN expected" : "ID expected") ||
+        !fits(command, count - 1 > actions[action].words_most, "more words than expected") ||
+        !fits(command,
+              command->payload && (action != HTW__RELAY_SHOW || command->json || count == 1),
+              "--payload is for show ID, without --json"))
+        return false;
+    if (action == HTW__RELAY_MOVE && !set_moment(&command->to_ms, "move", words[2]))
+        return false;
+    return complete(command, words[0]);
+}
+
 enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                                               struct htw__relay_command *command) {
     *command = (struct htw__relay_command) {
@@ -352,6 +503,8 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                               .levels = { 1000, 64, 5 },
                               .lead_ms = -1,
                               .max_memory = (size_t)256 << 20 } },
+        .limit = 100,
+        .filter = HTW__WAITING_ALL,
         /* There are no more than arguments. */
         .patterns = calloc((size_t)argc + 1, sizeof(char *)),
     };
@@ -362,7 +515,7 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
     if (!htw__properties_from(&command->properties, environ))
         return HTW__RELAY_WRONG;
     int option;
-    while ((option = getopt_long(argc, argv, "b:t:a:d:g:cw:i:m:kspX:hV", long_options, NULL)) !=
+    while ((option = getopt_long(argc, argv, "b:t:a:d:g:cw:i:m:kspX:n:JhV", long_options, NULL)) !=
            -1) {
         if (option == 'h')
             return HTW__RELAY_HELP;
@@ -371,6 +524,12 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
         if (!set(command, option, optarg))
             return complain();
     }
+    command->action = find_action(argc - optind, argv + optind);
+    if (command->action != HTW__RELAY_NO_ACTION)
+        return complete_action(command, argc - optind - 1, argv + optind + 1) ? HTW__RELAY_ACT
+                                                                              : complain();
+    if (!fits(command, command->has_action_options, "an option of list, show, cancel or move"))
+        return complain();
     if (argc - optind != 1) {
         htw__terminal_error(argc == optind ? "TOPIC is missing"
                                            : "one TOPIC expected, not more: %s",

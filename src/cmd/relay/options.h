@@ -4,10 +4,19 @@
 #define HTW_SRC_CMD_RELAY_OPTIONS_H
 
 #include "../../relay/kafka.h"
+#include "../../relay/waiting.h"
 #include "log.h"
 #include "properties.h"
 
 #define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 2)
+
+enum htw__relay_action {
+    HTW__RELAY_NO_ACTION,
+    HTW__RELAY_LIST,
+    HTW__RELAY_SHOW,
+    HTW__RELAY_CANCEL,
+    HTW__RELAY_MOVE
+};
 
 struct htw__relay_command {
     struct htw__kafka_options kafka;
@@ -16,6 +25,14 @@ struct htw__relay_command {
     bool progress;
     enum htw__log_format log_format;
     const char *metrics; /* NULL, or [ADDRESS:]PORT */
+    enum htw__relay_action action;
+    bool has_action_options;
+    struct htw__waiting_filter filter;
+    size_t limit;
+    bool json, payload;
+    char **ids;
+    size_t id_count;
+    int64_t to_ms; /* of a move */
     /* What the options lead to. */
     const char **patterns;
     struct htw__properties properties;
@@ -25,6 +42,7 @@ struct htw__relay_command {
 
 enum htw__relay_wish {
     HTW__RELAY_RUN,
+    HTW__RELAY_ACT, /* list, show, cancel or move */
     HTW__RELAY_HELP,
     HTW__RELAY_VERSION,
     HTW__RELAY_WRONG /* the error was printed */

@@ -153,8 +153,9 @@ UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
 
 #define OWN(name) name " is set by the relay itself, whose promises rest on it"
 
-#define TRY                                               \
-    "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
+#define TRY                                                              \
+    "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n"                \
+    "  or:  htw relay ACTION [OPTION]... --brokers LIST TOPIC [ID]...\n" \
     "Try 'htw relay --help' for more information.\n"
 
 UNIT_TEST(relay_options_that_are_wrong_are_named) {
@@ -267,6 +268,54 @@ UNIT_TEST(relay_options_say_which_property_is_wrong) {
     unsetenv("HTW_RELAY_X_ACKS");
 }
 
+UNIT_TEST(relay_options_of_actions_are_taken) {
+    assert_int_equal(PARSE("list", "-bx", "later", "-tout", "-n5", "--from=10", "--until=20.5",
+                           "--key=k", "--grep=g", "-J",
+                           "--after=5.0000000000000001.0000000000000002"),
+                     HTW__RELAY_ACT);
+    assert_string_equal(complaint, "");
+    assert_int_equal(command.action, HTW__RELAY_LIST);
+    assert_string_equal(command.kafka.input, "later");
+    assert_string_equal(command.filter.to, "out");
+    assert_int_equal(command.limit, 5);
+    assert_int_equal(command.filter.from_ms, 10000);
+    assert_int_equal(command.filter.until_ms, 20500);
+    assert_int_equal(command.filter.after.print, 2);
+    assert_string_equal(command.filter.key, "k");
+    assert_string_equal(command.filter.text, "g");
+    assert_true(command.json);
+    assert_int_equal(PARSE("-bx", "cancel", "later", "a", "b"), HTW__RELAY_ACT);
+    assert_int_equal(command.id_count, 2);
+    assert_string_equal(command.ids[1], "b");
+    assert_int_equal(PARSE("-bx", "move", "later", "a", "1970-01-01T00:00:00.0001Z"),
+                     HTW__RELAY_ACT);
+    assert_int_equal(command.id_count, 1);
+    assert_int_equal(command.to_ms, 1);
+    assert_int_equal(PARSE("-bx", "-tout", "list"), HTW__RELAY_RUN); /* a topic of this name */
+    assert_string_equal(command.kafka.input, "list");
+}
+
+UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
+    static const struct {
+        const char *words[ARGUMENTS_MAX];
+        const char *why;
+    } samples[] = {
+        { { "-bx", "list", "in", "more" }, "list: more words than expected" },
+        { { "-bx", "cancel", "in" }, "cancel: ID expected" },
+        { { "-bx", "move", "in", "a" }, "move: ID and WHEN expected" },
+        { { "-bx", "move", "in", "a", "soon" }, "move: " },
+        { { "-bx", "show", "in", "--payload" }, "--payload is for show ID" },
+        { { "-bx", "list", "in", "-n0" }, "--limit: not a number of records: 0" },
+        { { "-bx", "list", "in", "--after=5" }, "--after: not what list has printed: 5" },
+        { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel or move" },
+        { { "list", "in" }, "--brokers is missing" },
+    };
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
+        assert_int_equal(parse(samples[i].words), HTW__RELAY_WRONG);
+        assert_non_null(strstr(complaint, samples[i].why));
+    }
+}
+
 UNIT_TEST(relay_options_that_ask_for_help_or_version_end_the_parsing) {
     assert_int_equal(PARSE("-h", "--unknown"), HTW__RELAY_HELP);
     assert_int_equal(PARSE("--help"), HTW__RELAY_HELP);
@@ -303,6 +352,14 @@ UNIT_TEST(relay_options_are_all_in_the_help) {
         "-p, --progress",
         "-X, --property NAME=VALUE",
         "    --properties FILE",
+        "-n, --limit N",
+        "--after CURSOR",
+        "--from WHEN",
+        "--until WHEN",
+        "--key KEY",
+        "--grep TEXT",
+        "-J, --json",
+        "--payload",
         "-h, --help",
         "-V, --version",
     };

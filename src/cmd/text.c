@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - bytes of jobs as text: for people, and in JSON. */
+/* text.c - bytes of jobs and records as text: for people, and in JSON. */
 #include "text.h"
 
-#include "../instant.h"
-#include "../visible.h"
+#include "instant.h"
+#include "terminal.h"
+#include "visible.h"
 
 #include <htw/base.h>
 #include <htw/scheduler.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-void htw__text_print(struct htw__bytes bytes, size_t columns) {
-    const char *at = bytes.bytes, *end = at + bytes.size;
+void htw__text_print(const char *bytes, size_t bytes_size, size_t columns) {
+    const char *at = bytes, *end = at + bytes_size;
     char text[HTW__VISIBLE_MAX + 1];
     for (size_t used = 0; at < end;) {
         const char *before = at;
@@ -34,42 +36,42 @@ void htw__text_print(struct htw__bytes bytes, size_t columns) {
     }
 }
 
-static bool is_text(struct htw__bytes bytes) {
-    const char *at = bytes.bytes, *end = at + bytes.size;
+static bool is_text(const char *at, size_t size) {
+    const char *end = at + size;
     while (at < end) {
-        size_t size = htw__visible_character(at, end);
-        if (size == 0)
+        size_t length = htw__visible_character(at, end);
+        if (length == 0)
             return false;
-        at += size;
+        at += length;
     }
     return true;
 }
 
-static void print_base64(struct htw__bytes bytes) {
+static void print_base64(const char *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     putchar('"');
-    for (size_t i = 0; i < bytes.size; i += 3) {
-        size_t left = bytes.size - i;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
         uint32_t group = 0;
         for (size_t j = 0; j < 3; j++)
-            group = group << 8 | (j < left ? (unsigned char)bytes.bytes[i + j] : 0);
+            group = group << 8 | (j < left ? (unsigned char)bytes[i + j] : 0);
         for (size_t j = 0; j < 4; j++)
             putchar(j <= left ? digits[group >> (18 - 6 * j) & 63] : '=');
     }
     putchar('"');
 }
 
-void htw__text_print_json(const char *name, struct htw__bytes bytes) {
-    if (bytes.bytes == NULL) {
+void htw__text_print_json(const char *name, const char *bytes, size_t size) {
+    if (bytes == NULL) {
         printf("\"%s\":null", name);
         return;
     }
-    bool is_plain = is_text(bytes);
+    bool is_plain = is_text(bytes, size);
     printf("\"%s%s\":", name, is_plain ? "" : "_base64");
     if (is_plain)
-        htw__visible_write_json(stdout, bytes.bytes, bytes.size);
+        htw__visible_write_json(stdout, bytes, size);
     else
-        print_base64(bytes);
+        print_base64(bytes, size);
 }
 
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]) {
@@ -86,4 +88,12 @@ void htw__text_print_json_deadline(int64_t deadline_ns) {
     htw__text_deadline(deadline_ns, text);
     printf("\"deadline\":%s%s%s,\"deadline_ns\":\"%" PRId64 "\"", is_never ? "" : "\"",
            is_never ? "null" : text, is_never ? "" : "\"", deadline_ns);
+}
+
+bool htw__text_flush(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    if (errno != EPIPE) /* a reader like head has seen enough */
+        htw__terminal_error("standard output: %s", strerror(errno));
+    return false;
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - bytes of jobs, which may be any, as text: for people, and in JSON.
+ * text.h - bytes of jobs and records, which may be any, as text on standard output: for people, and in JSON.
  *
  * In JSON bytes that are valid UTF-8 are a string; others are one in Base64, under another name, so
  * that a program gets the same bytes in both cases.
  */
-#ifndef HTW_SRC_CMD_JOURNAL_TEXT_H
-#define HTW_SRC_CMD_JOURNAL_TEXT_H
+#ifndef HTW_SRC_CMD_TEXT_H
+#define HTW_SRC_CMD_TEXT_H
 
-#include "file.h"
-
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* For people: at most `columns` characters. Each byte that is neither printable ASCII nor part of a
    character of UTF-8 is written as \xNN, and a backslash as \\. "..." ends what is cut off. */
-void htw__text_print(struct htw__bytes bytes, size_t columns);
+void htw__text_print(const char *bytes, size_t size, size_t columns);
 
-/* A member of an object: "NAME":"…", or "NAME_base64":"…"; null if there are no bytes. */
-void htw__text_print_json(const char *name, struct htw__bytes bytes);
+/* A member of an object: "NAME":"…", or "NAME_base64":"…"; null if `bytes` is NULL. */
+void htw__text_print_json(const char *name, const char *bytes, size_t size);
 
 /* A deadline for people: an instant, or "never". */
 #define HTW__TEXT_DEADLINE_SIZE 48
@@ -26,4 +26,7 @@ const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE
 /* Members of an object: "deadline" as an instant or null, and "deadline_ns" as a string. */
 void htw__text_print_json_deadline(int64_t deadline_ns);
 
-#endif /* HTW_SRC_CMD_JOURNAL_TEXT_H */
+/* Whether all was written to standard output; prints why not. */
+bool htw__text_flush(void);
+
+#endif /* HTW_SRC_CMD_TEXT_H */

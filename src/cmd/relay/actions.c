@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* actions.c - `htw relay list`, `show`, `cancel` and `move`: what waits, read from the topics and changed by records. */
+#include "actions.h"
+
+#include "../../base/clock.h"
+#include "../../relay/change.h"
+#include "../../relay/scan.h"
+#include "../signals.h"
+#include "../status.h"
+#include "../terminal.h"
+#include "../text.h"
+#include "rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a relay may take to read a change: it may be busy, or just starting. */
+#define AWAIT_MS 20000
+
+/* More records of one id are not told one by one. */
+#define ALIKE_MAX 20
+
+/* ---- list */
+
+static int add_to_page(void *context, struct htw__source from, const struct htw__record *record) {
+    return htw__waiting_page_add(context, from, record);
+}
+
+static int scan_page(struct htw__kafka *kafka, struct htw__waiting_page *page) {
+    int error = htw__scan(kafka, add_to_page, page);
+    if (error == -ENOMEM)
+        error = htw__kafka_fail(kafka, "out of memory");
+    if (error == 0)
+        htw__waiting_page_end(page);
+    return error;
+}
+
+static int list(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    struct htw__waiting_page page;
+    char after[HTW__WAITING_KEY_SIZE];
+    htw__waiting_page_init(&page, &command->filter, command->limit);
+    int error = scan_page(kafka, &page);
+    if (error == 0 && !command->json)
+        htw__rows_print_head();
+    for (size_t i = 0; i < page.count && error == 0; i++) {
+        if (command->json)
+            htw__rows_print_json(&page.rows[i]);
+        else
+            htw__rows_print(&page.rows[i]);
+    }
+    htw__waiting_key_format(&page.last, after);
+    if (error == 0 && page.has_more && command->json)
+        printf("{\"after\":\"%s\"}\n", after);
+    else if (error == 0 && page.has_more)
+        printf("%" PRIu64 " in all; more: --after %s\n", page.found, after);
+    htw__waiting_page_fini(&page);
+    return error;
+}
+
+/* ---- show: all */
+
+struct summary {
+    uint64_t count, overdue, cancels, letters, bad, bytes;
+    uint64_t levels[HTW__RELAY_LEVELS_MAX], input;
+    int64_t now_ms, next_ms, last_ms;
+};
+
+static int add_to_summary(void *context, struct htw__source from,
+                          const struct htw__record *record) {
+    struct summary *summary = context;
+    struct htw__request request;
+    if (htw__request_parse(record, &request) != NULL) {
+        summary->bad++;
+        return 0;
+    }
+    if (request.is_cancel) {
+        summary->cancels++;
+        return 0;
+    }
+    int64_t time_ms = request.is_letter ? request.deadline_ms : request.wanted_ms;
+    summary->count++;
+    summary->letters += request.is_letter;
+    summary->overdue += time_ms <= summary->now_ms;
+    summary->bytes += record->value.size;
+    if (from.level == HTW__RELAY_INPUT)
+        summary->input++;
+    else
+        summary->levels[from.level]++;
+    if (time_ms < summary->next_ms)
+        summary->next_ms = time_ms;
+    if (time_ms > summary->last_ms)
+        summary->last_ms = time_ms;
+    return 0;
+}
+
+static void print_summary_json(const struct summary *summary, uint32_t levels) {
+    printf("{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"cancels\":%" PRIu64
+           ",\"letters\":%" PRIu64 ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64
+           ",\"levels\":[",
+           summary->count, summary->overdue, summary->cancels, summary->letters, summary->bad,
+           summary->bytes, summary->input);
+    for (uint32_t level = 0; level < levels; level++)
+        printf("%s%" PRIu64, level == 0 ? "" : ",", summary->levels[level]);
+    if (summary->count == 0)
+        fputs("],\"next_ms\":null,\"last_ms\":null}\n", stdout);
+    else
+        printf("],\"next_ms\":\"%" PRId64 "\",\"last_ms\":\"%" PRId64 "\"}\n", summary->next_ms,
+               summary->last_ms);
+}
+
+static void print_summary(const struct summary *summary, uint32_t levels) {
+    char next[HTW__ROWS_MOMENT_SIZE] = "-", last[HTW__ROWS_MOMENT_SIZE] = "-";
+    if (summary->count > 0) {
+        htw__rows_moment(summary->next_ms, next);
+        htw__rows_moment(summary->last_ms, last);
+    }
+    printf("records  %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\nlast     %s\nbytes    %" PRIu64
+           "\ncancels  %" PRIu64 ", and moves\nletters  %" PRIu64
+           " that were refused\nbad      %" PRIu64 "\ninput    %" PRIu64 "\n",
+           summary->count, summary->overdue, next, last, summary->bytes, summary->cancels,
+           summary->letters, summary->bad, summary->input);
+    for (uint32_t level = 0; level < levels; level++)
+        printf("level %" PRIu32 "  %" PRIu64 "\n", level, summary->levels[level]);
+}
+
+static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    struct summary summary = { .now_ms = htw__clock_realtime_ns() / 1000000, .next_ms = INT64_MAX };
+    int error = htw__scan(kafka, add_to_summary, &summary);
+    if (error == 0 && command->json)
+        print_summary_json(&summary, kafka->options.relay.levels.count);
+    else if (error == 0)
+        print_summary(&summary, kafka->options.relay.levels.count);
+    return error;
+}
+
+/* ---- show: some */
+
+static int find(struct htw__kafka *kafka, const char *id, struct htw__waiting_page *page) {
+    struct htw__waiting_filter filter = HTW__WAITING_ALL;
+    filter.id = id;
+    htw__waiting_page_init(page, &filter, ALIKE_MAX);
+    int error = scan_page(kafka, page);
+    if (error == 0 && page->count == 0)
+        htw__terminal_error("%s: no record waits that has the id %s", kafka->options.input, id);
+    return error;
+}
+
+static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
+    if (command->json)
+        htw__rows_print_json(row);
+    else if (command->payload)
+        fwrite(row->record->value.bytes, 1, row->record->value.size, stdout);
+    else
+        htw__rows_print_all(row);
+}
+
+static int show_one(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                    const char *id, bool *ret_success) {
+    struct htw__waiting_page page;
+    int error = find(kafka, id, &page);
+    for (size_t i = 0; i < page.count && error == 0; i++)
+        show_row(&page.rows[i], command);
+    *ret_success = page.count > 0;
+    htw__waiting_page_fini(&page);
+    return error;
+}
+
+/* ---- cancel and move */
+
+static void report(const struct htw__waiting *victim, const struct htw__relay_command *command,
+                   const char *state, const char *sentence) {
+    char time[HTW__ROWS_MOMENT_SIZE];
+    if (command->json) {
+        putchar('{');
+        htw__text_print_json("id", victim->request.id.bytes, victim->request.id.size);
+        printf(",\"time_ms\":\"%" PRId64 "\",\"state\":\"%s\"}\n", victim->key.wanted_ms, state);
+        return;
+    }
+    htw__rows_print_id(victim);
+    printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time), sentence);
+}
+
+/* Whether it can be changed; says why not. */
+static bool can_change(const struct htw__waiting_page *page,
+                       const struct htw__relay_command *command, const char *id) {
+    const struct htw__waiting *victim = &page->rows[0];
+    const char *why = NULL;
+    if (page->count > 1 || victim->copies > 1)
+        why = "several records have this id; list prints them, and @ and its digits names one of "
+              "them";
+    else if (victim->request.id.bytes == NULL)
+        why = "this record has no htw-id, so it cannot be changed";
+    else if (victim->request.is_letter)
+        why = "this record is a dead letter";
+    else if (victim->is_cancelled || victim->moves_to_ms != 0)
+        why = "this record is cancelled or moved already";
+    else if (command->action == HTW__RELAY_MOVE && command->to_ms <= victim->key.wanted_ms)
+        why = "a record can be moved to a later time only. To deliver it earlier, cancel it, and "
+              "send "
+              "another when the cancel has come in time";
+    if (why != NULL)
+        htw__terminal_error("%s: %s", id, why);
+    return why == NULL;
+}
+
+static int change(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                  const struct htw__waiting *victim, bool *ret_success) {
+    int64_t offset;
+    bool moves = command->action == HTW__RELAY_MOVE;
+    int error = htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset);
+    if (error != 0)
+        return error;
+    switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
+    case HTW__CHANGE_SURE:
+        *ret_success = true;
+        report(victim, command, "sure", moves ? "moved" : "cancelled");
+        break;
+    case HTW__CHANGE_LATE:
+        report(victim, command, "late", "this may have come too late: the record is due too soon");
+        break;
+    case HTW__CHANGE_UNREAD:
+        report(victim, command, "unread",
+               "sent, and no relay has read it yet: it counts if one does in time");
+        break;
+    }
+    return 0;
+}
+
+static int change_one(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                      const char *id, bool *ret_success) {
+    struct htw__waiting_page page;
+    int error = find(kafka, id, &page);
+    *ret_success = false;
+    if (error == 0 && page.count > 0 && can_change(&page, command, id))
+        error = change(kafka, command, &page.rows[0], ret_success);
+    htw__waiting_page_fini(&page);
+    return error;
+}
+
+/* ---- all */
+
+static int act(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    bool all = true, success = false;
+    if (command->action == HTW__RELAY_LIST)
+        return list(kafka, command);
+    if (command->id_count == 0)
+        return show_all(kafka, command);
+    for (size_t i = 0; i < command->id_count; i++) {
+        int error = command->action == HTW__RELAY_SHOW
+                        ? show_one(kafka, command, command->ids[i], &success)
+                        : change_one(kafka, command, command->ids[i], &success);
+        if (error != 0)
+            return error;
+        all = all && success;
+    }
+    return all ? 0 : -ENOENT;
+}
+
+int htw__relay_act(const struct htw__relay_command *command) {
+    static struct htw__kafka kafka; /* large, and there is one */
+    int error = htw__kafka_open(&kafka, &command->kafka);
+    if (error == 0)
+        error = act(&kafka, command);
+    if (kafka.has_failed)
+        htw__terminal_error("%s", kafka.error);
+    htw__kafka_close(&kafka);
+    return htw__text_flush() && error == 0 ? 0 : HTW__EXIT_FAILED;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c - prints records that wait. */
+#include "rows.h"
+
+#include "../instant.h"
+#include "../text.h"
+
+#include <inttypes.h>
+
+#define VALUE_COLUMNS 40
+#define ALL_COLUMNS SIZE_MAX
+
+const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]) {
+    htw__instant_format(htw__time_of(ms / 1000, ms % 1000 * HTW__NS_PER_MS), text);
+    return text;
+}
+
+static void print_bytes(struct htw__bytes bytes, size_t columns) {
+    if (bytes.bytes != NULL)
+        htw__text_print(bytes.bytes, bytes.size, columns);
+    else
+        putchar('-');
+}
+
+static void print_json(const char *name, struct htw__bytes bytes) {
+    htw__text_print_json(name, bytes.bytes, bytes.size);
+}
+
+void htw__rows_print_id(const struct htw__waiting *row) {
+    if (row->request.id.bytes != NULL)
+        htw__text_print(row->request.id.bytes, row->request.id.size, ALL_COLUMNS);
+    else
+        printf("@%016" PRIx64, row->key.print);
+}
+
+void htw__rows_print_head(void) {
+    printf("%-27s %9s  %s  %s  %s\n", "TIME", "BYTES", "ID", "DESTINATION", "[KEY] VALUE");
+}
+
+/* What becomes of it, if that is not what it says itself. */
+static void print_fate(const struct htw__waiting *row, const char *before) {
+    char text[HTW__ROWS_MOMENT_SIZE];
+    if (row->copies > 1)
+        printf("%s%" PRIu32 " times", before, row->copies);
+    if (row->is_cancelled)
+        printf("%scancelled", before);
+    if (row->moves_to_ms != 0)
+        printf("%smoves to %s", before, htw__rows_moment(row->moves_to_ms, text));
+    if (row->request.is_letter)
+        printf("%sa dead letter that was refused", before);
+}
+
+void htw__rows_print(const struct htw__waiting *row) {
+    char text[HTW__ROWS_MOMENT_SIZE];
+    printf("%-27s %9zu  ", htw__rows_moment(row->key.wanted_ms, text), row->record->value.size);
+    htw__rows_print_id(row);
+    fputs("  ", stdout);
+    print_bytes(row->request.to, ALL_COLUMNS);
+    fputs("  ", stdout);
+    if (row->record->key.bytes != NULL) {
+        putchar('[');
+        print_bytes(row->record->key, VALUE_COLUMNS / 2);
+        fputs("] ", stdout);
+    }
+    print_bytes(row->record->value, VALUE_COLUMNS);
+    print_fate(row, "; ");
+    putchar('\n');
+}
+
+static void print_place(const struct htw__source *from) {
+    if (from->level == HTW__RELAY_INPUT)
+        fputs("input", stdout);
+    else
+        printf("level %" PRIu32, from->level);
+    printf(", stripe %" PRIu32, from->stripe);
+}
+
+void htw__rows_print_all(const struct htw__waiting *row) {
+    char text[HTW__ROWS_MOMENT_SIZE];
+    fputs("id           ", stdout);
+    htw__rows_print_id(row);
+    printf("\nprint        @%016" PRIx64 "\ntime         %s\ndestination  ", row->key.print,
+           htw__rows_moment(row->key.wanted_ms, text));
+    print_bytes(row->request.to, ALL_COLUMNS);
+    fputs("\nplace        ", stdout);
+    print_place(&row->from);
+    print_fate(row, "\nfate         ");
+    fputs("\nkey          ", stdout);
+    print_bytes(row->record->key, ALL_COLUMNS);
+    for (size_t i = 0; i < row->record->header_count; i++) {
+        const struct htw__header *header = &row->record->headers[i];
+        if (htw__request_is_written(header))
+            continue;
+        fputs("\nheader       ", stdout);
+        print_bytes(header->name, ALL_COLUMNS);
+        putchar('=');
+        print_bytes(header->value, ALL_COLUMNS);
+    }
+    printf("\nbytes        %zu\nvalue        ", row->record->value.size);
+    print_bytes(row->record->value, ALL_COLUMNS);
+    putchar('\n');
+}
+
+static void print_json_headers(const struct htw__record *record) {
+    const char *before = "";
+    fputs(",\"headers\":[", stdout);
+    for (size_t i = 0; i < record->header_count; i++) {
+        if (htw__request_is_written(&record->headers[i]))
+            continue;
+        printf("%s{", before);
+        print_json("name", record->headers[i].name);
+        putchar(',');
+        print_json("value", record->headers[i].value);
+        putchar('}');
+        before = ",";
+    }
+    fputs("],", stdout);
+}
+
+void htw__rows_print_json(const struct htw__waiting *row) {
+    char text[HTW__ROWS_MOMENT_SIZE];
+    putchar('{');
+    print_json("id", row->request.id);
+    printf(",\"print\":\"@%016" PRIx64 "\",\"time\":\"%s\",\"time_ms\":\"%" PRId64 "\",",
+           row->key.print, htw__rows_moment(row->key.wanted_ms, text), row->key.wanted_ms);
+    print_json("to", row->request.to);
+    if (row->from.level == HTW__RELAY_INPUT)
+        fputs(",\"level\":null", stdout);
+    else
+        printf(",\"level\":%" PRIu32, row->from.level);
+    printf(",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
+           row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
+           row->request.is_letter ? "true" : "false");
+    if (row->moves_to_ms != 0)
+        printf(",\"moves_to_ms\":\"%" PRId64 "\"", row->moves_to_ms);
+    print_json_headers(row->record);
+    print_json("key", row->record->key);
+    printf(",\"size\":%zu,", row->record->value.size);
+    print_json("value", row->record->value);
+    fputs("}\n", stdout);
+}

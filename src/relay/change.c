@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* change.c - cancels or moves a record that waits. */
+#include "change.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEND_MS 30000
+#define ASK_MS 2000
+#define LOOK_MS 50
+
+/* A bucket is loaded a second before its start; and the clock of the relay may be another second ahead. */
+#define MARGIN_MS 2000
+
+/* ---- sending */
+
+struct sent {
+    bool is_done;
+    rd_kafka_resp_err_t error;
+    int64_t offset;
+};
+
+void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message,
+                             void *opaque) {
+    struct sent *sent = message->_private;
+    (void)producer, (void)opaque;
+    *sent = (struct sent) { true, message->err, message->offset };
+}
+
+static rd_kafka_resp_err_t produce(struct htw__kafka *kafka, rd_kafka_t *producer,
+                                   const struct htw__waiting *victim, int64_t to_ms,
+                                   struct sent *sent) {
+    char wanted[HTW__REQUEST_TIME_SIZE], to[HTW__REQUEST_TIME_SIZE];
+    const struct htw__bytes id = victim->request.id, key = victim->record->key;
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(3);
+    snprintf(wanted, sizeof(wanted), "%" PRId64, victim->key.wanted_ms);
+    snprintf(to, sizeof(to), "%" PRId64, to_ms);
+    rd_kafka_header_add(headers, "htw-deliver-at", -1, wanted, -1);
+    rd_kafka_header_add(headers, to_ms == 0 ? "htw-cancel" : "htw-move", -1, id.bytes,
+                        (ssize_t)id.size);
+    if (to_ms != 0)
+        rd_kafka_header_add(headers, "htw-move-to", -1, to, -1);
+    const rd_kafka_vu_t parts[] = {
+        { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = kafka->options.input },
+        { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = (int32_t)victim->from.stripe },
+        { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
+        { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)(uintptr_t)key.bytes, key.size } },
+        { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
+        { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = sent },
+    };
+    rd_kafka_error_t *failure =
+        rd_kafka_produceva(producer, parts, sizeof(parts) / sizeof(parts[0]));
+    rd_kafka_resp_err_t error = rd_kafka_error_code(failure);
+    if (failure != NULL) {
+        rd_kafka_error_destroy(failure);
+        rd_kafka_headers_destroy(headers);
+    }
+    return error;
+}
+
+int htw__change_send(struct htw__kafka *kafka, const struct htw__waiting *victim, int64_t to_ms,
+                     int64_t *ret_offset) {
+    struct sent sent = { .error = RD_KAFKA_RESP_ERR__TIMED_OUT };
+    rd_kafka_t *producer = htw__client_create(kafka, HTW__CLIENT_CHANGE, NULL);
+    if (producer == NULL)
+        return -EIO;
+    rd_kafka_resp_err_t error = produce(kafka, producer, victim, to_ms, &sent);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_flush(producer, htw__kafka_limit_ms(kafka, SEND_MS));
+        error = sent.error;
+    }
+    if (!sent.is_done) { /* it must not be acknowledged after this */
+        rd_kafka_purge(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        rd_kafka_flush(producer, HTW__STOP_MS);
+    }
+    rd_kafka_destroy(producer);
+    *ret_offset = sent.offset;
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? 0
+               : htw__kafka_fail(kafka, "cannot write to %s: %s", kafka->options.input,
+                                 rd_kafka_err2str(error));
+}
+
+/* ---- what becomes of it */
+
+/* The position of the victim's partition of the input; -1: none; -2: no answer. */
+static int64_t ask_position(struct htw__kafka *kafka, const struct htw__waiting *victim) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    const rd_kafka_topic_partition_t *input =
+        rd_kafka_topic_partition_list_add(list, kafka->options.input, (int32_t)victim->from.stripe);
+    bool is_known = rd_kafka_committed(kafka->admin, list, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                    input->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    int64_t offset = !is_known ? -2 : input->offset < 0 ? -1 : input->offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return offset;
+}
+
+enum htw__change htw__change_await(struct htw__kafka *kafka, const struct htw__waiting *victim,
+                                   int64_t offset, int timeout_ms) {
+    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    while (ask_position(kafka, victim) <= offset) {
+        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > timeout_ms ||
+            htw__kafka_is_stopping(kafka))
+            return HTW__CHANGE_UNREAD;
+        poll(NULL, 0, LOOK_MS);
+    }
+    int64_t now_ms = htw__clock_realtime_ns() / 1000000;
+    int64_t start_ms = htw__levels_round(&kafka->options.relay.levels, victim->key.wanted_ms);
+    return now_ms + MARGIN_MS < start_ms ? HTW__CHANGE_SURE : HTW__CHANGE_LATE;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan.h - reads all that waits: what the positions of the group say is not done, of the input and of each bucket.
+ *
+ * It is no member of the group, commits nothing, and asks for nothing but the name of the input: the sizes of the
+ * levels stand in the positions. It reads as fast as brokers send, and keeps nothing.
+ *
+ * WHILE RELAYS WORK. A record that waits from the beginning of the scan to its end is found at least once, because
+ * of this order: first all positions; then the input; then level by level, from the highest to the lowest, the
+ * ends, open transactions included, and what lies between. Wherever a record was when the first end was asked for,
+ * its position there is not passed yet by what the scan knows; and if it has been moved and deleted there before it
+ * was read, it was moved down, to where the scan comes later. (Not down, but into the same or a higher level, go records
+ * beyond the highest window, and dead letters that were refused. If a relay deletes one of these in the middle of a scan,
+ * which it does some 10 s after it has moved it, the scan misses it.) A record that is moved or delivered meanwhile
+ * may be found twice, or though it is done: so what is shown is what waited at some time during the scan.
+ */
+#ifndef HTW_SRC_RELAY_SCAN_H
+#define HTW_SRC_RELAY_SCAN_H
+
+#include "kafka.h"
+
+/* Is called with each record, which is valid until it returns. Negative ends the scan. */
+typedef int htw__scan_visit(void *context, struct htw__source from,
+                            const struct htw__record *record);
+
+/* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, what `visit` has
+ * returned, or -EIO: `error` says why. */
+int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context);
+
+#endif /* HTW_SRC_RELAY_SCAN_H */

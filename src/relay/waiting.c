@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.c - pages of what waits. */
+#include "waiting.h"
+
+#include "../base/key_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- identity */
+
+/* Hashes stand in what users keep, so they are the same in each run and on each machine. */
+static uint64_t add_hash(uint64_t hash, struct htw__bytes bytes) {
+    uint64_t length = bytes.bytes == NULL ? UINT64_MAX : (uint64_t)bytes.size;
+    return htw__key_hash(bytes.bytes, bytes.bytes == NULL ? 0 : bytes.size,
+                         (hash ^ length) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Without what the relay writes, which differs from level to level. */
+static uint64_t hash_all(const struct htw__record *record, const struct htw__request *request) {
+    uint64_t hash = add_hash((uint64_t)request->wanted_ms, record->key);
+    hash = add_hash(hash, record->value);
+    for (size_t i = 0; i < record->header_count; i++) {
+        if (htw__request_is_written(&record->headers[i]))
+            continue;
+        hash = add_hash(hash, record->headers[i].name);
+        hash = add_hash(hash, record->headers[i].value);
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+static struct htw__waiting_key key_of(const struct htw__record *record,
+                                      const struct htw__request *request) {
+    struct htw__waiting_key key = { .wanted_ms = request->wanted_ms };
+    key.print = request->is_cancel ? 0 : hash_all(record, request);
+    key.name =
+        request->id.bytes == NULL ? key.print : add_hash(add_hash(0, record->key), request->id);
+    return key;
+}
+
+int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw__waiting_key *b) {
+    if (a->wanted_ms != b->wanted_ms)
+        return a->wanted_ms < b->wanted_ms ? -1 : 1;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return a->print < b->print ? -1 : a->print > b->print;
+}
+
+void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__WAITING_KEY_SIZE]) {
+    snprintf(text, HTW__WAITING_KEY_SIZE, "%" PRId64 ".%016" PRIx64 ".%016" PRIx64, key->wanted_ms,
+             key->name, key->print);
+}
+
+bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key) {
+    char again[HTW__WAITING_KEY_SIZE];
+    if (sscanf(text, "%" SCNd64 ".%" SCNx64 ".%" SCNx64, &ret_key->wanted_ms, &ret_key->name,
+               &ret_key->print) != 3)
+        return false;
+    htw__waiting_key_format(ret_key, again);
+    return strcmp(text, again) == 0;
+}
+
+/* ---- what is wanted */
+
+static bool has_text(struct htw__bytes bytes, const char *text) {
+    return bytes.bytes != NULL && memmem(bytes.bytes, bytes.size, text, strlen(text)) != NULL;
+}
+
+static bool has_id(const struct htw__waiting_key *key, const struct htw__request *request,
+                   const char *id) {
+    char print[24];
+    snprintf(print, sizeof(print), "@%016" PRIx64, key->print);
+    return (request->id.bytes != NULL && htw__bytes_are_equal(request->id, htw__bytes_of(id))) ||
+           strcmp(print, id) == 0;
+}
+
+/* Of cancels and moves those of all records are wanted that may be: which these are is known at the end. */
+static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
+                      const struct htw__record *record, const struct htw__request *request) {
+    if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
+        (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
+        return false;
+    if (request->is_cancel)
+        return key->wanted_ms > filter->after.wanted_ms ||
+               (key->wanted_ms == filter->after.wanted_ms && key->name >= filter->after.name);
+    if (filter->to != NULL && !htw__bytes_are_equal(request->to, htw__bytes_of(filter->to)))
+        return false;
+    if (filter->text != NULL && !has_text(record->value, filter->text) &&
+        !has_text(record->key, filter->text) && !has_text(request->id, filter->text))
+        return false;
+    if (filter->id != NULL && !has_id(key, request, filter->id))
+        return false;
+    return htw__waiting_key_compare(key, &filter->after) > 0;
+}
+
+/* ---- a page */
+
+void htw__waiting_page_init(struct htw__waiting_page *self,
+                            const struct htw__waiting_filter *filter, size_t limit) {
+    *self = (struct htw__waiting_page) { .filter = *filter, .limit = limit };
+}
+
+static void free_row(struct htw__waiting *row) {
+    free((void *)(uintptr_t)row->record);
+}
+
+void htw__waiting_page_fini(struct htw__waiting_page *self) {
+    for (size_t i = 0; i < self->count; i++)
+        free_row(&self->rows[i]);
+    free(self->rows);
+    self->rows = NULL;
+    self->count = self->room = 0;
+}
+
+static int compare_rows(const void *one, const void *two) {
+    const struct htw__waiting *a = one, *b = two;
+    int order = htw__waiting_key_compare(&a->key, &b->key);
+    return order != 0 ? order : a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+/* The later one of two that are the same stays: it says where the record is. */
+static void merge(struct htw__waiting *row, struct htw__waiting *later) {
+    if (later->from.level == row->from.level)
+        later->here += row->here;
+    later->copies = row->copies > later->here ? row->copies : later->here;
+    free_row(row);
+    *row = *later;
+}
+
+/* How many rows are kept. A cancel that the page before has ended with is here for its victim only. */
+static size_t limit_of(const struct htw__waiting_page *self) {
+    const struct htw__waiting_key *after = &self->filter.after;
+    const struct htw__waiting *first = self->rows;
+    bool is_before = self->count > 0 && first->request.is_cancel &&
+                     first->key.wanted_ms == after->wanted_ms && first->key.name == after->name;
+    return self->limit + is_before;
+}
+
+static void sort(struct htw__waiting_page *self) {
+    size_t count = 0;
+    if (self->count > 0)
+        qsort(self->rows, self->count, sizeof(*self->rows), compare_rows);
+    for (size_t i = 0; i < self->count; i++) {
+        if (count > 0 &&
+            htw__waiting_key_compare(&self->rows[count - 1].key, &self->rows[i].key) == 0)
+            merge(&self->rows[count - 1], &self->rows[i]);
+        else
+            self->rows[count++] = self->rows[i];
+    }
+    self->count = count;
+    for (size_t limit = limit_of(self); self->count > limit; self->count--) {
+        free_row(&self->rows[self->count - 1]);
+        self->has_more = true;
+    }
+    if (self->count > 0)
+        self->last = self->rows[self->count - 1].key;
+}
+
+static int reserve(struct htw__waiting_page *self) {
+    if (self->count < self->room)
+        return 0;
+    if (self->room / 2 > self->limit)
+        sort(self);
+    if (self->count < self->room)
+        return 0;
+    size_t room = self->room == 0 ? 16 : self->room * 2;
+    struct htw__waiting *rows = realloc(self->rows, room * sizeof(*rows));
+    if (rows == NULL)
+        return -ENOMEM;
+    self->rows = rows;
+    self->room = room;
+    return 0;
+}
+
+int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
+                          const struct htw__record *record) {
+    struct htw__request request;
+    if (htw__request_parse(record, &request) != NULL)
+        return 0; /* it goes to the dead letters */
+    if (request.is_letter)
+        request.wanted_ms = request.deadline_ms;
+    const struct htw__waiting_key key = key_of(record, &request);
+    if (!is_wanted(&self->filter, &key, record, &request))
+        return 0;
+    self->found += !request.is_cancel;
+    /* After the last one of a full page nothing is kept. */
+    if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
+        return 0;
+    void *memory = malloc(htw__record_copy_size(record));
+    if (memory == NULL || reserve(self) != 0) {
+        free(memory);
+        return -ENOMEM;
+    }
+    struct htw__waiting *row = &self->rows[self->count++];
+    *row = (struct htw__waiting) { .key = key,
+                                   .from = from,
+                                   .record = htw__record_copy(record, memory),
+                                   .copies = 1,
+                                   .sequence = self->found,
+                                   .here = 1 };
+    (void)htw__request_parse(row->record, &row->request); /* the request leads into the copy */
+    row->request.wanted_ms = key.wanted_ms;
+    return 0;
+}
+
+/* A cancel stops one record of its name. */
+void htw__waiting_page_end(struct htw__waiting_page *self) {
+    size_t count = 0;
+    sort(self);
+    for (size_t i = 0; i < self->count; i++) {
+        struct htw__waiting *row = &self->rows[i];
+        const struct htw__waiting *before = i > 0 ? &self->rows[i - 1] : NULL;
+        if (before != NULL && before->request.is_cancel && !row->request.is_cancel &&
+            before->key.wanted_ms == row->key.wanted_ms && before->key.name == row->key.name) {
+            row->is_cancelled = before->request.moves_to_ms == 0;
+            row->moves_to_ms = before->request.moves_to_ms;
+        }
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->rows[i].request.is_cancel)
+            free_row(&self->rows[i]);
+        else
+            self->rows[count++] = self->rows[i];
+    }
+    self->count = count;
+}

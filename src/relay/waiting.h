@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waiting.h - pages of what waits: of the records that a scan finds (scan.h), those that are wanted, and of these
+ * the N that are due first.
+ *
+ * IDENTITY. Offsets change with each demotion, and a htw-id need not be the only one of its kind. What stays is what
+ * the producer wrote. So a record is known by the time that it waits for, the hash of its key and htw-id, and
+ * the hash of all that it says; records are ordered by these three. A record that is found twice, because it moved
+ * while the scan ran, has the same three, and is one. Records that are the same in everything cannot be told from
+ * that: how many are found in one level at once says how many there are at least (`copies`).
+ *
+ * CANCELS AND MOVES wait as their victims do, and have their time, key and id: so they come to lie before them, and
+ * are told as what becomes of the victim.
+ *
+ * MEMORY. A page keeps up to twice as many records as it shows. When it is full, it is sorted, and the later half is
+ * dropped. So a page costs one scan, whatever its size.
+ */
+#ifndef HTW_SRC_RELAY_WAITING_H
+#define HTW_SRC_RELAY_WAITING_H
+
+#include "request.h"
+#include "transport.h"
+
+/* What a record is known by, and the order of pages. */
+struct htw__waiting_key {
+    int64_t wanted_ms;
+    uint64_t name; /* the key and the htw-id; without one: as `print` */
+    uint64_t
+        print; /* all that the producer wrote; of cancels and moves: 0, so that they come first */
+};
+
+/* As text: MILLISECONDS.NAME.PRINT, the two hashes as 16 digits. */
+#define HTW__WAITING_KEY_SIZE 64
+void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__WAITING_KEY_SIZE]);
+bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key);
+
+int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw__waiting_key *b);
+
+struct htw__waiting {
+    struct htw__waiting_key key;
+    struct htw__source from; /* where it was found last */
+    const struct htw__record *record;
+    struct htw__request request;
+    uint32_t copies;
+    bool is_cancelled;   /* a cancel waits for it, too, ... */
+    int64_t moves_to_ms; /* ... or a move, to this time; 0: none does */
+    /* Of the page: */
+    uint64_t sequence; /* in which it was found */
+    uint32_t here;     /* found in the present level */
+};
+
+/* What is wanted. */
+struct htw__waiting_filter {
+    int64_t from_ms,
+        until_ms;     /* those that wait for this time or a later one, and for one before that */
+    const char *to;   /* NULL: any topic */
+    const char *key;  /* NULL: any */
+    const char *text; /* in the value, the key or the htw-id; NULL: none */
+    const char *id;   /* a htw-id, or '@' and the 16 digits of `print`; NULL: any */
+    struct htw__waiting_key after; /* those that come later in the order */
+};
+
+/* All that waits. */
+#define HTW__WAITING_ALL \
+    ((struct htw__waiting_filter) { .until_ms = INT64_MAX, .after = { -1, 0, 0 } })
+
+struct htw__waiting_page {
+    struct htw__waiting_filter filter;
+    size_t limit;
+    struct htw__waiting *rows; /* htw__waiting_page_end() leaves those to show */
+    size_t count, room;
+    uint64_t found; /* that are wanted; those that moved while the scan ran count twice */
+    bool has_more;
+    struct htw__waiting_key last; /* what the next page comes after */
+};
+
+/* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
+void htw__waiting_page_init(struct htw__waiting_page *page,
+                            const struct htw__waiting_filter *filter, size_t limit);
+void htw__waiting_page_fini(struct htw__waiting_page *page);
+
+/* A record was found, which is copied if it is kept. Returns 0 or -ENOMEM. */
+int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
+                          const struct htw__record *record);
+
+/* All were found: leaves the page in order, without cancels and moves. */
+void htw__waiting_page_end(struct htw__waiting_page *page);
+
+#endif /* HTW_SRC_RELAY_WAITING_H */
