@@ -81,6 +81,13 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm);
    what is due then. */
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
+/* For a thread that wants the owner to sleep longer than it was set to: begins to set it, and returns
+   true, if it is set to a time before `before_ns` and no other thread is setting it. The thread then
+   reads when the owner has to wake up, and calls htw__alarm_put_off(). What another thread arms from
+   now on, and this one may not see, that thread sets the alarm for. */
+bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns);
+void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns);
+
 /* ---- for the owner */
 
 /* To be called before the owner reads when it has to wake up. What a thread arms later, and the owner

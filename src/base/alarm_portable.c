@@ -210,6 +210,18 @@ void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
     htw__mutex_unlock(&alarm->mutex);
 }
 
+/* The owner would have to be woken for that, too: it wakes up at the time that it was set to. */
+bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns) {
+    (void)alarm;
+    (void)before_ns;
+    return false;
+}
+
+void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
+    (void)alarm;
+    (void)at_ns;
+}
+
 void htw__alarm_reset(struct htw__alarm *alarm) {
     htw__mutex_lock(&alarm->mutex);
     alarm->at_ns = INT64_MAX;

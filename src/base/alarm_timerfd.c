@@ -36,6 +36,7 @@
 /* `at_ns`: INT64_MAX: never. There is no error: the arguments are valid. */
 static void set_timer(int fd, int flags, int64_t at_ns) {
     struct itimerspec setting = { .it_value = { 0, 0 } };
+    HTW__LOCK_RANK_PASS(HTW__RANK_TIMER);
     if (at_ns < 1)
         at_ns = 1; /* 0 means never */
     if (at_ns != INT64_MAX)
@@ -77,6 +78,12 @@ static void close_if_open(int fd) {
 
 /* ---- setting them */
 
+/* Sets the shared timer, for the thread that has claimed it. */
+static void set_claimed(struct htw__alarm *alarm, int64_t at_ns) {
+    set_timer(alarm->shared_fd, 0, at_ns);
+    atomic_store_explicit(&alarm->shared_ns, at_ns, memory_order_relaxed);
+}
+
 /* Sets the shared timer for a thread that has counted `resets`, unless what it is set to is early
    enough. False: another thread is setting it. */
 static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns) {
@@ -93,13 +100,26 @@ static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns)
     } while (!atomic_compare_exchange_weak_explicit(&alarm->version, &version, present + 1,
                                                     memory_order_acq_rel, memory_order_acquire));
     /* Another thread may have set it and given it back, without another version. */
-    if (version != present ||
-        atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns) {
-        set_timer(alarm->shared_fd, 0, at_ns);
-        atomic_store_explicit(&alarm->shared_ns, at_ns, memory_order_relaxed);
-    }
+    if (version != present || atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns)
+        set_claimed(alarm, at_ns);
     atomic_store_explicit(&alarm->version, present, memory_order_release);
     return true;
+}
+
+bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns) {
+    if (atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) >= before_ns)
+        return false;
+    /* If the owner has reset it, it will plan. */
+    uint64_t present = 2 * atomic_load_explicit(&alarm->resets, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&alarm->version, &present, present + 1,
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
+void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
+    uint64_t claimed = atomic_load_explicit(&alarm->version, memory_order_relaxed);
+    if (atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) != at_ns)
+        set_claimed(alarm, at_ns);
+    atomic_store_explicit(&alarm->version, claimed - 1, memory_order_release);
 }
 
 static void set_own(struct htw__alarm *alarm, int64_t at_ns) {

@@ -31,12 +31,16 @@ static _Noreturn void fail(const char *deed, enum htw__lock_rank rank, const cha
     abort();
 }
 
-void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock) {
-    if (rank == HTW__RANK_NONE)
-        fail("takes", rank, "", "");
+void htw__lock_rank_pass(enum htw__lock_rank rank) {
     for (unsigned i = 0; i < held.count; i++)
         if (ranks[rank].order <= ranks[held.locks[i].rank].order)
             fail("takes", rank, "while it holds ", ranks[held.locks[i].rank].name);
+}
+
+void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock) {
+    if (rank == HTW__RANK_NONE)
+        fail("takes", rank, "", "");
+    htw__lock_rank_pass(rank);
     /* Each lock has a greater order than the one before, so there is room. */
     held.locks[held.count].rank = rank;
     held.locks[held.count++].lock = lock;

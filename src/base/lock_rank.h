@@ -15,6 +15,8 @@
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
  *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
  *    calls the purgatory when the wall clock was set.
+ *  - TIMER is no lock but a system call, in which a thread may be stopped for long. No lock of the
+ *    scheduler may be held then: every other thread would wait.
  *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
  *    their thread, or fork: the child starts with no lock held.
  *  - Only the allocator is called with locks held. It must not call the library.
@@ -35,12 +37,13 @@
     RANK(PURGATORY_SHARD, 5, "purgatory.shard")         /* keys, watches, checks */                \
     RANK(PURGATORY_CPU, 6, "purgatory.cpu")             /* the wheel of timeouts */                \
     RANK(KEY_POOL, 7, "purgatory.key_pool")             /* the memory of keys */                   \
-    RANK(SCHEDULER_LIFE, 8, "scheduler.life")           /* starting and stopping */                \
-    RANK(SCHEDULER_CANCEL_WAITERS, 9, "scheduler.cancel_waiters") /* the calls of cancel_wait */   \
-    RANK(SCHEDULER_SHARD, 10, "scheduler.shard")                  /* a wheel and its records */    \
-    RANK(SCHEDULER_WORK_QUEUE, 11, "scheduler.work_queue")        /* batches and workers */        \
-    RANK(SCHEDULER_RUN_STATS, 11, "scheduler.run_stats")          /* counters of an executor */    \
-    RANK(ALARM, 12, "alarm") /* that of other systems than Linux */
+    RANK(TIMER, 8, "timer")                             /* no lock: a kernel timer is set */       \
+    RANK(SCHEDULER_LIFE, 9, "scheduler.life")           /* starting and stopping */                \
+    RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */  \
+    RANK(SCHEDULER_SHARD, 11, "scheduler.shard")                   /* a wheel and its records */   \
+    RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */       \
+    RANK(SCHEDULER_RUN_STATS, 12, "scheduler.run_stats")           /* counters of an executor */   \
+    RANK(ALARM, 13, "alarm") /* that of other systems than Linux */
 
 enum htw__lock_rank {
     HTW__RANK_NONE, /* a lock that was not initialized */
@@ -55,6 +58,9 @@ enum htw__lock_rank {
 void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock);
 /* Before a lock is released: aborts if the thread does not hold it. */
 void htw__lock_rank_release(enum htw__lock_rank rank, const void *lock);
+/* Before something that a thread may only do while it holds no lock of this order or a greater one:
+   aborts if it does. */
+void htw__lock_rank_pass(enum htw__lock_rank rank);
 /* Before a thread sleeps on a condition: aborts if it holds another lock than this one. */
 void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
 
@@ -63,6 +69,7 @@ void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
 #define HTW__LOCK_RANK_INIT(lock, value) ((lock)->rank = (value))
 #define HTW__LOCK_RANK_ACQUIRE(lock) htw__lock_rank_acquire((lock)->rank, (lock))
 #define HTW__LOCK_RANK_RELEASE(lock) htw__lock_rank_release((lock)->rank, (lock))
+#define HTW__LOCK_RANK_PASS(rank) htw__lock_rank_pass(rank)
 #define HTW__LOCK_RANK_SLEEP(lock) htw__lock_rank_sleep((lock)->rank, (lock))
 
 #else
@@ -71,6 +78,7 @@ void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
 #define HTW__LOCK_RANK_INIT(lock, value) ((void)(lock), (void)(value))
 #define HTW__LOCK_RANK_ACQUIRE(lock) ((void)(lock))
 #define HTW__LOCK_RANK_RELEASE(lock) ((void)(lock))
+#define HTW__LOCK_RANK_PASS(rank) ((void)0)
 #define HTW__LOCK_RANK_SLEEP(lock) ((void)(lock))
 
 #endif

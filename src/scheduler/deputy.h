@@ -5,7 +5,11 @@
  *
  * The deputy sleeps on an alarm, which an expirer sets when it begins to run callbacks. A kernel
  * timer is set without waking its sleeper, so a short callback wakes no other thread. workers.c has
- * the thread that is at the post. All functions are called with the mutex of the work queue held.
+ * the thread that is at the post.
+ *
+ * The mutex of the work queue guards what the deputy is wanted for. The alarm is set after the mutex
+ * was unlocked, by every thread that wants something: none relies on another thread that has yet
+ * to set it.
  */
 #ifndef HTW_SRC_SCHEDULER_DEPUTY_H
 #define HTW_SRC_SCHEDULER_DEPUTY_H
@@ -16,22 +20,25 @@ struct htw__deputy {
     struct htw__alarm alarm;
     bool has_alarm; /* otherwise no thread may wait here */
     bool present;   /* a thread waits here */
-    bool called;    /* the thread was woken, and has not run yet */
-    int64_t at_ns;  /* what the alarm is set to, by the monotonic clock; HTW_NEVER_NS: nothing */
+    bool called;    /* it is wanted at once, and has not run yet */
+    /* What the thread that holds the mutex has to set the alarm to; HTW_NEVER_NS: it has not. */
+    int64_t wanted_ns;
 };
 
 /* 0, -EMFILE, -ENFILE or -ENOMEM. */
 int htw__deputy_init(struct htw__deputy *deputy);
 void htw__deputy_fini(struct htw__deputy *deputy);
 
-/* Wakes the thread that is present at once. */
-void htw__deputy_call(struct htw__deputy *deputy);
+/* ---- with the mutex held */
 
-/* Wakes the thread that is present at an instant, or up to `early_ns` before it; HTW_NEVER_NS: only
-   when it is called. */
-void htw__deputy_plan(struct htw__deputy *deputy, int64_t at_ns, int64_t early_ns);
+/* Wakes the thread that is present at an instant of the monotonic clock, or earlier; 0: at once.
+   htw__deputy_unlock() must follow. */
+void htw__deputy_want(struct htw__deputy *deputy, int64_t at_ns);
 
-/* Waits until it is woken, by a call or the alarm. Unlocks and locks `mutex`. */
-void htw__deputy_wait(struct htw__deputy *deputy, struct htw__mutex *mutex);
+/* Unlocks `mutex`, and sets the alarm if the deputy is wanted. */
+void htw__deputy_unlock(struct htw__deputy *deputy, struct htw__mutex *mutex);
+
+/* Waits until `at_ns` at the latest, or until it is wanted. Unlocks and locks `mutex`. */
+void htw__deputy_wait(struct htw__deputy *deputy, struct htw__mutex *mutex, int64_t at_ns);
 
 #endif /* HTW_SRC_SCHEDULER_DEPUTY_H */

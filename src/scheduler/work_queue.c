@@ -4,8 +4,10 @@
 
 #include "../base/annotate.h"
 
+#include <htw/scheduler.h>
+
 void htw__work_queue_init(struct htw__work_queue *queue) {
-    *queue = (struct htw__work_queue) { 0 };
+    *queue = (struct htw__work_queue) { .deputy = { .wanted_ns = HTW_NEVER_NS } };
     /* For helgrind a mutex is free before its owner has written to it for the last time. */
     HTW__ANNOTATE_ATOMIC(&queue->mutex, sizeof(queue->mutex));
     htw__mutex_init(&queue->mutex, HTW__RANK_SCHEDULER_WORK_QUEUE);
@@ -58,6 +60,10 @@ void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *ba
     queue->outstanding++;
 }
 
+void htw__work_queue_unlock(struct htw__work_queue *queue) {
+    htw__deputy_unlock(&queue->deputy, &queue->mutex);
+}
+
 void htw__work_queue_add_outstanding(struct htw__work_queue *queue, uint32_t count) {
     htw__mutex_lock(&queue->mutex);
     queue->outstanding += count;
@@ -75,8 +81,8 @@ void htw__work_queue_end_outstanding(struct htw__work_queue *queue) {
 void htw__work_queue_stop(struct htw__work_queue *queue) {
     htw__mutex_lock(&queue->mutex);
     queue->stop = true;
-    htw__deputy_call(&queue->deputy);
+    htw__deputy_want(&queue->deputy, 0);
     pthread_cond_broadcast(&queue->work);
     pthread_cond_broadcast(&queue->changed);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
 }

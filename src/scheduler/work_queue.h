@@ -73,6 +73,10 @@ void htw__work_queue_put_spare(struct htw__work_queue *queue, struct htw__batch 
 struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue);
 void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *batch);
 
+/* Unlocks the mutex, then wakes the deputy if that is wanted: a system call, for which no other
+   thread must wait. */
+void htw__work_queue_unlock(struct htw__work_queue *queue);
+
 /* ---- these take the mutex */
 
 /* Counts the tasks of the user's executor: stop and advance wait for them. */

@@ -103,7 +103,7 @@ static void wake_worker(struct htw_scheduler *scheduler) {
     if (queue->idle > 0)
         pthread_cond_signal(&queue->work);
     else
-        htw__deputy_call(&queue->deputy);
+        htw__deputy_want(&queue->deputy, 0);
     if (idle_workers(queue) < queue->queued && queue->started < scheduler->worker_count &&
         !queue->stop)
         start_one(scheduler);
@@ -135,10 +135,6 @@ static int64_t take_over_ns(const struct htw_scheduler *scheduler) {
             at_ns = expirer->since_ns + PERIOD_NS;
     }
     return at_ns;
-}
-
-static void plan_deputy(struct htw_scheduler *scheduler) {
-    htw__deputy_plan(&scheduler->work_queue.deputy, take_over_ns(scheduler), PERIOD_NS / 2);
 }
 
 /* Sees to it that there is a deputy, if a worker is idle or can be started. */
@@ -204,6 +200,18 @@ static bool take_over(struct htw__thread *thread) {
     return false;
 }
 
+/* An expirer has begun with another batch, or runs none: lets the deputy sleep longer, if it would
+   wake up before `before_ns`. */
+static void put_off_deputy(struct htw_scheduler *scheduler, int64_t before_ns) {
+    struct htw__work_queue *queue = &scheduler->work_queue;
+    if (!htw__alarm_claim(&queue->deputy.alarm, before_ns))
+        return;
+    htw__mutex_lock(&queue->mutex);
+    int64_t at_ns = queue->deputy.called ? 0 : take_over_ns(scheduler);
+    htw__work_queue_unlock(queue);
+    htw__alarm_put_off(&queue->deputy.alarm, at_ns);
+}
+
 /* ---- changes of the queue, under its mutex */
 
 static void rebalance(struct htw_scheduler *scheduler) {
@@ -242,6 +250,8 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
         struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
         htw__mutex_wait_until(&queue->mutex, &queue->changed, &until);
         rebalance(scheduler);
+        htw__work_queue_unlock(queue); /* that may want the deputy */
+        htw__mutex_lock(&queue->mutex);
     }
     pthread_setcancelstate(cancel_state, NULL);
     queue->waiting--;
@@ -265,15 +275,18 @@ static bool run_first(struct htw__thread *thread) {
     struct htw__batch *batch = htw__work_queue_take_first(queue);
     place->batch = batch;
     queue->running++;
+    int64_t too_early_ns = INT64_MIN;
     if (htw__is_expirer(place)) {
         place->since_ns = htw__clock_monotonic_ns();
+        too_early_ns = place->since_ns + PERIOD_NS / 2;
         want_deputy(scheduler);
-        plan_deputy(scheduler);
+        htw__deputy_want(&queue->deputy, place->since_ns + PERIOD_NS);
     }
     /* Two batches that came before this thread ran may both have woken this thread only. */
     if (needs_worker(scheduler))
         wake_worker(scheduler);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
+    put_off_deputy(scheduler, too_early_ns);
     htw__run_batch(thread->run_stats, batch);
     if (htw__is_child(scheduler))
         return false;
@@ -288,7 +301,7 @@ void htw__workers_enter(struct htw__thread *thread) {
     struct htw__work_queue *queue = &thread->scheduler->work_queue;
     htw__mutex_lock(&queue->mutex);
     thread->place->thread = thread;
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
 }
 
 bool htw__workers_end_unwound(struct htw__thread *thread) {
@@ -297,7 +310,7 @@ bool htw__workers_end_unwound(struct htw__thread *thread) {
     bool unwound = thread->place->batch != NULL;
     if (unwound)
         finish_batch(thread->place);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return unwound;
 }
 
@@ -307,9 +320,7 @@ static void wait_for_work(struct htw__thread *thread) {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
     if (queue->deputy.has_alarm && !queue->deputy.present) {
-        queue->deputy.present = true;
-        plan_deputy(thread->scheduler);
-        htw__deputy_wait(&queue->deputy, &queue->mutex);
+        htw__deputy_wait(&queue->deputy, &queue->mutex, take_over_ns(thread->scheduler));
     } else {
         queue->idle++;
         htw__mutex_wait(&queue->mutex, &queue->work);
@@ -328,7 +339,7 @@ static bool work_once(struct htw__thread *thread) {
     }
     if (!htw__is_expirer(thread->place) && queue->first != NULL)
         return run_first(thread);
-    htw__mutex_unlock(&thread->scheduler->work_queue.mutex);
+    htw__work_queue_unlock(&thread->scheduler->work_queue);
     return false;
 }
 
@@ -347,7 +358,7 @@ int htw__workers_start(struct htw_scheduler *scheduler, bool all) {
     htw__mutex_lock(&queue->mutex);
     while (error == 0 && queue->started < target)
         error = start_one(scheduler);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return error;
 }
 
@@ -355,7 +366,7 @@ int htw__workers_start_expirer(struct htw_scheduler *scheduler, uint32_t index) 
     struct htw__work_queue *queue = &scheduler->work_queue;
     htw__mutex_lock(&queue->mutex);
     int error = start_thread(htw__expirer_place(scheduler, index), "expirer", index);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return error;
 }
 
@@ -373,7 +384,7 @@ void htw__workers_join(struct htw_scheduler *scheduler) {
     htw__mutex_lock(&queue->mutex);
     while (queue->outstanding > 0)
         wait_for_change(scheduler);
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
 }
 
 /* ---- for the expirers */
@@ -394,7 +405,7 @@ struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler,
         else if (!run_first(thread))
             return NULL;
     }
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return batch;
 }
 
@@ -418,7 +429,7 @@ void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *th
             return;
         }
     }
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
 }
 
 void htw__workers_finish(struct htw__thread *thread) {
@@ -427,9 +438,10 @@ void htw__workers_finish(struct htw__thread *thread) {
     while (!was_replaced(thread) && can_run(scheduler) && !scheduler->work_queue.stop)
         if (!run_first(thread))
             return;
-    if (!was_replaced(thread))
-        plan_deputy(scheduler);
-    htw__mutex_unlock(&scheduler->work_queue.mutex);
+    bool is_idle = !was_replaced(thread);
+    htw__work_queue_unlock(&scheduler->work_queue);
+    if (is_idle)
+        put_off_deputy(scheduler, HTW_NEVER_NS);
 }
 
 bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
@@ -442,7 +454,7 @@ bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
         const struct htw__batch *batch = scheduler->workers[i].batch;
         needed = batch != NULL && htw__batch_has_next(batch);
     }
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return needed;
 }
 
@@ -451,7 +463,7 @@ void htw__workers_rebalance(struct htw_scheduler *scheduler) {
         return;
     htw__mutex_lock(&scheduler->work_queue.mutex);
     rebalance(scheduler);
-    htw__mutex_unlock(&scheduler->work_queue.mutex);
+    htw__work_queue_unlock(&scheduler->work_queue);
 }
 
 bool htw__workers_wait_until_idle(struct htw_scheduler *scheduler) {
@@ -460,6 +472,6 @@ bool htw__workers_wait_until_idle(struct htw_scheduler *scheduler) {
     while (queue->outstanding > 0 && !queue->stop)
         wait_for_change(scheduler);
     bool idle = !queue->stop;
-    htw__mutex_unlock(&queue->mutex);
+    htw__work_queue_unlock(queue);
     return idle;
 }

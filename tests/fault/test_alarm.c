@@ -63,23 +63,42 @@ struct setter {
     struct htw__alarm *alarm;
     int64_t at_ns;
     int stops;
+    bool puts_off;
 };
+
+static void put_off(struct htw__alarm *alarm, int64_t at_ns) {
+    if (htw__alarm_claim(alarm, at_ns))
+        htw__alarm_put_off(alarm, at_ns);
+}
 
 static void *set_and_stop(void *arg) {
     const struct setter *setter = arg;
     stops = setter->stops;
-    htw__alarm_set(setter->alarm, setter->at_ns);
+    if (setter->puts_off)
+        put_off(setter->alarm, setter->at_ns);
+    else
+        htw__alarm_set(setter->alarm, setter->at_ns);
     return NULL;
 }
 
-static void start(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns, int where) {
-    *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where };
+static void start_thread(struct setter *setter) {
     barrier.is_stopped = barrier.may_go_on = false;
     assert_int_equal(pthread_create(&setter->thread, NULL, set_and_stop, setter), 0);
     pthread_mutex_lock(&barrier.mutex);
     while (!barrier.is_stopped)
         pthread_cond_wait(&barrier.changed, &barrier.mutex);
     pthread_mutex_unlock(&barrier.mutex);
+}
+
+static void start(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns, int where) {
+    *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where };
+    start_thread(setter);
+}
+
+static void start_to_put_off(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns,
+                             int where) {
+    *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where, .puts_off = true };
+    start_thread(setter);
 }
 
 static void finish(const struct setter *setter) {
@@ -210,6 +229,55 @@ static void alarm_set_for_before_the_last_reset_stays_as_it_is(void **state) {
     htw__alarm_fini(&alarm);
 }
 
+static void alarm_that_is_put_off_expires_later(void **state) {
+    (void)state;
+    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+    int64_t hour_ns = in_minutes(60);
+    htw__alarm_set(&alarm, in_minutes(10));
+    put_off(&alarm, hour_ns);
+    assert_int_equal(minutes_left(alarm.shared_fd), 60);
+    assert_false(htw__alarm_claim(&alarm, hour_ns)); /* it is late enough */
+    assert_true(htw__alarm_claim(&alarm, hour_ns + 1));
+    assert_false(htw__alarm_claim(&alarm, INT64_MAX)); /* it is claimed */
+    calls = 0;
+    htw__alarm_put_off(&alarm, hour_ns);
+    assert_int_equal(calls, 0); /* nothing has changed */
+    htw__alarm_set(&alarm, in_minutes(20));
+    assert_int_equal(minutes_left(alarm.shared_fd), 20);
+    put_off(&alarm, INT64_MAX);
+    assert_int_equal(minutes_left(alarm.shared_fd), 0);
+    assert_false(htw__alarm_claim(&alarm, INT64_MAX));
+    htw__alarm_fini(&alarm);
+}
+
+/* The owner is awake: it plans. */
+static void alarm_that_was_reset_is_not_put_off(void **state) {
+    (void)state;
+    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+    htw__alarm_set(&alarm, in_minutes(10));
+    htw__alarm_reset(&alarm);
+    assert_false(htw__alarm_claim(&alarm, INT64_MAX));
+    htw__alarm_fini(&alarm);
+}
+
+static void alarm_that_a_stopped_thread_puts_off_can_be_set(void **state) {
+    (void)state;
+    for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
+        struct htw__alarm alarm = created(CLOCK_MONOTONIC);
+        struct setter setter;
+        htw__alarm_set(&alarm, in_minutes(10));
+        start_to_put_off(&setter, &alarm, in_minutes(60), where);
+        htw__alarm_set(&alarm, in_minutes(30)); /* wakes the owner */
+        wake_up_and_plan(&alarm, 30);
+        assert_int_equal(minutes_left(alarm.own_fd), 30);
+        finish(&setter);
+        assert_int_equal(minutes_left(alarm.own_fd), 30);
+        htw__alarm_set(&alarm, in_minutes(20));
+        assert_int_equal(minutes_left(alarm.shared_fd), 20);
+        htw__alarm_fini(&alarm);
+    }
+}
+
 /* Again and again, although nobody reads the timer. */
 static void alarm_expires_whenever_the_wall_clock_is_set(void **state) {
     (void)state;
@@ -240,6 +308,9 @@ int main(void) {
         cmocka_unit_test(alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it),
         cmocka_unit_test(alarm_planned_while_a_thread_wakes_the_owner_expires_at_once),
         cmocka_unit_test(alarm_set_for_before_the_last_reset_stays_as_it_is),
+        cmocka_unit_test(alarm_that_is_put_off_expires_later),
+        cmocka_unit_test(alarm_that_was_reset_is_not_put_off),
+        cmocka_unit_test(alarm_that_a_stopped_thread_puts_off_can_be_set),
         cmocka_unit_test(alarm_expires_whenever_the_wall_clock_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

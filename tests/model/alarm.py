@@ -4,10 +4,15 @@
 
 What must hold whenever the sleeper sleeps, wherever the other threads are stopped: one of the two
 kernel timers expires no later than the earliest timer of each thread whose call has returned.
+
+The alarm of the deputy (deputy.c) has no clockwork before it: each thread that wants the deputy sets
+the alarm. The first thread here then wants it no more and puts the alarm off, as an expirer that has
+run its batch; where it is alone, it then wants the deputy again.
+
 Memory is sequentially consistent here. MUTANTS are mistakes that the model must find: so it is
 known to see something.
 
-The steps bear the names of the functions in alarm_timerfd.c and clockwork.c; what one lock or one
+The steps bear the names of the functions in alarm_timerfd.c, clockwork.c and workers.c; what one lock or one
 system call covers is one step.
 """
 
@@ -22,7 +27,7 @@ State = namedtuple(
     "State",
     "now armed wake_tick waking resets alert "
     "version claimed at kernel event own_at own_kernel own_event own_armed "
-    "sleeper threads",
+    "sleeper threads has_clockwork",
 )
 
 MUTANTS = [
@@ -38,12 +43,22 @@ MUTANTS = [
     "clockwork: ignore the threads that are setting the alarm",
 ]
 
+DEPUTY_MUTANTS = [
+    "put off: read before claiming",
+    "put off: although another thread sets the timer",
+    "put off: give back before setting",
+    "put off: to never",
+    "deputy: set the alarm before it is wanted",
+    "deputy: leave it to another thread that wants it as early",
+]
+
 
 def successors(state, mutant):
     """All states that one step of one thread, or the passing of time, leads to."""
     yield from sleeper_steps(state, mutant)
     for number, (step, tick, seen) in enumerate(state.threads):
-        for after, thread in thread_steps(state, mutant, number, step, tick, seen):
+        steps = thread_steps if state.has_clockwork or step in SETTING else deputy_steps
+        for after, thread in steps(state, mutant, number, step, tick, seen):
             threads = state.threads[:number] + (thread,) + state.threads[number + 1 :]
             yield after._replace(threads=threads)
     if state.now < 2:
@@ -112,6 +127,51 @@ def thread_steps(state, mutant, number, step, tick, seen):
         yield settime_own(state, 0), ("finish", tick, seen)
     elif step == "finish":  # under the lock
         yield state._replace(waking=state.waking - 1), ("returned", tick, None)
+
+
+SETTING = ("count", "own", "look", "covered", "claim", "set", "publish", "release", "flag", "wake")
+
+
+def deputy_steps(state, mutant, number, step, tick, seen):
+    """htw__deputy_want(), htw__deputy_unlock() and put_off_deputy(), around htw__alarm_set()."""
+    wanted = tuple(sorted(state.armed + ((tick, number),)))
+    if step == "arm":  # under the mutex
+        after = state._replace(armed=wanted)
+        if mutant == DEPUTY_MUTANTS[4]:
+            yield state, ("count", tick, (tick, 0, 0))
+        elif mutant == DEPUTY_MUTANTS[5] and state.armed and state.armed[0][0] <= tick:
+            yield after, ("returned", tick, None)
+        else:
+            yield after, ("count", tick, (tick, 0, 0))
+    elif step == "finish":
+        after = state._replace(armed=wanted) if mutant == DEPUTY_MUTANTS[4] else state
+        yield after, ("returned", tick, None)
+    elif step == "returned" and number == 0 and tick == 1:  # under the mutex
+        armed = tuple(timer for timer in state.armed if timer[1] != number)
+        following = "read" if mutant == DEPUTY_MUTANTS[0] else "put off"
+        yield state._replace(armed=armed), (following, tick, (NEVER, 0))
+    elif step == "put off":
+        yield state, ("again" if state.at == NEVER else "claim it", tick, (seen[0], state.resets))
+    elif step == "claim it":
+        if (state.claimed and mutant != DEPUTY_MUTANTS[1]) or state.version != seen[1]:
+            yield state, ("again", tick, None)
+        else:
+            following = "put" if mutant == DEPUTY_MUTANTS[0] else "read"
+            yield state._replace(claimed=True), (following, tick, seen)
+    elif step == "read":  # under the mutex
+        at = state.armed[0][0] if state.armed and mutant != DEPUTY_MUTANTS[3] else NEVER
+        following = "give back" if mutant == DEPUTY_MUTANTS[2] else "put"
+        yield state, ("put off" if mutant == DEPUTY_MUTANTS[0] else following, tick, (at, seen[1]))
+    elif step == "put":
+        after = state if state.at == seen[0] else settime(state, seen[0])
+        yield after, ("again" if mutant == DEPUTY_MUTANTS[2] else "publish it", tick, seen)
+    elif step == "publish it":
+        yield state._replace(at=seen[0]), ("give back", tick, seen)
+    elif step == "give back":
+        following = "put" if mutant == DEPUTY_MUTANTS[2] else "again"
+        yield state._replace(claimed=False), (following, tick, seen)
+    elif step == "again" and len(state.threads) == 1:  # with two there would be far more states
+        yield state, ("arm", 2, None)
 
 
 def look(state, mutant, seen):
@@ -197,11 +257,11 @@ def is_broken(state):
     )
 
 
-def explore(ticks, mutant):
+def explore(ticks, mutant, has_clockwork):
     """Returns a state that is broken, or None."""
     first = State(
         0, (), NEVER, 0, 0, False, 0, False, NEVER, NEVER, False, NEVER, NEVER, False, False,
-        ("reset", None), tuple(("arm", tick, None) for tick in ticks),
+        ("reset", None), tuple(("arm", tick, None) for tick in ticks), has_clockwork,
     )  # fmt: skip
     known, open_states = {first}, deque([first])
     while open_states:
@@ -215,9 +275,9 @@ def explore(ticks, mutant):
     return None
 
 
-def find(ticks, mutant):
+def find(ticks, mutant, has_clockwork=True):
     """Ends the program if the model does not hold for these timers; or, of a mistake, if it does."""
-    broken = explore(ticks, mutant)
+    broken = explore(ticks, mutant, has_clockwork)
     if (broken is None) == (mutant != ""):
         sys.exit(f"timers at {ticks}, mistake {mutant!r}: the sleeper would be late in {broken}")
 
@@ -227,6 +287,10 @@ def main():
         find(ticks, "")
     for mutant in MUTANTS:
         find((1, 1) if mutant != MUTANTS[0] else (2, 1), mutant)
+    for ticks in ((1,), (1, 1)):
+        find(ticks, "", has_clockwork=False)
+    for mutant in DEPUTY_MUTANTS:
+        find((1, 1), mutant, has_clockwork=False)
 
 
 main()

@@ -136,6 +136,19 @@ static void take_against_one_below_the_last(void) {
     htw__mutex_lock(&life);
 }
 
+static void set_a_timer_with_earlier_locks(void) {
+    htw__mutex_lock(&wall);
+    htw__lock_acquire(&cpu);
+    HTW__LOCK_RANK_PASS(HTW__RANK_TIMER);
+    htw__lock_release(&cpu);
+    htw__mutex_unlock(&wall);
+}
+
+static void set_a_timer_with_a_later_lock(void) {
+    htw__mutex_lock(&pool);
+    HTW__LOCK_RANK_PASS(HTW__RANK_TIMER);
+}
+
 static void take_without_rank(void) {
     htw__lock_acquire(&unranked);
 }
@@ -165,6 +178,9 @@ static const struct {
     { "in two threads", take_in_two_threads, NULL },
     { "asleep with one mutex", sleep_with_one_mutex, NULL },
     { "cancelled while asleep", cancel_while_asleep, NULL },
+    { "a timer with earlier locks", set_a_timer_with_earlier_locks, NULL },
+    { "a timer with a later lock", set_a_timer_with_a_later_lock,
+      "takes timer while it holds scheduler.work_queue" },
     { "against the order", take_against_order,
       "takes purgatory.cpu while it holds scheduler.shard" },
     { "a mutex against the order", take_mutex_against_order,

@@ -6,6 +6,7 @@
  */
 #include "../../../src/base/alarm.h"
 #include "../../../src/scheduler/expirer.h"
+#include "../../../src/scheduler/workers.h"
 
 #include "../unit.h"
 
@@ -13,6 +14,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/timerfd.h>
@@ -26,6 +28,7 @@
 void __real_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
+int __wrap_sched_getcpu(void);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
@@ -40,8 +43,11 @@ struct barrier {
 
 static struct barrier barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
 /* Where this thread stops. */
-enum place { NOWHERE, BEFORE_THE_ALARM, IN_THE_KERNEL };
+enum place { NOWHERE, BEFORE_THE_ALARM, IN_THE_KERNEL, WITH_THE_DEPUTY };
 static _Thread_local enum place slow_place;
+/* Of this scheduler the first marked expirer stops that disarms the deputy's alarm. */
+static struct htw_scheduler *_Atomic deputy_of;
+static _Thread_local int this_cpu; /* on which the thread seems to run: that of a shard */
 static _Atomic unsigned alarms_set;
 
 static void stop_if_at(enum place place) {
@@ -61,9 +67,34 @@ void __wrap_htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
     __real_htw__alarm_set(alarm, at_ns);
 }
 
+int __wrap_sched_getcpu(void) {
+    return this_cpu;
+}
+
+/* A thread that was replaced while it ran callbacks is a worker, and may be the deputy itself. */
+static bool is_at_an_expirer(struct htw_scheduler *scheduler) {
+    bool is_there = false;
+    htw__mutex_lock(&scheduler->work_queue.mutex);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
+        is_there |= pthread_equal(htw__expirer_place(scheduler, i)->id, pthread_self()) != 0;
+    htw__mutex_unlock(&scheduler->work_queue.mutex);
+    return is_there;
+}
+
+static bool disarms_deputy(struct htw_scheduler *scheduler, int fd,
+                           const struct itimerspec *setting) {
+    return fd == scheduler->work_queue.deputy.alarm.shared_fd && setting->it_value.tv_sec == 0 &&
+           setting->it_value.tv_nsec == 0 && is_at_an_expirer(scheduler);
+}
+
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
+    struct htw_scheduler *scheduler = atomic_load(&deputy_of);
     stop_if_at(IN_THE_KERNEL);
+    if (scheduler != NULL && slow_place == WITH_THE_DEPUTY &&
+        disarms_deputy(scheduler, fd, setting) &&
+        atomic_compare_exchange_strong(&deputy_of, &scheduler, NULL))
+        stop_if_at(WITH_THE_DEPUTY);
     return __real_timerfd_settime(fd, flags, setting, before);
 }
 
@@ -295,4 +326,86 @@ UNIT_TEST(wake_of_an_event_loop_does_not_wait_for_a_thread_stopped_in_the_kernel
     assert_rings_within(remaining_ns(scheduler), 0, 1);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     sem_destroy(&ran);
+}
+
+/* ---- an expirer that is stopped in the system call for the deputy */
+
+static unsigned ran;
+static bool stays;
+
+static void count_and_stop_later(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+    slow_place = WITH_THE_DEPUTY;
+    pthread_mutex_lock(&barrier.mutex);
+    ran++;
+    pthread_cond_broadcast(&barrier.changed);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
+static void stay(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    pthread_mutex_lock(&barrier.mutex);
+    sem_post(arg);
+    while (stays)
+        pthread_cond_wait(&barrier.changed, &barrier.mutex);
+    pthread_mutex_unlock(&barrier.mutex);
+}
+
+static void await_deputy(struct htw_scheduler *scheduler) {
+    bool present = false;
+    while (!present) {
+        sched_yield();
+        htw__mutex_lock(&scheduler->work_queue.mutex);
+        present = scheduler->work_queue.deputy.present;
+        htw__mutex_unlock(&scheduler->work_queue.mutex);
+    }
+}
+
+/* An expirer that is replaced by chance, because its callback took long, is not stopped. So it is
+   tried again. */
+static void stop_an_expirer(struct htw_scheduler *scheduler) {
+    pthread_mutex_lock(&barrier.mutex);
+    unsigned before = barrier.stopped, rounds = ran;
+    pthread_mutex_unlock(&barrier.mutex);
+    atomic_store(&deputy_of, scheduler);
+    for (bool is_stopped = false; !is_stopped;) {
+        assert_int_equal(htw_schedule(scheduler, 0, count_and_stop_later, NULL, NULL), 0);
+        rounds++;
+        pthread_mutex_lock(&barrier.mutex);
+        while (ran < rounds && barrier.stopped == before)
+            pthread_cond_wait(&barrier.changed, &barrier.mutex);
+        is_stopped = barrier.stopped != before;
+        pthread_mutex_unlock(&barrier.mutex);
+    }
+}
+
+/* The callback of the other expirer takes long. Its place is taken by the deputy, whose alarm the
+   stopped thread has claimed; if that thread had the mutex of the work queue, this would never end. */
+UNIT_TEST(deputy_takes_over_while_another_expirer_is_stopped_in_the_kernel) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    sem_t reached;
+    options.shards = options.expirers = 2;
+    options.workers = 4;
+    options.start_threads = true;
+    stays = true;
+    assert_int_equal(sem_init(&reached, 0, 0), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    await_deputy(scheduler);
+    this_cpu = 0;
+    stop_an_expirer(scheduler);
+    this_cpu = 1;
+    assert_int_equal(htw_schedule(scheduler, 0, stay, &reached, NULL), 0);
+    assert_int_equal(sem_wait(&reached), 0);
+    assert_int_equal(htw_schedule(scheduler, 0, post, &reached, NULL), 0);
+    assert_int_equal(sem_wait(&reached), 0);
+    pthread_mutex_lock(&barrier.mutex);
+    stays = false;
+    barrier.admitted++;
+    pthread_cond_broadcast(&barrier.changed);
+    pthread_mutex_unlock(&barrier.mutex);
+    this_cpu = 0;
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    sem_destroy(&reached);
 }
