@@ -30,7 +30,7 @@ mmdebstrap --variant=extract --skip=output/dev --quiet --include=base-files,netb
     --extract-hook='cd "$1" && find usr/bin usr/sbin ! -type d ! -name htw-relay -delete
         find usr/share/doc -type f ! -name copyright -delete
         rm -rf usr/share/ca-certificates usr/share/man usr/share/locale usr/share/lintian usr/share/perl5 \
-            usr/share/debconf usr/lib/systemd var/lib/dpkg/info' \
+            usr/share/debconf usr/lib/systemd var/lib/dpkg/info etc/apt/sources.list.d/*' \
     "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" root.tar sources.list >log 2>&1 || { cat log; exit 1; }
 python3 -B "$here/oci.py" root.tar "$(dpkg-deb --field source/htw-relay_*.deb Architecture)" \
     "$(dpkg-deb --field source/htw-relay_*.deb Version)" htw-relay.oci.tar
