@@ -36,6 +36,7 @@ static const struct property of_groups[] = {
     { "max.poll.interval.ms", "60000" },
     { "topic.metadata.refresh.interval.ms", "30000" }, /* how soon a new partition is seen */
     { "isolation.level", "read_committed" },
+    { "enable.partition.eof", "true" },
     { NULL, NULL },
 };
 

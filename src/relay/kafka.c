@@ -35,6 +35,9 @@
 
 #define CLOSING_MS 5000 /* for acknowledgements of that; the commit then waits for them itself */
 
+/* Between two looks at the positions of all stripes. A relay commits for each of its own twice as seldom, or more often. */
+#define SURVEY_MS 5000
+
 #define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
 
 static int64_t now_monotonic_ms(void) {
@@ -117,6 +120,9 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (htw__topics_name_all(self) != 0)
         return -EIO;
     name_owner(self);
+    if (self->options.survey_ms == 0)
+        self->options.survey_ms = SURVEY_MS;
+    self->options.relay.sign_ms = 2 * self->options.survey_ms;
     self->has_relay = true;
     if (htw__relay_init(&self->relay, &self->options.relay, &self->transport,
                         htw__clock_realtime_ns() / 1000000) != 0)
@@ -147,7 +153,7 @@ int htw__kafka_start(struct htw__kafka *self) {
         return htw__kafka_fail(self, "the brokers have no coordinator of transactions: %s",
                                self->options.brokers);
     htw__topics_introduce(self);
-    self->last_touch_ms = now_monotonic_ms();
+    self->last_touch_ms = self->writers[0].done_ms = self->writers[1].done_ms = now_monotonic_ms();
     return htw__member_join(self);
 }
 
@@ -288,6 +294,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
         has_room = commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
+    htw__survey_run(self, now_monotonic_ms());
     if (self->has_failed)
         return -EIO;
     if (self->must_recover)
@@ -295,6 +302,14 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     else if (count == 0 && more == 0 && !has_room)
         wait(self, other_fd, sleep_ms(self, wait_ms));
     return 0;
+}
+
+void htw__kafka_measure(struct htw__kafka *self) {
+    htw__relay_measure(&self->relay);
+    for (int i = 0; i < 2; i++)
+        if (self->writers[i].done_ms != 0)
+            self->relay.stats.since_commit_s[i] =
+                (uint64_t)(now_monotonic_ms() - self->writers[i].done_ms) / 1000;
 }
 
 /* ---- the end */
@@ -346,6 +361,7 @@ int htw__kafka_close(struct htw__kafka *self) {
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);
+    free(self->places);
     free(self->headers);
     if (self->event_fd >= 0)
         close(self->event_fd);

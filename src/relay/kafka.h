@@ -18,6 +18,7 @@
  *   trim.c        deleting what was read
  *   scan.c        what waits, for who asks: it is no part of a relay that runs
  *   change.c      cancelling and moving what was found
+ *   survey.c      how far the input is read, and whether all stripes have an owner
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
@@ -53,6 +54,7 @@ struct htw__kafka_options {
     char *const *properties; /* NAME=VALUE, for librdkafka */
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
+    int64_t survey_ms;   /* between two looks at the positions of all stripes; 0: chosen */
     int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
@@ -79,6 +81,7 @@ struct htw__writer {
     size_t in_flight;    /* bytes of those that are not acknowledged */
     bool in_transaction;
     int64_t last_commit_ms; /* by the monotonic clock */
+    int64_t done_ms;        /* when the last commit succeeded, by the same */
     /* The first record that failed, if one did. */
     rd_kafka_resp_err_t failure;
     struct htw__unacknowledged failed;
@@ -89,6 +92,12 @@ enum htw__stripe_state {
     HTW__STRIPE_WAITING, /* assigned, and its buckets do not exist yet */
     HTW__STRIPE_ASSIGNED,
     HTW__STRIPE_TAKEN
+};
+
+/* Where a stripe was at the last look, whoever owns it. */
+struct htw__seen {
+    int64_t offset, clock_ms;
+    uint32_t still; /* looks since then that have found no change */
 };
 
 struct htw__kafka {
@@ -116,6 +125,10 @@ struct htw__kafka {
     int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
     uint32_t next_take;
     struct htw__directory directory;
+    struct htw__seen *places; /* of the stripes below `place_count` */
+    uint32_t place_count;
+    int64_t surveyed_ms,
+        measured_ms;             /* when survey.c asked last, and looked at the ends of the input */
     struct htw__header *headers; /* room for those of a record that was read */
     size_t header_room;
     rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
@@ -170,6 +183,9 @@ int htw__kafka_start(struct htw__kafka *kafka);
 /* One round: takes what has arrived, delivers what is due, commits. Then waits until something happens,
  * or `other_fd` is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
 int htw__kafka_run(struct htw__kafka *kafka, int other_fd, int wait_ms);
+
+/* Brings the statistics up to date. */
+void htw__kafka_measure(struct htw__kafka *kafka);
 
 /* Commits what is done, leaves the group, frees everything. Returns 0, or -EIO: not all was committed,
  * and a successor does the rest again. */
@@ -308,6 +324,11 @@ bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel)
 
 /* Called by librdkafka, of what a cancel or a move has sent. */
 void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
+
+/* ---- survey.c */
+
+/* From time to time: how far the input goes, and whether each of its partitions has a relay. Waits for nothing. */
+void htw__survey_run(struct htw__kafka *kafka, int64_t now_ms);
 
 /* ---- trim.c */
 

@@ -247,6 +247,20 @@ double htw__relay_demotion_rate(const struct htw__relay *self) {
     return rate;
 }
 
+/* The oldest record that was not read is younger than the last one that was, and came when there was nothing left. */
+static void measure_input(struct htw__relay_stats *stats, const struct htw__relay *self,
+                          const struct htw__stripe *stripe) {
+    int64_t lag = stripe->input_end - stripe->input_position;
+    int64_t since_ms =
+        stripe->read_ms > stripe->caught_up_ms ? stripe->read_ms : stripe->caught_up_ms;
+    if (lag <= 0)
+        return;
+    stats->input_lag += (uint64_t)lag;
+    int64_t age_s = since_ms > 0 ? (self->now_ms - since_ms) / 1000 : 0;
+    if (age_s > 0 && (uint64_t)age_s > stats->input_lag_s)
+        stats->input_lag_s = (uint64_t)age_s;
+}
+
 static void measure(struct htw__relay_stats *stats, const struct htw__relay *self,
                     struct htw__stripe *stripe) {
     int64_t behind_ms = self->now_ms - stripe->clock_ms;
@@ -271,7 +285,10 @@ void htw__relay_measure(struct htw__relay *self) {
     for (uint32_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
         stats->lag[level] = 0;
     stats->overdue = stats->in_memory = stats->bytes_in_memory = stats->clock_behind_ms = 0;
+    stats->input_lag = stats->input_lag_s = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++)
-        if (self->stripes[i] != NULL)
+        if (self->stripes[i] != NULL) {
+            measure_input(stats, self, self->stripes[i]);
             measure(stats, self, self->stripes[i]);
+        }
 }

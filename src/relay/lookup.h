@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lookup.h - a thread that asks the brokers which topics there are, so that the relay's own thread need not wait.
+ * lookup.h - a thread that asks the brokers which topics there are, and how far the group is, so that the relay's own thread need not wait.
  *
  * Questions are names, and each gets one answer. One name is asked for by itself. Where many wait (as when records name
  * thousands of topics that do not exist), one request for all topics of the cluster answers all of them, once a second
@@ -34,6 +34,8 @@ struct htw__lookup {
     /* Rooms for HTW__LOOKUPS_MAX; `asked` is what the thread works on, without the lock. */
     struct htw__lookup_item *questions, *asked, *answers;
     size_t question_count, asked_count, answer_count;
+    rd_kafka_topic_partition_list_t *positions; /* the thread's while they are asked for */
+    bool positions_are_known;
     bool must_end;
 };
 
@@ -50,6 +52,13 @@ bool htw__lookup_ask(struct htw__lookup *lookup, const char *name);
 
 /* Takes up to `max` answers, in any order; returns their number. */
 size_t htw__lookup_take(struct htw__lookup *lookup, struct htw__lookup_item *items, size_t max);
+
+/* Asks for the committed positions of the client's group, and takes the list over. False: another such question waits, or
+ * its answer was not taken; the list stays the caller's. */
+bool htw__lookup_ask_positions(struct htw__lookup *lookup, rd_kafka_topic_partition_list_t *list);
+
+/* The list, with an error in each partition that is not known; the caller destroys it. NULL: there is no answer yet. */
+rd_kafka_topic_partition_list_t *htw__lookup_take_positions(struct htw__lookup *lookup);
 
 /* Asks by another client, and waits for the answer: the number of partitions of a topic; 0: it does not exist; -EACCES: it
  * may not be seen; -EAGAIN: no answer. The client knows the topic from then on. `ret_replicas`: of the first partition; it may

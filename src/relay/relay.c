@@ -126,6 +126,7 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
         return result;
     bool stripe_is_new = is_new(buckets, bucket_count(self));
     result = find_position(self, input, stripe_is_new, &stripe->input_position);
+    stripe->input_end = input->end;
     stripe->input_is_dirty |= input->offset != stripe->input_position;
     stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
@@ -245,6 +246,7 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
             return 0;
         stripe->input_position = record->offset + 1;
         stripe->input_is_dirty = true;
+        stripe->read_ms = record->timestamp_ms;
         htw__relay_work_of(self, from)->received++;
         return htw__relay_pass_on(self, stripe, from, record);
     }
@@ -260,8 +262,29 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
     return htw__relay_pass_on(self, stripe, from, record);
 }
 
+void htw__relay_input_end(struct htw__relay *self, uint32_t index, int64_t end) {
+    struct htw__stripe *stripe = find_stripe(self, index);
+    if (stripe == NULL)
+        return;
+    if (end > stripe->input_end)
+        stripe->input_end = end;
+    if (stripe->input_position >= stripe->input_end)
+        stripe->caught_up_ms = self->now_ms;
+}
+
+/* Markers of transactions are not records, and read as well. */
+static void reach_input(struct htw__relay *self, struct htw__stripe *stripe, int64_t offset) {
+    if (offset > stripe->input_position) {
+        stripe->input_position = offset;
+        stripe->input_is_dirty = true;
+    }
+    htw__relay_input_end(self, stripe->index, offset);
+}
+
 int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
+    if (stripe != NULL && from.level == HTW__RELAY_INPUT)
+        reach_input(self, stripe, offset);
     if (stripe == NULL || from.level == HTW__RELAY_INPUT)
         return 0;
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
@@ -343,7 +366,13 @@ static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
         clock.owner = owner_of(self);
     htw__clock_format(&clock, position->metadata);
     stripe->input_is_dirty = stripe->clock_is_dirty = false;
+    stripe->signed_ms = self->now_ms;
     return 0;
+}
+
+static bool must_sign(const struct htw__relay *self, const struct htw__stripe *stripe) {
+    int64_t span_ms = self->now_ms - stripe->signed_ms; /* negative: the wall clock was set back */
+    return self->options.sign_ms > 0 && (span_ms >= self->options.sign_ms || span_ms < 0);
 }
 
 static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
@@ -353,7 +382,8 @@ static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
         return -ENOMEM;
     bool has_filed = self->position_count > before;
     if ((channel & HTW__CHANNEL_FILE) != 0 &&
-        (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed)))
+        (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed) ||
+         must_sign(self, stripe)))
         return add_input(self, stripe);
     return 0;
 }

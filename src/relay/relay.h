@@ -80,8 +80,11 @@ void htw__relay_lose_all(struct htw__relay *relay);
 int htw__relay_record(struct htw__relay *relay, struct htw__source from,
                       const struct htw__record *record);
 
-/* A bucket was read to its end, which lies at `offset`. */
+/* A bucket, or the input, was read to its end, which lies at `offset`. */
 int htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_t offset);
+
+/* The input of a stripe ends at `end`, or later. */
+void htw__relay_input_end(struct htw__relay *relay, uint32_t stripe, int64_t end);
 
 /* A record that was published to a bucket is there, at this offset. */
 void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, int64_t offset);

@@ -35,7 +35,12 @@ struct htw__relay_stats {
     uint64_t passes;             /* times that a bucket was read again, for lack of memory */
     uint64_t commits;            /* transactions, or with --at-least-once commits of positions */
     uint64_t failed_commits;     /* of these, those that failed: what was aborted was done again */
+    uint64_t aborted_transactions;
     /* The present state. */
+    uint64_t input_lag;         /* offsets of the input that were not read */
+    uint64_t input_lag_s;       /* how old the oldest of them may be */
+    uint64_t since_commit_s[2]; /* by channel - 1: since all that was done has been committed */
+    uint64_t stripes_stalled;   /* of all relays: nothing is committed for them */
     uint64_t stripes;
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */
     uint64_t overdue;         /* records in memory whose time has come */

@@ -32,6 +32,10 @@ struct htw__stripe {
     bool clock_is_dirty;
     bool is_released; /* it is given away */
     int64_t input_position;
+    int64_t input_end;    /* as far as is known */
+    int64_t read_ms;      /* the timestamp of the last record of the input; 0: none was read */
+    int64_t caught_up_ms; /* when nothing was left to read; 0: never yet */
+    int64_t signed_ms;    /* when the position of the input was last committed */
     bool input_is_dirty;
     struct htw__bucket buckets[]; /* levels.count * levels.size */
 };

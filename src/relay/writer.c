@@ -349,6 +349,7 @@ int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
         htw__trim_note(self);
     }
     forget_records(writer);
+    writer->done_ms = htw__clock_monotonic_ns() / 1000000;
     return 0;
 }
 
@@ -393,6 +394,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
         if (error != NULL)
             rd_kafka_error_destroy(error);
     }
+    self->relay.stats.aborted_transactions += writer->in_transaction;
     writer->in_transaction = false;
     if (is_usable && has_transactions(self)) {
         rd_kafka_poll(writer->producer, 0); /* acknowledgements of what was aborted */

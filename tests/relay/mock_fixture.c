@@ -18,7 +18,7 @@ static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.dead" };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
-int64_t mock_width_ms, mock_commit_ms;
+int64_t mock_width_ms, mock_commit_ms, mock_survey_ms;
 const char *mock_instance;
 unsigned mock_short;
 struct mock_got mock_got[MOCK_RECORDS_MAX];
@@ -38,6 +38,7 @@ struct htw__kafka_options mock_options(void) {
         .group = "in",
         .instance = mock_instance,
         .commit_ms = mock_commit_ms,
+        .survey_ms = mock_survey_ms,
         .at_least_once = true,
         .say = say,
         .properties = properties,
@@ -103,6 +104,7 @@ int mock_set_up(void **state) {
     memset(mock_got, 0, sizeof(mock_got));
     mock_width_ms = 200;
     mock_commit_ms = 50;
+    mock_survey_ms = 0;
     mock_instance = NULL;
     mock_short = 0;
     send_error = RD_KAFKA_RESP_ERR_NO_ERROR;

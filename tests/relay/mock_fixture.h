@@ -27,6 +27,7 @@ extern rd_kafka_mock_cluster_t *mock_cluster;
 extern struct htw__kafka mock_relay;
 extern int64_t mock_width_ms;     /* of the lowest buckets; 200 at first */
 extern int64_t mock_commit_ms;    /* 50 at first */
+extern int64_t mock_survey_ms;    /* 0 at first: as is usual */
 extern const char *mock_instance; /* NULL at first */
 extern unsigned mock_short;       /* dead letters without a value */
 extern struct mock_got mock_got[MOCK_RECORDS_MAX];

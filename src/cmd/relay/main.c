@@ -34,13 +34,13 @@ static void say_plainly(enum htw__severity level, const char *text) {
 
 static void write_metrics(void *context, FILE *stream) {
     struct htw__kafka *kafka = context;
-    htw__relay_measure(&kafka->relay);
+    htw__kafka_measure(kafka);
     htw__relay_stats_prometheus(&kafka->relay.stats, kafka->options.relay.levels.count, stream);
 }
 
 static void print_stats(struct htw__kafka *kafka) {
     htw__terminal_erase();
-    htw__relay_measure(&kafka->relay);
+    htw__kafka_measure(kafka);
     htw__relay_stats_print(&kafka->relay.stats, kafka->options.relay.levels.count, stderr);
 }
 
@@ -51,7 +51,7 @@ static void show_progress(struct htw__kafka *kafka) {
     if (now_ns - last_ns < HTW__NS_PER_S / 2)
         return;
     last_ns = now_ns;
-    htw__relay_measure(&kafka->relay);
+    htw__kafka_measure(kafka);
     const struct htw__relay_stats *stats = &kafka->relay.stats;
     snprintf(line, sizeof(line),
              "%" PRIu64 " received, %" PRIu64 " delivered, %" PRIu64 " dead; %" PRIu64
@@ -59,6 +59,18 @@ static void show_progress(struct htw__kafka *kafka) {
              stats->done.received, stats->done.delivered, stats->done.dead, stats->in_memory,
              stats->stripes);
     htw__terminal_show(line);
+}
+
+static void log_statistics(struct htw__kafka *kafka) {
+    static int64_t last_ns;
+    int64_t now_ns = htw__clock_monotonic_ns();
+    if (last_ns == 0)
+        last_ns = now_ns;
+    if (now_ns - last_ns < 60 * HTW__NS_PER_S)
+        return;
+    last_ns = now_ns;
+    htw__kafka_measure(kafka);
+    htw__log_stats("statistics", &kafka->relay.stats);
 }
 
 static int add_fd(int epoll_fd, int fd) {
@@ -89,6 +101,7 @@ static int loop(struct htw__kafka *kafka, const struct htw__relay_command *comma
             say_ready(kafka);
             was_ready = true;
         }
+        log_statistics(kafka);
         if (shows)
             show_progress(kafka);
     }
