@@ -124,10 +124,10 @@ static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
 
 /* ---- to its topic */
 
-/* Back into a bucket, until `deadline_ms`. */
+/* Back into a bucket, until `deadline_ms`; that of `place_ms`. */
 static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                       const struct htw__record *record, const struct htw__request *request,
-                      int64_t deadline_ms) {
+                      int64_t deadline_ms, int64_t place_ms) {
     struct htw__request_times times;
     struct htw__request later = *request;
     later.deadline_ms = deadline_ms;
@@ -139,7 +139,7 @@ static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struc
         request->is_letter ? htw__request_headers_to_retry(record, NULL, deadline_ms, self->headers,
                                                            times.deadline)
                            : htw__request_headers_to_wait(record, &later, self->headers, &times));
-    return wait_until(self, stripe, deadline_ms, &outgoing);
+    return wait_until(self, stripe, place_ms, &outgoing);
 }
 
 static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
@@ -150,7 +150,8 @@ static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct 
     if (wait_ms > POSTPONE_MOST_MS)
         wait_ms = POSTPONE_MOST_MS;
     htw__relay_work_of(self, from)->postponed++;
-    return file_until(self, stripe, from, record, request, self->now_ms + wait_ms);
+    return file_until(self, stripe, from, record, request, self->now_ms + wait_ms,
+                      self->now_ms + wait_ms);
 }
 
 static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
@@ -189,11 +190,42 @@ static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct h
     return 0;
 }
 
+/* Whether a record that is due goes through level 0, where a cancel meets its victim. One that comes from there has been
+ * read with all that was to be met. One beyond the highest window would move on with the clock, turn after turn, though it is
+ * due: the clock was stopped for longer than that window then. Without transactions each write more may be doubled: only
+ * cancels of the input go that way. */
+static bool has_to_meet(const struct htw__relay *self, const struct htw__stripe *stripe,
+                        struct htw__source from, const struct htw__request *request) {
+    if (from.level == 0 || request->id.bytes == NULL ||
+        !htw__levels_reach(&stripe->levels, stripe->clock_ms, request->deadline_ms))
+        return false;
+    bool has_transactions = self->options.owner != NULL;
+    if (from.level != HTW__RELAY_INPUT)
+        return has_transactions;
+    return request->is_cancel || (has_transactions && stripe->catch_up != HTW__CATCH_UP_DONE);
+}
+
+/* Where both are filed, in whatever order they come. A bucket from which later ones have left would not let the first
+ * wait for the second: then the next one. */
+static int64_t meeting_ms(struct htw__stripe *stripe, int64_t deadline_ms) {
+    struct htw__place place = htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
+    const struct htw__bucket *bucket =
+        htw__stripe_bucket(stripe, place.level, htw__levels_slot(&stripe->levels, place.number));
+    const struct htw__progress *progress =
+        bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
+    return place.level == 0 && progress->deadline_ms > deadline_ms
+               ? (place.number + 1) * stripe->levels.width_ms
+               : deadline_ms;
+}
+
 static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                 const struct htw__record *record, const struct htw__request *request) {
     if (htw__channel_of(from) == HTW__CHANNEL_FILE && request->deadline_ms < self->soonest_ms)
         self->soonest_ms = request->deadline_ms;
     if (request->deadline_ms <= self->now_ms) {
+        if (has_to_meet(self, stripe, from, request))
+            return file_until(self, stripe, from, record, request, request->deadline_ms,
+                              meeting_ms(stripe, request->deadline_ms));
         if (request->is_letter)
             return bury(self, stripe, from, record, NULL, HTW__LETTER_WHOLE);
         if (!request->is_cancel)
@@ -201,7 +233,8 @@ static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
         htw__relay_work_of(self, from)->cancels_late++;
         return 0;
     }
-    return file_until(self, stripe, from, record, request, request->deadline_ms);
+    return file_until(self, stripe, from, record, request, request->deadline_ms,
+                      request->deadline_ms);
 }
 
 /* ---- records that could not be published */

@@ -163,11 +163,10 @@ static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka 
 }
 
 /* Asks for the first or the last offset of each partition. */
-static bool ask_offsets(struct htw__kafka *self, rd_kafka_topic_partition_list_t *list,
-                        int64_t which) {
+static bool ask_offsets(rd_kafka_t *client, rd_kafka_topic_partition_list_t *list, int64_t which) {
     for (int i = 0; i < list->cnt; i++)
         list->elems[i].offset = which;
-    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(self->admin, list, OFFSETS_MS);
+    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(client, list, OFFSETS_MS);
     for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         error = list->elems[i].err;
     return error == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -185,16 +184,28 @@ static struct htw__found *found_of(const struct htw__kafka *self, struct htw__fo
     return &found[1 + source.level * levels->size + source.slot];
 }
 
+/* Of the input, whose producers may have open transactions: as far as a client gets that reads what is committed. */
+static bool ask_stable_end(struct htw__kafka *self, uint32_t stripe, struct htw__found *input) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *partition =
+        rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
+    bool is_known = ask_offsets(self->group, list, RD_KAFKA_OFFSET_END);
+    if (is_known)
+        input->end = partition->offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return is_known;
+}
+
 /*
  * Asks for the first offsets, then for the positions, then for the last offsets. Another member may commit
  * and delete meanwhile, if this one does not know yet that it has lost the stripe. In this order a position
  * still lies between the first and the last offset.
  */
-static bool fill(struct htw__kafka *self, struct htw__found *found,
+static bool fill(struct htw__kafka *self, uint32_t stripe, struct htw__found *found,
                  rd_kafka_topic_partition_list_t *committed,
                  rd_kafka_topic_partition_list_t *list) {
     struct htw__found *one;
-    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_BEGINNING))
+    if (!ask_offsets(self->admin, list, RD_KAFKA_OFFSET_BEGINNING))
         return false;
     for (int i = 0; i < list->cnt; i++)
         if ((one = found_of(self, found, &list->elems[i])) != NULL)
@@ -210,12 +221,12 @@ static bool fill(struct htw__kafka *self, struct htw__found *found,
             one->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
         }
     }
-    if (!ask_offsets(self, list, RD_KAFKA_OFFSET_END))
+    if (!ask_offsets(self->admin, list, RD_KAFKA_OFFSET_END))
         return false;
     for (int i = 0; i < list->cnt; i++)
         if ((one = found_of(self, found, &list->elems[i])) != NULL)
             one->end = list->elems[i].offset;
-    return true;
+    return ask_stable_end(self, stripe, &found[0]);
 }
 
 static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain result) {
@@ -274,7 +285,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     enum htw__gain result = HTW__GAIN_OK;
     int64_t input = 0;
     htw__fence(self, stripe);
-    *ret_taken = !htw__kafka_is_stopping(self) && fill(self, found, committed, list);
+    *ret_taken = !htw__kafka_is_stopping(self) && fill(self, stripe, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);

@@ -60,12 +60,18 @@ struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t cl
     return (struct htw__place) { level, number < farthest ? number : farthest };
 }
 
+bool htw__levels_reach(const struct htw__levels *levels, int64_t clock_ms, int64_t deadline_ms) {
+    int64_t width = htw__levels_width(levels, levels->count - 1);
+    return deadline_ms / width - clock_ms / width < (int64_t)levels->size;
+}
+
 int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__place place) {
     return (place.number - 1) * htw__levels_width(levels, place.level);
 }
 
 int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__place place) {
-    return (place.number + 1) * htw__levels_width(levels, place.level) - levels->width_ms;
+    int64_t start_ms = place.number * htw__levels_width(levels, place.level);
+    return place.level == 0 ? start_ms : start_ms - levels->width_ms;
 }
 
 int64_t htw__levels_round(const struct htw__levels *levels, int64_t time_ms) {

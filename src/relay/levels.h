@@ -63,10 +63,14 @@ int64_t htw__levels_turn(const struct htw__levels *levels, uint32_t level, uint3
 struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
                                     int64_t deadline_ms);
 
+/* Whether the highest window reaches a deadline. */
+bool htw__levels_reach(const struct htw__levels *levels, int64_t clock_ms, int64_t deadline_ms);
+
 /* When a bucket above level 0 is to be demoted: one bucket before its start. */
 int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__place place);
 
-/* The latest clock that an undrained bucket allows: inside the bucket. */
+/* The latest clock that an undrained bucket allows: of level 0 the bucket itself, of others the one before their
+ * start. So what lies above is in level 0 before anything that is due with it leaves there. */
 int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__place place);
 
 /* The start of the bucket of level 0 that covers a moment. */

@@ -100,15 +100,29 @@ static void close_drained(struct htw__relay *self, struct htw__stripe *stripe) {
     }
 }
 
+/* Whether cancels of what is due may still be in the input. It is not waited for them for ever. */
+static bool is_catching_up(struct htw__relay *self, struct htw__stripe *stripe) {
+    if (stripe->catch_up == HTW__CATCH_UP_DONE)
+        return false;
+    if (self->now_ms < stripe->catch_up_since) /* the clock was set back */
+        stripe->catch_up_since = self->now_ms;
+    if (self->now_ms - stripe->catch_up_since < self->options.catch_up_ms)
+        return true;
+    stripe->catch_up = HTW__CATCH_UP_DONE;
+    self->stats.catch_ups_cut++;
+    return false;
+}
+
 /* The present bucket is open whatever time it is: if the clock of the machine was set back, all that is
  * due before the clock of the stripe is there. */
 static int open_level_0(struct htw__relay *self, struct htw__stripe *stripe) {
     int64_t present = htw__levels_number(&stripe->levels, 0, stripe->clock_ms), after = -1;
+    int64_t limit_ms = htw__stripe_limit(stripe);
     int error = 0;
     for (int i = 0; i < LOADED_MAX && error == 0; i++) {
         uint32_t slot;
         struct htw__bucket *bucket = htw__stripe_next(stripe, 0, after, &slot);
-        if (bucket == NULL ||
+        if (bucket == NULL || bucket->number * stripe->levels.width_ms > limit_ms ||
             (bucket->number > present &&
              bucket->number * stripe->levels.width_ms - self->options.lead_ms > self->now_ms))
             break;
@@ -141,9 +155,12 @@ static int look(struct htw__relay *self) {
         if (stripe == NULL)
             continue;
         settle_all(self, stripe);
-        htw__stripe_advance(stripe, self->now_ms);
+        bool has_caught_up = !is_catching_up(self, stripe);
+        if (has_caught_up)
+            htw__stripe_advance(stripe, self->now_ms);
         close_drained(self, stripe);
-        error = open_level_0(self, stripe);
+        if (has_caught_up)
+            error = open_level_0(self, stripe);
         if (error == 0)
             error = open_demotions(self, stripe);
     }

@@ -140,6 +140,31 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
     return result;
 }
 
+/*
+ * What is in the input may be due, and a cancel of it, or of what waits in buckets, may lie behind it. So all of it is
+ * filed before anything leaves, as if it were the time at which the clock of the stripe stands. That is a window of
+ * level 0 ago at the most: what came in the last seconds then lies in as many buckets.
+ */
+static void begin_to_catch_up(const struct htw__relay *self, struct htw__stripe *stripe,
+                              const struct htw__found *input) {
+    int64_t since_ms = self->now_ms - htw__levels_width(&stripe->levels, 1);
+    htw__stripe_advance(stripe, since_ms > 0 ? since_ms : 0);
+    if (input->end <= stripe->input_position)
+        return;
+    stripe->catch_up = HTW__CATCH_UP_READING;
+    stripe->catch_up_end = input->end;
+    stripe->catch_up_since = self->now_ms;
+}
+
+/* All of the input before `offset` was read. */
+static void note_read(struct htw__relay *self, struct htw__stripe *stripe, int64_t offset) {
+    if (stripe->catch_up != HTW__CATCH_UP_READING || offset < stripe->catch_up_end)
+        return;
+    stripe->catch_up = HTW__CATCH_UP_READ;
+    if (self->now_ms < self->soonest_ms) /* so that the commit comes soon */
+        self->soonest_ms = self->now_ms;
+}
+
 static bool reserve_stripes(struct htw__relay *self, uint32_t count) {
     if (count <= self->stripe_count)
         return true;
@@ -167,6 +192,7 @@ enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
         htw__stripe_destroy(stripe);
         return result;
     }
+    begin_to_catch_up(self, stripe, input);
     self->stripes[index] = stripe;
     self->stats.stripes++;
     self->must_look = true;
@@ -248,7 +274,9 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
         stripe->input_is_dirty = true;
         stripe->read_ms = record->timestamp_ms;
         htw__relay_work_of(self, from)->received++;
-        return htw__relay_pass_on(self, stripe, from, record);
+        int error = htw__relay_pass_on(self, stripe, from, record);
+        note_read(self, stripe, record->offset + 1);
+        return error;
     }
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
@@ -283,10 +311,13 @@ static void reach_input(struct htw__relay *self, struct htw__stripe *stripe, int
 
 int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
-    if (stripe != NULL && from.level == HTW__RELAY_INPUT)
-        reach_input(self, stripe, offset);
-    if (stripe == NULL || from.level == HTW__RELAY_INPUT)
+    if (stripe == NULL)
         return 0;
+    if (from.level == HTW__RELAY_INPUT) {
+        reach_input(self, stripe, offset);
+        note_read(self, stripe, offset);
+        return 0;
+    }
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
         return 0;
@@ -381,6 +412,9 @@ static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
     if (add_buckets(self, stripe, channel) != 0)
         return -ENOMEM;
     bool has_filed = self->position_count > before;
+    /* All that was filed is acknowledged: so it is known how far each bucket has to be read. */
+    if ((channel & HTW__CHANNEL_FILE) != 0 && stripe->catch_up == HTW__CATCH_UP_READ)
+        stripe->catch_up = HTW__CATCH_UP_DONE;
     if ((channel & HTW__CHANNEL_FILE) != 0 &&
         (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed) ||
          must_sign(self, stripe)))

@@ -22,6 +22,11 @@
  * THE CLOCK of a stripe (levels.h) is committed too. After a time in which no relay ran, buckets are
  * taken in their old order from where the clock stood.
  *
+ * CANCELS. A cancel meets its victim in level 0, so both have to be there before the victim leaves. Of what is due and has
+ * an id, only level 0 delivers while a cancel may be behind it: in the input, up to where that ended when the stripe
+ * was taken over, or in a bucket above. Meanwhile the clock of the stripe stands, level 0 is not opened, and what arrives is
+ * filed by that clock. It is all in Kafka: a successor does the same from where the last commit was.
+ *
  * All functions are called by one thread. Times are milliseconds since 1970.
  */
 #ifndef HTW_SRC_RELAY_RELAY_H
@@ -43,7 +48,9 @@ void htw__relay_fini(struct htw__relay *relay);
 struct htw__found {
     int64_t offset; /* committed; -1: none */
     struct htw__bytes metadata;
-    int64_t start, end; /* of the partition; the high watermark, open transactions included */
+    /* Of the partition. The end of a bucket is the high watermark, with what is not committed yet. That of the input is
+     * the last stable offset: nobody has to wait for the open transaction of a producer. */
+    int64_t start, end;
 };
 
 enum htw__gain {

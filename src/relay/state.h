@@ -19,6 +19,7 @@ struct htw__relay_options {
                                * that the stripe has an owner; 0: never */
     bool keep_partition; /* deliver to the partition that has the number of the input's */
     const char *owner;   /* stands beside the clock of each stripe; NULL: no transactions */
+    int64_t catch_up_ms; /* the longest that what is due waits for cancels in the input */
     bool recover;        /* take a stripe over even where positions are missing */
 };
 

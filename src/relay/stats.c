@@ -49,6 +49,8 @@ static const struct {
     METRIC("cancelled_total", "counter", done.cancelled, "Records that a cancel stopped."),
     METRIC("cancels_late_total", "counter", done.cancels_late, "Cancels that found no record."),
     METRIC("moved_total", "counter", done.moved, "Records that a move gave a later time."),
+    METRIC("catch_ups_cut_total", "counter", catch_ups_cut,
+           "Stripes that delivered before all of their input was read for cancels."),
     METRIC("passes_total", "counter", passes, "Times that a bucket was read again."),
     METRIC("commits_total", "counter", commits, "Commits of positions."),
     METRIC("failed_commits_total", "counter", failed_commits, "Commits that failed."),

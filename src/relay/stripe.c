@@ -46,18 +46,28 @@ struct htw__bucket *htw__stripe_first(struct htw__stripe *self, uint32_t level,
     return htw__stripe_next(self, level, -1, ret_slot);
 }
 
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t limit_of(struct htw__stripe *self, uint32_t level) {
+    uint32_t slot;
+    struct htw__bucket *first = htw__stripe_first(self, level, &slot);
+    return first == NULL
+               ? INT64_MAX
+               : htw__levels_limit(&self->levels, (struct htw__place) { level, first->number });
+}
+
+int64_t htw__stripe_limit(struct htw__stripe *self) {
+    int64_t limit_ms = INT64_MAX;
+    for (uint32_t level = 1; level < self->levels.count; level++)
+        limit_ms = earlier(limit_ms, limit_of(self, level));
+    return limit_ms;
+}
+
 void htw__stripe_advance(struct htw__stripe *self, int64_t now_ms) {
-    int64_t clock_ms = htw__levels_round(&self->levels, now_ms);
-    for (uint32_t level = 0; level < self->levels.count; level++) {
-        uint32_t slot;
-        struct htw__bucket *first = htw__stripe_first(self, level, &slot);
-        if (first == NULL)
-            continue;
-        int64_t limit_ms =
-            htw__levels_limit(&self->levels, (struct htw__place) { level, first->number });
-        if (limit_ms < clock_ms)
-            clock_ms = limit_ms;
-    }
+    int64_t clock_ms = earlier(htw__levels_round(&self->levels, now_ms),
+                               earlier(limit_of(self, 0), htw__stripe_limit(self)));
     if (clock_ms <= self->clock_ms)
         return;
     self->clock_ms = clock_ms;

@@ -25,6 +25,13 @@ struct htw__bucket {
     struct htw__loaded *loaded;    /* level 0, while it is open */
 };
 
+/* How far a stripe that was taken over has come with what was in its input then. */
+enum htw__catch_up {
+    HTW__CATCH_UP_DONE,    /* it is read, and what came of it is in the buckets */
+    HTW__CATCH_UP_READING, /* a cancel of what is due may be there */
+    HTW__CATCH_UP_READ,    /* all of it; the next commit of FILE ends this */
+};
+
 struct htw__stripe {
     uint32_t index; /* the number of the input partition */
     struct htw__levels levels;
@@ -37,6 +44,9 @@ struct htw__stripe {
     int64_t caught_up_ms; /* when nothing was left to read; 0: never yet */
     int64_t signed_ms;    /* when the position of the input was last committed */
     bool input_is_dirty;
+    enum htw__catch_up catch_up;
+    int64_t catch_up_end;         /* the input is read up to there first */
+    int64_t catch_up_since;       /* in milliseconds */
     struct htw__bucket buckets[]; /* levels.count * levels.size */
 };
 
@@ -59,6 +69,9 @@ struct htw__bucket *htw__stripe_first(struct htw__stripe *stripe, uint32_t level
 /* The next one after number `after` of a level, or NULL. */
 struct htw__bucket *htw__stripe_next(struct htw__stripe *stripe, uint32_t level, int64_t after,
                                      uint32_t *ret_slot);
+
+/* The latest clock that the buckets above level 0 allow; INT64_MAX: any. */
+int64_t htw__stripe_limit(struct htw__stripe *stripe);
 
 /* Moves the clock to `now_ms`, or as far as buckets that are not drained allow; never back. */
 void htw__stripe_advance(struct htw__stripe *stripe, int64_t now_ms);

@@ -90,8 +90,21 @@ static int64_t append(struct broker *self, struct broker_partition *partition,
     return (int64_t)partition->count++;
 }
 
-void broker_produce(struct broker *self, uint32_t stripe, const struct htw__record *record) {
-    append(self, &self->inputs[stripe], record, 0);
+static void touch(struct broker *self, size_t number, struct broker_partition *partition) {
+    struct broker_txn *txn = &self->txns[number];
+    for (size_t i = 0; i < txn->touched_count; i++)
+        if (txn->touched[i] == partition)
+            return;
+    txn->touched =
+        realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
+    assert(txn->touched != NULL);
+    txn->touched[txn->touched_count++] = partition;
+}
+
+int64_t broker_produce(struct broker *self, uint32_t stripe, const struct htw__record *record) {
+    if (self->sender_txn != 0)
+        touch(self, self->sender_txn, &self->inputs[stripe]);
+    return append(self, &self->inputs[stripe], record, self->sender_txn);
 }
 
 static void end_txn(struct broker *self, size_t txn, enum txn_state state) {
@@ -101,9 +114,18 @@ static void end_txn(struct broker *self, size_t txn, enum txn_state state) {
         append(self, ended->touched[i], NULL, txn);
 }
 
+void broker_begin(struct broker *self) {
+    self->sender_txn = add_txn(self, TXN_OPEN);
+}
+
+void broker_end(struct broker *self, bool is_committed) {
+    end_txn(self, self->sender_txn, is_committed ? TXN_COMMITTED : TXN_ABORTED);
+    self->sender_txn = 0;
+}
+
 void broker_resolve(struct broker *self, const struct member *members, size_t count, bool is_all) {
     for (size_t txn = 1; txn < self->txn_count; txn++) {
-        bool is_held = false;
+        bool is_held = txn == self->sender_txn;
         for (size_t i = 0; i < count; i++)
             is_held = is_held || (members[i].is_alive &&
                                   (members[i].txns[0] == txn || members[i].txns[1] == txn));
@@ -122,17 +144,6 @@ static struct member *member_of(struct htw__transport *transport) {
 
 int64_t member_now(const struct member *self) {
     return self->broker->now_ms + self->skew_ms;
-}
-
-static void touch(struct member *self, size_t number, struct broker_partition *partition) {
-    struct broker_txn *txn = &self->broker->txns[number];
-    for (size_t i = 0; i < txn->touched_count; i++)
-        if (txn->touched[i] == partition)
-            return;
-    txn->touched =
-        realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
-    assert(txn->touched != NULL);
-    txn->touched[txn->touched_count++] = partition;
 }
 
 static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
@@ -157,13 +168,14 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     struct broker_partition *partition =
         outgoing->topic != NULL ? &broker->out : broker_partition(broker, outgoing->bucket);
     if (!broker->at_least_once)
-        touch(self, *txn, partition);
+        touch(broker, *txn, partition);
     if (self->has_poison && outgoing->topic != NULL && strcmp(outgoing->topic, "small") == 0)
         return 0;
     int64_t offset = append(broker, partition, &outgoing->record, *txn);
     if (outgoing->topic != NULL) {
         partition->records[offset].topic = strdup(outgoing->topic);
         partition->records[offset].member_now_ms = member_now(self);
+        partition->records[offset].gained_end = self->gained_end[outgoing->from.stripe];
         return 0;
     }
     self->acks = grow(self->acks, self->ack_count, &self->ack_room, sizeof(*self->acks));
@@ -233,6 +245,15 @@ static struct htw__found find(const struct broker_partition *partition) {
                                  0, (int64_t)partition->count };
 }
 
+/* How far those get that read what is committed. */
+static int64_t stable_end(const struct broker *self, const struct broker_partition *partition) {
+    for (size_t i = 0; i < partition->count; i++)
+        if (partition->records[i].record != NULL &&
+            self->txns[partition->records[i].txn].state == TXN_OPEN)
+            return (int64_t)i;
+    return (int64_t)partition->count;
+}
+
 enum htw__gain member_gain(struct member *self, uint32_t stripe) {
     const struct htw__levels *levels = &self->broker->levels;
     size_t count = (size_t)levels->count * levels->size;
@@ -243,11 +264,14 @@ enum htw__gain member_gain(struct member *self, uint32_t stripe) {
             buckets[level * levels->size + slot] =
                 find(broker_partition(self->broker, (struct htw__source) { stripe, level, slot }));
     struct htw__found input = find(&self->broker->inputs[stripe]);
+    input.end = stable_end(self->broker, &self->broker->inputs[stripe]);
     self->relay.now_ms = member_now(self);
     enum htw__gain result =
         htw__relay_gain(&self->relay, stripe, &input, buckets, &self->input_at[stripe]);
     free(buckets);
     self->owns[stripe] = result == HTW__GAIN_OK;
+    self->gained_end[stripe] = input.end;
+    self->input_told[stripe] = -1;
     return result;
 }
 
@@ -289,16 +313,19 @@ static const struct broker_record *next_visible(const struct broker *broker,
 }
 
 int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
+    const struct htw__source from = { stripe, HTW__RELAY_INPUT, 0 };
     struct broker_partition *partition = &self->broker->inputs[stripe];
+    int64_t *at = &self->input_at[stripe];
     int error = 0;
     for (size_t i = 0; i < max && error == 0 && self->owns[stripe]; i++) {
-        const struct broker_record *next =
-            next_visible(self->broker, partition, &self->input_at[stripe]);
-        if (next == NULL)
-            break;
-        self->input_at[stripe]++;
-        error = htw__relay_record(
-            &self->relay, (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 }, next->record);
+        const struct broker_record *next = next_visible(self->broker, partition, at);
+        if (next != NULL) {
+            ++*at;
+            error = htw__relay_record(&self->relay, from, next->record);
+        } else if (self->input_told[stripe] != *at) {
+            self->input_told[stripe] = *at;
+            error = htw__relay_reached(&self->relay, from, *at);
+        }
     }
     return error;
 }

@@ -27,6 +27,7 @@ struct broker_record {
     size_t txn;
     int64_t member_now_ms; /* the clock of the member that published it */
     int64_t real_now_ms;
+    int64_t gained_end; /* how far the input could be read when that member took the stripe over */
 };
 
 struct broker_partition {
@@ -43,6 +44,7 @@ struct broker {
     struct broker_partition out;      /* all topics together */
     struct broker_txn *txns;          /* 0: what is written without one */
     size_t txn_count;
+    size_t sender_txn;   /* of a producer; 0: it has none */
     unsigned generation; /* of the group: each rebalance makes a new one */
     int64_t now_ms;
     bool at_least_once;
@@ -68,7 +70,8 @@ struct member {
     int64_t skew_ms; /* its clock is ahead by this */
     unsigned generation;
     bool owns[BROKER_STRIPES];
-    int64_t input_at[BROKER_STRIPES];
+    int64_t input_at[BROKER_STRIPES], gained_end[BROKER_STRIPES];
+    int64_t input_told[BROKER_STRIPES];
     size_t txns[2]; /* of the channels; 0: none */
     struct broker_read *reads;
     size_t read_count, read_room;
@@ -84,8 +87,12 @@ void broker_init(struct broker *broker, const struct htw__levels *levels, bool a
 void broker_fini(struct broker *broker);
 struct broker_partition *broker_partition(struct broker *broker, struct htw__source source);
 
-/* A record of a producer. */
-void broker_produce(struct broker *broker, uint32_t stripe, const struct htw__record *record);
+/* A record of a producer; in its transaction, if one is open. Returns its offset. */
+int64_t broker_produce(struct broker *broker, uint32_t stripe, const struct htw__record *record);
+
+/* Opens and ends that transaction. */
+void broker_begin(struct broker *broker);
+void broker_end(struct broker *broker, bool is_committed);
 
 /* Ends each transaction whose member is gone, and completes those that are being committed. `is_all`
  * false: only the latter. */

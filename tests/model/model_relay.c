@@ -7,7 +7,8 @@
  * clocks that differ and are set, fail to commit, have memory for few records; all are down for longer
  * than the windows. Each record is delivered once (with at-least-once: once or more), or is a dead
  * letter with cause, or was cancelled; none early by the clock of the member that delivered it. A record
- * for which a move was sent is delivered once, for the one time or for the other.
+ * for which a move was sent is delivered once, for the one time or for the other; none is delivered
+ * whose cancel could be read when that member took the stripe over. Producers send in transactions, too.
  * Histories without faults also say how late. Usage: arguments.h.
  */
 #include "../support/random.h"
@@ -23,16 +24,19 @@
 #define RECORDS_MAX 2000
 #define START_MS INT64_C(1700000000000)
 
-enum fate { DELIVER, DEAD_BAD, DEAD_MISSING, DEAD_SMALL, CANCEL };
+enum fate { DELIVER, DEAD_BAD, DEAD_MISSING, DEAD_SMALL, CANCEL, NEVER };
 
 struct sent {
     int64_t deadline_ms, sent_ms;
+    int64_t offset;
     uint32_t stripe;
     enum fate fate;
     size_t victim;        /* of a cancel or a move */
     int64_t moves_to_ms;  /* of a move, and of its victim; 0: none */
     bool has_cancel;      /* a cancel or a move was sent for it, ... */
-    int64_t cancelled_ms; /* ... at this time */
+    size_t cancel;        /* ... this one, ... */
+    int64_t cancelled_ms; /* ... and can be read since this time */
+    bool is_open;         /* the transaction in which it was sent is */
     unsigned delivered, dead;
 };
 
@@ -44,7 +48,7 @@ static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
 static size_t sent_count;
 static struct htw__relay_options options;
-static bool is_faulty, has_skews;
+static bool is_faulty, has_skews, was_silent;
 static int64_t horizon_ms;
 static const char *const patterns[] = { "out*", "missing", "small" };
 
@@ -135,7 +139,7 @@ static void send(struct sent *record, size_t index) {
                                 .value = { &index, sizeof(index) },
                                 .headers = headers,
                                 .header_count = count };
-    broker_produce(&broker, record->stripe, &view);
+    record->offset = broker_produce(&broker, record->stripe, &view);
 }
 
 static int64_t choose_deadline(void) {
@@ -170,13 +174,36 @@ static void send_some(void) {
             record->victim = victim;
             record->sent_ms = broker.now_ms;
             sent[victim].has_cancel = true;
+            sent[victim].cancel = sent_count;
             sent[victim].cancelled_ms = broker.now_ms;
             if (below(2) == 0)
                 record->moves_to_ms = sent[victim].moves_to_ms =
                     record->deadline_ms + 1 + (int64_t)below((uint64_t)horizon_ms);
         }
+        record->is_open = broker.sender_txn != 0;
+        if (record->is_open && record->fate == CANCEL)
+            sent[victim].cancelled_ms = INT64_MAX;
         send(record, sent_count);
         sent_count++;
+    }
+}
+
+/* What was sent in a transaction becomes readable, or never was. */
+static void end_sending(bool is_committed) {
+    broker_end(&broker, is_committed);
+    for (size_t i = 0; i < sent_count; i++) {
+        struct sent *record = &sent[i];
+        if (!record->is_open)
+            continue;
+        record->is_open = false;
+        if (record->fate == CANCEL && is_committed)
+            sent[record->victim].cancelled_ms = broker.now_ms;
+        if (!is_committed && record->fate == CANCEL) {
+            sent[record->victim].has_cancel = false;
+            sent[record->victim].moves_to_ms = 0;
+        }
+        if (!is_committed)
+            record->fate = NEVER;
     }
 }
 
@@ -282,7 +309,7 @@ static void suspect(struct member *member) {
 
 static void be_faulty(void) {
     struct member *member = &members[below(MEMBERS)];
-    switch (below(10)) {
+    switch (below(11)) {
     case 0:
         if (member->is_alive)
             member_kill(member);
@@ -318,6 +345,13 @@ static void be_faulty(void) {
         break;
     case 8: /* what is due is postponed meanwhile */
         broker.is_silent = !broker.is_silent;
+        was_silent = true;
+        break;
+    case 9: /* a producer takes its time */
+        if (broker.sender_txn == 0)
+            broker_begin(&broker);
+        else
+            end_sending(below(3) != 0);
         break;
     default:
         broker.now_ms += (int64_t)below(2 * (uint64_t)options.levels.width_ms);
@@ -326,19 +360,23 @@ static void be_faulty(void) {
 
 /* ---- the end */
 
+static bool is_drained(const struct broker_partition *partition) {
+    for (size_t i = (size_t)partition->committed; i < partition->count; i++)
+        if (partition->records[i].record != NULL &&
+            broker.txns[partition->records[i].txn].state != TXN_ABORTED)
+            return false;
+    return true;
+}
+
 static bool has_work(void) {
     for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++) {
-        if (broker.inputs[stripe].committed < (int64_t)broker.inputs[stripe].count)
+        if (!is_drained(&broker.inputs[stripe]))
             return true;
         for (uint32_t level = 0; level < options.levels.count; level++)
-            for (uint32_t slot = 0; slot < options.levels.size; slot++) {
-                struct broker_partition *partition =
-                    broker_partition(&broker, (struct htw__source) { stripe, level, slot });
-                for (size_t i = (size_t)partition->committed; i < partition->count; i++)
-                    if (partition->records[i].record != NULL &&
-                        broker.txns[partition->records[i].txn].state != TXN_ABORTED)
-                        return true;
-            }
+            for (uint32_t slot = 0; slot < options.levels.size; slot++)
+                if (!is_drained(
+                        broker_partition(&broker, (struct htw__source) { stripe, level, slot })))
+                    return true;
     }
     return false;
 }
@@ -347,6 +385,8 @@ static void finish(void) {
     int64_t step_ms = options.levels.width_ms / 4 + 1;
     broker.refused = NULL;
     broker.is_silent = false;
+    if (broker.sender_txn != 0)
+        end_sending(below(3) != 0);
     for (size_t i = 0; i < MEMBERS; i++)
         members[i].skew_ms = 0;
     start_some();
@@ -387,6 +427,16 @@ static int64_t delivered_for(const struct broker_record *delivered, const struct
     return 0;
 }
 
+/* In time, by one that could be read when the stripe was taken over by who delivered its victim. Without transactions a
+ * victim may be there twice; one that was postponed is not found by its deadline; and no clock may have stood for longer than the highest
+ * window. */
+static bool was_cancelled(const struct sent *record, int64_t gained_end) {
+    return record->has_cancel && record->cancelled_ms < record->deadline_ms &&
+           sent[record->cancel].offset < gained_end && !broker.at_least_once && !was_silent &&
+           !has_skews && options.catch_up_ms == INT64_MAX &&
+           broker.now_ms - START_MS < htw__levels_width(&options.levels, options.levels.count);
+}
+
 static void judge_delivery(const struct broker_record *delivered) {
     size_t index;
     memcpy(&index, delivered->record->value.bytes, sizeof(index));
@@ -407,6 +457,8 @@ static void judge_delivery(const struct broker_record *delivered) {
         fail("delivered at the old time in spite of a move", index);
     moves_done += deadline_ms != record->deadline_ms;
     int64_t wanted_ms = deadline_ms > record->sent_ms ? deadline_ms : record->sent_ms;
+    if (deadline_ms == record->deadline_ms && was_cancelled(record, delivered->gained_end))
+        fail("delivered in spite of a cancel or a move that was there", index);
     if (!is_faulty && options.max_memory > 1000000 &&
         delivered->real_now_ms > wanted_ms + 4 * options.levels.width_ms)
         fail("late", index);
@@ -419,8 +471,9 @@ static void judge(void) {
     for (size_t i = 0; i < sent_count; i++) {
         const struct sent *record = &sent[i];
         bool is_cancelled = record->has_cancel && record->moves_to_ms == 0;
-        bool may_lack = record->fate == CANCEL || (record->fate == DELIVER && is_cancelled);
-        bool is_dead = record->fate != DELIVER && record->fate != CANCEL;
+        bool may_lack = record->fate == CANCEL || record->fate == NEVER ||
+                        (record->fate == DELIVER && is_cancelled);
+        bool is_dead = record->fate >= DEAD_BAD && record->fate <= DEAD_SMALL;
         unsigned count = is_dead ? record->dead : record->delivered;
         if ((is_dead ? record->delivered : record->dead) > 0)
             fail("it went where it should not", i);
@@ -440,6 +493,7 @@ static void choose_options(void) {
         .destinations = { .patterns = patterns, .pattern_count = 3, .default_topic = "out-1" },
         .dead_letters = "dead",
         .retry_ms = 1 + (int64_t)below(1000),
+        .catch_up_ms = below(4) == 0 ? (int64_t)below(3000) : INT64_MAX,
         .max_memory = below(2) == 0 ? 4000 + size_below(20000) : 100000000,
     };
     options.lead_ms = options.levels.width_ms / (int64_t)(1 + below(4));
@@ -454,8 +508,10 @@ static void choose_options(void) {
 static void run_history(void) {
     source.state = arguments.seed * UINT64_C(1000003) + history;
     sent_count = 0;
+    was_silent = false;
     choose_options();
     broker_init(&broker, &options.levels, is_faulty && below(4) == 0);
+    options.owner = broker.at_least_once ? NULL : "relay";
     broker.now_ms = START_MS + (int64_t)below(100000);
     memset(members, 0, sizeof(members));
     start_some();

@@ -47,6 +47,7 @@ struct htw__kafka_options mock_options(void) {
                    .destinations = { patterns, COUNT_OF(patterns), own, COUNT_OF(own), NULL },
                    .dead_letters = "in.dead",
                    .retry_ms = 1000,
+                   .catch_up_ms = 10000,
                    .max_memory = 1 << 20,
                    .lead_ms = 200 },
     };

@@ -89,6 +89,32 @@ def a_cancelled_record_is_not_delivered(case):
 
 
 @scenario()
+def a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
+    """Half of the victims are in the levels already, half in the input; all are due when a relay starts."""
+    count = 60
+    first = case.ready(case.relay("a"))
+    begin = now_ms()
+    at = [begin + 25000 + 50 * number for number in range(count)]
+    for number in range(0, count, 2):
+        case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at[number]}", f"htw-id=n{number}")
+    wait_for(lambda: sum(case.waiting().values()) >= count // 2, "records in the levels")
+    assert first.stop() == 0, first.text()
+    for number in range(1, count, 2):
+        case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at[number]}", f"htw-id=n{number}")
+    for number in range(count - 10):
+        case.client.send(case.name, f"k{number}", "-", f"htw-deliver-at={at[number]}", f"htw-cancel=n{number}")
+    assert now_ms() < at[0], "too slow to send cancels in time"
+    time.sleep((at[-1] - now_ms()) / 1000 + 1)
+    case.relays.remove(first)
+    case.ready(case.relay("a"))
+    case.next = 10
+    case.wait_arrived()
+    time.sleep(1)
+    assert case.arrived() == 10
+    assert case.keys == {f"k{number}".encode() for number in range(count - 10, count)}, case.keys
+
+
+@scenario()
 def the_examples_get_what_they_ask_for_once(case):
     why = test_examples.missing()
     if why:

@@ -13,10 +13,16 @@
 
 static struct htw__relay relay;
 static struct htw__source filed, opened;
+static unsigned published, delivered;
 
 static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     (void)transport;
-    filed = outgoing->bucket;
+    if (outgoing->topic == NULL) {
+        filed = outgoing->bucket;
+        htw__relay_published(&relay, filed, 100 + published++);
+    } else {
+        delivered++;
+    }
     return 0;
 }
 
@@ -36,9 +42,12 @@ static void close_bucket(struct htw__transport *transport, struct htw__source bu
 
 static struct htw__transport transport = { publish, expect, open_bucket, close_bucket };
 
-/* Takes a stripe over whose buckets are drained, and whose clock stands at `clock_ms`. */
-static void begin(int64_t clock_ms) {
-    const struct htw__relay_options options = { .levels = LEVELS, .max_memory = 1000000 };
+/* Takes a stripe over whose buckets are drained, and whose clock stands at `clock_ms`. What is due waits for at most
+ * `catch_up_ms` for what is in the input, up to offset 20. */
+static void begin_behind(int64_t clock_ms, int64_t catch_up_ms) {
+    const struct htw__relay_options options = {
+        .levels = LEVELS, .max_memory = 1000000, .catch_up_ms = catch_up_ms, .owner = "owner"
+    };
     struct htw__found input = { 15, { NULL, 0 }, 10, 20 }, buckets[BUCKETS];
     char clock_text[HTW__PROGRESS_TEXT_SIZE];
     int64_t from;
@@ -50,17 +59,33 @@ static void begin(int64_t clock_ms) {
         buckets[i] = (struct htw__found) { .offset = 15, .start = 15, .end = 15 };
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
     opened = filed = (struct htw__source) { .level = UINT32_MAX };
+    published = delivered = 0;
 }
 
-/* A record of the input that is due at `deadline_ms` has arrived. */
-static void send(int64_t deadline_ms) {
+static void begin(int64_t clock_ms) {
+    begin_behind(clock_ms, 0);
+}
+
+static const struct htw__source input_source = { 0, HTW__RELAY_INPUT, 0 };
+
+/* A record that is due at `deadline_ms` has arrived, with a header more (a name of NULL: none). */
+static void receive(struct htw__source from, int64_t offset, int64_t deadline_ms,
+                    const char *name) {
     char text[32];
     snprintf(text, sizeof(text), "%" PRId64, deadline_ms);
-    const struct htw__header at = { htw__bytes_of("htw-deliver-at"), htw__bytes_of(text) };
-    const struct htw__record record = { .offset = 15, .headers = &at, .header_count = 1 };
+    const struct htw__header headers[] = {
+        { htw__bytes_of("htw-deliver-at"), htw__bytes_of(text) },
+        { htw__bytes_of(name != NULL ? name : ""), htw__bytes_of("one") },
+    };
+    const struct htw__record record = { .offset = offset,
+                                        .headers = headers,
+                                        .header_count = name != NULL ? 2 : 1 };
     relay.options.destinations.default_topic = "out";
-    assert_int_equal(
-        htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+    assert_int_equal(htw__relay_record(&relay, from, &record), 0);
+}
+
+static void send(int64_t deadline_ms) {
+    receive(input_source, 15, deadline_ms, NULL);
 }
 
 UNIT_TEST(look_bucket_is_opened_a_lead_before_its_start) {
@@ -85,5 +110,68 @@ UNIT_TEST(look_present_bucket_is_opened_though_the_clock_of_its_stripe_is_ahead)
     assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(opened.slot, filed.slot);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(look_level_0_stays_closed_until_the_input_is_read) {
+    begin_behind(NOW_MS, 10000);
+    receive(input_source, 15, NOW_MS - 100, "htw-id");
+    assert_int_equal(filed.level, 0);
+    assert_int_equal(delivered, 0);
+    receive(input_source, 16, NOW_MS - 100, "htw-cancel");
+    assert_int_equal(published, 2);
+    receive(input_source, 17, NOW_MS - 100, NULL); /* what nothing can cancel does not wait */
+    assert_int_equal(delivered, 1);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
+    assert_int_equal(opened.level, UINT32_MAX);
+    /* An end that is reached counts as what was read: markers follow the last record. */
+    assert_int_equal(htw__relay_reached(&relay, input_source, 20), 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 60, 100) >= 0);
+    assert_int_equal(opened.level, UINT32_MAX);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 90, 100) >= 0);
+    assert_int_equal(opened.level, 0);
+    assert_int_equal(opened.slot, filed.slot);
+    receive(opened, 100, NOW_MS - 100, "htw-id");
+    receive(opened, 101, NOW_MS - 100, "htw-cancel");
+    assert_int_equal(htw__relay_reached(&relay, opened, 102), 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 120, 100) >= 0);
+    assert_int_equal(delivered, 1);
+    assert_int_equal(relay.open[1].cancelled, 1);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(look_level_0_does_not_wait_longer_than_it_may) {
+    begin_behind(NOW_MS, 10000);
+    receive(input_source, 15, NOW_MS - 100, "htw-id");
+    assert_true(htw__relay_advance(&relay, NOW_MS + 9999, 100) >= 0);
+    assert_int_equal(opened.level, UINT32_MAX);
+    assert_int_equal(relay.stats.catch_ups_cut, 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 10020, 100) >= 0);
+    assert_int_equal(opened.level, 0);
+    assert_int_equal(relay.stats.catch_ups_cut, 1);
+    htw__relay_fini(&relay);
+}
+
+/* A bucket of level 1 covers two of level 0. What it holds comes first. */
+UNIT_TEST(look_level_0_waits_for_what_lies_above) {
+    begin(NOW_MS);
+    receive(input_source, 15, NOW_MS + 4500, "htw-id");
+    assert_int_equal(filed.level, 1);
+    struct htw__source above = filed;
+    assert_true(htw__relay_advance(&relay, NOW_MS + 2030, 100) >= 0);
+    assert_int_equal(opened.level, 1);
+    receive(input_source, 16, NOW_MS + 4500, "htw-cancel");
+    assert_int_equal(filed.level, 0);
+    opened.level = UINT32_MAX;
+    assert_true(htw__relay_advance(&relay, NOW_MS + 5000, 100) >= 0);
+    assert_int_equal(opened.level, UINT32_MAX);
+    receive(above, 100, NOW_MS + 4500, "htw-id");
+    assert_int_equal(filed.level, 0);
+    assert_int_equal(delivered, 0);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 5030, 100) >= 0);
+    assert_int_equal(opened.level, 0);
     htw__relay_fini(&relay);
 }
