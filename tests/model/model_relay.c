@@ -427,11 +427,11 @@ static int64_t delivered_for(const struct broker_record *delivered, const struct
     return 0;
 }
 
-/* In time, by one that could be read when the stripe was taken over by who delivered its victim. Without transactions a
- * victim may be there twice; one that was postponed is not found by its deadline; and no clock may have stood for longer than the highest
- * window. */
+/* It could be read when the stripe was taken over by who delivered its victim, which was not overdue when it was sent.
+ * Without transactions a victim may be there twice; one that was postponed is not found by its deadline; and no clock may
+ * have stood for longer than the highest window. */
 static bool was_cancelled(const struct sent *record, int64_t gained_end) {
-    return record->has_cancel && record->cancelled_ms < record->deadline_ms &&
+    return record->has_cancel && record->sent_ms < record->deadline_ms &&
            sent[record->cancel].offset < gained_end && !broker.at_least_once && !was_silent &&
            !has_skews && options.catch_up_ms == INT64_MAX &&
            broker.now_ms - START_MS < htw__levels_width(&options.levels, options.levels.count);

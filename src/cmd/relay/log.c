@@ -51,8 +51,10 @@ static void say(enum htw__severity level, const char *text, const struct htw__re
     char *bytes = NULL;
     size_t size;
     FILE *line = open_memstream(&bytes, &size);
-    if (line == NULL)
-        return htw__terminal_error("%s", text);
+    if (line == NULL) {
+        htw__terminal_error("%s", text);
+        return;
+    }
     write_head(line, level);
     write_message(line, text);
     const char *name;

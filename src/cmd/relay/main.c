@@ -140,8 +140,11 @@ static int run(const struct htw__relay_command *command) {
     return error == 0 ? 0 : HTW__EXIT_FAILED;
 }
 
-static int print(const char *text) {
-    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : HTW__EXIT_FAILED;
+static int print_help(void) {
+    return fputs(htw__relay_help[0], stdout) >= 0 && fputs(htw__relay_help[1], stdout) >= 0 &&
+                   fflush(stdout) == 0
+               ? 0
+               : HTW__EXIT_FAILED;
 }
 
 int main(int argc, char *argv[]) {
@@ -165,7 +168,7 @@ int main(int argc, char *argv[]) {
         status = htw__signals_install() == 0 ? htw__relay_act(&command) : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_HELP:
-        status = print(htw__relay_help);
+        status = print_help();
         break;
     case HTW__RELAY_VERSION:
         status = htw__version_print("htw relay");

@@ -20,7 +20,8 @@
     "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
     "  or:  htw relay ACTION [OPTION]... --brokers LIST TOPIC [ID]...\n"
 
-const char htw__relay_help[] = USAGE
+const char *const htw__relay_help[2] = {
+    USAGE
     "Deliver each record of a Kafka topic to another topic when its time has come.\n"
     "\n"
     "A record of TOPIC says what is wanted in its headers, as decimal text:\n"
@@ -47,7 +48,7 @@ const char htw__relay_help[] = USAGE
     "An ID is a htw-id, or the @ and 16 digits that list prints where there is none. All read\n"
     "everything that waits from the topics themselves, while relays run or not. cancel and move\n"
     "need a htw-id. Each says whether it came in time.\n"
-    "\n"
+    "\n",
     "  -b, --brokers LIST       HOST:PORT[,HOST:PORT]... of the cluster\n"
     "  -t, --to TOPIC           the default destination; it is allowed. list: only records for "
     "TOPIC\n"
@@ -106,7 +107,8 @@ const char htw__relay_help[] = USAGE
     "  0  it was stopped by a signal, and everything was committed\n"
     "  1  it failed, or the last commit failed: a successor does that part again. An action: no\n"
     "     record has this id, or several have, or cancel or move did not surely come in time\n"
-    "  2  the command line is wrong\n";
+    "  2  the command line is wrong\n"
+};
 
 enum {
     REPLICATION = 256,

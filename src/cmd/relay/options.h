@@ -54,7 +54,7 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                                               struct htw__relay_command *command);
 void htw__relay_command_fini(struct htw__relay_command *command);
 
-/* What --help prints. */
-extern const char htw__relay_help[];
+/* What --help prints: what it does, and the options. */
+extern const char *const htw__relay_help[2];
 
 #endif /* HTW_SRC_CMD_RELAY_OPTIONS_H */
