@@ -24,8 +24,8 @@
 #define HTW__RELAY_ID_MAX 256u
 
 struct htw__request {
-    int64_t deadline_ms; /* when it leaves its bucket */
-    int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
+    int64_t deadline_ms;  /* when it leaves its bucket */
+    int64_t wanted_ms;    /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;       /* or a move: it has a victim */
     int64_t moves_to_ms;  /* of a move: the victim's new time; 0: none */
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
