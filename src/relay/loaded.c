@@ -92,17 +92,18 @@ static void write_name(char *name, const struct htw__record *record,
 }
 
 /* A victim in the table has met its cancel, which is to take its place there, or one has that is not. A move leaves
- * it in the bucket. */
-static void strike(struct htw__entry *victim, struct htw__entry *by) {
+ * it in the bucket. Returns false: the victim is gone. */
+static bool strike(struct htw__entry *victim, struct htw__entry *by) {
     by->has_met = true;
     if (by->moves_to_ms == 0) {
         drop(victim);
-        return;
+        return false;
     }
     victim->moves_to_ms = by->moves_to_ms;
     if (victim->is_named)
         htw__key_table_remove(&victim->loaded->names, &victim->name);
     victim->is_named = false;
+    return true;
 }
 
 /* Brings a cancel and its victim together. Returns false: the entry was the victim, and is gone. */
@@ -111,10 +112,8 @@ static bool meet(struct htw__loaded *self, struct htw__entry *entry) {
         htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
     if (node != NULL) {
         struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
-        if (other->is_cancel && !entry->is_cancel) {
-            strike(entry, other);
-            return other->moves_to_ms != 0;
-        }
+        if (other->is_cancel && !entry->is_cancel)
+            return strike(entry, other);
         if (other->is_cancel || !entry->is_cancel)
             return true; /* a second one of its kind: the first keeps the place */
         strike(other, entry);
