@@ -61,7 +61,8 @@ void htw__visible_write_json(FILE *stream, const char *text, size_t size) {
     while (at < end) {
         if (*at == '"' || *at == '\\')
             putc('\\', stream);
-        fwrite(piece, 1, htw__visible_take_json(&at, end, piece), stream);
+        size_t length = htw__visible_take_json(&at, end, piece);
+        fwrite(piece, 1, length, stream);
     }
     putc('"', stream);
 }

@@ -54,11 +54,12 @@ void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__
              key->name, key->print);
 }
 
+/* What is read is written again: so signs, spaces, lacking digits and what overflows are refused. */
 bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key) {
-    char again[HTW__WAITING_KEY_SIZE];
-    if (sscanf(text, "%" SCNd64 ".%" SCNx64 ".%" SCNx64, &ret_key->wanted_ms, &ret_key->name,
-               &ret_key->print) != 3)
-        return false;
+    char again[HTW__WAITING_KEY_SIZE], *end;
+    ret_key->wanted_ms = strtoll(text, &end, 10);
+    ret_key->name = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
+    ret_key->print = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
     htw__waiting_key_format(ret_key, again);
     return strcmp(text, again) == 0;
 }
