@@ -179,6 +179,16 @@ def journal_check_finds_a_damaged_page(directory):
 
 
 @test
+def journal_check_finds_a_file_that_sqlite_will_not_write(directory):
+    journal = journal_with(directory, b"1h job\n")
+    with open(journal, "r+b") as stream:
+        stream.seek(18)  # the version that a writer has to know
+        stream.write(b"\xaf")
+    got = command("journal", "check", journal)
+    equal((got.status, got.out), (1, b"the file has a version that SQLite only reads\n"))
+
+
+@test
 def journal_file_that_is_none_is_refused(directory):
     journal = journal_with(directory, b"1h a\n")
     with open(os.path.join(directory, "text"), "wb") as stream:

@@ -82,6 +82,17 @@ static bool check_pages(struct htw__journal_file *file, struct problems *problem
     return true;
 }
 
+/* SQLite reads a file whose version of writing is later than its own, and refuses to write it. */
+static void check_version(const char *path, struct problems *problems) {
+    enum { WRITE_VERSION_AT = 18, WRITE_VERSION_MAX = 2 };
+    FILE *stream = fopen(path, "rbe");
+    if (stream == NULL)
+        return;
+    if (fseek(stream, WRITE_VERSION_AT, SEEK_SET) == 0 && getc(stream) > WRITE_VERSION_MAX)
+        print_problem(problems, "the file has a version that SQLite only reads");
+    (void)fclose(stream);
+}
+
 static bool check_rules(struct htw__journal_file *file, struct problems *problems) {
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         int64_t count;
@@ -112,6 +123,8 @@ int htw__journal_check(const struct htw__journal_request *request) {
          htw__journal_file_failed(&file)) &&
         htw__journal_file_number(&file, "SELECT rootpage FROM sqlite_master LIMIT 1", &begun) &&
         check_pages(&file, &problems);
+    if (success)
+        check_version(request->path, &problems);
     if (success && problems.count == 0) /* further messages about a damaged file do not help */
         success = check_rules(&file, &problems) &&
                   htw__journal_file_number(&file, "SELECT count(*) FROM job", &jobs);
