@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#define FLUSH_MS 10000 /* what is not acknowledged after this has failed */
+#define LATE_MS 10000 /* of acknowledgements: what is not there then has failed */
 
 /* A clock that is wrong by more makes deliveries early or late; and so it is said. */
 #define SKEW_MAX_MS 2000
@@ -28,7 +28,7 @@ static void check_clock(struct htw__kafka *self, const rd_kafka_message_t *messa
     self->skew_checked_ms = now_ms;
     int64_t skew_ms = now_ms - broker_ms;
     /* An acknowledgement may be late. So one way of being wrong shows at once, the other if it is gross. */
-    bool is_wrong = skew_ms < -SKEW_MAX_MS || skew_ms > SKEW_MAX_MS + FLUSH_MS;
+    bool is_wrong = skew_ms < -SKEW_MAX_MS || skew_ms > SKEW_MAX_MS + LATE_MS;
     if (is_wrong && !self->skew_was_told)
         htw__kafka_say(self, "the clocks of this machine and of the broker differ by %.1f s",
                        (double)skew_ms / 1000);
@@ -129,11 +129,11 @@ bool htw__acknowledge_is_complete(struct htw__kafka *self, enum htw__channel cha
     return is_complete(writer);
 }
 
-bool htw__acknowledge_await(struct htw__kafka *self, enum htw__channel channel) {
+bool htw__acknowledge_await(struct htw__kafka *self, enum htw__channel channel, int limit_ms) {
     struct htw__writer *writer = htw__writer_of(self, channel);
     int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
     while (!is_complete(writer) && !self->has_failed) {
-        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > htw__kafka_limit_ms(self, FLUSH_MS))
+        if (htw__clock_monotonic_ns() / 1000000 - begin_ms >= htw__kafka_limit_ms(self, limit_ms))
             return false;
         rd_kafka_flush(writer->producer, 100);
     }

@@ -135,15 +135,14 @@ static void log_line(const rd_kafka_t *handle, int level, const char *facility, 
         keep_line(self, facility, text);
 }
 
-/* A consumer's fatal errors do not come here: member.c asks for them. */
+/* A consumer's fatal errors do not come here: member.c asks for them. The thread of a commit may call this, too. */
 static void note_error(rd_kafka_t *handle, int error, const char *reason, void *opaque) {
     struct htw__kafka *self = opaque;
-    (void)handle;
     if (error == RD_KAFKA_RESP_ERR__FATAL)
         self->must_recover = true; /* a producer: it is made anew */
     else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
              error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
-        htw__kafka_say(self, "%s", reason);
+        keep_line(self, rd_kafka_name(handle), reason);
 }
 
 static bool is_channel(enum htw__client kind) {

@@ -24,7 +24,9 @@
 
 /* ---- the generation */
 
+/* After what is in flight, which names the former one. */
 static void keep_membership(struct htw__kafka *self, bool is_joined) {
+    htw__commits_await(self);
     if (self->member != NULL)
         rd_kafka_consumer_group_metadata_destroy(self->member);
     self->member = is_joined ? rd_kafka_consumer_group_metadata(self->group) : NULL;
@@ -108,8 +110,8 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
                         !is_lost); /* of the new generation: a commit of the old one is refused */
         /* What was done for these stripes is committed while they are ours; last, that they are given
          * away (a position of the channel FILE). */
-        if (is_lost || self->must_recover || htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
-            !release(self, partitions) || htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
+        if (is_lost || self->must_recover || htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
+            !release(self, partitions) || htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
             self->must_recover = true;
         if (self->must_recover) { /* and so for all: the transaction is one */
             htw__writers_abort(self);
@@ -346,8 +348,8 @@ int htw__group_take(struct htw__kafka *self) {
         !next_to_take(self, &stripe))
         return 0;
     /* The commit below is of all positions: nothing that belongs to them may be open then. */
-    if (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
-        htw__writers_commit(self, HTW__CHANNEL_FILE) != 0)
+    if (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
+        htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
         return 0;
     while (is_taken && !htw__kafka_is_stopping(self) && next_to_take(self, &stripe)) {
         self->next_take = stripe + 1;
@@ -359,6 +361,6 @@ int htw__group_take(struct htw__kafka *self) {
         self->retry_ms = htw__clock_monotonic_ns() / 1000000 + RETRY_MS;
     /* The positions of a stripe that is new, before anything is read. */
     if (has_taken)
-        htw__writers_commit(self, HTW__CHANNEL_ALL);
+        htw__commit_now(self, HTW__CHANNEL_ALL);
     return 0;
 }

@@ -33,7 +33,7 @@
  * transaction touches costs a marker, and filing touches many. */
 #define FILE_MS 500
 
-#define CLOSING_MS 5000 /* for acknowledgements of that; the commit then waits for them itself */
+#define CLOSING_MS 15000 /* for acknowledgements of what is to be committed */
 
 /* Between two looks at the positions of all stripes. A relay commits for each of its own twice as seldom, or more often. */
 #define SURVEY_MS 5000
@@ -159,8 +159,15 @@ int htw__kafka_start(struct htw__kafka *self) {
 
 /* ---- the loop */
 
-/* Back to what was committed. */
+static bool is_committing(const struct htw__kafka *self) {
+    return htw__commit_is_in_flight(&self->writers[0]) ||
+           htw__commit_is_in_flight(&self->writers[1]);
+}
+
+/* Back to what was committed, as soon as that is known. */
 static int recover(struct htw__kafka *self) {
+    if (is_committing(self))
+        return 0;
     int error = htw__writers_abort(self);
     htw__group_forget(self);
     if (error == 0)
@@ -170,12 +177,12 @@ static int recover(struct htw__kafka *self) {
 
 /* How many records of a channel may be taken in one go. */
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
-    if (channel == HTW__CHANNEL_FILE && self->closing_ms != 0)
+    const struct htw__writer *writer = htw__writer_of(self, channel);
+    if (writer->closing_ms != 0 || htw__commit_is_in_flight(writer))
         return 0;
     if (htw__trust_is_careful(&self->directory))
         return self->directory.unproven[channel] > 0 ? 0 : 1;
-    size_t count = htw__writer_of(self, channel)->count;
-    size_t room = count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - count : 0;
+    size_t room = writer->count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - writer->count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
 }
 
@@ -205,6 +212,8 @@ static bool is_large(const struct htw__kafka *self, const struct htw__writer *wr
 static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = htw__writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
+    if (htw__commit_is_in_flight(writer)) /* its end wakes the loop */
+        return INT64_MAX;
     if (is_large(self, writer) ||
         (htw__trust_is_careful(&self->directory) && self->directory.unproven[channel] > 0))
         return 0;
@@ -223,35 +232,41 @@ static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     return writer->last_commit_ms + delay_ms;
 }
 
-/* Deliveries go on while what was filed, which may be much, is being acknowledged. */
-static bool must_wait(struct htw__kafka *self, int64_t now_ms) {
-    if (self->closing_ms == 0)
-        self->closing_ms = now_ms;
-    return now_ms - self->closing_ms < CLOSING_MS &&
-           !htw__acknowledge_is_complete(self, HTW__CHANNEL_FILE);
+/* The other channel goes on while what was published is being acknowledged, as it does during the commit. */
+static bool must_wait(struct htw__kafka *self, enum htw__channel channel, int64_t now_ms) {
+    struct htw__writer *writer = htw__writer_of(self, channel);
+    if (writer->closing_ms == 0)
+        writer->closing_ms = now_ms;
+    return now_ms - writer->closing_ms < CLOSING_MS && !htw__acknowledge_is_complete(self, channel);
 }
 
-/* Whether a commit was tried: then there is room again for what could not be read before it. */
+/* Whether a commit was tried: then there may be room again for what could not be read before it. */
+static bool commit_channel(struct htw__kafka *self, enum htw__channel channel, int64_t now_ms) {
+    struct htw__writer *writer = htw__writer_of(self, channel);
+    bool is_time = commit_time(self, channel) <= now_ms;
+    if (is_time && must_wait(self, channel, now_ms))
+        return false;
+    writer->closing_ms = 0;
+    if (is_time)
+        htw__commit_begin(self, channel);
+    return is_time;
+}
+
 static bool commit_some(struct htw__kafka *self) {
     int64_t now_ms = now_monotonic_ms();
     if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
         self->last_touch_ms = now_ms;
         htw__relay_touch(&self->relay);
     }
-    bool commits_deliveries = commit_time(self, HTW__CHANNEL_DELIVER) <= now_ms;
-    if (commits_deliveries)
-        htw__writers_commit(self, HTW__CHANNEL_DELIVER);
-    if (commit_time(self, HTW__CHANNEL_FILE) > now_ms || !must_wait(self, now_ms))
-        self->closing_ms = 0;
-    bool commits_filing = self->closing_ms == 0 && commit_time(self, HTW__CHANNEL_FILE) <= now_ms;
-    if (commits_filing)
-        htw__writers_commit(self, HTW__CHANNEL_FILE);
-    return commits_deliveries || commits_filing;
+    bool has_room = commit_channel(self, HTW__CHANNEL_DELIVER, now_ms);
+    return commit_channel(self, HTW__CHANNEL_FILE, now_ms) || has_room;
 }
 
 /* How long nothing needs to be done, unless something arrives. */
 static int sleep_ms(struct htw__kafka *self, int wait_ms) {
-    int64_t due_ms = htw__relay_next(&self->relay) - htw__clock_realtime_ns() / 1000000;
+    int64_t due_ms = room_of(self, HTW__CHANNEL_DELIVER) == 0
+                         ? INT64_MAX
+                         : htw__relay_next(&self->relay) - htw__clock_realtime_ns() / 1000000;
     int64_t now_ms = now_monotonic_ms();
     int64_t commit_ms = commit_time(self, HTW__CHANNEL_DELIVER) - now_ms;
     int64_t file_ms = commit_time(self, HTW__CHANNEL_FILE) - now_ms;
@@ -274,20 +289,21 @@ static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
 }
 
 int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
-    int more = 0;
     size_t count = 0;
-    bool has_room = false;
+    bool has_more = false, has_room = false;
     htw__kafka_say_log(self);
     htw__directory_learn(&self->directory);
+    htw__commits_take(self);
     if (htw__member_check(self) != 0 || (self->must_recover && recover(self) != 0))
         return -EIO;
     if (htw__kafka_is_stopping(self))
         return 0;
     if (!self->must_recover) {
-        more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000,
-                                  room_of(self, HTW__CHANNEL_DELIVER));
+        size_t room = room_of(self, HTW__CHANNEL_DELIVER);
+        int more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, room);
         if (more < 0)
             self->must_recover = true;
+        has_more = more > 0 && room > 0;
         count = read_some(self);
         htw__acknowledge_poll(self);
     }
@@ -299,7 +315,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         return -EIO;
     if (self->must_recover)
         wait(self, other_fd, 50);
-    else if (count == 0 && more == 0 && !has_room)
+    else if (count == 0 && !has_more && !has_room)
         wait(self, other_fd, sleep_ms(self, wait_ms));
     return 0;
 }
@@ -328,12 +344,13 @@ static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
 static int leave(struct htw__kafka *self) {
     int error = 0;
     self->is_stopping = true;
-    if (self->member != NULL && (htw__writers_commit(self, HTW__CHANNEL_DELIVER) != 0 ||
-                                 htw__writers_commit(self, HTW__CHANNEL_FILE) != 0))
+    htw__commits_await(self);
+    if (self->member != NULL && (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
+                                 htw__commit_now(self, HTW__CHANNEL_FILE) != 0))
         error = -EIO;
     if (self->member != NULL && error == 0) {
         htw__relay_release_all(&self->relay);
-        htw__writers_commit(self, HTW__CHANNEL_FILE);
+        htw__commit_now(self, HTW__CHANNEL_FILE);
     }
     self->is_leaving = true;
     if (self->has_relay)

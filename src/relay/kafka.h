@@ -11,7 +11,8 @@
  *   member.c      being a member of the consumer group: joining, leaving, joining again
  *   group.c       which stripes are ours; taking them over
  *   reader.c      reading of the input and of buckets
- *   writer.c      producing, transactions, commits
+ *   writer.c      producing, and transactions that are aborted
+ *   commit.c      commits, by threads of their own (committer.c)
  *   acknowledge.c what became of records that were produced
  *   trust.c       which of them refuse what is written
  *   fence.c       ending the transactions of the former owner of a stripe
@@ -29,12 +30,13 @@
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
  * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
- * One thread uses all this, except that the lookup asks by `admin`, and that librdkafka calls what takes its log lines by
- * its own threads.
+ * One thread uses all this, except that the lookup asks by `admin`, that commits are done by a thread for each writer
+ * (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.
  */
 #ifndef HTW_SRC_RELAY_KAFKA_H
 #define HTW_SRC_RELAY_KAFKA_H
 
+#include "committer.h"
 #include "directory.h"
 #include "relay.h"
 
@@ -82,6 +84,12 @@ struct htw__writer {
     bool in_transaction;
     int64_t last_commit_ms; /* by the monotonic clock */
     int64_t done_ms;        /* when the last commit succeeded, by the same */
+    int64_t closing_ms;     /* since when a commit waits for acknowledgements; 0: none does */
+    /* The commit that is in flight. */
+    struct htw__committer committer;
+    struct htw__kafka *kafka;
+    enum htw__channel committing;
+    rd_kafka_topic_partition_list_t *list; /* of the positions */
     /* The first record that failed, if one did. */
     rd_kafka_resp_err_t failure;
     struct htw__unacknowledged failed;
@@ -136,10 +144,10 @@ struct htw__kafka {
     bool is_trimming, cannot_trim;
     int64_t last_trim_ms, last_touch_ms, last_read_ms;
     double demotion_credit; /* records of buckets above level 0 that may be read now */
-    int64_t closing_ms; /* since when a commit of FILE waits; 0: none does. Nothing is filed then */
-    bool must_recover;  /* a transaction failed, the membership was lost, an offset is gone */
-    bool has_failed;    /* for good: `error` says why */
-    bool is_stopping;
+    /* A transaction failed, the membership was lost, an offset is gone. Errors of a producer come from any thread. */
+    _Atomic bool must_recover;
+    bool has_failed; /* for good: `error` says why */
+    _Atomic bool is_stopping;
     bool is_leaving; /* what could be committed is: stripes only go */
     bool skew_was_told;
     int64_t skew_checked_ms;
@@ -291,17 +299,49 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
 int htw__writers_open(struct htw__kafka *kafka);
 void htw__writers_close(struct htw__kafka *kafka);
 
-/* Commits what a channel has published, with its positions. Returns 0, or -EAGAIN: all is to be
- * forgotten; kafka->must_recover is set. */
-int htw__writers_commit(struct htw__kafka *kafka, enum htw__channel channel);
-
-/* Aborts what is open, in all channels. Returns 0; -EAGAIN: to be tried again; or -EIO. */
+/* Aborts what is open, in all channels, after the commits that are in flight. Returns 0; -EAGAIN: to be tried again; or
+ * -EIO. */
 int htw__writers_abort(struct htw__kafka *kafka);
+
+static inline bool htw__writer_has_transactions(const struct htw__kafka *kafka) {
+    return !kafka->options.at_least_once;
+}
+
+/* Opens a transaction, if none is open. Returns 0, or -EAGAIN: all is to be forgotten. */
+int htw__writer_begin(struct htw__kafka *kafka, struct htw__writer *writer);
+
+/* Forgets the records that were produced: they are committed, or aborted. */
+void htw__writer_forget(struct htw__writer *writer);
 
 /* Without transactions the channels differ in nothing but what is flushed. */
 static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
                                                  enum htw__channel channel) {
     return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
+}
+
+/* ---- commit.c */
+
+/* Starts the threads, and ends them after what is in flight. Returns 0 or -EIO. */
+int htw__commits_start(struct htw__kafka *kafka);
+void htw__commits_stop(struct htw__kafka *kafka);
+
+/* Begins to commit what a channel has published, with its positions, where all of it is acknowledged and no commit of the
+ * channel is in flight. If it fails, now or later, kafka->must_recover is set. */
+void htw__commit_begin(struct htw__kafka *kafka, enum htw__channel channel);
+
+/* Does what follows from the commits that have ended. */
+void htw__commits_take(struct htw__kafka *kafka);
+
+/* The same, and waits for those that are in flight. */
+void htw__commits_await(struct htw__kafka *kafka);
+
+/* Commits, and waits for acknowledgements and for the end. Returns 0, or -EAGAIN: all is to be forgotten;
+ * kafka->must_recover is set. */
+int htw__commit_now(struct htw__kafka *kafka, enum htw__channel channel);
+
+/* A channel publishes nothing while its commit is in flight. */
+static inline bool htw__commit_is_in_flight(const struct htw__writer *writer) {
+    return writer->committer.is_in_flight;
 }
 
 /* ---- acknowledge.c */
@@ -316,9 +356,9 @@ void htw__acknowledge_poll(struct htw__kafka *kafka);
  * and waits for a millisecond. */
 bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel channel);
 
-/* Waits until all that a channel has published is acknowledged. False: not in time, or a record has failed, and it
- * has been decided what becomes of that. */
-bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel);
+/* Waits until all that a channel has published is acknowledged. False: not within this time, or a record has failed,
+ * and it has been decided what becomes of that. */
+bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel, int limit_ms);
 
 /* ---- change.c */
 
@@ -333,7 +373,7 @@ void htw__survey_run(struct htw__kafka *kafka, int64_t now_ms);
 /* ---- trim.c */
 
 /* Notes positions that were committed. */
-void htw__trim_note(struct htw__kafka *kafka);
+void htw__trim_note(struct htw__kafka *kafka, const rd_kafka_topic_partition_list_t *positions);
 
 /* Deletes, from time to time, what lies before them. */
 void htw__trim_run(struct htw__kafka *kafka, int64_t now_ms);

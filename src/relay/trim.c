@@ -7,25 +7,26 @@
  */
 #include "kafka.h"
 
+#include <string.h>
+
 #define EVERY_MS 10000
 #define NEWS_MAX 2000
 
-void htw__trim_note(struct htw__kafka *self) {
+void htw__trim_note(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *positions) {
     /* So many are only committed again, so that they do not expire. */
-    if (self->cannot_trim || self->relay.position_count > NEWS_MAX)
+    if (self->cannot_trim || positions->cnt > NEWS_MAX)
         return;
     if (self->trims == NULL)
         self->trims = rd_kafka_topic_partition_list_new(64);
-    for (size_t i = 0; i < self->relay.position_count; i++) {
-        const struct htw__position *position = &self->relay.positions[i];
-        if (position->source.level == HTW__RELAY_INPUT || position->offset == 0)
+    for (int i = 0; i < positions->cnt; i++) {
+        const rd_kafka_topic_partition_t *position = &positions->elems[i];
+        if (position->offset == 0 || strcmp(position->topic, self->options.input) == 0)
             continue;
-        const char *topic = htw__topics_name(self, position->source);
-        int32_t partition = htw__topics_partition(self, position->source);
         rd_kafka_topic_partition_t *known =
-            rd_kafka_topic_partition_list_find(self->trims, topic, partition);
+            rd_kafka_topic_partition_list_find(self->trims, position->topic, position->partition);
         if (known == NULL)
-            known = rd_kafka_topic_partition_list_add(self->trims, topic, partition);
+            known = rd_kafka_topic_partition_list_add(self->trims, position->topic,
+                                                      position->partition);
         known->offset = position->offset;
     }
 }

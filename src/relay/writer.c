@@ -1,35 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c - produces records, and commits them with the positions that they came from.
+ * writer.c - the producers: opens them, produces records, and aborts transactions.
  *
- * Nothing here waits for a single record. A commit waits for all of its channel, and then commits the
- * positions: in the same transaction, or, without transactions, after them.
+ * Nothing here waits for a single record: a commit waits for all of its channel (commit.c).
  */
 #include "kafka.h"
 
+#include "../base/assert.h"
 #include "../base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 
-#define COMMIT_MS 10000 /* for each step of a commit */
-#define OPEN_MS 10000   /* until there is a coordinator, when a transaction has failed */
-#define START_MS 60000  /* the same at the start: brokers may have been started just now, too */
-#define STEP_MS 1000    /* how soon a wait notices that the relay is to stop */
-#define PAUSE_MS 100    /* between two attempts, which librdkafka may refuse at once */
-#define NOTICE_MS 5000  /* so long nothing is said of a wait */
-#define ROOM_MS 10000   /* for acknowledgements that make room */
+#define ABORT_MS 10000
+#define OPEN_MS 10000  /* until there is a coordinator, when a transaction has failed */
+#define START_MS 60000 /* the same at the start: brokers may have been started just now, too */
+#define STEP_MS 1000   /* how soon a wait notices that the relay is to stop */
+#define PAUSE_MS 100   /* between two attempts, which librdkafka may refuse at once */
+#define NOTICE_MS 5000 /* so long nothing is said of a wait */
+#define ROOM_MS 10000  /* for acknowledgements that make room */
 
 /* No record is produced while more than this is not acknowledged: librdkafka has limits of its own, which do not count
  * headers. */
 #define IN_FLIGHT_MAX ((size_t)32 << 20)
 
-static bool has_transactions(const struct htw__kafka *self) {
-    return !self->options.at_least_once;
-}
-
-static void forget_records(struct htw__writer *writer) {
+void htw__writer_forget(struct htw__writer *writer) {
     writer->count = writer->acknowledged = writer->bytes = writer->in_flight = 0;
     writer->failure = RD_KAFKA_RESP_ERR_NO_ERROR;
 }
@@ -49,7 +45,7 @@ static void close_writer(struct htw__kafka *self, struct htw__writer *writer) {
     }
     writer->producer = NULL;
     writer->in_transaction = false;
-    forget_records(writer);
+    htw__writer_forget(writer);
 }
 
 /* Waits until there is a coordinator. NULL, or the last error. */
@@ -79,7 +75,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     if (writer->producer == NULL)
         return -EIO;
     htw__topics_meet(self, writer->producer);
-    if (!has_transactions(self))
+    if (!htw__writer_has_transactions(self))
         return 0;
     rd_kafka_error_t *error = await_coordinator(self, writer->producer, limit_ms);
     if (error == NULL)
@@ -95,11 +91,14 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
 }
 
 int htw__writers_open(struct htw__kafka *self) {
-    int error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE, START_MS);
+    int error = htw__commits_start(self);
+    if (error == 0)
+        error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE, START_MS);
     return error != 0 ? error : open_writer(self, &self->writers[1], HTW__CLIENT_DELIVER, START_MS);
 }
 
 void htw__writers_close(struct htw__kafka *self) {
+    htw__commits_stop(self);
     for (int i = 0; i < 2; i++) {
         close_writer(self, &self->writers[i]);
         free(self->writers[i].records);
@@ -109,8 +108,8 @@ void htw__writers_close(struct htw__kafka *self) {
 
 /* ---- producing */
 
-static int begin(struct htw__kafka *self, struct htw__writer *writer) {
-    if (!has_transactions(self) || writer->in_transaction)
+int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
+    if (!htw__writer_has_transactions(self) || writer->in_transaction)
         return 0;
     rd_kafka_error_t *error = rd_kafka_begin_transaction(writer->producer);
     if (error == NULL) {
@@ -242,116 +241,17 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
         if (partition >= destination->partitions || destination->partitions == 0)
             return -ENOENT;
     }
-    int error = begin(self, writer);
+    HTW_ASSERT(!htw__commit_is_in_flight(writer)); /* it would belong to that */
+    int error = htw__writer_begin(self, writer);
     if (error == 0)
         error = produce(self, writer, topic, partition < 0 ? RD_KAFKA_PARTITION_UA : partition,
                         outgoing);
-    if (error == 0 && destination != NULL && has_transactions(self))
+    if (error == 0 && destination != NULL && htw__writer_has_transactions(self))
         htw__trust_note(&self->directory, destination, htw__channel_of(outgoing->from));
     return error;
 }
 
-/* ---- commits */
-
-static int give_up(struct htw__kafka *self) {
-    self->must_recover = true;
-    self->relay.stats.failed_commits++;
-    return -EAGAIN;
-}
-
-static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *self) {
-    const struct htw__relay *relay = &self->relay;
-    rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new((int)relay->position_count);
-    for (size_t i = 0; i < relay->position_count; i++) {
-        const struct htw__position *position = &relay->positions[i];
-        rd_kafka_topic_partition_t *added =
-            rd_kafka_topic_partition_list_add(list, htw__topics_name(self, position->source),
-                                              htw__topics_partition(self, position->source));
-        size_t size = 0;
-        while (position->metadata[size] != '\0')
-            size++;
-        added->offset = position->offset;
-        if (size > 0 && (added->metadata = malloc(size)) != NULL) { /* librdkafka frees it */
-            for (size_t at = 0; at < size; at++)
-                ((char *)added->metadata)[at] = position->metadata[at];
-            added->metadata_size = size;
-        }
-    }
-    return list;
-}
-
-/* Does a step of a transaction until it succeeds, or cannot any more. */
-typedef rd_kafka_error_t *step(struct htw__kafka *self, struct htw__writer *writer,
-                               const rd_kafka_topic_partition_list_t *list);
-
-static rd_kafka_error_t *send_offsets(struct htw__kafka *self, struct htw__writer *writer,
-                                      const rd_kafka_topic_partition_list_t *list) {
-    return rd_kafka_send_offsets_to_transaction(writer->producer, list, self->member,
-                                                htw__kafka_limit_ms(self, COMMIT_MS));
-}
-
-static rd_kafka_error_t *commit(struct htw__kafka *self, struct htw__writer *writer,
-                                const rd_kafka_topic_partition_list_t *list) {
-    (void)list;
-    return rd_kafka_commit_transaction(writer->producer, htw__kafka_limit_ms(self, COMMIT_MS));
-}
-
-static int do_step(struct htw__kafka *self, struct htw__writer *writer, step *one,
-                   const rd_kafka_topic_partition_list_t *list) {
-    for (int attempt = 0;; attempt++) {
-        rd_kafka_error_t *error = one(self, writer, list);
-        if (error == NULL)
-            return 0;
-        bool again =
-            rd_kafka_error_is_retriable(error) != 0 && attempt < 2 && !htw__kafka_is_stopping(self);
-        rd_kafka_error_destroy(error);
-        if (!again)
-            return give_up(self);
-    }
-}
-
-static int commit_list(struct htw__kafka *self, struct htw__writer *writer,
-                       const rd_kafka_topic_partition_list_t *list) {
-    if (self->member == NULL)
-        return give_up(self);
-    if (!has_transactions(self))
-        return rd_kafka_commit(self->group, list, 0) == RD_KAFKA_RESP_ERR_NO_ERROR ? 0
-                                                                                   : give_up(self);
-    int error = begin(self, writer);
-    if (error == 0)
-        error = do_step(self, writer, send_offsets, list);
-    if (error == 0)
-        error = do_step(self, writer, commit, list);
-    if (error == 0)
-        writer->in_transaction = false;
-    return error;
-}
-
-int htw__writers_commit(struct htw__kafka *self, enum htw__channel channel) {
-    struct htw__writer *writer = htw__writer_of(self, channel);
-    writer->last_commit_ms = htw__clock_monotonic_ns() / 1000000;
-    if (self->must_recover || self->has_failed)
-        return -EAGAIN;
-    if (!htw__acknowledge_await(self, channel))
-        return give_up(self);
-    if (htw__relay_positions(&self->relay, channel) != 0)
-        return give_up(self);
-    if (self->relay.position_count > 0) {
-        rd_kafka_topic_partition_list_t *list = list_positions(self);
-        int error = commit_list(self, writer, list);
-        rd_kafka_topic_partition_list_destroy(list);
-        if (error != 0)
-            return error;
-        self->relay.stats.commits++;
-        htw__trust_committed(&self->directory, channel);
-        htw__relay_committed(&self->relay, channel);
-        htw__trim_note(self);
-    }
-    forget_records(writer);
-    writer->done_ms = htw__clock_monotonic_ns() / 1000000;
-    return 0;
-}
+/* ---- failures */
 
 /* Whether Kafka has refused to let the transaction write to a topic. librdkafka says what a transaction has
  * failed by when another one is begun, which does nothing in this state. */
@@ -389,16 +289,16 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (is_usable && writer->in_transaction) {
         rd_kafka_error_t *error =
-            rd_kafka_abort_transaction(writer->producer, htw__kafka_limit_ms(self, COMMIT_MS));
+            rd_kafka_abort_transaction(writer->producer, htw__kafka_limit_ms(self, ABORT_MS));
         is_usable = error == NULL;
         if (error != NULL)
             rd_kafka_error_destroy(error);
     }
     self->relay.stats.aborted_transactions += writer->in_transaction;
     writer->in_transaction = false;
-    if (is_usable && has_transactions(self)) {
+    if (is_usable && htw__writer_has_transactions(self)) {
         rd_kafka_poll(writer->producer, 0); /* acknowledgements of what was aborted */
-        forget_records(writer);
+        htw__writer_forget(writer);
         return 0;
     }
     close_writer(self, writer);
@@ -406,6 +306,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
 }
 
 int htw__writers_abort(struct htw__kafka *self) {
+    htw__commits_await(self);
     int error = abort_writer(self, HTW__CHANNEL_FILE, HTW__CLIENT_FILE);
     return error != 0 ? error : abort_writer(self, HTW__CHANNEL_DELIVER, HTW__CLIENT_DELIVER);
 }

@@ -160,6 +160,8 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
         self->poison_from = outgoing->from;
         self->poison_offset = outgoing->from_offset;
     }
+    if (member_is_committing(self, htw__channel_of(outgoing->from)))
+        stop("published while the channel is committing");
     size_t *txn = &self->txns[htw__channel_of(outgoing->from) - 1];
     if (!broker->at_least_once && *txn == 0) {
         broker_resolve(broker, NULL, 0, false); /* a producer has one transaction at a time */
@@ -233,6 +235,9 @@ void member_kill(struct member *self) {
     htw__relay_fini(&self->relay);
     free(self->reads);
     free(self->acks);
+    for (int i = 0; i < 2; i++)
+        free(self->commits[i].positions);
+    memset(self->commits, 0, sizeof(self->commits));
     self->reads = NULL;
     self->acks = NULL;
     memset(self->owns, 0, sizeof(self->owns));
@@ -277,6 +282,8 @@ enum htw__gain member_gain(struct member *self, uint32_t stripe) {
 
 /* Aborts what is open, and forgets what it knows. */
 static void forget(struct member *self) {
+    assert(!member_is_committing(self, HTW__CHANNEL_FILE) &&
+           !member_is_committing(self, HTW__CHANNEL_DELIVER));
     htw__relay_lose_all(&self->relay);
     assert(self->read_count == 0);
     for (int i = 0; i < 2; i++) {
@@ -317,6 +324,8 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
     struct broker_partition *partition = &self->broker->inputs[stripe];
     int64_t *at = &self->input_at[stripe];
     int error = 0;
+    if (member_is_committing(self, HTW__CHANNEL_FILE))
+        return 0;
     for (size_t i = 0; i < max && error == 0 && self->owns[stripe]; i++) {
         const struct broker_record *next = next_visible(self->broker, partition, at);
         if (next != NULL) {
@@ -335,6 +344,8 @@ int member_poll_buckets(struct member *self, size_t max) {
     for (size_t i = 0; i < self->read_count && error == 0; i++) {
         for (size_t j = 0; j < max && i < self->read_count && error == 0; j++) {
             struct broker_read *read = &self->reads[i];
+            if (member_is_committing(self, htw__channel_of(read->source)))
+                break;
             struct htw__source source = read->source;
             struct broker_partition *partition = broker_partition(self->broker, source);
             const struct broker_record *next =
@@ -352,7 +363,8 @@ int member_poll_buckets(struct member *self, size_t max) {
 }
 
 int member_advance(struct member *self, size_t max) {
-    int result = htw__relay_advance(&self->relay, member_now(self), max);
+    int result = htw__relay_advance(&self->relay, member_now(self),
+                                    member_is_committing(self, HTW__CHANNEL_DELIVER) ? 0 : max);
     return result < 0 ? result : 0;
 }
 
@@ -365,8 +377,14 @@ void member_acknowledge(struct member *self, size_t max) {
     self->ack_count -= count;
 }
 
-int member_commit(struct member *self, enum htw__channel channel, bool slow_markers) {
-    struct broker *broker = self->broker;
+/* ---- commits */
+
+bool member_is_committing(const struct member *self, enum htw__channel channel) {
+    return self->commits[channel - 1].is_in_flight;
+}
+
+/* What was published is acknowledged. */
+static int list_positions(struct member *self, enum htw__channel channel) {
     if (self->has_poison) {
         const struct htw__refusal refusal = { .from = self->poison_from,
                                               .offset = self->poison_offset,
@@ -378,15 +396,20 @@ int member_commit(struct member *self, enum htw__channel channel, bool slow_mark
         return -EIO;
     }
     member_acknowledge(self, self->ack_count);
-    if (htw__relay_positions(&self->relay, channel) != 0 || self->generation != broker->generation)
+    return htw__relay_positions(&self->relay, channel);
+}
+
+static int apply(struct member *self, enum htw__channel channel,
+                 const struct htw__position *positions, size_t count, bool slow_markers) {
+    struct broker *broker = self->broker;
+    if (self->generation != broker->generation)
         return -EPERM;
-    for (size_t i = 0; i < self->relay.position_count; i++) {
-        const struct htw__position *position = &self->relay.positions[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct htw__position *position = &positions[i];
         struct broker_partition *partition = broker_partition(broker, position->source);
         partition->committed = position->offset;
         memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));
     }
-    htw__relay_committed(&self->relay, channel);
     for (int i = 0; i < 2; i++) {
         if (((int)channel & (i + 1)) == 0 || self->txns[i] == 0)
             continue;
@@ -397,4 +420,51 @@ int member_commit(struct member *self, enum htw__channel channel, bool slow_mark
         self->txns[i] = 0;
     }
     return 0;
+}
+
+int member_commit_begin(struct member *self, enum htw__channel channel) {
+    struct broker_commit *commit = &self->commits[channel - 1];
+    assert(!commit->is_in_flight);
+    if (list_positions(self, channel) != 0)
+        return -EPERM;
+    *commit = (struct broker_commit) { .is_in_flight = true, .count = self->relay.position_count };
+    commit->positions = calloc(commit->count + 1, sizeof(*commit->positions));
+    assert(commit->positions != NULL);
+    for (size_t i = 0; i < commit->count; i++)
+        commit->positions[i] = self->relay.positions[i];
+    return 0;
+}
+
+void member_commit_do(struct member *self, enum htw__channel channel, bool slow_markers) {
+    struct broker_commit *commit = &self->commits[channel - 1];
+    if (!commit->is_in_flight || commit->is_ended)
+        return;
+    commit->is_ended = true;
+    commit->result = apply(self, channel, commit->positions, commit->count, slow_markers);
+}
+
+int member_commit_end(struct member *self, enum htw__channel channel, bool slow_markers) {
+    struct broker_commit *commit = &self->commits[channel - 1];
+    if (!commit->is_in_flight)
+        return 0;
+    member_commit_do(self, channel, slow_markers);
+    if (commit->result == 0)
+        htw__relay_committed(&self->relay, channel);
+    int result = commit->result;
+    free(commit->positions);
+    *commit = (struct broker_commit) { .positions = NULL };
+    return result;
+}
+
+int member_commit(struct member *self, enum htw__channel channel, bool slow_markers) {
+    for (unsigned i = HTW__CHANNEL_FILE; i <= HTW__CHANNEL_DELIVER; i++)
+        if ((channel & i) != 0 && member_commit_end(self, (enum htw__channel)i, slow_markers) != 0)
+            return -EPERM;
+    int error = list_positions(self, channel);
+    if (error == 0)
+        error =
+            apply(self, channel, self->relay.positions, self->relay.position_count, slow_markers);
+    if (error == 0)
+        htw__relay_committed(&self->relay, channel);
+    return error;
 }

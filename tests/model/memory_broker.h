@@ -62,6 +62,15 @@ struct broker_ack {
     int64_t offset;
 };
 
+/* A commit of a channel takes as long as it takes, while the other channel goes on. */
+struct broker_commit {
+    bool is_in_flight;
+    bool is_ended; /* by the broker; the member was not told yet */
+    int result;
+    struct htw__position *positions;
+    size_t count;
+};
+
 struct member {
     struct htw__transport transport;
     struct htw__relay relay;
@@ -73,6 +82,7 @@ struct member {
     int64_t input_at[BROKER_STRIPES], gained_end[BROKER_STRIPES];
     int64_t input_told[BROKER_STRIPES];
     size_t txns[2]; /* of the channels; 0: none */
+    struct broker_commit commits[2];
     struct broker_read *reads;
     size_t read_count, read_room;
     struct broker_ack *acks;
@@ -120,6 +130,13 @@ int member_poll_input(struct member *member, uint32_t stripe, size_t max);
 int member_poll_buckets(struct member *member, size_t max);
 int member_advance(struct member *member, size_t max);
 int member_commit(struct member *member, enum htw__channel channel, bool slow_markers);
+
+/* The same for one channel in three steps: it is asked for, the broker does it or refuses it, and the member is told.
+ * member_commit() does first what is missing of one that is in flight; member_recover() wants none. */
+int member_commit_begin(struct member *member, enum htw__channel channel);
+void member_commit_do(struct member *member, enum htw__channel channel, bool slow_markers);
+int member_commit_end(struct member *member, enum htw__channel channel, bool slow_markers);
+bool member_is_committing(const struct member *member, enum htw__channel channel);
 
 /* Acknowledges the first `max` records that were published. */
 void member_acknowledge(struct member *member, size_t max);

@@ -20,6 +20,8 @@ rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
 int64_t mock_width_ms, mock_commit_ms, mock_survey_ms;
 const char *mock_instance;
+int mock_brokers = 1;
+bool mock_has_transactions;
 unsigned mock_short;
 struct mock_got mock_got[MOCK_RECORDS_MAX];
 
@@ -39,7 +41,7 @@ struct htw__kafka_options mock_options(void) {
         .instance = mock_instance,
         .commit_ms = mock_commit_ms,
         .survey_ms = mock_survey_ms,
-        .at_least_once = true,
+        .at_least_once = !mock_has_transactions,
         .say = say,
         .properties = properties,
         .property_count = COUNT_OF(properties),
@@ -76,6 +78,8 @@ static rd_kafka_t *make_client(rd_kafka_type_t type, const char *group) {
 
 static void make_topic(const char *name, int partitions) {
     assert_int_equal(rd_kafka_mock_topic_create(mock_cluster, name, partitions, 1), 0);
+    for (int i = 0; i < partitions; i++)
+        assert_int_equal(rd_kafka_mock_partition_set_leader(mock_cluster, name, i, 1), 0);
 }
 
 void mock_listen(bool listens) {
@@ -92,7 +96,7 @@ int mock_set_up(void **state) {
     char why[256];
     host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), why, sizeof(why));
     assert_non_null(host);
-    mock_cluster = rd_kafka_mock_cluster_new(host, 1);
+    mock_cluster = rd_kafka_mock_cluster_new(host, mock_brokers);
     make_topic("in", MOCK_STRIPES);
     for (int level = 0; level < 3; level++)
         make_topic(own[1 + level], MOCK_STRIPES * 8);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mock_fixture.h - a relay over librdkafka's mock cluster: real clients and the real protocol, with brokers
- * in memory. They know no read-committed transactions and no administrators, so: --at-least-once, and
- * topics that the fixture makes.
+ * in memory. They know no administrators, so the fixture makes the topics; and what is aborted can be read there, so most
+ * tests have no transactions.
  */
 #ifndef TESTS_RELAY_MOCK_FIXTURE_H
 #define TESTS_RELAY_MOCK_FIXTURE_H
@@ -29,7 +29,10 @@ extern int64_t mock_width_ms;     /* of the lowest buckets; 200 at first */
 extern int64_t mock_commit_ms;    /* 50 at first */
 extern int64_t mock_survey_ms;    /* 0 at first: as is usual */
 extern const char *mock_instance; /* NULL at first */
-extern unsigned mock_short;       /* dead letters without a value */
+extern int
+    mock_brokers; /* 1 at first; to be set before the cluster is made. The first one leads all */
+extern bool mock_has_transactions; /* false at first */
+extern unsigned mock_short;        /* dead letters without a value */
 extern struct mock_got mock_got[MOCK_RECORDS_MAX];
 
 /* Makes a cluster with the topics in, in.l0 to in.l2, in.dead and out, and ends it. */

@@ -16,8 +16,8 @@
 
 #include <librdkafka/rdkafka.h>
 
-/* The producer that has published such a record since its last commit. One thread produces. */
-static rd_kafka_t *published;
+/* The producer that has published such a record since its last commit. One thread produces, others commit. */
+static rd_kafka_t *_Atomic published;
 
 typedef rd_kafka_error_t *produce(rd_kafka_t *producer, const rd_kafka_vu_t *parts, size_t count);
 
