@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <librdkafka/rdkafka.h>
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000 /* only a hanging broker needs that */
 #define BUCKETS 8
 
 /* Topics, group and ids of one test: no test sees what another left. */
@@ -134,7 +134,7 @@ static void create_topic(rd_kafka_t *client, const char *name, int count) {
      * does: the client would remember that there are none. */
     rd_kafka_topic_t *handle = rd_kafka_topic_new(client, name, NULL);
     int led = 0;
-    for (double end = seconds() + 20; led < count && seconds() < end; usleep(10000)) {
+    for (double end = seconds() + WAIT_MS / 1000; led < count && seconds() < end; usleep(10000)) {
         const struct rd_kafka_metadata *metadata;
         assert_int_equal(rd_kafka_metadata(client, 0, handle, &metadata, WAIT_MS),
                          RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -209,7 +209,7 @@ static int assigned(rd_kafka_t *client, const struct names *names) {
  * one: moving a partition takes both. */
 static void wait_assigned(rd_kafka_t *client, rd_kafka_t *other, const struct names *names,
                           int count) {
-    for (double end = seconds() + 20; seconds() < end;) {
+    for (double end = seconds() + WAIT_MS / 1000; seconds() < end;) {
         poll_records(client, names->input, 1, 0.02, NULL);
         if (other != NULL)
             poll_records(other, names->input, 1, 0.02, NULL);
@@ -288,7 +288,7 @@ static int64_t end_of(rd_kafka_t *client, const struct names *names, int bucket)
 /* The end that a reader of committed records has in the end: markers are written after the commit. */
 static void end_becomes(rd_kafka_t *client, const struct names *names, int bucket, int64_t wanted) {
     int64_t got = -1;
-    for (double end = seconds() + 20; got != wanted && seconds() < end; usleep(10000))
+    for (double end = seconds() + WAIT_MS / 1000; got != wanted && seconds() < end; usleep(10000))
         got = end_of(client, names, bucket);
     assert_int_equal(got, wanted);
 }
@@ -331,7 +331,7 @@ static void a_member_is_told_of_partitions_that_it_does_not_read(void **state) {
     told = 0;
     rd_kafka_t *member = consumer(names.group);
     subscribe(member, &names);
-    for (double end = seconds() + 20; told < 2 && seconds() < end;)
+    for (double end = seconds() + WAIT_MS / 1000; told < 2 && seconds() < end;)
         poll_records(member, names.input, 1, 0.02, NULL);
     assert_int_equal(told, 2);
     rd_kafka_topic_partition_list_t *list = partitions(names.input, 0, 2, 0);
@@ -342,7 +342,7 @@ static void a_member_is_told_of_partitions_that_it_does_not_read(void **state) {
     rd_kafka_t *other = consumer(names.group);
     subscribe(other, &names);
     /* 2 of the first, one of these revoked, and that assigned to the second */
-    for (double end = seconds() + 20; told < 4 && seconds() < end;) {
+    for (double end = seconds() + WAIT_MS / 1000; told < 4 && seconds() < end;) {
         poll_records(member, names.input, 1, 0.02, NULL);
         poll_records(other, names.input, 1, 0.02, NULL);
     }
@@ -458,7 +458,8 @@ static void markers_count_in_ends_and_positions(void **state) {
     add_bucket(member, &names, 0, 0);
     assert_int_equal(poll_records(member, names.buckets, 3, 20, NULL), 3);
     rd_kafka_topic_partition_list_t *position = partitions(names.buckets, 0, 1, 0);
-    for (double end = seconds() + 20; position->elems[0].offset != 7 && seconds() < end;) {
+    for (double end = seconds() + WAIT_MS / 1000;
+         position->elems[0].offset != 7 && seconds() < end;) {
         assert_int_equal(poll_records(member, names.buckets, 1, 0.05, NULL), 0);
         assert_int_equal(rd_kafka_position(member, position), RD_KAFKA_RESP_ERR_NO_ERROR);
     }
