@@ -100,6 +100,11 @@ struct broker_partition *broker_partition(struct broker *broker, struct htw__sou
 /* A record of a producer; in its transaction, if one is open. Returns its offset. */
 int64_t broker_produce(struct broker *broker, uint32_t stripe, const struct htw__record *record);
 
+/* What was there before: a record at the end of a partition, and markers up to an offset. */
+void broker_store(struct broker *broker, struct broker_partition *partition,
+                  const struct htw__record *record);
+void broker_fill(struct broker *broker, struct broker_partition *partition, int64_t offset);
+
 /* Opens and ends that transaction. */
 void broker_begin(struct broker *broker);
 void broker_end(struct broker *broker, bool is_committed);
