@@ -111,10 +111,10 @@ void htw__acknowledge_poll(struct htw__kafka *self) {
         struct htw__writer *writer = &self->writers[i];
         if (writer->producer != NULL)
             rd_kafka_poll(writer->producer, 0);
-        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR || self->must_recover)
+        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR || htw__kafka_must_recover(self))
             continue;
         judge_failure(self, writer);
-        self->must_recover = true;
+        htw__kafka_set_recover(self, true);
     }
 }
 

@@ -24,7 +24,7 @@
 #define FLUSH_MS 10000 /* for acknowledgements of what is to be committed */
 
 static int give_up(struct htw__kafka *self) {
-    self->must_recover = true;
+    htw__kafka_set_recover(self, true);
     self->relay.stats.failed_commits++;
     return -EAGAIN;
 }
@@ -112,7 +112,7 @@ static void note_done(struct htw__writer *writer) {
 static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_ms) {
     struct htw__writer *writer = htw__writer_of(self, channel);
     writer->last_commit_ms = htw__clock_monotonic_ns() / 1000000;
-    if (self->must_recover || self->has_failed)
+    if (htw__kafka_must_recover(self) || self->has_failed)
         return -EAGAIN;
     if (!htw__acknowledge_await(self, channel, flush_ms) ||
         htw__relay_positions(&self->relay, channel) != 0)

@@ -110,10 +110,11 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
                         !is_lost); /* of the new generation: a commit of the old one is refused */
         /* What was done for these stripes is committed while they are ours; last, that they are given
          * away (a position of the channel FILE). */
-        if (is_lost || self->must_recover || htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
-            !release(self, partitions) || htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
-            self->must_recover = true;
-        if (self->must_recover) { /* and so for all: the transaction is one */
+        if (is_lost || htw__kafka_must_recover(self) ||
+            htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 || !release(self, partitions) ||
+            htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
+            htw__kafka_set_recover(self, true);
+        if (htw__kafka_must_recover(self)) { /* and so for all: the transaction is one */
             htw__writers_abort(self);
             htw__relay_lose_all(&self->relay);
         }
@@ -142,7 +143,7 @@ void htw__group_lose(struct htw__kafka *self) {
     htw__relay_lose_all(&self->relay);
     for (uint32_t i = 0; i < self->stripe_count; i++)
         self->stripes[i] = HTW__STRIPE_NONE;
-    self->must_recover = true;
+    htw__kafka_set_recover(self, true);
 }
 
 /* ---- taking over */

@@ -75,7 +75,8 @@ void htw__kafka_say_log(struct htw__kafka *self) {
 }
 
 bool htw__kafka_is_stopping(const struct htw__kafka *self) {
-    return self->is_stopping || (self->options.must_stop != NULL && self->options.must_stop());
+    return atomic_load_explicit(&self->is_stopping, memory_order_acquire) ||
+           (self->options.must_stop != NULL && self->options.must_stop());
 }
 
 /* ---- start */
@@ -171,7 +172,7 @@ static int recover(struct htw__kafka *self) {
     int error = htw__writers_abort(self);
     htw__group_forget(self);
     if (error == 0)
-        self->must_recover = false;
+        htw__kafka_set_recover(self, false);
     return error == -EAGAIN ? 0 : error;
 }
 
@@ -294,26 +295,26 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     htw__kafka_say_log(self);
     htw__directory_learn(&self->directory);
     htw__commits_take(self);
-    if (htw__member_check(self) != 0 || (self->must_recover && recover(self) != 0))
+    if (htw__member_check(self) != 0 || (htw__kafka_must_recover(self) && recover(self) != 0))
         return -EIO;
     if (htw__kafka_is_stopping(self))
         return 0;
-    if (!self->must_recover) {
+    if (!htw__kafka_must_recover(self)) {
         size_t room = room_of(self, HTW__CHANNEL_DELIVER);
         int more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, room);
         if (more < 0)
-            self->must_recover = true;
+            htw__kafka_set_recover(self, true);
         has_more = more > 0 && room > 0;
         count = read_some(self);
         htw__acknowledge_poll(self);
     }
-    if (!self->must_recover && !self->has_failed && htw__group_take(self) == 0)
+    if (!htw__kafka_must_recover(self) && !self->has_failed && htw__group_take(self) == 0)
         has_room = commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
     htw__survey_run(self, now_monotonic_ms());
     if (self->has_failed)
         return -EIO;
-    if (self->must_recover)
+    if (htw__kafka_must_recover(self))
         wait(self, other_fd, 50);
     else if (count == 0 && !has_more && !has_room)
         wait(self, other_fd, sleep_ms(self, wait_ms));
@@ -343,7 +344,7 @@ static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
  * another relay has just ended our transactions, nothing needs to be done again. */
 static int leave(struct htw__kafka *self) {
     int error = 0;
-    self->is_stopping = true;
+    atomic_store_explicit(&self->is_stopping, true, memory_order_release);
     htw__commits_await(self);
     if (self->member != NULL && (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
                                  htw__commit_now(self, HTW__CHANNEL_FILE) != 0))

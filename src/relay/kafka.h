@@ -42,6 +42,7 @@
 
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* How long anything waits for a broker when the relay is to stop. */
 #define HTW__STOP_MS 3000
@@ -171,6 +172,15 @@ void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
 
 /* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
 bool htw__kafka_is_stopping(const struct htw__kafka *kafka);
+
+/* Whether everything is to be forgotten and taken over again. Any thread may say so. */
+static inline bool htw__kafka_must_recover(const struct htw__kafka *kafka) {
+    return atomic_load_explicit(&kafka->must_recover, memory_order_acquire);
+}
+
+static inline void htw__kafka_set_recover(struct htw__kafka *kafka, bool must_recover) {
+    atomic_store_explicit(&kafka->must_recover, must_recover, memory_order_release);
+}
 
 /* How long a step waits for a broker: less when the relay is to stop. */
 static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_ms) {
@@ -326,7 +336,7 @@ int htw__commits_start(struct htw__kafka *kafka);
 void htw__commits_stop(struct htw__kafka *kafka);
 
 /* Begins to commit what a channel has published, with its positions, where all of it is acknowledged and no commit of the
- * channel is in flight. If it fails, now or later, kafka->must_recover is set. */
+ * channel is in flight. If it fails, now or later, the relay recovers (htw__kafka_must_recover()). */
 void htw__commit_begin(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* Does what follows from the commits that have ended. */
@@ -336,7 +346,7 @@ void htw__commits_take(struct htw__kafka *kafka);
 void htw__commits_await(struct htw__kafka *kafka);
 
 /* Commits, and waits for acknowledgements and for the end. Returns 0, or -EAGAIN: all is to be forgotten;
- * kafka->must_recover is set. */
+ * the relay recovers (htw__kafka_must_recover()). */
 int htw__commit_now(struct htw__kafka *kafka, enum htw__channel channel);
 
 /* A channel publishes nothing while its commit is in flight. */

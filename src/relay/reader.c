@@ -100,7 +100,7 @@ static void note_error(struct htw__kafka *self, const rd_kafka_message_t *messag
          * same error, when its successor deletes what it has read. The take-over tells the two apart: it
          * compares the committed positions with what is there. */
     case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
-        self->must_recover = true;
+        htw__kafka_set_recover(self, true);
         break;
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -131,13 +131,13 @@ static int pass(struct htw__kafka *self, const rd_kafka_message_t *message) {
 size_t htw__reader_poll(struct htw__kafka *self, rd_kafka_queue_t *queue, size_t max) {
     rd_kafka_message_t *messages[512];
     size_t taken = 0;
-    while (taken < max && !self->has_failed && !self->must_recover) {
+    while (taken < max && !self->has_failed && !htw__kafka_must_recover(self)) {
         size_t wanted = max - taken < 512 ? max - taken : 512;
         ssize_t count = rd_kafka_consume_batch_queue(queue, 0, messages, wanted);
         for (ssize_t i = 0; i < count; i++) {
             /* After a failure nothing is passed on: it would be of the time before. */
-            if (!self->has_failed && !self->must_recover && pass(self, messages[i]) != 0)
-                self->must_recover = true;
+            if (!self->has_failed && !htw__kafka_must_recover(self) && pass(self, messages[i]) != 0)
+                htw__kafka_set_recover(self, true);
             rd_kafka_message_destroy(messages[i]);
         }
         if (count <= 0)

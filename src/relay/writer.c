@@ -117,7 +117,7 @@ int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
         return 0;
     }
     rd_kafka_error_destroy(error);
-    self->must_recover = true;
+    htw__kafka_set_recover(self, true);
     return -EAGAIN;
 }
 
@@ -165,7 +165,7 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
                    int32_t partition, const struct htw__outgoing *outgoing) {
     const struct htw__record *record = &outgoing->record;
     if (!await_room(self, writer)) {
-        self->must_recover = true;
+        htw__kafka_set_recover(self, true);
         return -EAGAIN;
     }
     size_t number = remember(writer, outgoing);
@@ -202,7 +202,7 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
         writer->count--;
         if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
             return -EMSGSIZE;
-        self->must_recover = true;
+        htw__kafka_set_recover(self, true);
         return -EAGAIN;
     }
 }

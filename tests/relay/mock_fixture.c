@@ -221,7 +221,7 @@ void mock_start(void) {
 }
 
 void mock_kill(void) {
-    mock_relay.must_recover = true; /* nothing is committed in this state */
+    htw__kafka_set_recover(&mock_relay, true); /* nothing is committed in this state */
     assert_int_equal(htw__kafka_close(&mock_relay), -EIO);
 }
 

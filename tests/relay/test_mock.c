@@ -34,7 +34,7 @@ MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
         RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
     for (int i = 0; i < 10000 && !has_recovered; i++) {
         mock_run(1);
-        has_recovered = mock_relay.must_recover;
+        has_recovered = htw__kafka_must_recover(&mock_relay);
     }
     assert_true(has_recovered);
     mock_listen(true);
