@@ -17,6 +17,10 @@
 /* A bucket is loaded a second before its start; and the clock of the relay may be another second ahead. */
 #define MARGIN_MS 2000
 
+int64_t htw__change_offset(const struct htw__waiting *victim) {
+    return victim->from.level == HTW__RELAY_INPUT ? victim->record->offset : victim->request.offset;
+}
+
 /* ---- sending */
 
 struct sent {
@@ -32,24 +36,49 @@ void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *mes
     *sent = (struct sent) { true, message->err, message->offset };
 }
 
+static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t number) {
+    char text[HTW__REQUEST_TIME_SIZE];
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    rd_kafka_header_add(headers, name, -1, text, -1);
+}
+
+/* With the time, which a record needs that a relay before 0.3 has filed. */
+static rd_kafka_headers_t *cancel_of(const struct htw__waiting *victim) {
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(2);
+    add_number(headers, "htw-deliver-at", victim->key.wanted_ms);
+    rd_kafka_header_add(headers, "htw-cancel", -1, victim->request.id.bytes,
+                        (ssize_t)victim->request.id.size);
+    return headers;
+}
+
+/* The record itself, for another time, and for its own place alone. */
+static rd_kafka_headers_t *again(const struct htw__waiting *victim, int64_t to_ms) {
+    const struct htw__record *record = victim->record;
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(record->header_count + 2);
+    for (size_t i = 0; i < record->header_count; i++) {
+        const struct htw__header *header = &record->headers[i];
+        if (!htw__request_is_written(header))
+            rd_kafka_header_add(headers, header->name.bytes, (ssize_t)header->name.size,
+                                header->value.bytes, (ssize_t)header->value.size);
+    }
+    add_number(headers, "htw-deliver-at", to_ms);
+    add_number(headers, "htw-if-offset", htw__change_offset(victim));
+    return headers;
+}
+
 static rd_kafka_resp_err_t produce(struct htw__kafka *kafka, rd_kafka_t *producer,
                                    const struct htw__waiting *victim, int64_t to_ms,
                                    struct sent *sent) {
-    char wanted[HTW__REQUEST_TIME_SIZE], to[HTW__REQUEST_TIME_SIZE];
-    const struct htw__bytes id = victim->request.id, key = victim->record->key;
-    rd_kafka_headers_t *headers = rd_kafka_headers_new(3);
-    snprintf(wanted, sizeof(wanted), "%" PRId64, victim->key.wanted_ms);
-    snprintf(to, sizeof(to), "%" PRId64, to_ms);
-    rd_kafka_header_add(headers, "htw-deliver-at", -1, wanted, -1);
-    rd_kafka_header_add(headers, to_ms == 0 ? "htw-cancel" : "htw-move", -1, id.bytes,
-                        (ssize_t)id.size);
-    if (to_ms != 0)
-        rd_kafka_header_add(headers, "htw-move-to", -1, to, -1);
+    const struct htw__bytes key = victim->record->key;
+    const struct htw__bytes value =
+        to_ms == 0 ? (struct htw__bytes) { NULL, 0 } : victim->record->value;
+    rd_kafka_headers_t *headers = to_ms == 0 ? cancel_of(victim) : again(victim, to_ms);
     const rd_kafka_vu_t parts[] = {
         { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = kafka->options.input },
         { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = (int32_t)victim->from.stripe },
         { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
         { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)(uintptr_t)key.bytes, key.size } },
+        { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)(uintptr_t)value.bytes, value.size } },
         { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
         { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = sent },
     };

@@ -9,6 +9,9 @@
 #include "kafka.h"
 #include "waiting.h"
 
+/* The offset by which the index knows it; -1: it was filed by a relay before 0.3. */
+int64_t htw__change_offset(const struct htw__waiting *victim);
+
 /* Sends it. `to_ms` is 0 for a cancel. Returns 0, and its offset in the input; or -EIO: `error` says why. */
 int htw__change_send(struct htw__kafka *kafka, const struct htw__waiting *victim, int64_t to_ms,
                      int64_t *ret_offset);

@@ -164,6 +164,9 @@ void htw__commits_await(struct htw__kafka *self) {
 int htw__commit_now(struct htw__kafka *self, enum htw__channel channel) {
     struct htw__writer *writer = htw__writer_of(self, channel);
     finish(self, writer, true);
+    if (channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
+        htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
+        return -EAGAIN;
     int error = begin(self, channel, FLUSH_MS);
     return error != 0 ? error : finish(self, writer, true);
 }

@@ -2,6 +2,8 @@
 /* file.c - publishes records: to a bucket, to their topics, or to the dead letters. */
 #include "file.h"
 
+#include "index.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,6 +54,7 @@ static int wait_until(struct htw__relay *self, struct htw__stripe *stripe, int64
         self->must_look = true;
     }
     bucket->in_flight++;
+    self->has_filed = true;
     if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
         stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
     htw__relay_work_of(self, outgoing->from)->filed[place.level]++;
@@ -75,7 +78,9 @@ static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct 
         make_outgoing(self, from, record,
                       htw__request_headers_to_retry(record, reason, retry_ms, self->headers, time));
     htw__relay_work_of(self, from)->dead_refused++;
-    return wait_until(self, stripe, retry_ms, &outgoing);
+    int error = wait_until(self, stripe, retry_ms, &outgoing);
+    self->has_filed = false; /* as itself */
+    return error;
 }
 
 static int send_letter(struct htw__relay *self, struct htw__source from,
@@ -132,6 +137,11 @@ static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struc
     struct htw__request later = *request;
     later.deadline_ms = deadline_ms;
     int error = reserve_headers(self, record->header_count);
+    if (error == 0 && from.level == HTW__RELAY_INPUT && request->id.bytes != NULL &&
+        !request->is_cancel) {
+        later.offset = record->offset;
+        error = htw__index_enter(self, stripe, record, &later);
+    }
     if (error != 0)
         return error;
     struct htw__outgoing outgoing = make_outgoing(
@@ -285,23 +295,34 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
     for (unsigned i = 0; i < 2; i++)
         if ((channel & (i + 1)) != 0)
             htw__relay_work_move(&self->stats.done, &self->open[i]);
+    if ((channel & HTW__CHANNEL_FILE) != 0)
+        self->files_first = self->is_filing = false;
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        if (self->stripes[i] != NULL)
+            htw__index_committed(self, self->stripes[i], channel);
 }
 
-/* `to_ms` is 0, or the time that a move has given it. */
-static int pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                   const struct htw__record *record, int64_t to_ms) {
-    struct htw__request request;
+/* Why a record of the input is bad though its headers can be read; NULL: it is not. */
+static const char *judge(const struct htw__relay *self, const struct htw__request *request) {
     char topic[HTW__TOPIC_NAME_SIZE];
+    if (request->is_letter)
+        return "htw-retry-at is for the relay alone";
+    if (request->deadline_ms != request->wanted_ms)
+        return "htw-postponed-to is for the relay alone";
+    if (request->offset >= 0)
+        return "htw-offset is for the relay alone";
+    /* A bad topic is told when the record arrives, not when its time has come. */
+    return request->is_cancel
+               ? NULL
+               : htw__destinations_choose(&self->options.destinations, request->to, topic);
+}
+
+/* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. */
+static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                       const struct htw__record *record, const struct htw__request *request,
+                       const char *why) {
     struct htw__poison *poison = find_poison(self, from, record->offset);
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
-    const char *why = htw__request_parse(record, &request);
-    if (why == NULL && from.level == HTW__RELAY_INPUT && request.is_letter)
-        why = "htw-retry-at is for the relay alone";
-    if (why == NULL && from.level == HTW__RELAY_INPUT && request.deadline_ms != request.wanted_ms)
-        why = "htw-postponed-to is for the relay alone";
-    /* A bad topic is told when the record arrives, not when its time has come. */
-    if (why == NULL && !request.is_cancel && from.level == HTW__RELAY_INPUT)
-        why = htw__destinations_choose(&self->options.destinations, request.to, topic);
     if (poison != NULL) {
         poison->is_published = true;
         if (poison->reason != NULL)
@@ -309,20 +330,29 @@ static int pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct h
     }
     if (why != NULL)
         return bury(self, stripe, from, record, why, letter);
-    if (to_ms != 0)
-        request.deadline_ms = request.wanted_ms = to_ms;
-    if (poison != NULL && request.is_letter)
+    if (poison != NULL && request->is_letter)
         return bury(self, stripe, from, record, NULL, letter);
-    return file(self, stripe, from, record, &request);
+    return file(self, stripe, from, record, request);
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                        const struct htw__record *record) {
-    return pass_on(self, stripe, from, record, 0);
-}
-
-int htw__relay_move(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record, int64_t to_ms) {
-    htw__relay_work_of(self, from)->moved++;
-    return pass_on(self, stripe, from, record, to_ms);
+    struct htw__request request;
+    bool is_input = from.level == HTW__RELAY_INPUT;
+    const char *why = htw__request_parse(record, &request);
+    if (why == NULL && is_input)
+        why = judge(self, &request);
+    bool has_entry = is_input ? why == NULL && request.id.bytes != NULL : request.offset >= 0;
+    if (has_entry && is_input) {
+        int goes_on = htw__index_arrive(self, stripe, record, &request);
+        if (goes_on <= 0)
+            return goes_on;
+    } else if (has_entry && !htw__index_is_alive(stripe, record, &request)) {
+        htw__relay_work_of(self, from)->cancelled++;
+        return 0;
+    }
+    self->has_filed = false;
+    int error = pass_living(self, stripe, from, record, &request, why);
+    bool has_left = error == 0 && has_entry && !request.is_cancel && !self->has_filed;
+    return has_left ? htw__index_leave(self, stripe, from, record, &request) : error;
 }

@@ -10,10 +10,6 @@
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
                        struct htw__source from, const struct htw__record *record);
 
-/* The same for one that a move has met: it is for `to_ms` now. */
-int htw__relay_move(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record, int64_t to_ms);
-
 /* Where it is counted what becomes of a record. */
 static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,
                                                          struct htw__source from) {

@@ -69,7 +69,7 @@ static void revoke(struct htw__kafka *self, const rd_kafka_topic_partition_list_
         int32_t partition = partitions->elems[i].partition;
         if (!is_known(self, partition))
             continue;
-        if (self->stripes[partition] == HTW__STRIPE_TAKEN)
+        if (self->stripes[partition] == HTW__STRIPE_READ)
             rd_kafka_topic_partition_list_add(ret_read, self->options.input, partition);
         htw__relay_lose(&self->relay, (uint32_t)partition);
         self->stripes[partition] = HTW__STRIPE_NONE;
@@ -128,9 +128,10 @@ void htw__group_forget(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_t *read = rd_kafka_topic_partition_list_new(1);
     htw__relay_lose_all(&self->relay);
     for (uint32_t i = 0; i < self->stripe_count; i++) {
-        if (self->stripes[i] != HTW__STRIPE_TAKEN)
+        if (self->stripes[i] == HTW__STRIPE_READ)
+            rd_kafka_topic_partition_list_add(read, self->options.input, (int32_t)i);
+        else if (self->stripes[i] != HTW__STRIPE_TAKEN)
             continue;
-        rd_kafka_topic_partition_list_add(read, self->options.input, (int32_t)i);
         self->stripes[i] = HTW__STRIPE_ASSIGNED;
     }
     if (read->cnt > 0)
@@ -148,12 +149,12 @@ void htw__group_lose(struct htw__kafka *self) {
 
 /* ---- taking over */
 
-/* The input's partition first, and then those of the buckets by level and slot. */
+/* The input's partition first, then those of the buckets by level and slot, and that of the index. */
 static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka *self,
                                                         uint32_t stripe) {
     const struct htw__levels *levels = &self->options.relay.levels;
     rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new((int)(levels->count * levels->size) + 1);
+        rd_kafka_topic_partition_list_new((int)(levels->count * levels->size) + 2);
     rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
     for (uint32_t level = 0; level < levels->count; level++) {
         for (uint32_t slot = 0; slot < levels->size; slot++) {
@@ -162,6 +163,7 @@ static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka 
                                               htw__topics_partition(self, source));
         }
     }
+    rd_kafka_topic_partition_list_add(list, self->ids_topic, (int32_t)stripe);
     return list;
 }
 
@@ -184,6 +186,8 @@ static struct htw__found *found_of(const struct htw__kafka *self, struct htw__fo
         return NULL;
     if (source.level == HTW__RELAY_INPUT)
         return &found[0];
+    if (source.level == HTW__RELAY_IDS)
+        return &found[1 + levels->count * levels->size];
     return &found[1 + source.level * levels->size + source.slot];
 }
 
@@ -262,7 +266,17 @@ static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset)
     rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe)->offset = offset;
     answer(self, rd_kafka_incremental_assign(self->group, list));
     rd_kafka_topic_partition_list_destroy(list);
-    self->stripes[stripe] = HTW__STRIPE_TAKEN;
+    self->stripes[stripe] = HTW__STRIPE_READ;
+}
+
+/* Those whose index was read. */
+static void read_inputs(struct htw__kafka *self) {
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        int64_t offset =
+            self->stripes[i] == HTW__STRIPE_TAKEN ? htw__relay_reads_input(&self->relay, i) : -1;
+        if (offset >= 0)
+            read_input(self, i, offset);
+    }
 }
 
 /* A broker that has just become the leader does not know yet how far a partition goes. */
@@ -280,18 +294,18 @@ static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
 static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     const struct htw__levels *levels = &self->options.relay.levels;
-    struct htw__found *found = calloc(1 + (size_t)levels->count * levels->size, sizeof(*found));
+    struct htw__found *found = calloc(2 + (size_t)levels->count * levels->size, sizeof(*found));
     if (found == NULL)
         return htw__kafka_fail(self, "out of memory");
     rd_kafka_topic_partition_list_t *list = list_partitions(self, stripe);
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
-    int64_t input = 0;
     htw__fence(self, stripe);
     *ret_taken = !htw__kafka_is_stopping(self) && fill(self, stripe, found, committed, list);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
-        result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1], &input);
+        result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1],
+                                 found[1 + levels->count * levels->size].end);
     }
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_topic_partition_list_destroy(committed);
@@ -301,7 +315,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     else if (result != HTW__GAIN_OK)
         return explain(self, stripe, result);
     if (*ret_taken)
-        read_input(self, stripe, input);
+        self->stripes[stripe] = HTW__STRIPE_TAKEN;
     return 0;
 }
 
@@ -343,6 +357,7 @@ static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
 int htw__group_take(struct htw__kafka *self) {
     uint32_t stripe;
     bool is_taken = true, has_taken = false;
+    read_inputs(self);
     if (self->member != NULL)
         look_for_buckets(self);
     if (self->member == NULL || htw__clock_monotonic_ns() / 1000000 < self->retry_ms ||

@@ -222,7 +222,7 @@ static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
         return writer->last_commit_ms + delay_ms;
     int64_t half_ms = self->options.relay.levels.width_ms / 2;
     int64_t file_ms = half_ms < FILE_MS ? half_ms : FILE_MS;
-    if (channel == HTW__CHANNEL_FILE && delay_ms < file_ms) {
+    if (channel == HTW__CHANNEL_FILE && delay_ms < file_ms && !self->relay.files_first) {
         /* What was filed must be readable, and read, before it is due. */
         int64_t left_ms = self->relay.soonest_ms == INT64_MAX
                               ? file_ms
@@ -245,6 +245,10 @@ static bool must_wait(struct htw__kafka *self, enum htw__channel channel, int64_
 static bool commit_channel(struct htw__kafka *self, enum htw__channel channel, int64_t now_ms) {
     struct htw__writer *writer = htw__writer_of(self, channel);
     bool is_time = commit_time(self, channel) <= now_ms;
+    /* What is closed already has met nothing that FILE accepts from then on. */
+    if (is_time && channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
+        writer->closing_ms == 0)
+        return false;
     if (is_time && must_wait(self, channel, now_ms))
         return false;
     writer->closing_ms = 0;
@@ -300,6 +304,8 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (htw__kafka_is_stopping(self))
         return 0;
     if (!htw__kafka_must_recover(self)) {
+        /* Before FILE can accept more that DELIVER would have to wait for. */
+        has_room = commit_channel(self, HTW__CHANNEL_DELIVER, now_monotonic_ms());
         size_t room = room_of(self, HTW__CHANNEL_DELIVER);
         int more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, room);
         if (more < 0)
@@ -309,7 +315,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         htw__acknowledge_poll(self);
     }
     if (!htw__kafka_must_recover(self) && !self->has_failed && htw__group_take(self) == 0)
-        has_room = commit_some(self);
+        has_room |= commit_some(self);
     htw__trim_run(self, now_monotonic_ms());
     htw__survey_run(self, now_monotonic_ms());
     if (self->has_failed)

@@ -100,7 +100,8 @@ enum htw__stripe_state {
     HTW__STRIPE_NONE,
     HTW__STRIPE_WAITING, /* assigned, and its buckets do not exist yet */
     HTW__STRIPE_ASSIGNED,
-    HTW__STRIPE_TAKEN
+    HTW__STRIPE_TAKEN, /* its index is being read */
+    HTW__STRIPE_READ   /* its input is */
 };
 
 /* Where a stripe was at the last look, whoever owns it. */
@@ -125,6 +126,7 @@ struct htw__kafka {
     int64_t fenced_ms;
     int event_fd;
     char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
+    char ids_topic[HTW__TOPIC_NAME_SIZE];
     uint32_t stripe_count; /* partitions of the input */
     int32_t replicas;      /* of the input's first partition */
     uint32_t built_count;  /* stripes below this have buckets */

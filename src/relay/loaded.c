@@ -91,32 +91,21 @@ static void write_name(char *name, const struct htw__record *record,
         memcpy(name + sizeof(int64_t) + 1 + request->id.size, record->key.bytes, record->key.size);
 }
 
-/* A victim in the table has met its cancel, which is to take its place there, or one has that is not. A move leaves
- * it in the bucket. Returns false: the victim is gone. */
-static bool strike(struct htw__entry *victim, struct htw__entry *by) {
-    by->has_met = true;
-    if (by->moves_to_ms == 0) {
-        drop(victim);
-        return false;
-    }
-    victim->moves_to_ms = by->moves_to_ms;
-    if (victim->is_named)
-        htw__key_table_remove(&victim->loaded->names, &victim->name);
-    victim->is_named = false;
-    return true;
-}
-
 /* Brings a cancel and its victim together. Returns false: the entry was the victim, and is gone. */
 static bool meet(struct htw__loaded *self, struct htw__entry *entry) {
     struct htw__key_node *node =
         htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
     if (node != NULL) {
         struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
-        if (other->is_cancel && !entry->is_cancel)
-            return strike(entry, other);
+        if (other->is_cancel && !entry->is_cancel) {
+            other->has_met = true;
+            drop(entry);
+            return false;
+        }
         if (other->is_cancel || !entry->is_cancel)
             return true; /* a second one of its kind: the first keeps the place */
-        strike(other, entry);
+        entry->has_met = true;
+        drop(other);
     }
     htw__key_table_insert(&self->names, &entry->name);
     entry->is_named = true;
@@ -229,8 +218,7 @@ static struct htw__entry *make_entry(struct htw__loaded *self, const struct htw_
     *entry = (struct htw__entry) { .loaded = self,
                                    .turn = { deadline_ms, record->offset, 0 },
                                    .size = size,
-                                   .is_cancel = request->is_cancel,
-                                   .moves_to_ms = request->moves_to_ms };
+                                   .is_cancel = request->is_cancel };
     entry->record = htw__record_copy(record, entry + 1);
     htw__ring_push_back(&self->entries, &entry->link);
     self->count++;

@@ -41,11 +41,10 @@ struct htw__entry {
     struct htw__loaded *loaded;
     struct htw__link link; /* in order of offset */
     size_t size;
-    bool is_cancel;      /* or a move */
-    int64_t moves_to_ms; /* of a move, and of a record that has met one; 0: none */
-    bool has_met;        /* a cancel that has met its victim */
-    bool is_beyond;      /* a cancel that is here for its victim only; its turn is another */
-    bool is_named;       /* it is in the table */
+    bool is_cancel;
+    bool has_met;   /* a cancel that has met its victim */
+    bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
+    bool is_named;  /* it is in the table */
     struct htw__key_node name;
     struct htw__record *record; /* behind the entry, and behind it the name */
 };

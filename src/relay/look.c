@@ -4,6 +4,7 @@
 
 #include "../base/list.h"
 #include "file.h"
+#include "index.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -154,6 +155,11 @@ static int look(struct htw__relay *self) {
         struct htw__stripe *stripe = self->stripes[i];
         if (stripe == NULL)
             continue;
+        if (!stripe->ids_are_read)
+            continue;
+        error = htw__index_clean(self, stripe);
+        if (error != 0)
+            break;
         settle_all(self, stripe);
         bool has_caught_up = !is_catching_up(self, stripe);
         if (has_caught_up)
@@ -193,9 +199,7 @@ static int leave(struct htw__relay *self, struct htw__entry *entry) {
     int error = 0;
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
     if (entry->has_met)
-        htw__relay_work_of(self, from)->cancelled += entry->moves_to_ms == 0;
-    else if (!entry->is_cancel && entry->moves_to_ms != 0)
-        error = htw__relay_move(self, stripe, from, entry->record, entry->moves_to_ms);
+        htw__relay_work_of(self, from)->cancelled++;
     else
         error = htw__relay_pass_on(self, stripe, from, entry->record);
     htw__entry_free(entry);

@@ -11,10 +11,11 @@ static struct htw__kafka *kafka_of(struct htw__transport *transport) {
 static void change(struct htw__kafka *self, struct htw__source bucket, int64_t offset,
                    bool is_open) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_t *reader = self->readers[bucket.level > 0];
+    bool is_index = bucket.level == HTW__RELAY_IDS;
+    rd_kafka_t *reader = self->readers[bucket.level > 0 && !is_index];
     rd_kafka_topic_partition_list_add(list, htw__topics_name(self, bucket),
                                       htw__topics_partition(self, bucket))
-        ->offset = offset;
+        ->offset = is_index ? RD_KAFKA_OFFSET_BEGINNING : offset;
     rd_kafka_error_t *error = is_open ? rd_kafka_incremental_assign(reader, list)
                                       : rd_kafka_incremental_unassign(reader, list);
     if (error != NULL && is_open)

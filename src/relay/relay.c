@@ -2,6 +2,8 @@
 /* relay.c - the relay as a whole: its stripes, what arrives, and what is committed. */
 #include "relay.h"
 
+#include "index.h"
+
 #include "../base/list.h"
 #include "../base/random.h"
 
@@ -180,7 +182,7 @@ static bool reserve_stripes(struct htw__relay *self, uint32_t count) {
 
 enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
                                const struct htw__found *input, const struct htw__found *buckets,
-                               int64_t *ret_input) {
+                               int64_t ids_end) {
     htw__relay_lose(self, index);
     if (!reserve_stripes(self, index + 1))
         return HTW__GAIN_NO_MEMORY;
@@ -193,10 +195,10 @@ enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
         return result;
     }
     begin_to_catch_up(self, stripe, input);
+    htw__index_begin(self, stripe, ids_end);
     self->stripes[index] = stripe;
     self->stats.stripes++;
     self->must_look = true;
-    *ret_input = stripe->input_position;
     return HTW__GAIN_OK;
 }
 
@@ -221,6 +223,7 @@ void htw__relay_lose(struct htw__relay *self, uint32_t index) {
     if (stripe == NULL)
         return;
     htw__relay_close_all(self, stripe);
+    htw__index_fini(self, stripe);
     htw__stripe_destroy(stripe);
     self->stripes[index] = NULL;
     self->stats.stripes--;
@@ -230,6 +233,7 @@ void htw__relay_lose_all(struct htw__relay *self) {
     for (size_t i = 0; i < self->poison_count; i++)
         self->poisons[i].is_published = false; /* it was aborted */
     init_work(self);
+    self->files_first = self->is_filing = false;
     for (uint32_t i = 0; i < self->stripe_count; i++)
         htw__relay_lose(self, i);
 }
@@ -267,6 +271,8 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;
+    if (from.level == HTW__RELAY_IDS)
+        return htw__index_read(stripe, record);
     if (from.level == HTW__RELAY_INPUT) {
         if (record->offset < stripe->input_position)
             return 0;
@@ -288,6 +294,11 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
     bucket->position = record->offset + 1;
     bucket->is_dirty = true;
     return htw__relay_pass_on(self, stripe, from, record);
+}
+
+int64_t htw__relay_reads_input(const struct htw__relay *self, uint32_t index) {
+    const struct htw__stripe *stripe = find_stripe(self, index);
+    return stripe != NULL && stripe->ids_are_read ? stripe->input_position : -1;
 }
 
 void htw__relay_input_end(struct htw__relay *self, uint32_t index, int64_t end) {
@@ -313,6 +324,10 @@ int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;
+    if (from.level == HTW__RELAY_IDS) {
+        htw__index_reached(self, stripe, offset);
+        return 0;
+    }
     if (from.level == HTW__RELAY_INPUT) {
         reach_input(self, stripe, offset);
         note_read(self, stripe, offset);
@@ -333,7 +348,7 @@ int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t
 
 void htw__relay_published(struct htw__relay *self, struct htw__source source, int64_t offset) {
     struct htw__stripe *stripe = find_stripe(self, source.stripe);
-    if (stripe == NULL)
+    if (stripe == NULL || source.level == HTW__RELAY_IDS)
         return;
     struct htw__bucket *bucket = htw__stripe_bucket(stripe, source.level, source.slot);
     if (bucket->in_flight > 0)
@@ -409,6 +424,7 @@ static bool must_sign(const struct htw__relay *self, const struct htw__stripe *s
 static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
                       enum htw__channel channel) {
     size_t before = self->position_count;
+    htw__index_positions(stripe, channel);
     if (add_buckets(self, stripe, channel) != 0)
         return -ENOMEM;
     bool has_filed = self->position_count > before;
@@ -430,6 +446,7 @@ int htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
     for (uint32_t i = 0; i < self->stripe_count && error == 0; i++)
         if (self->stripes[i] != NULL)
             error = add_stripe(self, self->stripes[i], channel);
+    self->is_filing |= (channel & HTW__CHANNEL_FILE) != 0 && self->position_count > 0;
     return error;
 }
 

@@ -64,13 +64,16 @@ enum htw__gain {
 };
 
 /*
- * Takes a stripe over. `buckets` has levels.count * levels.size, by level and slot. After HTW__GAIN_OK
- * reading of the input goes on at `*ret_input`; nothing has changed otherwise. A stripe that is new has
- * positions to commit, all in one transaction, and no record must be read before they are.
+ * Takes a stripe over, whose index ends at `ids_end`. `buckets` has levels.count * levels.size, by level and slot.
+ * Nothing has changed without HTW__GAIN_OK. A stripe that is new has positions to commit, all in one transaction, and no
+ * record must be read before they are.
  */
 enum htw__gain htw__relay_gain(struct htw__relay *relay, uint32_t stripe,
                                const struct htw__found *input, const struct htw__found *buckets,
-                               int64_t *ret_input);
+                               int64_t ids_end);
+
+/* From where the input of a stripe is to be read; -1: not before its index was. */
+int64_t htw__relay_reads_input(const struct htw__relay *relay, uint32_t stripe);
 
 /* The next commit of FILE will say that the stripe has no owner. It must be the last one. */
 void htw__relay_release(struct htw__relay *relay, uint32_t stripe);

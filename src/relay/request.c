@@ -16,13 +16,13 @@ enum name {
     DELIVER_TO,
     ID,
     CANCEL,
-    MOVE,
-    MOVE_TO,
     DELIVERED_FOR,
     REASON,
     SOURCE,
     RETRY_AT,
     POSTPONED_TO,
+    OFFSET,
+    IF_OFFSET,
     NAMES,
     NONE = NAMES
 };
@@ -40,13 +40,13 @@ static const struct {
     [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to" },
     [ID] = { "htw-id", "more than one header htw-id" },
     [CANCEL] = { "htw-cancel", "more than one header htw-cancel" },
-    [MOVE] = { "htw-move", "more than one header htw-move" },
-    [MOVE_TO] = { "htw-move-to", "more than one header htw-move-to" },
     [DELIVERED_FOR] = { "htw-delivered-for", NULL },
     [REASON] = { "htw-reason", NULL },
     [SOURCE] = { "htw-source", NULL },
     [RETRY_AT] = { "htw-retry-at", NULL },
     [POSTPONED_TO] = { "htw-postponed-to", NULL },
+    [OFFSET] = { "htw-offset", NULL },
+    [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset" },
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -63,21 +63,30 @@ bool htw__request_is_written(const struct htw__header *header) {
     return name != NONE && name != ID && name != DELIVER_TO;
 }
 
-/* Reads digits alone, up to the latest deadline. */
-static bool parse_ms(struct htw__bytes text, int64_t *ret_ms) {
+/* Reads digits alone, up to a number. */
+static bool parse_number(struct htw__bytes text, int64_t max, int64_t *ret_number) {
     const char *digits = text.bytes;
-    int64_t ms = 0;
+    int64_t number = 0;
     if (text.bytes == NULL || text.size == 0)
         return false;
     for (size_t i = 0; i < text.size; i++) {
         if (digits[i] < '0' || digits[i] > '9')
             return false;
-        ms = ms * 10 + (digits[i] - '0');
-        if (ms > HTW__RELAY_DEADLINE_MAX)
+        number = number * 10 + (digits[i] - '0');
+        if (number > max)
             return false;
     }
-    *ret_ms = ms;
+    *ret_number = number;
     return true;
+}
+
+static bool parse_ms(struct htw__bytes text, int64_t *ret_ms) {
+    return parse_number(text, HTW__RELAY_DEADLINE_MAX, ret_ms);
+}
+
+/* One that fits beside the marks in an entry of ids.h. */
+static bool parse_offset(struct htw__bytes text, int64_t *ret_offset) {
+    return parse_number(text, HTW__RELAY_OFFSET_MAX, ret_offset);
 }
 
 static bool is_topic_name(struct htw__bytes name) {
@@ -101,11 +110,12 @@ static const char *read_deadline(const struct htw__record *record,
         return parse_ms(found[DELIVER_AT]->value, ret_ms)
                    ? NULL
                    : "htw-deliver-at is not a number of milliseconds up to the year 9999";
+    if (found[DELAY] == NULL && found[CANCEL] != NULL)
+        return NULL;
     if (found[DELAY] == NULL)
         return "neither htw-deliver-at nor htw-delay";
-    if (found[CANCEL] != NULL || found[MOVE] != NULL)
-        return found[CANCEL] != NULL ? "htw-cancel needs htw-deliver-at"
-                                     : "htw-move needs htw-deliver-at";
+    if (found[CANCEL] != NULL)
+        return "both htw-cancel and htw-delay";
     int64_t delay_ms;
     if (!parse_ms(found[DELAY]->value, &delay_ms))
         return "htw-delay is not a number of milliseconds";
@@ -117,25 +127,9 @@ static const char *read_deadline(const struct htw__record *record,
     return NULL;
 }
 
-/* Of a record that cancels or moves another one; NULL: it does not, or that is in order. */
-static const char *read_change(const struct htw__header *const found[NAMES],
-                               struct htw__request *request) {
-    request->is_cancel = found[CANCEL] != NULL || found[MOVE] != NULL;
-    if ((found[CANCEL] != NULL) + (found[MOVE] != NULL) + (found[ID] != NULL) > 1)
-        return "more than one of htw-id, htw-cancel and htw-move";
-    if ((found[MOVE] != NULL) != (found[MOVE_TO] != NULL))
-        return "htw-move and htw-move-to need each other";
-    if (found[MOVE_TO] == NULL)
-        return NULL;
-    if (!parse_ms(found[MOVE_TO]->value, &request->moves_to_ms))
-        return "htw-move-to is not a number of milliseconds up to the year 9999";
-    return request->moves_to_ms > request->wanted_ms ? NULL
-                                                     : "htw-move-to is not after htw-deliver-at";
-}
-
 const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
-    *ret_request = (struct htw__request) { 0 };
+    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
     for (size_t i = 0; i < record->header_count; i++) {
         enum name name = name_of(&record->headers[i]);
         if (name == NONE)
@@ -154,22 +148,26 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
     if (why != NULL)
         return why;
     ret_request->deadline_ms = ret_request->wanted_ms;
+    ret_request->has_time = found[DELIVER_AT] != NULL || found[DELAY] != NULL;
     if (found[POSTPONED_TO] != NULL &&
         !parse_ms(found[POSTPONED_TO]->value, &ret_request->deadline_ms))
         return "htw-postponed-to is not a number of milliseconds";
-    why = read_change(found, ret_request);
-    if (why != NULL)
-        return why;
-    const struct htw__header *id = found[CANCEL] != NULL ? found[CANCEL]
-                                   : found[MOVE] != NULL ? found[MOVE]
-                                                         : found[ID];
+    ret_request->is_cancel = found[CANCEL] != NULL;
+    if (found[CANCEL] != NULL && found[ID] != NULL)
+        return "both htw-id and htw-cancel";
+    const struct htw__header *id = found[CANCEL] != NULL ? found[CANCEL] : found[ID];
     if (id != NULL) {
         if (id->value.bytes == NULL || id->value.size == 0 || id->value.size > HTW__RELAY_ID_MAX)
             return found[CANCEL] != NULL ? "htw-cancel is empty or longer than 256 bytes"
-                   : found[MOVE] != NULL ? "htw-move is empty or longer than 256 bytes"
                                          : "htw-id is empty or longer than 256 bytes";
         ret_request->id = id->value;
     }
+    if (found[OFFSET] != NULL &&
+        (id == NULL || !parse_offset(found[OFFSET]->value, &ret_request->offset)))
+        return "htw-offset is not an offset, or there is no htw-id";
+    if (found[IF_OFFSET] != NULL &&
+        (found[ID] == NULL || !parse_offset(found[IF_OFFSET]->value, &ret_request->if_offset)))
+        return "htw-if-offset is not an offset, or there is no htw-id";
     if (found[DELIVER_TO] != NULL) {
         if (!is_topic_name(found[DELIVER_TO]->value))
             return "htw-deliver-to is not the name of a topic";
@@ -195,10 +193,13 @@ size_t htw__request_headers_to_wait(const struct htw__record *record,
     size_t count = 0;
     for (size_t i = 0; i < record->header_count; i++) {
         enum name name = name_of(&record->headers[i]);
-        if (name != DELIVER_AT && name != DELAY && name != POSTPONED_TO)
+        if (name != DELIVER_AT && name != DELAY && name != POSTPONED_TO && name != OFFSET &&
+            name != IF_OFFSET)
             headers[count++] = record->headers[i];
     }
     count = add_deadline(headers, count, DELIVER_AT, request->wanted_ms, times->wanted);
+    if (request->offset >= 0)
+        count = add_deadline(headers, count, OFFSET, request->offset, times->offset);
     if (request->deadline_ms == request->wanted_ms)
         return count;
     return add_deadline(headers, count, POSTPONED_TO, request->deadline_ms, times->deadline);
@@ -223,7 +224,7 @@ static size_t copy_headers(const struct htw__record *record, bool keeps_reason, 
     for (size_t i = 0; i < record->header_count && count < count_max; i++) {
         const struct htw__header *header = &record->headers[i];
         enum name name = name_of(header);
-        if (name != RETRY_AT && name != POSTPONED_TO && name != SOURCE &&
+        if (name != RETRY_AT && name != POSTPONED_TO && name != SOURCE && name != OFFSET &&
             (name != REASON || keeps_reason) && header->name.size + header->value.size <= size_max)
             headers[count++] = *header;
     }

@@ -6,13 +6,13 @@
  *     htw-delay       or: milliseconds after the record's timestamp
  *     htw-deliver-to  the topic; without it the default one
  *     htw-id          a name for it, by which it can be cancelled
- *     htw-cancel      the record cancels the one of this id, with the same key and htw-deliver-at
- *     htw-move        or: it moves that one, ...
- *     htw-move-to     ... to this later time, in milliseconds since 1970
+ *     htw-cancel      the record cancels the one of this id, with the same key
+ *     htw-if-offset   the record is for the place of the one with its id that has this offset in the input
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
  * relay reads input and buckets by the same rules. Two kinds of records wait in a bucket for a second try:
  *
+ *     htw-offset        in a bucket: that of the record in the input, if it has an id
  *     htw-postponed-to  the record is due, and it is not known yet whether its topic exists
  *     htw-retry-at      a dead letter that its topic did not take; it has all its headers, and htw-reason
  */
@@ -23,14 +23,19 @@
 
 #define HTW__RELAY_ID_MAX 256u
 
+/* No offset is larger: Kafka would need centuries. */
+#define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 1)
+
 struct htw__request {
-    int64_t deadline_ms;  /* when it leaves its bucket */
-    int64_t wanted_ms;    /* when it is to be delivered: earlier, if it was postponed */
-    bool is_cancel;       /* or a move: it has a victim */
-    int64_t moves_to_ms;  /* of a move: the victim's new time; 0: none */
+    int64_t deadline_ms; /* when it leaves its bucket */
+    int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
+    bool is_cancel;
+    bool has_time;        /* a cancel need not */
+    int64_t offset;       /* of a record in a bucket: that in the input; -1: none */
+    int64_t if_offset;    /* it is for the place of the one with this offset alone; -1: any */
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
-    struct htw__bytes id; /* absent: none. Of a cancel or a move: that of the victim */
+    struct htw__bytes id; /* absent: none. Of a cancel: that of the victim */
 };
 
 /* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
@@ -45,10 +50,11 @@ bool htw__request_is_written(const struct htw__header *header);
 
 struct htw__request_times {
     char wanted[HTW__REQUEST_TIME_SIZE], deadline[HTW__REQUEST_TIME_SIZE];
+    char offset[HTW__REQUEST_TIME_SIZE];
 };
 
 /* The most headers that htw__request_...() add. */
-#define HTW__REQUEST_HEADERS_MORE 3
+#define HTW__REQUEST_HEADERS_MORE 4
 
 /*
  * Writes the headers of a record that goes to a bucket: the deadline is absolute, others stay.

@@ -29,16 +29,16 @@ struct scan {
     htw__scan_visit *visit;
     void *context;
     uint32_t levels; /* 0: no relay has worked on this input yet */
-    /* Of the input, and by level: */
-    struct part *parts[HTW__RELAY_LEVELS_MAX + 1];
-    uint32_t counts[HTW__RELAY_LEVELS_MAX + 1];
+    /* Of the input, of the index, and by level: */
+    struct part *parts[HTW__RELAY_LEVELS_MAX + 2];
+    uint32_t counts[HTW__RELAY_LEVELS_MAX + 2];
     uint32_t reading; /* partitions of the present level */
 };
 
 /* ---- what is where */
 
 static uint32_t index_of(uint32_t level) {
-    return level == HTW__RELAY_INPUT ? 0 : level + 1;
+    return level == HTW__RELAY_INPUT ? 0 : level == HTW__RELAY_IDS ? 1 : level + 2;
 }
 
 static struct part *parts_of(const struct scan *self, uint32_t level) {
@@ -174,7 +174,8 @@ static int read_positions(struct scan *self, uint32_t level) {
 
 /* A bucket without a position has never been written to. */
 static bool is_wanted(const struct part *part, uint32_t level, int64_t end) {
-    return level == HTW__RELAY_INPUT ? part->at < end : part->at >= 0 && part->at < end;
+    bool is_bucket = level != HTW__RELAY_INPUT && level != HTW__RELAY_IDS;
+    return part->at < end && (part->at >= 0 || !is_bucket);
 }
 
 /* Lists what is to be read, from where. */
@@ -337,11 +338,15 @@ int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context) {
         error = read_positions(&self, HTW__RELAY_INPUT);
     for (uint32_t level = 0; level < self.levels && error == 0; level++)
         error = read_positions(&self, level);
+    if (error == 0 && self.levels > 0)
+        error = read_positions(&self, HTW__RELAY_IDS);
+    if (error == 0 && self.levels > 0)
+        error = read_level(&self, HTW__RELAY_IDS);
     if (error == 0)
         error = read_level(&self, HTW__RELAY_INPUT);
     for (uint32_t level = self.levels; level > 0 && error == 0; level--)
         error = read_level(&self, level - 1);
-    for (size_t i = 0; i <= HTW__RELAY_LEVELS_MAX; i++)
+    for (size_t i = 0; i <= HTW__RELAY_LEVELS_MAX + 1; i++)
         free(self.parts[i]);
     return error;
 }

@@ -6,7 +6,7 @@
  * levels stand in the positions. It reads as fast as brokers send, and keeps nothing.
  *
  * WHILE RELAYS WORK. A record that waits from the beginning of the scan to its end is found at least once, because
- * of this order: first all positions; then the input; then level by level, from the highest to the lowest, the
+ * of this order: first all positions; then the index; then the input; then level by level, from the highest to the lowest, the
  * ends, open transactions included, and what lies between. Wherever a record was when the first end was asked for,
  * its position there is not passed yet by what the scan knows; and if it has been moved and deleted there before it
  * was read, it was moved down, to where the scan comes later. (Not down, but into the same or a higher level, go records
@@ -19,7 +19,7 @@
 
 #include "kafka.h"
 
-/* Is called with each record, which is valid until it returns. Negative ends the scan. */
+/* Is called with each record, those of the index included, which is valid until it returns. Negative ends the scan. */
 typedef int htw__scan_visit(void *context, struct htw__source from,
                             const struct htw__record *record);
 

@@ -59,6 +59,10 @@ static int count_stripes(struct htw__kafka *self) {
     return 0;
 }
 
+static bool is_index(const struct htw__kafka *self, const char *topic) {
+    return strcmp(topic, self->ids_topic) == 0;
+}
+
 static int32_t wanted_partitions(const struct htw__kafka *self) {
     return (int32_t)(self->stripe_count * self->options.relay.levels.size);
 }
@@ -85,13 +89,20 @@ static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_
     size_t count;
     const char *topic = rd_kafka_ConfigResource_name(resource);
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
-    bool is_level = strcmp(topic, self->options.input) != 0;
+    bool is_level = strcmp(topic, self->options.input) != 0 && !is_index(self, topic);
     for (size_t i = 0; i < count; i++) {
         const char *name = rd_kafka_ConfigEntry_name(entries[i]);
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
         if (value == NULL)
             continue;
         check_safety(self, topic, name, value);
+        bool compacts = strcmp(value, "compact") == 0;
+        if (is_index(self, topic) && strcmp(name, "cleanup.policy") == 0 && !compacts)
+            htw__kafka_fail(
+                self,
+                "topic %s has cleanup.policy=%s: it would lose ids, or grow without end; "
+                "it must be compact",
+                topic, value);
         if (!is_level)
             continue;
         bool deletes =
@@ -160,8 +171,8 @@ static void check_answer(struct htw__kafka *self, const rd_kafka_event_t *event)
 
 /* Where the relay may not ask for configurations, or the broker does not tell them, it says so and goes on. */
 static void check_configs(struct htw__kafka *self) {
-    uint32_t levels = self->options.relay.levels.count, topics = levels + 1;
-    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 2];
+    uint32_t levels = self->options.relay.levels.count, topics = levels + 2;
+    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 3];
     char broker[32] = "1";
     const struct rd_kafka_metadata *metadata;
     if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -173,6 +184,7 @@ static void check_configs(struct htw__kafka *self) {
         resources[level] =
             rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->level_topics[level]);
     resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->options.input);
+    resources[levels + 1] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->ids_topic);
     resources[topics] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
     /* One broker at a time, and the topics with it or without. */
@@ -201,6 +213,8 @@ int htw__setup_check(struct htw__kafka *self) {
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
         error = check_topic(self, self->level_topics[level], wanted_partitions(self), TIMES);
     if (error == 0)
+        error = check_topic(self, self->ids_topic, (int32_t)self->stripe_count, TIMES);
+    if (error == 0)
         error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
     if (error == 0)
         check_configs(self);
@@ -209,8 +223,8 @@ int htw__setup_check(struct htw__kafka *self) {
 
 /* ---- creating */
 
-/* One for each level, and the dead letters. */
-#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 1)
+/* One for each level, the index, and the dead letters. */
+#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 2)
 
 /* What is to be made: topics, or partitions of them. All is asked for in one request. */
 struct htw__wanted {
@@ -283,9 +297,14 @@ static int extend(struct htw__kafka *self, const struct htw__wanted *wanted) {
     return finish(self, queue, wanted, "extend");
 }
 
-static void configure(rd_kafka_NewTopic_t *request, bool is_level) {
+static void configure(const struct htw__kafka *self, rd_kafka_NewTopic_t *request,
+                      const char *name) {
     rd_kafka_NewTopic_set_config(request, "retention.ms", "-1");
-    if (is_level) {
+    if (is_index(self, name)) {
+        rd_kafka_NewTopic_set_config(request, "cleanup.policy", "compact");
+        /* The last segment is not compacted, and is read at each take-over. */
+        rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");
+    } else if (name != self->options.relay.dead_letters) {
         rd_kafka_NewTopic_set_config(request, "retention.bytes", "-1");
         rd_kafka_NewTopic_set_config(request, "cleanup.policy", "delete");
         /* So that the clock can be compared, and producers cannot make records look old. */
@@ -311,7 +330,7 @@ static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
             htw__kafka_fail(self, "topic %s: %s", name, why);
             break;
         }
-        configure(requests[count], name != self->options.relay.dead_letters);
+        configure(self, requests[count], name);
         htw__kafka_say(self, "topic %s: created with %d partition(s)", name,
                        (int)wanted->counts[count]);
     }
@@ -338,6 +357,8 @@ int htw__setup_create(struct htw__kafka *self) {
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
         error =
             want(self, self->level_topics[level], wanted_partitions(self), &to_create, &to_extend);
+    if (error == 0)
+        error = want(self, self->ids_topic, (int32_t)self->stripe_count, &to_create, &to_extend);
     if (error == 0)
         error = want(self, self->options.relay.dead_letters, 1, &to_create, &to_extend);
     if (error == 0)

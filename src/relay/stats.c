@@ -24,7 +24,6 @@ void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *
     into->postponed += from->postponed;
     into->cancelled += from->cancelled;
     into->cancels_late += from->cancels_late;
-    into->moved += from->moved;
     if (from->delivered > 0)
         htw__histogram_merge(&into->late_us, &from->late_us);
     htw__relay_work_init(from);
@@ -48,7 +47,6 @@ static const struct {
            "Times that a record waited for what is known of its topic."),
     METRIC("cancelled_total", "counter", done.cancelled, "Records that a cancel stopped."),
     METRIC("cancels_late_total", "counter", done.cancels_late, "Cancels that found no record."),
-    METRIC("moved_total", "counter", done.moved, "Records that a move gave a later time."),
     METRIC("catch_ups_cut_total", "counter", catch_ups_cut,
            "Stripes that delivered before all of their input was read for cancels."),
     METRIC("passes_total", "counter", passes, "Times that a bucket was read again."),

@@ -20,7 +20,6 @@ struct htw__relay_work {
     uint64_t postponed; /* times that one was due, and it was not known whether its topic exists */
     uint64_t cancelled; /* records that were not delivered because of a cancel */
     uint64_t cancels_late;         /* cancels and moves that found no record */
-    uint64_t moved;                /* records that a move has given a later time */
     struct htw__histogram late_us; /* of those delivered */
 };
 

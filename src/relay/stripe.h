@@ -9,6 +9,7 @@
 #ifndef HTW_SRC_RELAY_STRIPE_H
 #define HTW_SRC_RELAY_STRIPE_H
 
+#include "ids.h"
 #include "levels.h"
 #include "loaded.h"
 #include "progress.h"
@@ -32,6 +33,13 @@ enum htw__catch_up {
     HTW__CATCH_UP_READ,    /* all of it; the next commit of FILE ends this */
 };
 
+/* Records that were delivered, whose entries are to be removed: the first `left` of them are committed, and the first
+ * `committing` are, or are being committed. */
+struct htw__leaving {
+    struct htw__id *items;
+    size_t count, committing, left, room;
+};
+
 struct htw__stripe {
     uint32_t index; /* the number of the input partition */
     struct htw__levels levels;
@@ -45,9 +53,15 @@ struct htw__stripe {
     int64_t signed_ms;    /* when the position of the input was last committed */
     bool input_is_dirty;
     enum htw__catch_up catch_up;
-    int64_t catch_up_end;         /* the input is read up to there first */
-    int64_t catch_up_since;       /* in milliseconds */
-    struct htw__bucket buckets[]; /* levels.count * levels.size */
+    int64_t catch_up_end;           /* the input is read up to there first */
+    int64_t catch_up_since;         /* in milliseconds */
+    struct htw__ids ids;            /* index.h: those that wait, by id; ... */
+    bool ids_are_read;              /* ... nothing is opened before, and the input is not read */
+    int64_t ids_end;                /* up to which it is read */
+    int64_t ids_ms;                 /* when the stripe was taken over, ... */
+    int64_t ids_input_end;          /* ... and where its input ended then */
+    struct htw__leaving leaving[2]; /* by channel - 1 */
+    struct htw__bucket buckets[];   /* levels.count * levels.size */
 };
 
 /* A new stripe whose buckets are empty; NULL: no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topics.c - the topics of a relay: INPUT, from which it reads; INPUT.l0, INPUT.l1, ..., its levels; and
- * the dead letters.
+ * topics.c - the topics of a relay: INPUT, from which it reads; INPUT.l0, INPUT.l1, ..., its levels; INPUT.ids, which
+ * of those with an id wait (index.h), with as many partitions as the input; and the dead letters.
  *
  * A level topic has `size` partitions for each of the input: bucket `slot` of stripe s is partition
  * s * size + slot. So when the input gets more partitions, those of the levels are added at the end, and
@@ -17,6 +17,9 @@
 #define INTRODUCE_MS 5000
 
 int htw__topics_name_all(struct htw__kafka *self) {
+    int length = snprintf(self->ids_topic, sizeof(self->ids_topic), "%s.ids", self->options.input);
+    if (length < 0 || (size_t)length >= sizeof(self->ids_topic))
+        return htw__kafka_fail(self, "the name of the topic is too long: %s", self->options.input);
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++) {
         int size = snprintf(self->level_topics[level], sizeof(self->level_topics[level]), "%s.l%u",
                             self->options.input, level);
@@ -29,11 +32,12 @@ int htw__topics_name_all(struct htw__kafka *self) {
 
 const char *htw__topics_name(const struct htw__kafka *self, struct htw__source source) {
     return source.level == HTW__RELAY_INPUT ? self->options.input
+           : source.level == HTW__RELAY_IDS ? self->ids_topic
                                             : self->level_topics[source.level];
 }
 
 int32_t htw__topics_partition(const struct htw__kafka *self, struct htw__source source) {
-    if (source.level == HTW__RELAY_INPUT)
+    if (source.level == HTW__RELAY_INPUT || source.level == HTW__RELAY_IDS)
         return (int32_t)source.stripe;
     return (int32_t)(source.stripe * self->options.relay.levels.size + source.slot);
 }
@@ -50,8 +54,10 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
                                              (uint32_t)partition % levels->size };
         return true;
     }
-    *ret_source = (struct htw__source) { (uint32_t)partition, HTW__RELAY_INPUT, 0 };
-    return strcmp(topic, self->options.input) == 0;
+    bool is_input = strcmp(topic, self->options.input) == 0;
+    *ret_source = (struct htw__source) { (uint32_t)partition,
+                                         is_input ? HTW__RELAY_INPUT : HTW__RELAY_IDS, 0 };
+    return is_input || strcmp(topic, self->ids_topic) == 0;
 }
 
 /* ---- asking */
@@ -64,6 +70,7 @@ void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *producer) {
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
         if (htw__lookup_now(producer, self->level_topics[level], LOOK_MS, NULL) < 0)
             return; /* the others would wait for an answer, too */
+    (void)htw__lookup_now(producer, self->ids_topic, LOOK_MS, NULL);
 }
 
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
@@ -75,6 +82,9 @@ bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
             if (clients[i] == NULL ||
                 htw__lookup_now(clients[i], self->level_topics[level], LOOK_MS, NULL) < wanted)
                 return false;
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+        if (htw__lookup_now(clients[i], self->ids_topic, LOOK_MS, NULL) < (int32_t)stripe + 1)
+            return false;
     return true;
 }
 

@@ -16,6 +16,9 @@
 /* The input partition of a stripe, in place of a level. */
 #define HTW__RELAY_INPUT UINT32_MAX
 
+/* The same for its partition of the index (index.h). */
+#define HTW__RELAY_IDS (UINT32_MAX - 1)
+
 /* A partition of the input or of a level. */
 struct htw__source {
     uint32_t stripe;

@@ -3,6 +3,7 @@
 #include "waiting.h"
 
 #include "../base/key_table.h"
+#include "index.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,6 +65,62 @@ bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key) 
     return strcmp(text, again) == 0;
 }
 
+/* ---- what is alive */
+
+/* Stripes have their own. */
+static uint64_t hash_in(struct htw__source from, uint64_t hash) {
+    return hash ^ (from.stripe + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static int take_entry(struct htw__ids *ids, struct htw__source from,
+                      const struct htw__record *record) {
+    uint64_t hash;
+    int64_t offset, deadline_ms;
+    if (!htw__index_parse(record, &hash, &offset, &deadline_ms))
+        return 0;
+    if (offset >= 0)
+        return htw__ids_put(ids, hash_in(from, hash), offset, 0);
+    htw__ids_remove(ids, hash_in(from, hash));
+    return 0;
+}
+
+/* As htw__index_arrive(), and what follows. */
+static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__record *record,
+                  const struct htw__request *request) {
+    int64_t offset = htw__ids_find(ids, hash, NULL);
+    if (request->is_cancel) {
+        htw__ids_remove(ids, hash);
+        return offset < 0 && request->has_time;
+    }
+    if (request->if_offset >= 0 && offset != request->if_offset && offset != record->offset)
+        return 0;
+    return htw__ids_put(ids, hash, record->offset, 0) == 0 ? 1 : -ENOMEM;
+}
+
+int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+                       const struct htw__record *record, struct htw__request *ret_request,
+                       const char **ret_why) {
+    *ret_why = NULL;
+    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
+    if (from.level == HTW__RELAY_IDS)
+        return take_entry(ids, from, record);
+    *ret_why = htw__request_parse(record, ret_request);
+    if (*ret_why != NULL || ret_request->id.bytes == NULL)
+        return 1;
+    uint64_t hash = hash_in(from, htw__ids_hash(record->key, ret_request->id));
+    if (from.level == HTW__RELAY_INPUT)
+        return arrive(ids, hash, record, ret_request);
+    return ret_request->offset < 0 || htw__ids_find(ids, hash, NULL) == ret_request->offset;
+}
+
+/* A record of the input may have been replaced by what came behind it there. */
+static bool is_alive(const struct htw__ids *ids, const struct htw__waiting *row) {
+    if (row->from.level != HTW__RELAY_INPUT || row->request.id.bytes == NULL)
+        return true;
+    uint64_t hash = hash_in(row->from, htw__ids_hash(row->record->key, row->request.id));
+    return htw__ids_find(ids, hash, NULL) == row->record->offset;
+}
+
 /* ---- what is wanted */
 
 static bool has_text(struct htw__bytes bytes, const char *text) {
@@ -78,7 +135,7 @@ static bool has_id(const struct htw__waiting_key *key, const struct htw__request
            strcmp(print, id) == 0;
 }
 
-/* Of cancels and moves those of all records are wanted that may be: which these are is known at the end. */
+/* Of cancels those of all records are wanted that may be: which these are is known at the end. */
 static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
                       const struct htw__record *record, const struct htw__request *request) {
     if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
@@ -111,6 +168,7 @@ static void free_row(struct htw__waiting *row) {
 void htw__waiting_page_fini(struct htw__waiting_page *self) {
     for (size_t i = 0; i < self->count; i++)
         free_row(&self->rows[i]);
+    htw__ids_fini(&self->ids);
     free(self->rows);
     self->rows = NULL;
     self->count = self->room = 0;
@@ -179,8 +237,10 @@ static int reserve(struct htw__waiting_page *self) {
 int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
                           const struct htw__record *record) {
     struct htw__request request;
-    if (htw__request_parse(record, &request) != NULL)
-        return 0; /* it goes to the dead letters */
+    const char *why;
+    int waits = htw__waiting_judge(&self->ids, from, record, &request, &why);
+    if (waits <= 0 || why != NULL) /* what is bad goes to the dead letters */
+        return waits < 0 ? waits : 0;
     if (request.is_letter)
         request.wanted_ms = request.deadline_ms;
     const struct htw__waiting_key key = key_of(record, &request);
@@ -215,13 +275,11 @@ void htw__waiting_page_end(struct htw__waiting_page *self) {
         struct htw__waiting *row = &self->rows[i];
         const struct htw__waiting *before = i > 0 ? &self->rows[i - 1] : NULL;
         if (before != NULL && before->request.is_cancel && !row->request.is_cancel &&
-            before->key.wanted_ms == row->key.wanted_ms && before->key.name == row->key.name) {
-            row->is_cancelled = before->request.moves_to_ms == 0;
-            row->moves_to_ms = before->request.moves_to_ms;
-        }
+            before->key.wanted_ms == row->key.wanted_ms && before->key.name == row->key.name)
+            row->is_cancelled = true;
     }
     for (size_t i = 0; i < self->count; i++) {
-        if (self->rows[i].request.is_cancel)
+        if (self->rows[i].request.is_cancel || !is_alive(&self->ids, &self->rows[i]))
             free_row(&self->rows[i]);
         else
             self->rows[count++] = self->rows[i];

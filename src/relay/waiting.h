@@ -9,8 +9,10 @@
  * while the scan ran, has the same three, and is one. Records that are the same in everything cannot be told from
  * that: how many are found in one level at once says how many there are at least (`copies`).
  *
- * CANCELS AND MOVES wait as their victims do, and have their time, key and id: so they come to lie before them, and
- * are told as what becomes of the victim.
+ * IDS. Of those with an id only what the index (index.h) leads to waits. A scan passes that first; then what
+ * is in the input, and not done, changes it as a relay will.
+ *   What a relay before 0.3 has filed stands in no index. Cancels of it wait as it does, and have its time, key and id: so
+ * they come to lie before it, and are told as what becomes of it.
  *
  * MEMORY. A page keeps up to twice as many records as it shows. When it is full, it is sorted, and the later half is
  * dropped. So a page costs one scan, whatever its size.
@@ -18,15 +20,15 @@
 #ifndef HTW_SRC_RELAY_WAITING_H
 #define HTW_SRC_RELAY_WAITING_H
 
+#include "ids.h"
 #include "request.h"
 #include "transport.h"
 
 /* What a record is known by, and the order of pages. */
 struct htw__waiting_key {
     int64_t wanted_ms;
-    uint64_t name; /* the key and the htw-id; without one: as `print` */
-    uint64_t
-        print; /* all that the producer wrote; of cancels and moves: 0, so that they come first */
+    uint64_t name;  /* the key and the htw-id; without one: as `print` */
+    uint64_t print; /* all that the producer wrote; of cancels: 0, so that they come first */
 };
 
 /* As text: MILLISECONDS.NAME.PRINT, the two hashes as 16 digits. */
@@ -42,8 +44,7 @@ struct htw__waiting {
     const struct htw__record *record;
     struct htw__request request;
     uint32_t copies;
-    bool is_cancelled;   /* a cancel waits for it, too, ... */
-    int64_t moves_to_ms; /* ... or a move, to this time; 0: none does */
+    bool is_cancelled; /* a cancel waits for it, too */
     /* Of the page: */
     uint64_t sequence; /* in which it was found */
     uint32_t here;     /* found in the present level */
@@ -66,6 +67,7 @@ struct htw__waiting_filter {
 
 struct htw__waiting_page {
     struct htw__waiting_filter filter;
+    struct htw__ids ids; /* of all stripes */
     size_t limit;
     struct htw__waiting *rows; /* htw__waiting_page_end() leaves those to show */
     size_t count, room;
@@ -73,6 +75,12 @@ struct htw__waiting_page {
     bool has_more;
     struct htw__waiting_key last; /* what the next page comes after */
 };
+
+/* What was found is an entry of the index, or its end, or a record, whose request is read if it is in order (`ret_why`: NULL).
+ * Returns 1: it waits; 0: it does not; or -ENOMEM. */
+int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+                       const struct htw__record *record, struct htw__request *ret_request,
+                       const char **ret_why);
 
 /* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
 void htw__waiting_page_init(struct htw__waiting_page *page,
@@ -83,7 +91,7 @@ void htw__waiting_page_fini(struct htw__waiting_page *page);
 int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
                           const struct htw__record *record);
 
-/* All were found: leaves the page in order, without cancels and moves. */
+/* All were found: leaves the page in order, without cancels. */
 void htw__waiting_page_end(struct htw__waiting_page *page);
 
 #endif /* HTW_SRC_RELAY_WAITING_H */

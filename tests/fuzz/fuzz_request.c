@@ -16,8 +16,8 @@
 enum { NAMES = 12, OWN_NAME = 100, ABSENT = 255 };
 
 static const char *const names[NAMES] = { "htw-deliver-at", "htw-delay",    "htw-deliver-to",
-                                          "htw-id",         "htw-cancel",   "htw-move",
-                                          "htw-move-to",    "htw-reason",   "htw-delivered-for",
+                                          "htw-id",         "htw-cancel",   "htw-offset",
+                                          "htw-if-offset",  "htw-reason",   "htw-delivered-for",
                                           "htw-source",     "htw-retry-at", "htw-" };
 
 /* A header for each two bytes of the input at most. */
@@ -80,7 +80,7 @@ static void check_waiting(const struct htw__record *record, const struct htw__re
     waiting.header_count = htw__request_headers_to_wait(record, request, room, &times);
     FUZZ_CHECK(htw__request_parse(&waiting, &again) == NULL);
     FUZZ_CHECK(again.deadline_ms == request->deadline_ms && again.wanted_ms == request->wanted_ms &&
-               again.is_cancel == request->is_cancel &&
+               again.is_cancel == request->is_cancel && again.offset == request->offset &&
                htw__bytes_are_equal(again.id, request->id) &&
                htw__bytes_are_equal(again.to, request->to));
 }

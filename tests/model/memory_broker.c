@@ -55,8 +55,10 @@ static void free_partition(struct broker_partition *partition) {
 void broker_fini(struct broker *self) {
     for (size_t i = 0; i < bucket_count(self); i++)
         free_partition(&self->buckets[i]);
-    for (size_t i = 0; i < BROKER_STRIPES; i++)
+    for (size_t i = 0; i < BROKER_STRIPES; i++) {
         free_partition(&self->inputs[i]);
+        free_partition(&self->ids[i]);
+    }
     free_partition(&self->out);
     for (size_t i = 0; i < self->txn_count; i++)
         free(self->txns[i].touched);
@@ -67,6 +69,8 @@ void broker_fini(struct broker *self) {
 struct broker_partition *broker_partition(struct broker *self, struct htw__source source) {
     if (source.level == HTW__RELAY_INPUT)
         return &self->inputs[source.stripe];
+    if (source.level == HTW__RELAY_IDS)
+        return &self->ids[source.stripe];
     return &self->buckets[(source.stripe * self->levels.count + source.level) * self->levels.size +
                           source.slot];
 }
@@ -281,12 +285,12 @@ enum htw__gain member_gain(struct member *self, uint32_t stripe) {
     struct htw__found input = find(&self->broker->inputs[stripe]);
     input.end = stable_end(self->broker, &self->broker->inputs[stripe]);
     self->relay.now_ms = member_now(self);
-    enum htw__gain result =
-        htw__relay_gain(&self->relay, stripe, &input, buckets, &self->input_at[stripe]);
+    enum htw__gain result = htw__relay_gain(&self->relay, stripe, &input, buckets,
+                                            (int64_t)self->broker->ids[stripe].count);
     free(buckets);
     self->owns[stripe] = result == HTW__GAIN_OK;
     self->gained_end[stripe] = input.end;
-    self->input_told[stripe] = -1;
+    self->input_at[stripe] = self->input_told[stripe] = -1;
     return result;
 }
 
@@ -336,7 +340,9 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
     int error = 0;
     if (member_is_committing(self, HTW__CHANNEL_FILE))
         return 0;
-    for (size_t i = 0; i < max && error == 0 && self->owns[stripe]; i++) {
+    if (*at < 0)
+        *at = htw__relay_reads_input(&self->relay, stripe);
+    for (size_t i = 0; i < max && error == 0 && self->owns[stripe] && *at >= 0; i++) {
         const struct broker_record *next = next_visible(self->broker, partition, at);
         if (next != NULL) {
             ++*at;
@@ -405,6 +411,9 @@ static int list_positions(struct member *self, enum htw__channel channel) {
         (void)error;
         return -EIO;
     }
+    if (channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
+        member_commit(self, HTW__CHANNEL_FILE, false) != 0)
+        return -EPERM;
     member_acknowledge(self, self->ack_count);
     return htw__relay_positions(&self->relay, channel);
 }
@@ -437,6 +446,8 @@ int member_commit_begin(struct member *self, enum htw__channel channel) {
     assert(!commit->is_in_flight);
     if (list_positions(self, channel) != 0)
         return -EPERM;
+    if (self->relay.position_count == 0)
+        return 0;
     *commit = (struct broker_commit) { .is_in_flight = true, .count = self->relay.position_count };
     commit->positions = calloc(commit->count + 1, sizeof(*commit->positions));
     assert(commit->positions != NULL);

@@ -39,7 +39,7 @@ struct broker_partition {
 
 struct broker {
     struct htw__levels levels;
-    struct broker_partition inputs[BROKER_STRIPES];
+    struct broker_partition inputs[BROKER_STRIPES], ids[BROKER_STRIPES];
     struct broker_partition *buckets; /* by stripe, level and slot */
     struct broker_partition out;      /* all topics together */
     struct broker_txn *txns;          /* 0: what is written without one */

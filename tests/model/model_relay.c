@@ -32,18 +32,21 @@ struct sent {
     int64_t offset;
     uint32_t stripe;
     enum fate fate;
-    size_t victim;        /* of a cancel or a move */
-    int64_t moves_to_ms;  /* of a move, and of its victim; 0: none */
-    bool has_cancel;      /* a cancel or a move was sent for it, ... */
-    size_t cancel;        /* ... this one, ... */
-    int64_t cancelled_ms; /* ... and can be read since this time */
-    bool is_open;         /* the transaction in which it was sent is */
+    size_t victim;                    /* of a cancel or a replacement */
+    bool has_cancel;                  /* such a one was sent for it, ... */
+    size_t cancel;                    /* ... this one, ... */
+    int64_t cancelled_ms;             /* ... and can be read since this time */
+    size_t root;                      /* whose id it has */
+    bool is_conditional;              /* it is for the place of `victim` alone */
+    bool is_by_id;                    /* a cancel without a time */
+    bool is_replacement, is_replaced; /* by `cancel` */
+    bool is_open;                     /* the transaction in which it was sent is */
     unsigned delivered, dead;
 };
 
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done, records_done, moves_done;
+static uint64_t history, steps_done, records_done, replacements_done;
 static struct broker broker;
 static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
@@ -105,30 +108,30 @@ static size_t size_below(size_t bound) {
 /* ---- sending */
 
 static void send(struct sent *record, size_t index) {
-    struct htw__header headers[4];
-    char at[32], id[32], victim[32], to[32];
+    struct htw__header headers[5];
+    char at[32], id[32], victim[32], offset[32];
     size_t count = 0;
     int64_t delay_ms = record->deadline_ms - broker.now_ms;
     bool is_relative =
         record->fate != CANCEL && !record->has_cancel && delay_ms >= 0 && below(2) == 0;
     snprintf(at, sizeof(at), "%" PRId64, is_relative ? delay_ms : record->deadline_ms);
-    snprintf(id, sizeof(id), "%zu", index);
-    snprintf(victim, sizeof(victim), "%zu", record->victim);
-    snprintf(to, sizeof(to), "%" PRId64, record->moves_to_ms);
+    snprintf(id, sizeof(id), "%zu", record->root);
+    snprintf(victim, sizeof(victim), "%zu", record->root);
+    snprintf(offset, sizeof(offset), "%" PRId64, sent[record->victim].offset);
     if (record->fate == DEAD_BAD)
         snprintf(at, sizeof(at), "soon");
-    headers[count++] =
-        (struct htw__header) { htw__bytes_of(is_relative ? "htw-delay" : "htw-deliver-at"),
-                               htw__bytes_of(at) };
-    bool is_move = record->fate == CANCEL && record->moves_to_ms != 0;
+    if (!record->is_by_id)
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of(is_relative ? "htw-delay" : "htw-deliver-at"),
+                                   htw__bytes_of(at) };
     if (record->fate == CANCEL)
         headers[count++] =
-            (struct htw__header) { htw__bytes_of(is_move ? "htw-move" : "htw-cancel"),
-                                   htw__bytes_of(victim) };
+            (struct htw__header) { htw__bytes_of("htw-cancel"), htw__bytes_of(victim) };
     else
         headers[count++] = (struct htw__header) { htw__bytes_of("htw-id"), htw__bytes_of(id) };
-    if (is_move)
-        headers[count++] = (struct htw__header) { htw__bytes_of("htw-move-to"), htw__bytes_of(to) };
+    if (record->is_conditional)
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-if-offset"), htw__bytes_of(offset) };
     if (record->fate != CANCEL && (record->fate != DELIVER || below(2) == 0))
         headers[count++] =
             (struct htw__header) { htw__bytes_of("htw-deliver-to"),
@@ -154,6 +157,18 @@ static int64_t choose_deadline(void) {
     }
 }
 
+/* Often one that is due about now. */
+static size_t choose_victim(void) {
+    size_t victim = sent_count > 0 ? size_below(sent_count) : 0;
+    bool is_near = false;
+    for (uint64_t i = sent_count > 0 ? below(2) * 50 : 0; i > 0 && !is_near; i--) {
+        victim = size_below(sent_count);
+        int64_t left_ms = sent[victim].deadline_ms - broker.now_ms;
+        is_near = left_ms > -options.levels.width_ms && left_ms < 3 * options.levels.width_ms;
+    }
+    return victim;
+}
+
 static void send_some(void) {
     uint64_t wanted = 1 + below(20);
     int64_t same_ms = choose_deadline();
@@ -162,25 +177,35 @@ static void send_some(void) {
         struct sent *record = &sent[sent_count];
         *record = (struct sent) { .deadline_ms = all_same ? same_ms : choose_deadline(),
                                   .sent_ms = broker.now_ms,
+                                  .root = sent_count,
                                   .stripe = (uint32_t)below(BROKER_STRIPES) };
         if (below(12) == 0)
             record->fate = (enum fate)(1 + below(3));
         if (record->fate == DEAD_SMALL && !is_faulty)
             record->fate = DELIVER;
-        size_t victim = sent_count > 0 ? size_below(sent_count) : 0;
+        size_t victim = choose_victim();
         if (sent_count > 0 && below(5) == 0 && sent[victim].fate == DELIVER &&
-            !sent[victim].has_cancel) {
+            !sent[victim].has_cancel && !sent[victim].is_open) {
+            bool by_id = broker.sender_txn == 0 && (below(2) == 0 || sent[victim].is_replacement);
+            if (!by_id && sent[victim].is_replacement)
+                goto sending;
             *record = sent[victim];
+            record->is_conditional = record->is_replacement = false;
             record->fate = CANCEL;
             record->victim = victim;
             record->sent_ms = broker.now_ms;
             sent[victim].has_cancel = true;
             sent[victim].cancel = sent_count;
             sent[victim].cancelled_ms = broker.now_ms;
-            if (below(2) == 0)
-                record->moves_to_ms = sent[victim].moves_to_ms =
-                    record->deadline_ms + 1 + (int64_t)below((uint64_t)horizon_ms);
+            if (by_id && below(3) != 0) {
+                record->fate = DELIVER;
+                record->is_replacement = sent[victim].is_replaced = true;
+                record->is_conditional = below(2) == 0;
+                record->deadline_ms = choose_deadline();
+            } else if (by_id)
+                record->is_by_id = true;
         }
+    sending:
         record->is_open = broker.sender_txn != 0;
         if (record->is_open && record->fate == CANCEL)
             sent[victim].cancelled_ms = INT64_MAX;
@@ -199,10 +224,8 @@ static void end_sending(bool is_committed) {
         record->is_open = false;
         if (record->fate == CANCEL && is_committed)
             sent[record->victim].cancelled_ms = broker.now_ms;
-        if (!is_committed && record->fate == CANCEL) {
+        if (!is_committed && record->fate == CANCEL)
             sent[record->victim].has_cancel = false;
-            sent[record->victim].moves_to_ms = 0;
-        }
         if (!is_committed)
             record->fate = NEVER;
     }
@@ -326,7 +349,7 @@ static void suspect(struct member *member) {
 
 static void be_faulty(void) {
     struct member *member = &members[below(MEMBERS)];
-    switch (below(11)) {
+    switch (below(12)) {
     case 0:
         if (below(2) == 0) /* what was asked for is done, and the member never knows */
             member_commit_do(member, (enum htw__channel)(1 + below(2)), below(2) == 0);
@@ -371,6 +394,21 @@ static void be_faulty(void) {
             broker_begin(&broker);
         else
             end_sending(below(3) != 0);
+        break;
+    case 10: /* what was delivered is committed, and what was filed is not */
+        for (size_t i = 0; i < MEMBERS; i++)
+            if (members[i].is_alive && members[i].relay.files_first)
+                member = &members[i];
+        broker.now_ms += 2 * options.levels.width_ms;
+        for (int i = 0; i < 4 && member->is_alive; i++)
+            run(member, 500);
+        if (!member->is_alive || member_is_committing(member, HTW__CHANNEL_FILE))
+            break;
+        if (member_commit(member, HTW__CHANNEL_DELIVER, false) == 0)
+            member_kill(member);
+        else
+            recover(member);
+        start_some();
         break;
     default:
         broker.now_ms += (int64_t)below(2 * (uint64_t)options.levels.width_ms);
@@ -427,32 +465,31 @@ static void finish(void) {
 /* A cancel that nothing can have delayed: it was committed before the bucket was loaded. (In buckets of
  * 10 ms, a commit that comes some steps later makes records late.) */
 static bool must_be_changed(const struct sent *record) {
-    return !is_faulty && record->has_cancel && options.levels.width_ms >= 50 &&
+    return !is_faulty && record->has_cancel && !sent[record->cancel].is_conditional &&
+           options.levels.width_ms >= 50 &&
            record->cancelled_ms + 10 * options.levels.width_ms < record->deadline_ms;
 }
 
-/* The time for which it was delivered: its own, or that of its move. */
-static int64_t delivered_for(const struct broker_record *delivered, const struct sent *record,
-                             size_t index) {
-    char moved[32];
+/* It says for which time it was delivered. */
+static void check_time(const struct broker_record *delivered, const struct sent *record,
+                       size_t index) {
+    char wanted[32];
     const struct htw__record *view = delivered->record;
-    snprintf(moved, sizeof(moved), "%" PRId64, record->moves_to_ms);
+    snprintf(wanted, sizeof(wanted), "%" PRId64, record->deadline_ms);
     for (size_t i = 0; i < view->header_count; i++)
-        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")))
-            return htw__bytes_are_equal(view->headers[i].value, htw__bytes_of(moved))
-                       ? record->moves_to_ms
-                       : record->deadline_ms;
-    fail("it was delivered without its time", index);
-    return 0;
+        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")) &&
+            htw__bytes_are_equal(view->headers[i].value, htw__bytes_of(wanted)))
+            return;
+    fail("it was delivered for another time, or for none", index);
 }
 
 /* It could be read when the stripe was taken over by who delivered its victim, which was not overdue when it was sent.
  * Without transactions a victim may be there twice; one that was postponed is not found by its deadline; and no clock may
  * have stood for longer than the highest window. */
 static bool was_cancelled(const struct sent *record, int64_t gained_end) {
-    return record->has_cancel && record->sent_ms < record->deadline_ms &&
-           sent[record->cancel].offset < gained_end && !broker.at_least_once && !was_silent &&
-           !has_skews && options.catch_up_ms == INT64_MAX &&
+    return record->has_cancel && !sent[record->cancel].is_conditional &&
+           record->sent_ms < record->deadline_ms && sent[record->cancel].offset < gained_end &&
+           !broker.at_least_once && !was_silent && !has_skews && options.catch_up_ms == INT64_MAX &&
            broker.now_ms - START_MS < htw__levels_width(&options.levels, options.levels.count);
 }
 
@@ -469,19 +506,32 @@ static void judge_delivery(const struct broker_record *delivered) {
     record->delivered++;
     if (record->fate != DELIVER)
         fail("it must not be delivered", index);
-    int64_t deadline_ms = delivered_for(delivered, record, index);
+    int64_t deadline_ms = record->deadline_ms;
+    check_time(delivered, record, index);
     if (delivered->member_now_ms < deadline_ms)
         fail("early", index);
-    if (deadline_ms == record->deadline_ms && record->moves_to_ms != 0 && must_be_changed(record))
-        fail("delivered at the old time in spite of a move", index);
-    moves_done += deadline_ms != record->deadline_ms;
+    replacements_done += record->is_replacement;
     int64_t wanted_ms = deadline_ms > record->sent_ms ? deadline_ms : record->sent_ms;
-    if (deadline_ms == record->deadline_ms && was_cancelled(record, delivered->gained_end))
-        fail("delivered in spite of a cancel or a move that was there", index);
+    if (was_cancelled(record, delivered->gained_end))
+        fail("delivered in spite of a cancel that was there", index);
     /* A record that its topic refuses aborts what is published with it: some steps, which count where widths are 10 ms. */
     if (!is_faulty && options.max_memory > 1000000 &&
         delivered->real_now_ms > wanted_ms + 4 * options.levels.width_ms + 40)
         fail("late", index);
+}
+
+/* Of records that are each for the place of the one before, one is delivered; none, if the last was cancelled or replaced. */
+static void judge_chain(size_t first) {
+    unsigned count = sent[first].delivered;
+    size_t last = first;
+    while (sent[last].is_replaced && sent[sent[last].cancel].is_conditional) {
+        last = sent[last].cancel;
+        count += sent[last].delivered;
+    }
+    if (count == 0 && !sent[last].has_cancel)
+        fail("neither a record nor what is for its place came", first);
+    if (count > 1 && !broker.at_least_once)
+        fail("a record and what is for its place came", first);
 }
 
 static void judge(void) {
@@ -490,8 +540,10 @@ static void judge(void) {
             judge_delivery(&broker.out.records[i]);
     for (size_t i = 0; i < sent_count; i++) {
         const struct sent *record = &sent[i];
-        bool is_cancelled = record->has_cancel && record->moves_to_ms == 0;
-        bool may_lack = record->fate == CANCEL || record->fate == NEVER ||
+        bool is_cancelled = record->has_cancel;
+        if (record->fate == DELIVER && !record->is_conditional)
+            judge_chain(i);
+        bool may_lack = record->fate == CANCEL || record->is_conditional || record->fate == NEVER ||
                         (record->fate == DELIVER && is_cancelled);
         bool is_dead = record->fate >= DEAD_BAD && record->fate <= DEAD_SMALL;
         unsigned count = is_dead ? record->dead : record->delivered;
@@ -573,7 +625,7 @@ int main(int argc, char *argv[]) {
         run_history();
     }
     printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records, %" PRIu64
-           " of them moved: each once, none early\n",
-           history - arguments.first, steps_done, records_done, moves_done);
+           " replacements delivered: each once, none early\n",
+           history - arguments.first, steps_done, records_done, replacements_done);
     return 0;
 }

@@ -19,6 +19,6 @@ class Brokers:
         self.process.stdout.close()
 
 
-def level_topics(name, levels, buckets):
+def level_topics(name, levels, stripes, size):
     """The topics of a relay beside its input, for --levels and --size."""
-    return [name + ".dead:1"] + [f"{name}.l{level}:{buckets}" for level in range(levels)]
+    return [f"{name}.dead:1", f"{name}.ids:{stripes}"] + [f"{name}.l{level}:{stripes * size}" for level in range(levels)]

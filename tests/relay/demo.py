@@ -105,7 +105,7 @@ def consume_mock(brokers, got):
 def demo_mock(program, mock_program):
     print("So here is the same with brokers in memory, those of librdkafka's tests: at least once.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        brokers = Brokers(mock_program, folder, "later:2", "now:2", *level_topics("later", 3, 2 * 16))
+        brokers = Brokers(mock_program, folder, "later:2", "now:2", *level_topics("later", 3, 2, 16))
         options = ["later", "--to", "now", "--at-least-once", "--size", "16", "--levels", "3"]
         print("$ htw relay " + " ".join(options), flush=True)
         relay = Relay(program, brokers, "demo", *options)

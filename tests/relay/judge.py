@@ -25,44 +25,43 @@ def header(text, name):
 class Verdict:
     """Keys of records that are missing, came twice, came before their deadline, or were never sent; and how late
     each of the others arrived at the consumer, in milliseconds, in order. A key that begins with "bad" is that of a dead
-    letter: it was sent, and must not arrive. A record for which a cancel was sent may be missing; one for which a move was
-    sent has two deadlines, of which it must have met one. `ahead_ms`: what the clock of a relay was ahead
-    of the broker's at most."""
+    letter: it was sent, and must not arrive. A record for which a cancel was sent may be missing. Several records of one
+    key have one htw-id, and each replaces the one before: `replaced` are the keys of which the last alone has come. Of one
+    with a condition (htw-if-offset) and its victim one may come. `ahead_ms`: what the clock of a relay was ahead of the
+    broker's at most."""
 
     def __init__(self, sent, got, ahead_ms=0):
-        deadlines, moves, self.cancels = {}, {}, set()
+        deadlines, conditional, self.cancels = collections.defaultdict(list), set(), set()
         for _, timestamp, key, headers in fields(sent):
             if key.startswith("bad"):
                 continue
             if header(headers, "htw-cancel"):
                 self.cancels.add(key)
                 continue
-            if header(headers, "htw-move"):
-                moves[key] = int(header(headers, "htw-move-to"))
-                continue
+            if header(headers, "htw-if-offset"):
+                conditional.add(key)
             at, delay = header(headers, "htw-deliver-at"), header(headers, "htw-delay")
-            deadlines[key] = int(at) if at else timestamp + int(delay)
+            deadlines[key].append(int(at) if at else timestamp + int(delay))
             assert not delay or int(delay) >= 0
         self.sent = len(deadlines)
-        times = collections.Counter()
-        self.early, self.unknown, self.moved, late = [], [], [], []
+        times = collections.defaultdict(list)
+        self.early, self.unknown, late = [], [], []
         for arrival, timestamp, key, headers in fields(got):
-            times[key] += 1
+            wanted = int(header(headers, "htw-delivered-for") or 0)
+            times[key].append(wanted)
             if key not in deadlines:
                 self.unknown.append(key)
                 continue
-            if key in moves and header(headers, "htw-delivered-for") == str(moves[key]):
-                self.moved.append(key)
-                deadlines[key] = moves[key]
             # The timestamp is the broker's at the moment of appending: the topics are made so. The consumer may see
             # it much later.
-            if timestamp + ahead_ms < deadlines[key] or header(headers, "htw-delivered-for") != str(deadlines[key]):
+            if timestamp + ahead_ms < wanted or wanted not in deadlines[key]:
                 self.early.append(key)
-            late.append(arrival - deadlines[key])
+            late.append(arrival - wanted)
         self.missing = [key for key in deadlines if key not in times and key not in self.cancels]
         self.cancelled = [key for key in self.cancels if key not in times]
-        self.unmoved = [key for key in moves if key not in self.moved]
-        self.doubled = [key for key, count in times.items() if count > 1]
+        self.replaced = [key for key, all_of in deadlines.items() if len(all_of) > 1 and times.get(key) == all_of[-1:]]
+        self.doubled = [key for key, all_of in times.items()
+                        if len(all_of) > (1 if key in conditional else len(set(all_of)))]
         self.late = sorted(late)
 
     def percentile(self, share):
@@ -99,20 +98,25 @@ def self_test(folder):
     verdict.require()
     assert verdict.late == [97, 98, 99, 100], verdict.late
     changed = written("changed", [(f"k{i}", 1000, f"htw-deliver-at={2000 + i};htw-id=n;") for i in range(3)]
-                      + [("k0", 1001, "htw-deliver-at=2000;htw-cancel=n;"),
-                         ("k1", 1001, "htw-deliver-at=2001;htw-move=n;htw-move-to=3000;")])
-    verdict = Verdict(changed, written("moved", [("k1", 3000, "htw-delivered-for=3000;"), good[2]]))
+                      + [("k0", 1001, "htw-cancel=n;"),
+                         ("k1", 1001, "htw-deliver-at=3000;htw-id=n;htw-if-offset=1;"),
+                         ("k2", 1001, "htw-deliver-at=1900;htw-id=n;")])
+    soon = ("k2", 2100, "htw-delivered-for=1900;")
+    verdict = Verdict(changed, written("replaced", [("k1", 3000, "htw-delivered-for=3000;"), soon]))
     verdict.require()
-    assert (verdict.cancelled, verdict.moved, verdict.unmoved) == (["k0"], ["k1"], []), vars(verdict)
-    Verdict(changed, written("not moved", [("k1", 2001, "htw-delivered-for=2001;"), good[2]])).require()
+    assert (verdict.cancelled, verdict.replaced) == (["k0"], ["k1", "k2"]), vars(verdict)
+    verdict = Verdict(changed, written("not replaced", [("k1", 2001, "htw-delivered-for=2001;"), soon, good[2]]))
+    verdict.require()
+    assert not verdict.replaced, vars(verdict)
     Verdict(sent, written("ahead", good[1:] + [("k0", 1999, "htw-delivered-for=2000;")]), 1).require()
     for name, records in {
             "missing": good[1:], "doubled": good + good[:1],
             "early": good[1:] + [("k0", 1999, "htw-delivered-for=2000;")],
             "for another deadline": good[1:] + [("k0", 2100, "htw-delivered-for=1990;")],
-            "moved, and early": (changed, [("k1", 2999, "htw-delivered-for=3000;"), good[2]]),
-            "moved, and at both times": (changed, [("k1", 2001, "htw-delivered-for=2001;"),
-                                                   ("k1", 3000, "htw-delivered-for=3000;"), good[2]]),
+            "replaced, and early": (changed, [("k1", 2999, "htw-delivered-for=3000;"), soon]),
+            "replaced, and twice": (changed, [("k1", 3000, "htw-delivered-for=3000;"), soon, soon]),
+            "replaced on a condition, and at both times": (changed, [("k1", 2001, "htw-delivered-for=2001;"),
+                                                                     ("k1", 3000, "htw-delivered-for=3000;"), soon]),
             "never sent": good + [("k9", 2100, "htw-delivered-for=2000;")]}.items():
         wanted, records = records if isinstance(records, tuple) else (sent, records)
         try:

@@ -14,7 +14,7 @@ static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };
 /* Kept short: the mock cluster waits for it when a relay follows another. */
 static char *const properties[] = { "session.timeout.ms=5000", "heartbeat.interval.ms=200" };
-static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.dead" };
+static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.ids", "in.dead" };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
@@ -100,6 +100,7 @@ int mock_set_up(void **state) {
     make_topic("in", MOCK_STRIPES);
     for (int level = 0; level < 3; level++)
         make_topic(own[1 + level], MOCK_STRIPES * 8);
+    make_topic("in.ids", MOCK_STRIPES);
     make_topic("in.dead", 1);
     make_topic("out", 2);
     producer = make_client(RD_KAFKA_PRODUCER, NULL);

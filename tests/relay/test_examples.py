@@ -103,7 +103,7 @@ def main(relay_program, brokers_program, producer, consumer):
         print(f"skipped: {why}")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2 * 16))
+        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2, 16))
         relay = Relay(relay_program, brokers, "examples", "later", "--allow", "now", "--at-least-once", "--size", "16",
                       "--levels", "3")
         try:

@@ -38,7 +38,7 @@ def metrics(relay_program, brokers_program, folder):
     """The names of the samples that a relay serves."""
     process = os.getpid()  # an address of its own on the loopback network, so that no port is taken
     address = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}:9644"
-    brokers = Brokers(brokers_program, folder, "later:1", "now:1", *level_topics("later", 2, 8))
+    brokers = Brokers(brokers_program, folder, "later:1", "now:1", *level_topics("later", 2, 1, 8))
     relay = Relay(relay_program, brokers, "monitored", "later", "--allow", "now", "--at-least-once", "--size", "8",
                   "--levels", "2", "--metrics", address)
     try:

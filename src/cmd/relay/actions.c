@@ -62,6 +62,7 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
 /* ---- show: all */
 
 struct summary {
+    struct htw__ids ids;
     uint64_t count, overdue, cancels, letters, bad, bytes;
     uint64_t levels[HTW__RELAY_LEVELS_MAX], input;
     int64_t now_ms, next_ms, last_ms;
@@ -71,7 +72,11 @@ static int add_to_summary(void *context, struct htw__source from,
                           const struct htw__record *record) {
     struct summary *summary = context;
     struct htw__request request;
-    if (htw__request_parse(record, &request) != NULL) {
+    const char *why;
+    int waits = htw__waiting_judge(&summary->ids, from, record, &request, &why);
+    if (waits <= 0)
+        return waits;
+    if (why != NULL) {
         summary->bad++;
         return 0;
     }
@@ -117,8 +122,8 @@ static void print_summary(const struct summary *summary, uint32_t levels) {
         htw__rows_moment(summary->last_ms, last);
     }
     printf("records  %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\nlast     %s\nbytes    %" PRIu64
-           "\ncancels  %" PRIu64 ", and moves\nletters  %" PRIu64
-           " that were refused\nbad      %" PRIu64 "\ninput    %" PRIu64 "\n",
+           "\ncancels  %" PRIu64 "\nletters  %" PRIu64 " that were refused\nbad      %" PRIu64
+           "\ninput    %" PRIu64 "\n",
            summary->count, summary->overdue, next, last, summary->bytes, summary->cancels,
            summary->letters, summary->bad, summary->input);
     for (uint32_t level = 0; level < levels; level++)
@@ -132,6 +137,7 @@ static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *c
         print_summary_json(&summary, kafka->options.relay.levels.count);
     else if (error == 0)
         print_summary(&summary, kafka->options.relay.levels.count);
+    htw__ids_fini(&summary.ids);
     return error;
 }
 
@@ -194,12 +200,10 @@ static bool can_change(const struct htw__waiting_page *page,
         why = "this record has no htw-id, so it cannot be changed";
     else if (victim->request.is_letter)
         why = "this record is a dead letter";
-    else if (victim->is_cancelled || victim->moves_to_ms != 0)
-        why = "this record is cancelled or moved already";
-    else if (command->action == HTW__RELAY_MOVE && command->to_ms <= victim->key.wanted_ms)
-        why = "a record can be moved to a later time only. To deliver it earlier, cancel it, and "
-              "send "
-              "another when the cancel has come in time";
+    else if (victim->is_cancelled)
+        why = "this record is cancelled already";
+    else if (command->action == HTW__RELAY_MOVE && htw__change_offset(victim) < 0)
+        why = "this record was filed by a relay before 0.3, and can be cancelled only";
     if (why != NULL)
         htw__terminal_error("%s: %s", id, why);
     return why == NULL;

@@ -43,7 +43,7 @@ const char *const htw__relay_help[2] = {
     "  show TOPIC          print how many records wait, where, and when the next one is due\n"
     "  show TOPIC ID...    print these records, with the whole value\n"
     "  cancel TOPIC ID...  cancel these records\n"
-    "  move TOPIC ID WHEN  deliver this record at a later time: an instant, or +DURATION from now\n"
+    "  move TOPIC ID WHEN  deliver this record at another time: an instant, or +DURATION from now\n"
     "\n"
     "An ID is a htw-id, or the @ and 16 digits that list prints where there is none. All read\n"
     "everything that waits from the topics themselves, while relays run or not. cancel and move\n"
@@ -402,6 +402,10 @@ static bool name_topics(struct htw__relay_command *command, const char *topic) {
         relay->dead_letters = command->names[count];
     }
     command->own[count++] = relay->dead_letters;
+    if (!write_name(command->names[count], topic, "ids"))
+        return false;
+    command->own[count] = command->names[count];
+    count++;
     command->own[count++] = topic;
     relay->destinations.own = command->own;
     relay->destinations.own_count = count;

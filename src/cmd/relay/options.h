@@ -8,7 +8,7 @@
 #include "log.h"
 #include "properties.h"
 
-#define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 2)
+#define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 3)
 
 enum htw__relay_action {
     HTW__RELAY_NO_ACTION,

@@ -39,13 +39,10 @@ void htw__rows_print_head(void) {
 
 /* What becomes of it, if that is not what it says itself. */
 static void print_fate(const struct htw__waiting *row, const char *before) {
-    char text[HTW__ROWS_MOMENT_SIZE];
     if (row->copies > 1)
         printf("%s%" PRIu32 " times", before, row->copies);
     if (row->is_cancelled)
         printf("%scancelled", before);
-    if (row->moves_to_ms != 0)
-        printf("%smoves to %s", before, htw__rows_moment(row->moves_to_ms, text));
     if (row->request.is_letter)
         printf("%sa dead letter that was refused", before);
 }
@@ -131,8 +128,6 @@ void htw__rows_print_json(const struct htw__waiting *row) {
     printf(",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
            row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
            row->request.is_letter ? "true" : "false");
-    if (row->moves_to_ms != 0)
-        printf(",\"moves_to_ms\":\"%" PRId64 "\"", row->moves_to_ms);
     print_json_headers(row->record);
     print_json("key", row->record->key);
     printf(",\"size\":%zu,", row->record->value.size);

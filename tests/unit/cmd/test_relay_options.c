@@ -116,7 +116,7 @@ UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
 
 /* Its own topics, whatever --allow says. */
 UNIT_TEST(relay_options_name_the_topics_of_the_relay) {
-    static const char *const wanted[] = { "in.l0", "in.l1", "in.l2", "in.dead", "in" };
+    static const char *const wanted[] = { "in.l0", "in.l1", "in.l2", "in.dead", "in.ids", "in" };
     assert_int_equal(PARSE("-bx", "-a*", "--levels=3", "in"), HTW__RELAY_RUN);
     assert_int_equal(command.kafka.relay.destinations.own_count, COUNT_OF(wanted));
     for (size_t i = 0; i < COUNT_OF(wanted); i++)

@@ -68,13 +68,12 @@ static void begin(void) {
         .levels = LEVELS, .dead_letters = "dead", .retry_ms = RETRY_MS, .max_memory = 1 << 20
     };
     struct htw__found input = { -1, { NULL, 0 }, 0, 0 }, buckets[BUCKETS];
-    int64_t from;
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = input;
     refusals[0] = refusals[1] = 0;
     letters = filed = 0;
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
 }
 
 /* A bad record of the input. */

@@ -40,14 +40,6 @@ static enum htw__arrival add_named(int64_t offset, int64_t deadline_ms, const ch
     return add_request(offset, &request, bytes_max);
 }
 
-static void add_move(int64_t offset, int64_t deadline_ms, const char *id, int64_t to_ms,
-                     size_t bytes_max) {
-    struct htw__request request = {
-        .deadline_ms = deadline_ms, .is_cancel = true, .moves_to_ms = to_ms, .id = htw__bytes_of(id)
-    };
-    assert_int_equal(add_request(offset, &request, bytes_max), HTW__ARRIVAL_KEPT);
-}
-
 static void add(int64_t offset, int64_t deadline_ms) {
     assert_int_equal(add_named(offset, deadline_ms, NULL, false, PLENTY), HTW__ARRIVAL_KEPT);
 }
@@ -62,10 +54,7 @@ static const char *leave_until(int64_t now_ms) {
     while ((timer = htw_wheel_poll(wheel, (uint64_t)now_ms)) != NULL)
         htw__loaded_fall_due(timer);
     while ((entry = htw__loaded_leave(&loaded)) != NULL) {
-        if (!entry->is_cancel && entry->moves_to_ms != 0)
-            size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 ">%" PRId64 " ",
-                                     entry->turn.offset, entry->moves_to_ms);
-        else if (!entry->is_cancel)
+        if (!entry->is_cancel)
             size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ",
                                      entry->turn.offset);
         htw__entry_free(entry);
@@ -194,69 +183,6 @@ UNIT_TEST(loaded_cancel_before_the_place_still_meets_its_victim) {
     add_named(0, 50, "a", true, PLENTY);
     add_named(1, 50, "a", false, PLENTY);
     assert_string_equal(leave_until(END_MS), "");
-    finish();
-}
-
-UNIT_TEST(loaded_move_and_victim_meet_in_either_order) {
-    begin(0, HTW__PROGRESS_NONE(0), 0);
-    add_named(0, 10, "a", false, PLENTY);
-    add_move(1, 10, "b", 70, PLENTY);
-    add_move(2, 10, "a", 60, PLENTY);
-    add_named(3, 10, "b", false, PLENTY);
-    add_named(4, 11, "a", false, PLENTY); /* another deadline: another record */
-    add_move(5, 10, "c", 80, PLENTY);     /* finds none */
-    assert_string_equal(leave_until(20), "0>60 3>70 4 ");
-    finish();
-}
-
-UNIT_TEST(loaded_first_of_a_move_and_a_cancel_counts) {
-    begin(0, HTW__PROGRESS_NONE(0), 0);
-    add_named(0, 10, "a", false, PLENTY);
-    add_move(1, 10, "a", 60, PLENTY);
-    add_named(2, 10, "a", true, PLENTY);
-    add_move(3, 10, "a", 70, PLENTY);
-    add_named(4, 10, "b", true, PLENTY);
-    add_move(5, 10, "b", 70, PLENTY);
-    add_named(6, 10, "b", false, PLENTY);
-    assert_string_equal(leave_until(20), "0>60 ");
-    finish();
-}
-
-UNIT_TEST(loaded_move_that_comes_after_its_victim_has_left_moves_nothing) {
-    begin(0, HTW__PROGRESS_NONE(0), 0);
-    add_named(0, 10, "a", false, PLENTY);
-    assert_string_equal(leave_until(10), "0 ");
-    add_move(1, 10, "a", 60, PLENTY);
-    assert_string_equal(leave_until(20), "");
-    finish();
-}
-
-UNIT_TEST(loaded_cut_between_move_and_victim_moves_once) {
-    for (int64_t mover = 0; mover < 8; mover += 7) {
-        char all[256] = "";
-        begin(0, HTW__PROGRESS_NONE(0), 8);
-        for (;;) {
-            for (int64_t i = 0; i < 8; i++)
-                if (i == mover)
-                    add_move(i, 50, "a", 90, 900);
-                else
-                    add_named(i, 50, i == 7 - mover ? "a" : NULL, false, 900);
-            strcat(all, leave_until(END_MS));
-            if (!htw__loaded_needs_pass(&loaded))
-                break;
-            htw__loaded_begin_pass(&loaded, 0);
-        }
-        assert_string_equal(all, mover == 0 ? "1 2 3 4 5 6 7>90 " : "0>90 1 2 3 4 5 6 ");
-        finish();
-    }
-}
-
-UNIT_TEST(loaded_move_before_the_place_still_meets_its_victim) {
-    struct htw__progress progress = { 2, 50, 0, END_MS }; /* the move at 0 is done, and 1 is not */
-    begin(0, progress, 2);
-    add_move(0, 50, "a", 90, PLENTY);
-    add_named(1, 50, "a", false, PLENTY);
-    assert_string_equal(leave_until(END_MS), "1>90 ");
     finish();
 }
 

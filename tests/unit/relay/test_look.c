@@ -17,6 +17,8 @@ static unsigned published, delivered;
 
 static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     (void)transport;
+    if (outgoing->topic == NULL && outgoing->bucket.level == HTW__RELAY_IDS)
+        return 0;
     if (outgoing->topic == NULL) {
         filed = outgoing->bucket;
         htw__relay_published(&relay, filed, 100 + published++);
@@ -50,14 +52,13 @@ static void begin_behind(int64_t clock_ms, int64_t catch_up_ms) {
     };
     struct htw__found input = { 15, { NULL, 0 }, 10, 20 }, buckets[BUCKETS];
     char clock_text[HTW__PROGRESS_TEXT_SIZE];
-    int64_t from;
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
     htw__clock_format(&(struct htw__clock) { .levels = options.levels, .time_ms = clock_ms },
                       clock_text);
     input.metadata = htw__bytes_of(clock_text);
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = (struct htw__found) { .offset = 15, .start = 15, .end = 15 };
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &from), HTW__GAIN_OK);
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
     opened = filed = (struct htw__source) { .level = UINT32_MAX };
     published = delivered = 0;
 }
@@ -119,7 +120,7 @@ UNIT_TEST(look_level_0_stays_closed_until_the_input_is_read) {
     assert_int_equal(filed.level, 0);
     assert_int_equal(delivered, 0);
     receive(input_source, 16, NOW_MS - 100, "htw-cancel");
-    assert_int_equal(published, 2);
+    assert_int_equal(published, 1);
     receive(input_source, 17, NOW_MS - 100, NULL); /* what nothing can cancel does not wait */
     assert_int_equal(delivered, 1);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
@@ -154,10 +155,11 @@ UNIT_TEST(look_level_0_does_not_wait_longer_than_it_may) {
     htw__relay_fini(&relay);
 }
 
-/* A bucket of level 1 covers two of level 0. What it holds comes first. */
+/* A bucket of level 1 covers two of level 0. What it holds comes first: a cancel of what a relay before 0.3 has filed may wait
+ * for its victim. */
 UNIT_TEST(look_level_0_waits_for_what_lies_above) {
     begin(NOW_MS);
-    receive(input_source, 15, NOW_MS + 4500, "htw-id");
+    receive(input_source, 15, NOW_MS + 4500, NULL);
     assert_int_equal(filed.level, 1);
     struct htw__source above = filed;
     assert_true(htw__relay_advance(&relay, NOW_MS + 2030, 100) >= 0);

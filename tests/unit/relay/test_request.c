@@ -47,24 +47,22 @@ UNIT_TEST(request_reasons_of_dead_letters) {
           "htw-deliver-at is not a number of milliseconds up to the year 9999" },
         { { "htw-delay", "1s", NULL }, "htw-delay is not a number of milliseconds" },
         { { "htw-delay", "253402300799999", NULL }, "htw-delay ends after the year 9999" },
-        { { "htw-delay", "5", "htw-cancel", "a", NULL }, "htw-cancel needs htw-deliver-at" },
+        { { "htw-delay", "5", "htw-cancel", "a", NULL }, "both htw-cancel and htw-delay" },
         { { "htw-deliver-at", "5", "htw-cancel", "a", "htw-id", "a", NULL },
-          "more than one of htw-id, htw-cancel and htw-move" },
-        { { "htw-deliver-at", "5", "htw-cancel", "a", "htw-move", "a", NULL },
-          "more than one of htw-id, htw-cancel and htw-move" },
-        { { "htw-delay", "5", "htw-move", "a", "htw-move-to", "9", NULL },
-          "htw-move needs htw-deliver-at" },
-        { { "htw-deliver-at", "5", "htw-move", "a", NULL },
-          "htw-move and htw-move-to need each other" },
-        { { "htw-deliver-at", "5", "htw-move-to", "9", NULL },
-          "htw-move and htw-move-to need each other" },
-        { { "htw-deliver-at", "5", "htw-move", "a", "htw-move-to", "x", NULL },
-          "htw-move-to is not a number of milliseconds up to the year 9999" },
-        { { "htw-deliver-at", "5", "htw-move", "a", "htw-move-to", "5", NULL },
-          "htw-move-to is not after htw-deliver-at" },
-        { { "htw-deliver-at", "5", "htw-move", "", "htw-move-to", "6", NULL },
-          "htw-move is empty or longer than 256 bytes" },
-        { { "htw-deliver-at", "5", "htw-move", "a", "htw-move-to", "6", NULL }, NULL },
+          "both htw-id and htw-cancel" },
+        { { "htw-cancel", "a", NULL }, NULL },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "x", NULL },
+          "htw-if-offset is not an offset, or there is no htw-id" },
+        { { "htw-deliver-at", "5", "htw-if-offset", "7", NULL },
+          "htw-if-offset is not an offset, or there is no htw-id" },
+        { { "htw-cancel", "a", "htw-if-offset", "7", NULL },
+          "htw-if-offset is not an offset, or there is no htw-id" },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "1", "htw-if-offset", "1",
+            NULL },
+          "more than one header htw-if-offset" },
+        { { "htw-deliver-at", "5", "htw-offset", "7", NULL },
+          "htw-offset is not an offset, or there is no htw-id" },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "0", NULL }, NULL },
         { { "htw-deliver-at", "5", "htw-cancel", "", NULL },
           "htw-cancel is empty or longer than 256 bytes" },
         { { "htw-deliver-at", "5", "htw-id", long_id, NULL },
@@ -124,11 +122,14 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
     struct htw__record record = make(words, headers);
     struct htw__request first, second;
     assert_null(htw__request_parse(&record, &first));
+    assert_int_equal(first.offset, -1);
+    first.offset = 42; /* as it is filed */
     record.header_count = htw__request_headers_to_wait(&record, &first, waiting, &times);
     record.headers = waiting;
     record.timestamp_ms = 77777;
     assert_null(htw__request_parse(&record, &second));
     assert_int_equal(second.deadline_ms, 1250);
+    assert_int_equal(second.offset, 42);
     assert_true(htw__bytes_are_equal(first.to, second.to));
     assert_true(htw__bytes_are_equal(first.id, second.id));
     expect_header(&waiting[0], "trace", "x");
@@ -181,4 +182,41 @@ UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
     assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
     expect_header(&dead[0], "htw-deliver-at", "soon");
     expect_header(&dead[1], "htw-reason", "no");
+}
+
+/* In a bucket it is known by its own offset, and what is delivered has neither. */
+UNIT_TEST(request_offsets_do_not_outlive_their_record) {
+    static const char *const words[] = { "htw-deliver-at", "1250", "htw-id", "a",
+                                         "htw-if-offset",  "7",    NULL };
+    struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__request_times times[2];
+    struct htw__record record = make(words, headers);
+    struct htw__request request;
+    assert_null(htw__request_parse(&record, &request));
+    assert_int_equal(request.if_offset, 7);
+    request.offset = INT64_C(1000000007); /* of the record itself */
+    for (int i = 0; i < 2; i++) {
+        record.header_count = htw__request_headers_to_wait(&record, &request, room[i], &times[i]);
+        record.headers = room[i];
+        assert_int_equal(record.header_count, 3);
+        assert_null(htw__request_parse(&record, &request));
+        assert_int_equal(request.offset, 1000000007);
+        assert_int_equal(request.if_offset, -1);
+    }
+    char time[HTW__REQUEST_TIME_SIZE];
+    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, headers, time), 2);
+    expect_header(&headers[0], "htw-id", "a");
+    expect_header(&headers[1], "htw-delivered-for", "1250");
+}
+
+/* As large as an offset may be: larger than any time. */
+UNIT_TEST(request_reads_all_offsets) {
+    static const char *const words[] = {
+        "htw-deliver-at", "1250", "htw-id", "a", "htw-if-offset", "1000000000000000000", NULL
+    };
+    struct htw__header headers[HEADERS_MAX];
+    struct htw__record record = make(words, headers);
+    struct htw__request request;
+    assert_null(htw__request_parse(&record, &request));
+    assert_int_equal(request.if_offset, INT64_C(1000000000000000000));
 }

@@ -55,9 +55,6 @@ static const char *rows(void) {
             size += (size_t)snprintf(text + size, sizeof(text) - size, "*%u", row->copies);
         if (row->is_cancelled)
             size += (size_t)snprintf(text + size, sizeof(text) - size, "-");
-        if (row->moves_to_ms != 0)
-            size +=
-                (size_t)snprintf(text + size, sizeof(text) - size, ">%" PRId64, row->moves_to_ms);
         size += (size_t)snprintf(text + size, sizeof(text) - size, " ");
     }
     return text;
@@ -139,17 +136,79 @@ UNIT_TEST(waiting_same_delay_from_input_and_level_is_one) {
     finish();
 }
 
-UNIT_TEST(waiting_cancels_and_moves_are_told_with_their_victims) {
+/* Of what a relay before 0.3 has filed. */
+UNIT_TEST(waiting_cancels_are_told_with_their_victims) {
     begin(NULL, 10);
     find(1, 10, "a", "one");
     find_header(2, 10, "key", "", "htw-cancel", "one", NULL, NULL);
-    find_header(2, 10, "key", "", "htw-move", "two", "htw-move-to", "99");
-    find(1, 10, "b", "two");
     find(1, 11, "c", "one"); /* of another time */
     find_header(2, 12, "key", "", "htw-cancel", "none", NULL, NULL);
-    const char *text = rows();
-    assert_true(strcmp(text, "a/1- b/1>99 c/1 ") == 0 || strcmp(text, "b/1>99 a/1- c/1 ") == 0);
-    assert_int_equal(page.found, 3);
+    assert_string_equal(rows(), "a/1- c/1 ");
+    assert_int_equal(page.found, 2);
+    finish();
+}
+
+/* An entry of the index, for the id in a stripe. */
+static void find_entry(uint32_t stripe, const char *id, int64_t offset) {
+    unsigned char key[8], value[16] = { 0 };
+    uint64_t hash = htw__ids_hash(htw__bytes_of("key"), htw__bytes_of(id));
+    for (size_t i = 0; i < 8; i++)
+        key[i] = (unsigned char)(hash >> (56 - 8 * i));
+    value[7] = (unsigned char)offset;
+    struct htw__record record = { .key = { key, 8 }, .value = { value, offset < 0 ? 0 : 16 } };
+    if (offset < 0)
+        record.value.bytes = NULL;
+    const struct htw__source from = { stripe, HTW__RELAY_IDS, 0 };
+    assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
+}
+
+UNIT_TEST(waiting_is_what_the_index_leads_to) {
+    begin(NULL, 10);
+    find_entry(0, "one", 4);
+    find_entry(0, "one", 5);
+    find_entry(0, "two", 6);
+    find_entry(0, "two", -1);
+    find_entry(1, "two", 7); /* of another stripe */
+    find_header(1, 10, "key", "a", "htw-id", "one", "htw-offset", "4");
+    find_header(1, 11, "key", "b", "htw-id", "one", "htw-offset", "5");
+    find_header(1, 12, "key", "c", "htw-id", "two", "htw-offset", "6");
+    find_header(1, 13, "key", "d", "htw-id", "two", "htw-offset", "7");
+    find(1, 14, "e", "two"); /* filed by a relay before 0.3 */
+    assert_string_equal(rows(), "b/1 e/1 ");
+    assert_int_equal(page.found, 2);
+    finish();
+}
+
+static void find_input(int64_t offset, const char *value, const char *name, const char *id,
+                       const char *more, const char *text) {
+    struct htw__header headers[3] = { { htw__bytes_of("htw-deliver-at"), htw__bytes_of("10") },
+                                      { htw__bytes_of(name), htw__bytes_of(id) } };
+    struct htw__record record = { .offset = offset,
+                                  .key = htw__bytes_of("key"),
+                                  .value = htw__bytes_of(value),
+                                  .headers = headers,
+                                  .header_count = more == NULL ? 2 : 3 };
+    if (more != NULL)
+        headers[2] = (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
+    const struct htw__source from = { 0, HTW__RELAY_INPUT, 0 };
+    assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
+}
+
+UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
+    begin(NULL, 10);
+    find_entry(0, "one", 4);
+    find_entry(0, "two", 5);
+    find_entry(0, "three", 6);
+    find_input(20, "", "htw-cancel", "one", NULL, NULL);
+    find_input(21, "first", "htw-id", "two", NULL, NULL);
+    find_input(22, "late", "htw-id", "two", "htw-if-offset", "5");
+    find_input(23, "second", "htw-id", "two", "htw-if-offset", "21");
+    find_header(1, 10, "key", "a", "htw-id", "one", "htw-offset", "4");
+    find_header(1, 11, "key", "b", "htw-id", "two", "htw-offset", "5");
+    find_header(1, 12, "key", "c", "htw-id", "three", "htw-offset", "6");
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "second/%u c/1 ", HTW__RELAY_INPUT);
+    assert_string_equal(rows(), wanted);
     finish();
 }
 

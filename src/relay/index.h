@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.h - cancelling and replacing by htw-id: which of the records with an id that wait are alive.
+ *
+ * THE RULE. A record with an id gets the offset that it had in the input into a header, htw-offset, when it is filed, and
+ * the index (ids.h) leads from key and id to it. It is alive as long as it does, and that is asked each time it
+ * leaves a bucket. So a cancel removes the entry, a record with the same id enters its own offset, and
+ * nothing is written beside the victim.
+ *
+ * ITS TOPIC. Each change is published to the partition of the stripe in INPUT.ids, by FILE: together with what was filed
+ * and with the position of the input. A stripe that is taken over reads it before anything else.
+ *
+ * TWO CHANNELS. DELIVER acts on what FILE has not committed. It may drop the victim of a cancel or of a replacement: whoever
+ * takes the stripe over reads those again, and they do the same, whether there is a victim or not. A record with
+ * htw-if-offset does NOT do the same if its victim is gone. So while one of them waits for the commit of FILE,
+ * that commit has to come before the next one of DELIVER (htw__index_files_first).
+ *   What DELIVER has delivered is LEAVING until that is committed: too late for a cancel and for htw-if-offset. Its entry is
+ * removed by the FILE transaction after that: earlier, and an abort of DELIVER would leave a record that is dead.
+ *
+ * STALE ENTRIES. A crash between the two leaves an entry whose record was delivered. It must not let a htw-if-offset
+ * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose bucket of level 0
+ * may have let it go, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock
+ * of the stripe has passed all that waited then, and the input is read to where it ended then, what is unsure has no record.
+ */
+#ifndef HTW_SRC_RELAY_INDEX_H
+#define HTW_SRC_RELAY_INDEX_H
+
+#include "request.h"
+#include "state.h"
+
+/* A stripe was taken over: begins to read its partition, which ends at `end`. */
+void htw__index_begin(struct htw__relay *relay, struct htw__stripe *stripe, int64_t end);
+
+/* A record of it, and its end. Returns 0 or a negative errno. */
+int htw__index_read(struct htw__stripe *stripe, const struct htw__record *record);
+void htw__index_reached(struct htw__relay *relay, struct htw__stripe *stripe, int64_t offset);
+
+/* Reads such a record: `*ret_offset` is HTW__IDS_NONE if it removes the entry. False: it is none. */
+bool htw__index_parse(const struct htw__record *record, uint64_t *ret_hash, int64_t *ret_offset,
+                      int64_t *ret_deadline_ms);
+
+/* Frees it. */
+void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
+
+/* A record of the input with an id. Returns 1: it goes on; 0: there is nothing more to do with it; or a negative errno. */
+int htw__index_arrive(struct htw__relay *relay, struct htw__stripe *stripe,
+                      const struct htw__record *record, const struct htw__request *request);
+
+/* It is filed: enters it. Returns 0 or a negative errno. */
+int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe,
+                     const struct htw__record *record, const struct htw__request *request);
+
+/* Whether a record that comes out of a bucket is alive. */
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__record *record,
+                         const struct htw__request *request);
+
+/* It was delivered, or is a dead letter. Returns 0 or a negative errno. */
+int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
+                     const struct htw__record *record, const struct htw__request *request);
+
+/* A commit begins, of what has left by then; and it has ended. */
+void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel);
+void htw__index_committed(struct htw__relay *relay, struct htw__stripe *stripe,
+                          enum htw__channel channel);
+
+/* Removes entries of what was delivered, and what is stale. Returns 0 or a negative errno. */
+int htw__index_clean(struct htw__relay *relay, struct htw__stripe *stripe);
+
+#endif /* HTW_SRC_RELAY_INDEX_H */

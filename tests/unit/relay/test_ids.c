@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ids.c - the table of ids, against a plain array. */
+#include "../../../src/relay/ids.h"
+
+#include "../unit.h"
+
+#define HASHES 300
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t bound) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random_state >> 33) % bound;
+}
+
+/* Many of them want the same places, also at the end of the table. */
+static uint64_t hash_of(uint64_t number) {
+    return (number % 7 == 0 ? UINT64_C(0xffffffffffffffff) : number % 5) - (number << 32);
+}
+
+UNIT_TEST(ids_table_is_as_an_array) {
+    struct htw__ids ids = { .entries = NULL };
+    int64_t offsets[HASHES], flags[HASHES], found;
+    random_state = 1;
+    for (size_t i = 0; i < HASHES; i++)
+        offsets[i] = HTW__IDS_NONE;
+    for (int turn = 0; turn < 20000; turn++) {
+        uint64_t number = below(HASHES);
+        if (below(2) == 0) {
+            offsets[number] = (int64_t)below(1000);
+            flags[number] =
+                (int64_t)below(2) * HTW__ID_LEAVING + (int64_t)below(2) * HTW__ID_UNSURE;
+            assert_int_equal(htw__ids_put(&ids, hash_of(number), offsets[number], flags[number]),
+                             0);
+        } else {
+            offsets[number] = HTW__IDS_NONE;
+            htw__ids_remove(&ids, hash_of(number));
+        }
+        if (turn % 100 != 0)
+            continue;
+        size_t count = 0, unsure = 0;
+        for (uint64_t i = 0; i < HASHES; i++) {
+            assert_int_equal(htw__ids_find(&ids, hash_of(i), &found), offsets[i]);
+            if (offsets[i] < 0)
+                continue;
+            assert_int_equal(found, flags[i]);
+            count++;
+            unsure += (flags[i] & HTW__ID_UNSURE) != 0;
+        }
+        assert_int_equal(ids.count, count);
+        assert_int_equal(ids.unsure, unsure);
+    }
+    htw__ids_fini(&ids);
+}
+
+UNIT_TEST(ids_unsure_ones_are_found_in_turn) {
+    struct htw__ids ids = { .entries = NULL };
+    uint64_t hash, sum = 0;
+    size_t at = 0;
+    assert_false(htw__ids_next_unsure(&ids, &at, &hash));
+    for (uint64_t i = 1; i <= 100; i++)
+        assert_int_equal(htw__ids_put(&ids, i, 5, i % 10 == 0 ? HTW__ID_UNSURE : 0), 0);
+    while (htw__ids_next_unsure(&ids, &at, &hash)) {
+        sum += hash;
+        at++;
+    }
+    assert_int_equal(sum, 550);
+    htw__ids_fini(&ids);
+}
+
+/* They stand in Kafka: another version must find them. */
+UNIT_TEST(ids_hashes_stay_as_they_are) {
+    const struct htw__bytes key = htw__bytes_of("key"), id = htw__bytes_of("id"),
+                            none = { NULL, 0 }, empty = htw__bytes_of("");
+    assert_int_equal(htw__ids_hash(key, id), UINT64_C(0x3ad134e46779bcaf));
+    assert_int_equal(htw__ids_hash(none, id), UINT64_C(0x5c2247352f22dc30));
+    assert_int_equal(htw__ids_hash(empty, id), UINT64_C(0x4e99aadd08126ef5));
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* test_index.c - cancelling and replacing by id. */
+#include "../../../src/relay/index.h"
+
+#include "../../../src/relay/relay.h"
+#include "../unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
+#define BUCKETS 8
+#define NOW_MS INT64_C(1000000)
+
+static struct htw__relay relay;
+static unsigned filed, delivered, entered, erased, opened, closed;
+static unsigned char key[8], value[16]; /* of the last entry */
+
+static const struct htw__source of_input = { 0, HTW__RELAY_INPUT, 0 };
+static const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
+static const struct htw__source of_bucket = { 0, 0, 2 };
+
+static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
+    (void)transport;
+    if (outgoing->topic != NULL) {
+        delivered++;
+    } else if (outgoing->bucket.level != HTW__RELAY_IDS) {
+        filed++;
+    } else {
+        assert_int_equal(outgoing->record.key.size, sizeof(key));
+        memcpy(key, outgoing->record.key.bytes, sizeof(key));
+        entered += outgoing->record.value.bytes != NULL;
+        erased += outgoing->record.value.bytes == NULL;
+        if (outgoing->record.value.bytes != NULL)
+            memcpy(value, outgoing->record.value.bytes, sizeof(value));
+    }
+    return 0;
+}
+
+static void expect(struct htw__transport *transport, const char *topic) {
+    (void)transport, (void)topic;
+}
+
+static void open_source(struct htw__transport *transport, struct htw__source source,
+                        int64_t offset) {
+    (void)transport, (void)offset;
+    opened += source.level == HTW__RELAY_IDS;
+}
+
+static void close_source(struct htw__transport *transport, struct htw__source source) {
+    (void)transport;
+    closed += source.level == HTW__RELAY_IDS;
+}
+
+static struct htw__transport transport = { publish, expect, open_source, close_source };
+
+static void begin(int64_t ids_end) {
+    static const char *const patterns[] = { "*" };
+    const struct htw__relay_options options = {
+        .levels = LEVELS,
+        .destinations = { .patterns = patterns, .pattern_count = 1, .default_topic = "out" },
+        .max_memory = 1000000,
+        .owner = "owner"
+    };
+    char text[HTW__PROGRESS_TEXT_SIZE];
+    struct htw__found buckets[BUCKETS] = { { .offset = 0 } };
+    filed = delivered = entered = erased = opened = closed = 0;
+    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
+    htw__clock_format(&(struct htw__clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
+    struct htw__found input = { 10, htw__bytes_of(text), 0, 10 };
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, ids_end), HTW__GAIN_OK);
+}
+
+static struct htw__record make(int64_t offset, struct htw__header headers[3],
+                               const char *const words[6]) {
+    struct htw__record record = {
+        .offset = offset, .timestamp_ms = NOW_MS, .key = htw__bytes_of("key"), .headers = headers
+    };
+    for (; record.header_count < 3 && words[2 * record.header_count] != NULL; record.header_count++)
+        headers[record.header_count] =
+            (struct htw__header) { htw__bytes_of(words[2 * record.header_count]),
+                                   htw__bytes_of(words[2 * record.header_count + 1]) };
+    return record;
+}
+
+/* A record of the input with the id "a" (or a cancel of that), due in 2 s if `has_time`. */
+static void arrive(int64_t offset, const char *name, bool has_time, const char *if_offset) {
+    char at[32];
+    struct htw__header headers[3];
+    snprintf(at, sizeof(at), "%" PRId64, NOW_MS + 2000);
+    const char *const words[6] = { name,
+                                   "a",
+                                   has_time ? "htw-deliver-at" : NULL,
+                                   at,
+                                   if_offset == NULL ? NULL : "htw-if-offset",
+                                   if_offset };
+    struct htw__record record = make(offset, headers, words);
+    assert_int_equal(htw__relay_record(&relay, of_input, &record), 0);
+}
+
+/* The record that had this offset in the input, as it lies in a bucket. */
+static bool is_alive(int64_t offset) {
+    char text[32];
+    struct htw__header headers[3];
+    struct htw__request request;
+    snprintf(text, sizeof(text), "%" PRId64, offset);
+    const char *const words[6] = { "htw-deliver-at", "1002000", "htw-id", "a", "htw-offset", text };
+    struct htw__record record = make(77, headers, words);
+    assert_null(htw__request_parse(&record, &request));
+    return htw__index_is_alive(relay.stripes[0], &record, &request);
+}
+
+/* It is delivered, from a bucket of level 0. */
+static void leave(int64_t offset) {
+    char text[32];
+    struct htw__header headers[3];
+    snprintf(text, sizeof(text), "%" PRId64, offset);
+    const char *const words[6] = { "htw-deliver-at", "1000000", "htw-id", "a", "htw-offset", text };
+    struct htw__record record = make(77, headers, words);
+    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], of_bucket, &record), 0);
+}
+
+static void commit(enum htw__channel channel) {
+    assert_int_equal(htw__relay_positions(&relay, channel), 0);
+    htw__relay_committed(&relay, channel);
+}
+
+static void clean(void) {
+    assert_int_equal(htw__index_clean(&relay, relay.stripes[0]), 0);
+}
+
+/* Another machine reads it. */
+UNIT_TEST(index_entry_has_its_high_bytes_first) {
+    static const unsigned char wanted[16] = { 0, 0, 0, 0, 0, 0,    1,    2,
+                                              0, 0, 0, 0, 0, 0x0f, 0x4a, 0x10 };
+    begin(0);
+    arrive(0x102, "htw-id", true, NULL);
+    assert_int_equal(entered, 1);
+    assert_memory_equal(value, wanted, sizeof(wanted));
+    uint64_t hash = htw__ids_hash(htw__bytes_of("key"), htw__bytes_of("a")), found;
+    assert_int_equal(key[0], hash >> 56);
+    assert_int_equal(key[7], hash & 0xff);
+    int64_t offset, deadline_ms;
+    struct htw__record record = { .key = { key, 8 }, .value = { value, 16 } };
+    assert_true(htw__index_parse(&record, &found, &offset, &deadline_ms));
+    assert_true(found == hash && offset == 0x102 && deadline_ms == NOW_MS + 2000);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_record_without_an_id_costs_nothing) {
+    struct htw__header headers[3];
+    const char *const words[6] = { "htw-deliver-at", "1002000" };
+    struct htw__record record = make(10, headers, words);
+    begin(0);
+    assert_int_equal(htw__relay_record(&relay, of_input, &record), 0);
+    assert_int_equal(filed, 1);
+    assert_int_equal(entered + erased, 0);
+    assert_null(relay.stripes[0]->ids.entries);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_cancel_needs_no_time) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    assert_true(is_alive(10));
+    arrive(11, "htw-cancel", false, NULL);
+    assert_false(is_alive(10));
+    assert_int_equal(erased, 1);
+    assert_int_equal(filed, 1); /* nothing lies beside the victim */
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancelled, 1);
+    htw__relay_fini(&relay);
+}
+
+/* It may be meant for what a relay before 0.3 has filed. */
+UNIT_TEST(index_cancel_with_a_time_goes_to_the_bucket_if_there_is_no_entry) {
+    begin(0);
+    arrive(10, "htw-cancel", true, NULL);
+    assert_int_equal(filed, 1);
+    arrive(11, "htw-cancel", false, NULL);
+    assert_int_equal(filed, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 1);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    arrive(11, "htw-id", true, NULL);
+    assert_false(is_alive(10));
+    assert_true(is_alive(11));
+    assert_int_equal(filed, 2);
+    assert_int_equal(erased, 0);
+    leave(10);
+    assert_int_equal(delivered, 0);
+    leave(11);
+    assert_int_equal(delivered, 1);
+    htw__relay_fini(&relay);
+}
+
+/* Or the successor, which asks again, would find that the victim has left. */
+UNIT_TEST(index_accepted_condition_is_committed_before_deliveries) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    assert_false(relay.files_first);
+    arrive(11, "htw-id", true, "10");
+    assert_true(relay.files_first);
+    commit(HTW__CHANNEL_DELIVER);
+    assert_true(relay.files_first);
+    commit(HTW__CHANNEL_FILE);
+    assert_false(relay.files_first);
+    assert_true(is_alive(11));
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_condition_for_another_record_is_too_late) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    arrive(11, "htw-id", true, "9");
+    arrive(12, "htw-id", true, "11");
+    assert_true(is_alive(10));
+    assert_int_equal(filed, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 2);
+    assert_false(relay.files_first);
+    htw__relay_fini(&relay);
+}
+
+/* Until then a record that was delivered in a transaction that is aborted would be dead. */
+UNIT_TEST(index_entry_goes_after_the_delivery_is_committed) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    commit(HTW__CHANNEL_FILE);
+    leave(10);
+    assert_int_equal(delivered, 1);
+    arrive(11, "htw-id", true, "10"); /* it is too late for that */
+    assert_int_equal(filed, 1);
+    clean();
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER), 0);
+    clean();
+    assert_int_equal(erased, 0);
+    htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
+    clean(); /* what is published now belongs to no transaction of FILE */
+    assert_int_equal(erased, 0);
+    htw__relay_committed(&relay, HTW__CHANNEL_FILE);
+    clean();
+    assert_int_equal(erased, 1);
+    assert_int_equal(relay.stripes[0]->ids.count, 0);
+    clean();
+    assert_int_equal(erased, 1);
+    htw__relay_fini(&relay);
+}
+
+/* A commit is in flight when another one is delivered: it is not part of that. */
+UNIT_TEST(index_entry_of_a_later_delivery_stays) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    commit(HTW__CHANNEL_FILE);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER), 0);
+    leave(10);
+    htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
+    clean();
+    assert_int_equal(erased, 0);
+    commit(HTW__CHANNEL_DELIVER);
+    clean();
+    assert_int_equal(erased, 1);
+    htw__relay_fini(&relay);
+}
+
+/* Its time had come when the stripe was taken over: nobody knows whether it was delivered. */
+static void read_entry(int64_t deadline_ms) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    htw__relay_fini(&relay);
+    begin(5);
+    assert_int_equal(opened, 1);
+    assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
+    for (size_t i = 0; i < 8; i++)
+        value[8 + i] = (unsigned char)((uint64_t)deadline_ms >> (56 - 8 * i));
+    const struct htw__record record = { .key = { key, 8 }, .value = { value, 16 } };
+    assert_int_equal(htw__relay_record(&relay, of_ids, &record), 0);
+    assert_int_equal(htw__relay_reached(&relay, of_ids, 4), 0);
+    assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
+    assert_int_equal(htw__relay_reached(&relay, of_ids, 5), 0);
+    assert_int_equal(htw__relay_reads_input(&relay, 0), 10);
+    assert_int_equal(closed, 1);
+}
+
+UNIT_TEST(index_is_read_before_the_input) {
+    read_entry(NOW_MS + 2000);
+    assert_true(is_alive(10));
+    arrive(11, "htw-id", true, "10");
+    assert_true(is_alive(11));
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_entry_whose_time_was_over_is_unsure) {
+    read_entry(NOW_MS);
+    arrive(11, "htw-id", true, "10");
+    assert_int_equal(filed, 0);
+    assert_true(is_alive(10)); /* it has come out of a bucket: so it was there */
+    arrive(12, "htw-id", true, "10");
+    assert_int_equal(filed, 1);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_stale_entry_is_removed_when_its_bucket_is_past) {
+    read_entry(NOW_MS);
+    clean();
+    assert_int_equal(erased, 0);
+    relay.stripes[0]->clock_ms = NOW_MS + 120000;
+    clean();
+    assert_int_equal(erased, 1);
+    htw__relay_fini(&relay);
+}
