@@ -8,7 +8,8 @@
  * With isolation.level=read_committed it never sees what a relay has published in a transaction that was
  * aborted: so each record that the relay takes comes once. A record may still come twice, because
  *
- *   - the program that asked for it did so twice, since it crashed before it knew of its success;
+ *   - the program that asked for it did so twice, since it crashed before it knew of its success, and
+ *     the first was delivered before the second came;
  *   - the relay runs with --at-least-once, and was killed;
  *   - this consumer was killed after it had handled the record and before it committed the offset.
  *

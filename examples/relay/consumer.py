@@ -7,8 +7,8 @@ usage: consumer.py BROKERS TOPIC GROUP DATABASE [COUNT]
 Prints id, key and value of each record; ends after COUNT records, or by SIGTERM or SIGINT. DATABASE is a file of SQLite.
 
 With isolation.level=read_committed it never sees what a relay has published in a transaction that was aborted. What remains
-is what no broker can prevent: the program that asked for a record may have done so twice, and this one may be killed before
-it has committed an offset. So the effect of a record and its id are written to the database in one transaction. Where the id
+is what no broker can prevent: the program that asked for a record may do so once more after its delivery, and this one may be
+killed before it has committed an offset. So the effect of a record and its id are written to the database in one transaction. Where the id
 is there already, so is the effect.
 """
 import contextlib

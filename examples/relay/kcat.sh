@@ -4,12 +4,12 @@
 #
 # usage: kcat.sh BROKERS INPUT DESTINATION at TIME ID KEY VALUE      at TIME, in ms since 1970
 #        kcat.sh BROKERS INPUT DESTINATION after DELAY ID KEY VALUE  after DELAY, in ms
-#        kcat.sh BROKERS INPUT cancel TIME ID KEY                    not at all
+#        kcat.sh BROKERS INPUT cancel ID KEY                         not at all
 #        kcat.sh BROKERS TOPIC read COUNT                            print id, key and value of what comes
 set -eu
 
 # send KEY VALUE OPTION...: the partitioner is that of Kafka's Java library, so that the cancels of all
-# clients meet their records.
+# clients meet their records, and a second record with an id replaces the first.
 send() {
     key=$1
     value=$2
@@ -20,7 +20,7 @@ send() {
 
 brokers=${1:-} topic=${2:-}
 case $#-${3:-}-${4:-} in
-6-cancel-*) send "$6" cancel -H "htw-deliver-at=$4" -H "htw-cancel=$5" ;;
+5-cancel-*) send "$5" cancel -H "htw-cancel=$4" ;;
 8-*-at) send "$7" "$8" -H "htw-deliver-at=$5" -H "htw-id=$6" -H "htw-deliver-to=$3" ;;
 8-*-after) send "$7" "$8" -H "htw-delay=$5" -H "htw-id=$6" -H "htw-deliver-to=$3" ;;
 4-read-*)

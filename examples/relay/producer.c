@@ -4,14 +4,14 @@
  *
  * usage: producer BROKERS INPUT DESTINATION at TIME ID KEY VALUE     at TIME
  *        producer BROKERS INPUT DESTINATION after DELAY ID KEY VALUE  after DELAY
- *        producer BROKERS INPUT cancel TIME ID KEY                    not at all
+ *        producer BROKERS INPUT cancel ID KEY                         not at all
  *
  * TIME is in milliseconds since 1970, and DELAY in milliseconds. The relay takes everything it needs
  * from headers, so this works from any program that can write to Kafka.
  *
- * A cancel must meet its record: it has the same key, time and id. That the same key leads to the same
- * partition is a matter of the partitioner, and clients have different ones by default. So this names
- * that of Kafka's Java library, as producer.py and kcat.sh do.
+ * A second record with the same id replaces the first. It must meet it, as a cancel must: with the same
+ * key. That the same key leads to the same partition is a matter of the partitioner, and clients have
+ * different ones by default. So this names that of Kafka's Java library, as producer.py and kcat.sh do.
  */
 #include <librdkafka/rdkafka.h>
 
@@ -68,20 +68,21 @@ static rd_kafka_resp_err_t send_one(rd_kafka_t *client, const char *topic, const
 }
 
 int main(int count, char *words[]) {
-    bool is_cancel = count == 7 && strcmp(words[3], "cancel") == 0;
+    bool is_cancel = count == 6 && strcmp(words[3], "cancel") == 0;
     bool is_delay = count == 9 && strcmp(words[4], "after") == 0;
     if (!is_cancel && !is_delay && !(count == 9 && strcmp(words[4], "at") == 0)) {
         fprintf(stderr, "usage: producer BROKERS INPUT DESTINATION at TIME ID KEY VALUE\n"
                         "       producer BROKERS INPUT DESTINATION after DELAY ID KEY VALUE\n"
-                        "       producer BROKERS INPUT cancel TIME ID KEY\n");
+                        "       producer BROKERS INPUT cancel ID KEY\n");
         return 2;
     }
-    char **rest = &words[is_cancel ? 4 : 5]; /* TIME ID KEY [VALUE] */
+    char **rest = &words[is_cancel ? 4 : 6]; /* ID KEY [VALUE] */
     rd_kafka_headers_t *headers = rd_kafka_headers_new(3);
-    rd_kafka_header_add(headers, is_delay ? "htw-delay" : "htw-deliver-at", -1, rest[0], -1);
-    rd_kafka_header_add(headers, is_cancel ? "htw-cancel" : "htw-id", -1, rest[1], -1);
-    if (!is_cancel)
+    rd_kafka_header_add(headers, is_cancel ? "htw-cancel" : "htw-id", -1, rest[0], -1);
+    if (!is_cancel) {
+        rd_kafka_header_add(headers, is_delay ? "htw-delay" : "htw-deliver-at", -1, words[5], -1);
         rd_kafka_header_add(headers, "htw-deliver-to", -1, words[3], -1);
+    }
 
     rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR__TIMED_OUT;
     rd_kafka_t *client = connect_to(words[1], &result);
@@ -90,7 +91,7 @@ int main(int count, char *words[]) {
         return 1;
     }
     rd_kafka_resp_err_t error =
-        send_one(client, words[2], rest[2], is_cancel ? NULL : rest[3], headers, &result);
+        send_one(client, words[2], rest[1], is_cancel ? NULL : rest[2], headers, &result);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         fprintf(stderr, "producer: %s\n", rd_kafka_err2str(error));
     rd_kafka_destroy(client);

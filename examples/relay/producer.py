@@ -4,9 +4,9 @@
 
 usage: producer.py BROKERS INPUT DESTINATION at TIME ID KEY VALUE     at TIME
        producer.py BROKERS INPUT DESTINATION after DELAY ID KEY VALUE  after DELAY
-       producer.py BROKERS INPUT cancel TIME ID KEY                    not at all
+       producer.py BROKERS INPUT cancel ID KEY                         not at all
 
-TIME is in milliseconds since 1970, and DELAY in milliseconds.
+TIME is in milliseconds since 1970, and DELAY in milliseconds. A second record with the same id and key replaces the first.
 """
 import sys
 
@@ -33,8 +33,8 @@ def send(producer, topic, key, value, headers):
 
 def main(words):
     match words:
-        case [brokers, topic, "cancel", time, name, key]:
-            send(connect(brokers), topic, key, None, [("htw-deliver-at", time), ("htw-cancel", name)])
+        case [brokers, topic, "cancel", name, key]:
+            send(connect(brokers), topic, key, None, [("htw-cancel", name)])
         case [brokers, topic, destination, ("at" | "after") as how, time, name, key, value]:
             when = "htw-deliver-at" if how == "at" else "htw-delay"
             send(connect(brokers), topic, key, value, [(when, time), ("htw-id", name), ("htw-deliver-to", destination)])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The programs of examples/relay with a relay: test_examples.py RELAY BROKERS PRODUCER CONSUMER
 
-BROKERS is the program of mock.c; PRODUCER and CONSUMER are those in C. Each of the three producers asks for records, and another
-one cancels one of them; each of the three consumers must see what is left. Ends with status 77 where kcat or confluent-kafka is
+BROKERS is the program of mock.c; PRODUCER and CONSUMER are those in C. Each of the three producers asks for records, another one
+cancels one of them, and a third one replaces one; each of the three consumers must see what is left, and an id once. Ends with status 77 where kcat or confluent-kafka is
 missing. A scenario of test_relay.py does the same over a real Kafka.
 """
 import os
@@ -51,7 +51,7 @@ def try_all(bootstrap, folder, producer, consumer, topic, destination, successor
     producers = {"c": [producer], "py": [PYTHON, example("producer.py")], "sh": ["sh", example("kcat.sh")]}
     database = os.path.join(folder, "reminders")
     reader = [PYTHON, example("consumer.py"), bootstrap, destination]
-    expected, processes = [], []
+    expected, ends, processes = [], [], []
 
     def send(name, *words):
         subprocess.run([*producers[name], bootstrap, topic, *words], check=True, timeout=PATIENCE)
@@ -61,25 +61,34 @@ def try_all(bootstrap, folder, producer, consumer, topic, destination, successor
         return processes[-1]
 
     try:
-        for name, other in zip(producers, ("py", "sh", "c")):
+        def show(count):
+            return start("sh", example("kcat.sh"), bootstrap, destination, "read", str(count))
+
+        for name, other, third in zip(producers, ("py", "sh", "c"), ("sh", "c", "py")):
             at = int(time.time() * 1000)
-            send(name, destination, "at", str(at + 5000), f"{name}-cancelled", f"key {name}", "no")
-            send(other, "cancel", str(at + 5000), f"{name}-cancelled", f"key {name}")
-            send(name, destination, "at", str(at + 2500), f"{name}-at", f"key {name}", "at")
-            send(name, destination, "at", str(at + 2500), f"{name}-at", f"key {name}", "at")  # a double
-            send(name, destination, "after", "6000", f"{name}-after", f"key {name}", "after that")
+            send(name, destination, "at", str(at + 600000), f"{name}-cancelled", f"key {name}", "no")
+            send(other, "cancel", f"{name}-cancelled", f"key {name}")
+            send(name, destination, "at", str(at + 600000), f"{name}-at", f"key {name}", "no")
+            send(third, destination, "at", str(at + 1000), f"{name}-at", f"key {name}", "at")
+            send(name, destination, "after", "2000", f"{name}-after", f"key {name}", "after that")
             expected += [f"{name}-at\tkey {name}\tat", f"{name}-after\tkey {name}\tafter that"]
-        expected.sort()
+        doubled = [line for line in expected if "-at\t" in line]
+        assert end(show(len(expected)), "kcat.sh") == sorted(expected)
+        for name in producers:  # once more, after its delivery; and one behind it in the same partition
+            send(name, destination, "after", "0", f"{name}-at", f"key {name}", "at")
+        assert end(show(len(expected + doubled)), "kcat.sh") == sorted(expected + doubled)
+        for name in producers:
+            send(name, destination, "after", "0", f"{name}-end", f"key {name}", "end")
+            ends.append(f"{name}-end\tkey {name}\tend")
         consumers = {
-            "consumer.c": start(consumer, bootstrap, destination, "c", str(len(expected))),
-            "consumer.py": start(*reader, "py", database, str(len(expected))),
-            "kcat.sh": start("sh", example("kcat.sh"), bootstrap, destination, "read", str(len(expected) + 3)),
+            "consumer.c": start(consumer, bootstrap, destination, "c", str(len(expected + ends))),
+            "consumer.py": start(*reader, "py", database, str(len(expected + ends))),
+            "kcat.sh": show(len(expected + doubled + ends)),
         }
         got = {name: end(process, name) for name, process in consumers.items()}
         for name in ("consumer.c", "consumer.py"):
-            assert got[name] == expected, (name, got[name])
-        doubled = sorted(expected + [line for line in expected if "-at\t" in line])  # kcat shows what there is
-        assert got["kcat.sh"] == doubled, got["kcat.sh"]
+            assert got[name] == sorted(expected + ends), (name, got[name])
+        assert got["kcat.sh"] == sorted(expected + doubled + ends), got["kcat.sh"]  # it shows what there is
 
         # The ids in the database outlive the consumer, and its group.
         again = start(*reader, "another", database, "1")
