@@ -92,8 +92,12 @@ static void send_one(struct load *self, int64_t time_ms) {
     rd_kafka_headers_t *headers = NULL;
     if (options->step_count == 0) {
         int size = snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)time_ms + delay_ms);
-        headers = rd_kafka_headers_new(1);
+        headers = rd_kafka_headers_new(2);
         rd_kafka_header_add(headers, "htw-deliver-at", -1, text, size);
+        if (options->has_ids) {
+            size = snprintf(text, sizeof(text), "%" PRIu64, self->sent);
+            rd_kafka_header_add(headers, "htw-id", -1, text, size);
+        }
     }
     const rd_kafka_vu_t parts[] = {
         { .vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = self->topics[step] },

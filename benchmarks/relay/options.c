@@ -49,6 +49,7 @@ static struct bench_option table[] = {
     OPTION_COUNT("size", "load", &given.size, 16, 1e6, "bytes of key and value (100)"),
     OPTION_COUNT("delay-min", "load", &given.delay_min_ms, 0, 1e12, "ms (0)"),
     OPTION_COUNT("delay-max", "load", &given.delay_max_ms, 0, 1e12, "ms (0)"),
+    OPTION_FLAG("ids", "load", &given.has_ids, "give each record a htw-id"),
     OPTION_FLAG("at-least-once", "ladder", &given.at_least_once, "without transactions"),
     { 0 },
 };

@@ -21,6 +21,7 @@ struct options {
     uint64_t steps_ms[STEPS_MAX]; /* the delays of a ladder, a topic each */
     uint64_t step_count;
     bool at_least_once;
+    bool has_ids; /* each record has a htw-id */
 };
 
 /* Ends the process if the command line is wrong or asks for help. */

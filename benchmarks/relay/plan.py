@@ -20,6 +20,7 @@ WORKLOADS = {"steady": "records a second through one, two or three hops, and how
              "written": "bytes that are written to Kafka for a record",
              "table": "a polled database table"}
 PEERS = {"htw": "htw relay", "ladder": "a topic for each of a few fixed delays (ladder.c)",
+         "bare": "nothing: records are written to the output at once",
          "sqlite": "a table that is polled each millisecond (of the journal's benchmark)",
          "postgresql": "the same"}
 HERE = pathlib.Path(__file__).parent
@@ -90,6 +91,9 @@ def plan_rates(options):
         rate = options.rate or (2000 if options.quick else RATES["two"])
         yield from run(options, "steady", "steady", "--rate", rate, "--seconds", seconds, "--warmup", warmup,
                        peer="ladder", mode=mode, case="delays of 1, 2, 5 and 10 s")
+    rate = options.rate or (2000 if options.quick else RATES["two"])
+    yield from run(options, "steady", "steady", "--rate", rate, "--seconds", seconds, "--warmup", warmup,
+                   peer="bare", mode="at least once", case="no delay")
 
 
 def plan_lateness(options):
@@ -108,6 +112,8 @@ def plan_others(options):
     for count in WAITING[:1] if options.quick else WAITING:
         yield from run(options, "waiting", "waiting", "--count", count, "--delay-min", 900_000, "--delay-max",
                        8_100_000, "--seconds", 600, "--warmup", 5, case=f"{count} wait, from 15 min to 2 h 15 min")
+        yield from run(options, "waiting", "waiting", "--count", count, "--delay-min", 900_000, "--delay-max",
+                       8_100_000, "--seconds", 600, "--warmup", 5, "--ids", case=f"{count} wait with ids")
     for event, case in EVENTS.items():
         yield from run(options, "takeover", "takeover", "--rate", 1000, "--delay-min", 2000, "--delay-max", 5000,
                        "--event", event, "--seconds", 50, "--warmup", 5, case=case)

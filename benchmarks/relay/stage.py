@@ -169,8 +169,11 @@ class Stage:
         return counter
 
     def start_load(self, *options):
+        if self.options.ids:
+            options += ("--ids",)
+        topic = OUTPUT if self.options.peer == "bare" else INPUT
         return self.own(Process([self.options.program, "--workload", "load", "--brokers", self.kafka.bootstrap,
-                                 "--topic", INPUT, *options], self.folder / "load.log", stdout=subprocess.PIPE))
+                                 "--topic", topic, *options], self.folder / "load.log", stdout=subprocess.PIPE))
 
     def broker_pid(self):
         return self.kafka.nodes[0].process.pid
@@ -188,8 +191,10 @@ class Figures:
 # ---- steady
 
 def deliverer(stage):
-    """What delivers; whether it is ready."""
+    """What delivers, when it is ready; and the relay, if it is one."""
     options = stage.options
+    if options.peer == "bare":
+        return None, None
     if options.peer == "ladder":
         words = ["--at-least-once"] if options.at_least_once else []
         process = stage.own(Process(
@@ -229,20 +234,22 @@ def steady(options, figures):
         load = stage.start_load("--rate", options.rate, *delay)
         longest_s = (max(LADDER_MS) if options.peer == "ladder" else options.delay_max) / 1000
         time.sleep(longest_s + options.warmup)
-        pids = {"relay": process.pid, "broker": stage.broker_pid(), "producer": load.pid,
-                "consumer": counter.process.pid}
+        pids = {"broker": stage.broker_pid(), "producer": load.pid, "consumer": counter.process.pid}
+        if process is not None:
+            pids["relay"] = process.pid
         before = counter.ask("start")
         cpu_before = {name: cpu_s(pid) for name, pid in pids.items()}
         windows, resident = [before], []
         for _ in range(max(int(options.seconds / options.window), 1)):
             time.sleep(options.window)
             windows.append(counter.ask("figures"))
-            resident.append(memory_mib(process.pid, "VmRSS"))
+            if process is not None:
+                resident.append(memory_mib(process.pid, "VmRSS"))
             span = (windows[-1]["now_ms"] - windows[-2]["now_ms"]) / 1000
             with open(options.windows, "a", encoding="utf-8") as stream:
                 print(options.peer, options.case, options.at_least_once,
                       f"{(windows[-1]['records'] - windows[-2]['records']) / span:.0f}/s", windows[-1]["recent"],
-                      f"{resident[-1]:.0f} MiB", {n: round(cpu_s(p) - cpu_before[n], 1) for n, p in pids.items()},
+                      [round(mib) for mib in resident[-1:]], {n: round(cpu_s(p) - cpu_before[n], 1) for n, p in pids.items()},
                       file=stream)
         after = windows[-1]
         cpu = {name: cpu_s(pid) - cpu_before[name] for name, pid in pids.items()}
@@ -269,7 +276,8 @@ def steady(options, figures):
         for name, value in cpu.items():
             figures.add(f"{name}_cpu_s_per_million", value / records * 1e6)
         figures.add("cpu_percent", 100 * sum(cpu.values()) / seconds)
-        figures.add("resident_mib", max(resident))
+        if resident:
+            figures.add("resident_mib", max(resident))
         figures.add("seconds", seconds)
 
 
@@ -385,7 +393,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--workload", choices=WORKLOADS, required=True)
     parser.add_argument("--label", default="", help="the workload in what is printed")
-    parser.add_argument("--peer", default="htw", choices=("htw", "ladder", "postgresql", "sqlite"))
+    parser.add_argument("--peer", default="htw", choices=("htw", "ladder", "bare", "postgresql", "sqlite"))
     parser.add_argument("--case", default="")
     parser.add_argument("--at-least-once", action="store_true")
     parser.add_argument("--program", required=True, help="htw-bench-relay")
@@ -399,6 +407,7 @@ def main():
     parser.add_argument("--delay-min", type=int, default=0, metavar="MS")
     parser.add_argument("--delay-max", type=int, default=0, metavar="MS")
     parser.add_argument("--count", type=int, default=0, help="records that wait")
+    parser.add_argument("--ids", action="store_true", help="each record has a htw-id")
     parser.add_argument("--writes", type=int, default=0, help="of a record, by the levels that it passes")
     parser.add_argument("--event", choices=("kill", "restart", "stop"), default="kill")
     parser.add_argument("--seconds", type=float, default=10)
