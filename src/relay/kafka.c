@@ -95,6 +95,7 @@ static int open_readers(struct htw__kafka *self) {
         rd_kafka_poll_set_consumer(self->readers[i]);
         self->reader_queues[i] = rd_kafka_queue_get_consumer(self->readers[i]);
         htw__kafka_wake_by(self, self->reader_queues[i]);
+        htw__topics_meet(self, self->readers[i]);
     }
     return 0;
 }
@@ -193,6 +194,7 @@ static size_t read_some(struct htw__kafka *self) {
     double span_ms = (double)(now_ms - self->last_read_ms);
     size_t count =
         htw__reader_poll(self, self->reader_queues[0], room_of(self, HTW__CHANNEL_DELIVER));
+    htw__reader_resume(self->readers[0], self->reader_queues[0], &self->was_full);
     self->last_read_ms = now_ms;
     self->demotion_credit += htw__relay_demotion_rate(&self->relay) * span_ms;
     if (self->demotion_credit > RECORDS_AT_ONCE)

@@ -117,7 +117,8 @@ struct htw__kafka {
     bool has_relay;
     rd_kafka_t *group, *readers[2], *admin;
     rd_kafka_queue_t *group_queue, *reader_queues[2];
-    struct htw__writer writers[2];              /* by channel - 1 */
+    bool was_full;                 /* the queue of the first reader, which reads indexes, too */
+    struct htw__writer writers[2]; /* by channel - 1 */
     rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
     int rejoins;                                /* since stripes were assigned last */
     int64_t rejoined_ms;                        /* the last one */
@@ -249,8 +250,8 @@ int htw__topics_name_all(struct htw__kafka *kafka);
 /* Asks for the destinations that are allowed by name, and for the topic of dead letters, before the first record. */
 void htw__topics_introduce(struct htw__kafka *kafka);
 
-/* Lets a new producer know the level topics, so that what is filed first does not wait. */
-void htw__topics_meet(struct htw__kafka *kafka, rd_kafka_t *producer);
+/* Lets a new client know the topics of levels and index, so that what is filed or read first does not wait. */
+void htw__topics_meet(struct htw__kafka *kafka, rd_kafka_t *client);
 
 /* The topic and the partition of a source, and back (false: it is none of ours). */
 const char *htw__topics_name(const struct htw__kafka *kafka, struct htw__source source);
@@ -301,6 +302,11 @@ bool htw__reader_view(struct htw__kafka *kafka, const rd_kafka_message_t *messag
 
 /* Passes on what has arrived, at most `max` of the queue. Returns how much there was. */
 size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_t max);
+
+/* For who takes small records faster than they come: while its queue is full, librdkafka 2.0 does not fetch, and then looks
+ * again only after up to a second. A seek to where it is makes it look at once. Is called after each time that records
+ * were taken; `was_full` is false at first. */
+void htw__reader_resume(rd_kafka_t *reader, rd_kafka_queue_t *queue, bool *was_full);
 
 /* ---- writer.c */
 

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* So many records are queued at most, as librdkafka has it (queued.min.messages). */
+#define QUEUE_MAX 100000
+
 static struct htw__kafka *kafka_of(struct htw__transport *transport) {
     return HTW_CONTAINER_OF(transport, struct htw__kafka, transport);
 }
@@ -127,6 +130,23 @@ static int pass(struct htw__kafka *self, const rd_kafka_message_t *message) {
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
         return htw__relay_reached(&self->relay, source, message->offset);
     return pass_record(self, source, message);
+}
+
+void htw__reader_resume(rd_kafka_t *reader, rd_kafka_queue_t *queue, bool *was_full) {
+    rd_kafka_topic_partition_list_t *list;
+    size_t length = rd_kafka_queue_length(queue);
+    *was_full |= length > QUEUE_MAX / 2;
+    if (!*was_full || length > 0 || rd_kafka_assignment(reader, &list) != 0)
+        return;
+    *was_full = false;
+    (void)rd_kafka_position(reader, list);
+    for (int i = list->cnt - 1; i >= 0; i--)
+        if (list->elems[i].offset < 0) /* nothing has come yet */
+            rd_kafka_topic_partition_list_del_by_idx(list, i);
+    rd_kafka_error_t *error = rd_kafka_seek_partitions(reader, list, 0);
+    if (error != NULL)
+        rd_kafka_error_destroy(error);
+    rd_kafka_topic_partition_list_destroy(list);
 }
 
 size_t htw__reader_poll(struct htw__kafka *self, rd_kafka_queue_t *queue, size_t max) {

@@ -277,6 +277,7 @@ static int give_up(struct scan *self, uint32_t level) {
 static int read_all(struct scan *self, uint32_t level) {
     rd_kafka_message_t *messages[BATCH];
     int64_t last_ms = htw__clock_monotonic_ns() / 1000000;
+    bool was_full = false;
     int error = 0;
     while (self->reading > 0 && error == 0) {
         ssize_t count =
@@ -289,6 +290,7 @@ static int read_all(struct scan *self, uint32_t level) {
                 error = take(self, level, messages[i]);
             rd_kafka_message_destroy(messages[i]);
         }
+        htw__reader_resume(self->kafka->readers[0], self->kafka->reader_queues[0], &was_full);
         if (error == 0 && htw__kafka_is_stopping(self->kafka))
             error = htw__kafka_fail(self->kafka, "stopped");
         else if (error == 0 && self->reading > 0 && now_ms - last_ms > PATIENCE_MS)

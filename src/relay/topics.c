@@ -66,11 +66,11 @@ int32_t htw__topics_ask(struct htw__kafka *self, const char *name, int timeout_m
     return htw__lookup_now(self->admin, name, timeout_ms, NULL);
 }
 
-void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *producer) {
+void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-        if (htw__lookup_now(producer, self->level_topics[level], LOOK_MS, NULL) < 0)
+        if (htw__lookup_now(client, self->level_topics[level], LOOK_MS, NULL) < 0)
             return; /* the others would wait for an answer, too */
-    (void)htw__lookup_now(producer, self->ids_topic, LOOK_MS, NULL);
+    (void)htw__lookup_now(client, self->ids_topic, LOOK_MS, NULL);
 }
 
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {

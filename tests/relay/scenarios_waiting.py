@@ -162,6 +162,7 @@ def a_relay_takes_over_with_many_ids(case):
     print(f"    none: {restart():.1f} s, {resident()} MiB", flush=True)
     print(f"    without an id: {file(100000):.1f} us a record", flush=True)
     for count in (100000, 900000):
-        each = file(count, "htw-id=a")
+        each, filed = file(count, "htw-id=a"), resident()
         taken = restart()
-        print(f"    {count} more with an id: {each:.1f} us a record; take-over {taken:.1f} s, {resident()} MiB", flush=True)
+        print(f"    {count} more with an id: {each:.1f} us a record, {filed} MiB; take-over {taken:.1f} s, {resident()} MiB", flush=True)
+        assert taken < 3, taken
