@@ -101,8 +101,8 @@ struct htw_delivery {
  * Receives a job whose time has come. `delivery` is valid until it returns.
  *
  * The job ends with htw_journal_done(), in this call or later, in any thread. Until then it counts
- * as in flight, and is delivered again if the process ends. `deliver` may end as a callback of the
- * scheduler may end (htw_callback): by an exception, for example. The job has been handed out then.
+ * as in flight, and is delivered again if the process ends. `deliver` must return, as callbacks must
+ * (htw_callback).
  *
  * Threads: called where the scheduler runs callbacks.
  */

@@ -30,7 +30,7 @@
  *  - `release` is the last call for a request, after `on_complete`. From the start of `release` on
  *    the library does not use the request any more: it may be freed or submitted again. Between
  *    `on_complete` and `release` no other thread of the library uses it.
- * Hooks and visitors must return: no C++ exception, longjmp() or pthread_exit() may leave them.
+ * Hooks and visitors must return, as callbacks must (htw_callback).
  *
  * Threads. Hooks run in the thread that calls a function of this header. The hooks of a request
  * that expires, and those of htw_purgatory_check_later(), run in the threads that run the

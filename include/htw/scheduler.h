@@ -120,18 +120,15 @@ struct htw_expiration {
 /**
  * The callback of a timer. `expiration` is valid until the callback returns.
  *
- * A callback may also end with a C++ exception, with pthread_exit(), or because its thread is
- * cancelled. The run then counts as ended. What follows depends on the thread:
- *  - In a thread of the program, inside htw_scheduler_process(), _advance(), _set_time() or
- *    htw_task_run(): that call does not return. Timers that were due and have not run wait for the
- *    next call.
- *  - In a thread of the library: an exception ends the program (std::terminate), as in a
- *    std::thread. After pthread_exit() or a cancellation the thread continues to serve the
- *    scheduler, and ends when the scheduler is stopped.
+ * Callbacks, release hooks, visitors, executors and allocators must return. If one throws a C++
+ * exception, calls pthread_exit() or is left by a cancellation of its thread, the library writes which
+ * one it was to standard error, and aborts; longjmp() out of it is not noticed. A thread that is
+ * cancelled in a call of the library ends after the call, if its cancellation is not asynchronous
+ * (PTHREAD_CANCEL_ASYNCHRONOUS). Threads of the library cannot be cancelled.
  *
- * Release hooks, visitors, executors and allocators must return. A thread must not have
- * asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) enabled in a call of the library, and
- * longjmp() must not leave a callback.
+ * A child that is forked in one of them should leave by exec or _exit(). If it returns in a thread of
+ * the library, it ends there (_exit(1), with a message). If it returns in a thread of the program, as
+ * in an event loop, that call returns -EOWNERDEAD, or what it had to answer, and touches nothing.
  */
 typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 

@@ -236,14 +236,11 @@ void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&alarm->mutex);
     sleep_until_it_expires(alarm);
     alarm->expires_ns = INT64_MAX;
     alarm->was_set = false;
     htw__mutex_unlock(&alarm->mutex);
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void htw__alarm_clear(struct htw__alarm *alarm) {

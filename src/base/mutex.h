@@ -36,18 +36,24 @@ static inline void htw__mutex_unlock(struct htw__mutex *mutex) {
     pthread_mutex_unlock(&mutex->mutex);
 }
 
-/* Waits for a condition, with the mutex and no other lock held. It stays in the thread's list
-   meanwhile: a thread that is cancelled here holds it again when its cleanup handlers run. */
+/* Waits for a condition, with the mutex and no other lock held. The thread is not cancelled here: the
+   mutex would stay locked. */
 static inline void htw__mutex_wait(struct htw__mutex *mutex, pthread_cond_t *condition) {
+    int cancel_state;
     HTW__LOCK_RANK_SLEEP(mutex);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_cond_wait(condition, &mutex->mutex);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* Waits until `deadline` at the latest, by the clock of the condition. */
 static inline void htw__mutex_wait_until(struct htw__mutex *mutex, pthread_cond_t *condition,
                                          const struct timespec *deadline) {
+    int cancel_state;
     HTW__LOCK_RANK_SLEEP(mutex);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_cond_timedwait(condition, &mutex->mutex, deadline);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 #endif /* HTW_SRC_BASE_MUTEX_H */

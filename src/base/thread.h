@@ -9,4 +9,9 @@
 int htw__thread_start(pthread_t *thread, const char *owner, const char *role, unsigned index,
                       void *(*main)(void *), void *arg);
 
+/* The first call of its main function: the thread is never cancelled, as a callback might wish. */
+static inline void htw__thread_begin(void) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
 #endif /* HTW_SRC_BASE_THREAD_H */

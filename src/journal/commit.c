@@ -3,6 +3,7 @@
 #include "commit.h"
 
 #include "../base/clock.h"
+#include "../base/user_code.h"
 #include "reader.h"
 #include "slot.h"
 
@@ -226,7 +227,8 @@ static struct rest finish_all(struct htw_journal *journal, struct htw__change *b
     return rest;
 }
 
-static bool give_notice(struct htw_journal *journal, struct htw__change *change) {
+/* In the thread that writes. */
+static void give_notice(struct htw_journal *journal, struct htw__change *change) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     if (change->result != 0) {
         htw__mutex_lock(&journal->mutex);
@@ -234,9 +236,10 @@ static bool give_notice(struct htw_journal *journal, struct htw__change *change)
         htw__mutex_unlock(&journal->mutex);
     }
     htw__journal_frame_push(&frame);
-    change->durable(change->arg, change->result);
+    HTW__CALL_USER("a notice", change->durable, change->durable(change->arg, change->result));
     htw__journal_frame_pop(&frame);
-    return !htw__journal_is_child(journal);
+    if (htw__journal_is_child(journal))
+        htw__user_code_forked();
 }
 
 /*
@@ -249,7 +252,7 @@ bool htw__commit_is_idle(const struct htw_journal *journal) {
            !htw__reader_has_work(journal);
 }
 
-bool htw__commit_queue(struct htw_journal *journal) {
+void htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_sequence = journal->next_sequence;
@@ -285,8 +288,8 @@ bool htw__commit_queue(struct htw_journal *journal) {
     wake(rest.callers);
     for (struct htw__change *change = rest.notices; change != NULL; change = next) {
         next = change->next;
-        if (change->durable != NULL && !give_notice(journal, change))
-            return false;
+        if (change->durable != NULL)
+            give_notice(journal, change);
         htw__change_destroy(journal, change);
     }
     wake(rest.syncs);
@@ -295,5 +298,4 @@ bool htw__commit_queue(struct htw_journal *journal) {
     if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
         journal->database.lacks_space)
         pthread_cond_signal(&journal->work);
-    return true;
 }

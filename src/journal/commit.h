@@ -8,7 +8,7 @@
 /* Takes the queue, writes it, and tells the callers. With the lock held, which it releases meanwhile;
    `is_in_use` must not be set. 
    False: the process has forked in a notice, and this is the child. */
-bool htw__commit_queue(struct htw_journal *journal);
+void htw__commit_queue(struct htw_journal *journal);
 
 /* Whether a caller may commit its change by itself, because nothing else is to be done. */
 bool htw__commit_is_idle(const struct htw_journal *journal);

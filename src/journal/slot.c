@@ -2,6 +2,7 @@
 /* slot.c - the timers of the scheduler that deliver. */
 #include "slot.h"
 
+#include "../base/user_code.h"
 #include "reader.h"
 
 #include <errno.h>
@@ -73,36 +74,6 @@ void htw__slots_arm(struct htw_journal *journal) {
 
 /* ---- delivering */
 
-/* What a slot is doing. Ends also when `deliver` unwinds the stack. */
-struct run {
-    struct htw__slot *slot;
-    struct htw__job *job; /* NULL: none; the lock is held then */
-    struct htw__journal_frame frame;
-};
-
-static void end_delivery(struct run *run) {
-    struct htw_journal *journal = run->slot->journal;
-    htw__mutex_lock(&journal->mutex);
-    htw__jobs_delivered(&journal->jobs, run->job);
-    run->job = NULL;
-}
-
-static void end_run(struct run *run) {
-    struct htw_journal *journal = run->slot->journal;
-    htw__journal_frame_pop(&run->frame);
-    if (htw__journal_is_child(journal))
-        return;
-    if (run->job != NULL)
-        end_delivery(run);
-    run->slot->is_running = false;
-    run->slot->armed_ns = HTW_NEVER_NS;
-    htw__slots_arm(journal);
-    /* It would repeat otherwise. */
-    if (run->slot->armed_ns == HTW_NEVER_NS && run->slot->handle != 0)
-        (void)htw_reschedule_at(journal->scheduler, run->slot->handle, HTW_NEVER_NS);
-    htw__mutex_unlock(&journal->mutex);
-}
-
 static bool is_due(const struct htw_journal *journal, int64_t now) {
     const struct htw__job *first = htw__jobs_first(&journal->jobs);
     return !journal->is_closing && !journal->has_failed && is_deliverable(journal, first) &&
@@ -110,8 +81,7 @@ static bool is_due(const struct htw_journal *journal, int64_t now) {
 }
 
 /* With the lock, which it releases while `deliver` runs. False: this is a child process. */
-static bool deliver(struct run *run, int64_t now) {
-    struct htw_journal *journal = run->slot->journal;
+static bool deliver(struct htw_journal *journal, int64_t now) {
     struct htw__job *job = htw__jobs_deliver(&journal->jobs);
     int64_t late_ns;
     if (__builtin_sub_overflow(now, job->position.deadline_ns, &late_ns))
@@ -131,30 +101,23 @@ static bool deliver(struct run *run, int64_t now) {
         .key_size = job->key_size,
     };
     htw__slots_arm(journal); /* another slot, if more is due */
-    run->job = job;
     htw__mutex_unlock(&journal->mutex);
-    journal->deliver(journal->context, &delivery);
+    HTW__CALL_USER("deliver", journal->deliver, journal->deliver(journal->context, &delivery));
     if (htw__journal_is_child(journal))
         return false;
-    end_delivery(run);
+    htw__mutex_lock(&journal->mutex);
+    htw__jobs_delivered(&journal->jobs, job);
     return true;
 }
 
-static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
-    (void)expiration;
-    struct htw__slot *slot = arg;
-    struct htw_journal *journal = slot->journal;
-    struct run run
-        __attribute__((cleanup(end_run))) = { .slot = slot, .frame = { .journal = journal } };
-    htw__journal_frame_push(&run.frame);
-    htw__mutex_lock(&journal->mutex);
-    slot->is_running = true;
+/* False: this is a child process. */
+static bool deliver_some(struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
     for (unsigned count = 0; count < SLICE;) {
         if (is_due(journal, now)) {
             count++;
-            if (!deliver(&run, now))
-                return;
+            if (!deliver(journal, now))
+                return false;
             now = htw__journal_now(journal);
         } else if (journal->is_manual && htw__reader_has_work(journal)) {
             pthread_cond_signal(&journal->work);
@@ -163,6 +126,28 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
             break;
         }
     }
+    return true;
+}
+
+static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    struct htw__slot *slot = arg;
+    struct htw_journal *journal = slot->journal;
+    struct htw__journal_frame frame = { .journal = journal };
+    htw__journal_frame_push(&frame);
+    htw__mutex_lock(&journal->mutex);
+    slot->is_running = true;
+    bool goes_on = deliver_some(journal);
+    htw__journal_frame_pop(&frame);
+    if (!goes_on)
+        return;
+    slot->is_running = false;
+    slot->armed_ns = HTW_NEVER_NS;
+    htw__slots_arm(journal);
+    /* It would repeat otherwise. */
+    if (slot->armed_ns == HTW_NEVER_NS && slot->handle != 0)
+        (void)htw_reschedule_at(journal->scheduler, slot->handle, HTW_NEVER_NS);
+    htw__mutex_unlock(&journal->mutex);
 }
 
 /* ---- timers */

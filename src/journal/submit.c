@@ -85,7 +85,7 @@ static void commit_alone(struct htw_journal *journal) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    (void)htw__commit_queue(journal);
+    htw__commit_queue(journal);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

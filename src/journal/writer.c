@@ -4,6 +4,7 @@
 
 #include "../base/clock.h"
 #include "../base/thread.h"
+#include "../base/user_code.h"
 #include "change.h"
 #include "commit.h"
 #include "reader.h"
@@ -50,31 +51,31 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* False: the process has forked in the notice, and this is the child. */
-static bool tell_stopped(struct htw_journal *journal) {
+static void tell_stopped(struct htw_journal *journal) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     journal->has_told = true;
     if (journal->stopped == NULL)
-        return true;
+        return;
     htw__mutex_unlock(&journal->mutex);
     htw__journal_frame_push(&frame);
-    journal->stopped(journal->context, journal->failure);
+    HTW__CALL_USER("a notice", journal->stopped,
+                   journal->stopped(journal->context, journal->failure));
     htw__journal_frame_pop(&frame);
     if (htw__journal_is_child(journal))
-        return false;
+        htw__user_code_forked();
     htw__mutex_lock(&journal->mutex);
-    return true;
 }
 
 static void *write_and_read(void *arg) {
+    htw__thread_begin();
     struct htw_journal *journal = arg;
     int64_t retry_ns = HTW_NEVER_NS;
     int64_t copy_ns = 0;      /* where space lacks, the log is copied from then on */
     bool has_written = false; /* then it is the turn of the reader, however long the queue is */
     htw__mutex_lock(&journal->mutex);
     for (;;) {
-        if (journal->has_failed && !journal->has_told && !tell_stopped(journal))
-            return NULL;
+        if (journal->has_failed && !journal->has_told)
+            tell_stopped(journal);
         int64_t now = htw__clock_monotonic_ns();
         int64_t due_ns = queue_due_ns(journal);
         bool can_read = htw__reader_has_work(journal);
@@ -90,8 +91,7 @@ static void *write_and_read(void *arg) {
             copy_log(journal);
             copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
         } else if (due_ns <= now && !(has_written && can_read)) {
-            if (!htw__commit_queue(journal))
-                return NULL; /* a child process, in which no other thread is left */
+            htw__commit_queue(journal);
             has_written = true;
         } else if (can_read) {
             has_written = false;

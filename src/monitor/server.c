@@ -9,6 +9,7 @@
 #include "server.h"
 
 #include "../base/clock.h"
+#include "../base/thread.h"
 #include "answer.h"
 
 #include <errno.h>
@@ -225,6 +226,7 @@ static void serve(struct htw_monitor *monitor, struct htw__client *client) {
 }
 
 void *htw__server_run(void *arg) {
+    htw__thread_begin();
     struct htw_monitor *monitor = arg;
     while (!is_closing(monitor)) {
         bool has_newcomer = wait_for_clients(monitor);

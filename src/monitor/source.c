@@ -130,14 +130,11 @@ static void unlink_source(struct htw_monitor *monitor, const struct htw_monitor_
 }
 
 void htw_monitor_remove(struct htw_monitor_source *source) {
-    int cancel_state;
     if (source == NULL || htw__monitor_is_child(source->monitor))
         return;
     struct htw_monitor *monitor = source->monitor;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it would keep the lock */
     unlink_source(monitor, source);
     release(monitor, source);
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* ---- lending */

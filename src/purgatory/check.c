@@ -3,6 +3,7 @@
    event on a key or because of a mark. */
 #include "check.h"
 
+#include "../base/user_code.h"
 #include "deferred.h"
 #include "end.h"
 #include "keys.h"
@@ -19,7 +20,9 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
     if (purgatory->try_complete == NULL)
         return false;
     frame->request = request;
-    bool ready = purgatory->try_complete(purgatory->context, request);
+    bool ready = false;
+    HTW__CALL_USER("a hook try_complete", purgatory->try_complete,
+                   ready = purgatory->try_complete(purgatory->context, request));
     frame->request = NULL;
     if (ready) {
         htw__request_set_done(request);

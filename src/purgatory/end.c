@@ -3,6 +3,7 @@
 #include "end.h"
 
 #include "../base/compiler.h"
+#include "../base/user_code.h"
 #include "owner.h"
 #include "timeout.h"
 #include "waiting.h"
@@ -68,7 +69,8 @@ static void count_wait(const struct htw_request *request) {
 static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
     htw__request_set_free(request);
     if (purgatory->release != NULL && !htw__purgatory_is_child(purgatory))
-        purgatory->release(purgatory->context, request);
+        HTW__CALL_USER("a hook release", purgatory->release,
+                       purgatory->release(purgatory->context, request));
 }
 
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
@@ -89,10 +91,12 @@ void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
         count_wait(request);
     unlink_all(request, walk, (int)reason);
     if (frame->visitor != NULL)
-        frame->visitor(frame->visitor_context, request);
+        HTW__CALL_USER("a visitor", frame->visitor,
+                       frame->visitor(frame->visitor_context, request));
     if (frame->visitor != NULL && htw__purgatory_is_child(purgatory))
         return;
-    purgatory->on_complete(purgatory->context, request, reason);
+    HTW__CALL_USER("a hook on_complete", purgatory->on_complete,
+                   purgatory->on_complete(purgatory->context, request, reason));
     release(purgatory, request);
     if (threshold != NULL && !htw__purgatory_is_child(purgatory))
         htw__outstanding_remove(&threshold->outstanding);

@@ -3,6 +3,8 @@
    clock. */
 #include "attributes.h"
 
+#include "../base/user_code.h"
+
 #include <string.h>
 
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
@@ -187,7 +189,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
 static void call_hook(struct htw_scheduler *scheduler, const struct htw__attributes *attributes) {
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    attributes->release(attributes->arg);
+    HTW__CALL_USER("a release hook", attributes->release, attributes->release(attributes->arg));
     htw__callback_frame_pop(&frame);
 }
 

@@ -232,28 +232,21 @@ static bool is_running(struct htw__shard *shard, htw_handle handle) {
     return running;
 }
 
-/* Also called when the thread is cancelled while it waits. */
-static void end_wait(void *arg) {
-    struct htw__cancel_waiters *waiters = arg;
-    htw__cancel_waiters_remove(waiters);
-    htw__mutex_unlock(&waiters->mutex);
-}
-
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     int outcome = htw_cancel(scheduler, handle);
     if (outcome != HTW_RUNNING)
         return outcome;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     struct htw__cancel_waiters *waiters = &scheduler->cancel_waiters;
-    bool deadlock;
     htw__mutex_lock(&waiters->mutex);
-    pthread_cleanup_push(end_wait, waiters);
-    deadlock = htw__cancel_waiters_would_deadlock(waiters, scheduler, handle);
-    if (!deadlock)
+    bool deadlock = htw__cancel_waiters_would_deadlock(waiters, scheduler, handle);
+    if (!deadlock) {
         htw__cancel_waiters_add(waiters, scheduler, handle);
-    while (!deadlock && is_running(shard, handle))
-        htw__mutex_wait(&waiters->mutex, &waiters->ended);
-    pthread_cleanup_pop(1);
+        while (is_running(shard, handle))
+            htw__mutex_wait(&waiters->mutex, &waiters->ended);
+        htw__cancel_waiters_remove(waiters);
+    }
+    htw__mutex_unlock(&waiters->mutex);
     if (HTW__ANNOTATED() && !deadlock)
         take_over(scheduler, handle);
     return deadlock ? -EDEADLK : outcome;

@@ -3,6 +3,7 @@
    there, to workers or to no other thread is decided by dispatch() in expirer.c. */
 #include "executor.h"
 
+#include "../base/user_code.h"
 #include "cancel.h"
 #include "run.h"
 
@@ -18,11 +19,6 @@ static struct htw__record *record_of(struct htw_task *task) {
     return (struct htw__record *)(void *)task;
 }
 
-/* Also called where a callback that the executor runs at once unwinds the stack. */
-static void pop(struct htw__callback_frame *frame) {
-    htw__callback_frame_pop(frame);
-}
-
 void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
     if (batch->count == 0)
         return;
@@ -33,14 +29,16 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
     }
     htw__work_queue_add_outstanding(&scheduler->work_queue, batch->count);
     /* In a frame, so that the executor cannot wait for this thread by stopping the scheduler. */
-    struct htw__callback_frame frame __attribute__((cleanup(pop))) = { .scheduler = scheduler };
+    struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    scheduler->executor.execute(scheduler->executor.context, tasks, batch->count);
+    HTW__CALL_USER("an executor", scheduler->executor.execute,
+                   scheduler->executor.execute(scheduler->executor.context, tasks, batch->count));
+    htw__callback_frame_pop(&frame);
 }
 
-static void end_task(struct htw_scheduler **scheduler) {
-    if (!htw__is_child(*scheduler))
-        htw__work_queue_end_outstanding(&(*scheduler)->work_queue);
+static void end_task(struct htw_scheduler *scheduler) {
+    if (!htw__is_child(scheduler))
+        htw__work_queue_end_outstanding(&scheduler->work_queue);
 }
 
 void htw_task_run(struct htw_task *task) {
@@ -51,8 +49,8 @@ void htw_task_run(struct htw_task *task) {
     if (htw__is_child(scheduler))
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
-    struct htw_scheduler *counted __attribute__((cleanup(end_task), unused)) = scheduler;
     htw__run_batch(scheduler->executor_run_stats, &batch);
+    end_task(scheduler);
 }
 
 int htw_task_drop(struct htw_task *task, void **ret_arg) {
@@ -73,7 +71,6 @@ int htw_task_drop(struct htw_task *task, void **ret_arg) {
             *ret_arg = htw__timer_end_arg(&ended);
         htw__timer_end_release(scheduler, &ended);
     }
-    if (!htw__is_child(scheduler))
-        htw__work_queue_end_outstanding(&scheduler->work_queue);
+    end_task(scheduler);
     return (int)outcome;
 }

@@ -4,6 +4,8 @@
 #include "expirer.h"
 
 #include "../base/clock.h"
+#include "../base/thread.h"
+#include "../base/user_code.h"
 #include "clocks.h"
 #include "collect.h"
 #include "executor.h"
@@ -259,8 +261,10 @@ static void expire(struct htw__thread *thread) {
         htw__clock_listeners_notify(&scheduler->clock_listeners);
         struct htw__present present = htw__present_of(scheduler);
         htw__expirer_run_due(expirer, thread, &present, SIZE_MAX);
+        if (htw__is_child(scheduler))
+            htw__user_code_forked();
         if (is_over(expirer, thread))
-            break; /* a child ends with its only thread */
+            break;
         if (has_workers) {
             htw__workers_rebalance(scheduler);
             htw__workers_finish(thread);
@@ -281,23 +285,11 @@ static void expire(struct htw__thread *thread) {
     }
 }
 
-static void play(struct htw__worker *place, struct htw__run_stats *run_stats);
-
-/* If a callback has ended the thread, the stack is unwound to here, and this continues the work of
-   the thread, which ends when this returns. `nothrow`: otherwise clang ends the program when a
-   later callback unwinds the stack through this function again. */
-static __attribute__((nothrow, noinline)) void continue_thread(struct htw__thread *thread) {
-    if (htw__is_child(thread->scheduler))
-        return;
-    if (htw__workers_end_unwound(thread) ||
-        (htw__is_expirer(thread->place) && !htw__is_ending(thread->scheduler)))
-        play(thread->place, thread->run_stats);
-}
-
 /* The life of a thread that begins at a place. */
-static void play(struct htw__worker *place, struct htw__run_stats *run_stats) {
-    struct htw__thread thread
-        __attribute__((cleanup(continue_thread))) = { place->scheduler, place, run_stats };
+void *htw__run_thread(void *arg) {
+    htw__thread_begin();
+    struct htw__worker *place = arg;
+    struct htw__thread thread = { place->scheduler, place, htw__place_run_stats(place) };
     htw__workers_enter(&thread);
     do {
         place = thread.place;
@@ -305,11 +297,7 @@ static void play(struct htw__worker *place, struct htw__run_stats *run_stats) {
             expire(&thread);
         else
             htw__workers_work(&thread);
-    } while (thread.place != place && !htw__is_child(thread.scheduler));
-}
-
-void *htw__run_thread(void *place) {
-    play(place, htw__place_run_stats(place));
+    } while (thread.place != place);
     return NULL;
 }
 

@@ -31,7 +31,6 @@ static inline void htw__callback_frame_push(struct htw__callback_frame *frame) {
     htw__innermost_callback_frame = frame;
 }
 
-/* Also where a callback does not return but unwinds the stack: frames inside `frame` are gone. */
 static inline void htw__callback_frame_pop(const struct htw__callback_frame *frame) {
     htw__innermost_callback_frame = frame->outer;
 }

@@ -32,35 +32,20 @@ int64_t htw_scheduler_next(struct htw_scheduler *scheduler) {
     return next_ns;
 }
 
-/* A call of htw_scheduler_process(). */
-struct process_call {
-    struct htw_scheduler *scheduler;
-    struct htw__present present;
-    bool *ret_more;
-};
-
-/* Sets the alarm for what is left. Also called where a callback does not return but unwinds the
-   stack (see end_pass() in run.c). */
-static void end_process(struct process_call *call) {
-    struct htw_scheduler *scheduler = call->scheduler;
-    struct htw__expirer *expirer = &scheduler->expirers[0];
-    if (htw__is_child(scheduler))
-        return;
-    htw__expirer_clean_up(expirer, true);
-    *call->ret_more = htw__expirer_left_ns(expirer, &call->present) == 0; /* the budget is spent */
-    htw__expirer_plan_alarm(expirer, *call->ret_more ? call->present.ns[0] : HTW_NEVER_NS);
-    htw__life_end_processing(&scheduler->life);
-}
-
 static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_more) {
     struct htw__expirer *expirer = &scheduler->expirers[0];
-    struct process_call call
-        __attribute__((cleanup(end_process))) = { .scheduler = scheduler, .ret_more = ret_more };
     htw__alarm_clear(&expirer->waker.alarm);
     htw__alarm_reset(&expirer->waker.alarm);
-    call.present = htw__present_of(scheduler);
+    struct htw__present present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
-    return htw__expirer_run_due(expirer, NULL, &call.present, budget);
+    size_t count = htw__expirer_run_due(expirer, NULL, &present, budget);
+    if (htw__is_child(scheduler))
+        return 0;
+    htw__expirer_clean_up(expirer, true);
+    *ret_more = htw__expirer_left_ns(expirer, &present) == 0; /* the budget is spent */
+    htw__expirer_plan_alarm(expirer, *ret_more ? present.ns[0] : HTW_NEVER_NS);
+    htw__life_end_processing(&scheduler->life);
+    return count;
 }
 
 int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t *ret_count) {
@@ -118,23 +103,20 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
     return argument < 0 ? -EINVAL : begin_processing(scheduler);
 }
 
-/* Also called where a callback unwinds the stack: see end_process(). */
-static void end_manual(struct htw_scheduler **scheduler) {
-    if (htw__is_child(*scheduler))
-        return;
-    htw__expirer_clean_up(&(*scheduler)->expirers[0], true);
-    htw__life_end_processing(&(*scheduler)->life);
+static int end_manual(struct htw_scheduler *scheduler) {
+    if (htw__is_child(scheduler))
+        return -EOWNERDEAD;
+    htw__expirer_clean_up(&scheduler->expirers[0], true);
+    htw__life_end_processing(&scheduler->life);
+    return 0;
 }
-
-#define ENDS_MANUAL __attribute__((cleanup(end_manual), unused))
 
 int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns) {
     int error = begin_manual(scheduler, delta_ns);
     if (error != 0)
         return error;
-    struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
     run_for(scheduler, delta_ns);
-    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
+    return end_manual(scheduler);
 }
 
 int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock clock,
@@ -148,10 +130,9 @@ int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock cloc
     int error = begin_manual(scheduler, time_ns);
     if (error != 0)
         return error;
-    struct htw_scheduler *advancing ENDS_MANUAL = scheduler;
     atomic_store_explicit(&scheduler->manual_ns[set->name], time_ns, memory_order_relaxed);
     run_for(scheduler, 0);
-    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
+    return end_manual(scheduler);
 }
 
 int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {

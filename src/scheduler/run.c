@@ -2,6 +2,7 @@
 /* run.c - runs the callbacks of a batch: the steps before and after each callback. */
 #include "run.h"
 
+#include "../base/user_code.h"
 #include "attributes.h"
 #include "credit.h"
 
@@ -37,11 +38,8 @@ static void unlock_counters(struct htw__run_stats *run_stats) {
 struct pass {
     struct htw__run_stats *run_stats;
     struct htw__shard *shard;
-    struct htw__batch *batch;
     struct htw__callback_frame frame;
     int64_t now_ns;
-    struct htw__record *running; /* whose callback is being called; NULL: none */
-    bool running_has_attributes;
     uint32_t ended_count; /* records that are DONE, to be freed together */
     struct htw__record *ended[HTW__SLICE];
 };
@@ -224,12 +222,11 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
         finish_record(pass, record);
 }
 
-/* After a callback that has returned or unwound the stack. */
-static inline __attribute__((always_inline)) void end_run(struct pass *pass) {
+/* After a callback. */
+static inline __attribute__((always_inline)) void
+end_run(struct pass *pass, struct htw__record *record, bool has_attributes) {
     struct htw__run_stats *run_stats = pass->run_stats;
-    struct htw__record *record = pass->running;
     int64_t end_ns = htw__now_ns(pass->shard->scheduler);
-    pass->running = NULL;
     lock_counters(run_stats);
     htw__histogram_record(&run_stats->duration,
                           end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
@@ -237,7 +234,7 @@ static inline __attribute__((always_inline)) void end_run(struct pass *pass) {
     unlock_counters(run_stats);
     pass->now_ns = end_ns;
     HTW__ANNOTATE_HAND_OVER(record); /* to the next run, and to a cancel that finds it over */
-    if (pass->running_has_attributes || (htw__status_of(record) & HTW__REARM))
+    if (has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
     else
         finish_record(pass, record);
@@ -255,16 +252,11 @@ static void run_one(struct pass *pass, struct htw__record *record) {
         htw__credit_release_shared(scheduler, 1);
     htw_callback *callback = record->callback;
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
-
-    pass->running_has_attributes = start.has_attributes;
-    pass->running = record;
     HTW__ANNOTATE_TAKE_OVER(record);
 
-    callback(start.arg, &start.expiration);
-    if (htw__is_child(scheduler))
-        return;
-
-    end_run(pass);
+    HTW__CALL_USER("a callback", callback, callback(start.arg, &start.expiration));
+    if (!htw__is_child(scheduler))
+        end_run(pass, record, start.has_attributes);
 }
 
 /* From this many records on it pays to leave them to the next thread that arms in the shard: it
@@ -300,45 +292,21 @@ void htw__keep_unstarted(struct htw__batch *batch) {
     htw__lock_release(&shard->lock);
 }
 
-/* A callback has ended with a C++ exception, with pthread_exit(), or because its thread was
-   cancelled. Its run has ended like any other. The rest of the batch becomes pending again. */
-static __attribute__((noinline)) void end_unwound_run(struct pass *pass) {
-    struct htw__shard *shard = pass->shard;
-    struct htw__record *record;
-    end_run(pass);
-    while (!htw__is_ending(shard->scheduler) && (record = htw__batch_next(pass->batch)) != NULL) {
-        unsigned wake = 0;
-        htw__lock_acquire(&shard->lock);
-        put_back(shard, record, htw__status_of(record), &wake);
-        htw__lock_release(&shard->lock);
-        if (wake != 0)
-            htw__shard_wake(shard, wake);
-    }
-}
-
-/* Also called when a callback unwinds the stack through htw__run_batch(). */
-static void end_pass(struct pass *pass) {
-    const struct htw_scheduler *scheduler = pass->shard->scheduler;
-    if (pass->running != NULL && !htw__is_child(scheduler))
-        end_unwound_run(pass);
-    htw__callback_frame_pop(&pass->frame);
-    if (htw__is_child(scheduler))
-        return;
-    free_ended(pass);
-    htw__keep_unstarted(pass->batch);
-}
-
 void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) {
     struct htw_scheduler *scheduler = batch->shard->scheduler;
     struct htw__record *record;
-    struct pass pass __attribute__((cleanup(end_pass))) = {
+    struct pass pass = {
         .run_stats = run_stats,
         .shard = batch->shard,
-        .batch = batch,
         .frame = { .scheduler = scheduler },
         .now_ns = htw__now_ns(scheduler),
     };
     htw__callback_frame_push(&pass.frame);
     while (!htw__is_ending(scheduler) && (record = htw__batch_next(batch)) != NULL)
         run_one(&pass, record);
-} /* NOLINT(clang-analyzer-core.StackAddressEscape): end_pass() has popped the frame */
+    htw__callback_frame_pop(&pass.frame);
+    if (htw__is_child(scheduler))
+        return;
+    free_ended(&pass);
+    htw__keep_unstarted(batch);
+}

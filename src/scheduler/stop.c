@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stop.c - htw_scheduler_stop(): ends the threads, then hands each timer that is left to the
    visitor. */
+#include "../base/user_code.h"
 #include "attributes.h"
 #include "start.h"
 
@@ -93,7 +94,7 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     htw__shard_free_record(shard, record);
     htw__lock_release(&shard->lock);
     if (visitor != NULL)
-        visitor(context, &ended.unexpired);
+        HTW__CALL_USER("a visitor", visitor, visitor(context, &ended.unexpired));
     if (!htw__is_child(shard->scheduler))
         htw__timer_end_release(shard->scheduler, &ended);
 }

@@ -7,6 +7,7 @@
  * timer into the list: `cursor` moves from timer to timer until it reaches `end`. Timers that join
  * the group during the sweep are behind `end`.
  */
+#include "../base/user_code.h"
 #include "cancel.h"
 
 struct sweep {
@@ -74,7 +75,7 @@ static int release_ended(struct htw_scheduler *scheduler, const struct sweep *sw
     htw__callback_frame_push(&frame);
     for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
         if (visitor != NULL)
-            visitor(context, &sweep->ended[i].unexpired);
+            HTW__CALL_USER("a visitor", visitor, visitor(context, &sweep->ended[i].unexpired));
         if (!htw__is_child(scheduler))
             htw__timer_end_release(scheduler, &sweep->ended[i]);
     }

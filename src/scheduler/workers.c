@@ -4,6 +4,7 @@
 
 #include "../base/clock.h"
 #include "../base/thread.h"
+#include "../base/user_code.h"
 #include "clocks.h"
 #include "run.h"
 
@@ -240,8 +241,6 @@ static void rebalance(struct htw_scheduler *scheduler) {
    delay its batch while others come and go. */
 static void wait_for_change(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
     queue->waiting++;
     if (scheduler->worker_count < 2) {
         htw__mutex_wait(&queue->mutex, &queue->changed);
@@ -253,7 +252,6 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
         htw__work_queue_unlock(queue); /* that may want the deputy */
         htw__mutex_lock(&queue->mutex);
     }
-    pthread_setcancelstate(cancel_state, NULL);
     queue->waiting--;
 }
 
@@ -267,8 +265,8 @@ static void finish_batch(struct htw__worker *place) {
 }
 
 /* Runs the first batch of the queue, and unlocks it meanwhile. Afterwards an expirer may be a
-   worker. False: this is a child that a callback has forked; the mutex is not held. */
-static bool run_first(struct htw__thread *thread) {
+   worker. */
+static void run_first(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
     struct htw__work_queue *queue = &scheduler->work_queue;
     struct htw__worker *place = thread->place;
@@ -289,10 +287,9 @@ static bool run_first(struct htw__thread *thread) {
     put_off_deputy(scheduler, too_early_ns);
     htw__run_batch(thread->run_stats, batch);
     if (htw__is_child(scheduler))
-        return false;
+        htw__user_code_forked();
     htw__mutex_lock(&queue->mutex);
     finish_batch(thread->place);
-    return true;
 }
 
 /* ---- the threads */
@@ -304,21 +301,9 @@ void htw__workers_enter(struct htw__thread *thread) {
     htw__work_queue_unlock(queue);
 }
 
-bool htw__workers_end_unwound(struct htw__thread *thread) {
-    struct htw__work_queue *queue = &thread->scheduler->work_queue;
-    htw__mutex_lock(&queue->mutex);
-    bool unwound = thread->place->batch != NULL;
-    if (unwound)
-        finish_batch(thread->place);
-    htw__work_queue_unlock(queue);
-    return unwound;
-}
-
 /* Waits for a batch, or as the deputy. */
 static void wait_for_work(struct htw__thread *thread) {
     struct htw__work_queue *queue = &thread->scheduler->work_queue;
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the mutex would stay locked */
     if (queue->deputy.has_alarm && !queue->deputy.present) {
         htw__deputy_wait(&queue->deputy, &queue->mutex, take_over_ns(thread->scheduler));
     } else {
@@ -326,10 +311,9 @@ static void wait_for_work(struct htw__thread *thread) {
         htw__mutex_wait(&queue->mutex, &queue->work);
         queue->idle--;
     }
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
-/* Under the mutex; it is not held when this returns false. */
+/* Under the mutex. */
 static bool work_once(struct htw__thread *thread) {
     const struct htw__work_queue *queue = &thread->scheduler->work_queue;
     while (!can_run(thread->scheduler) && !queue->stop) {
@@ -337,16 +321,17 @@ static bool work_once(struct htw__thread *thread) {
         if (take_over(thread))
             break;
     }
-    if (!htw__is_expirer(thread->place) && queue->first != NULL)
-        return run_first(thread);
-    htw__work_queue_unlock(&thread->scheduler->work_queue);
-    return false;
+    if (htw__is_expirer(thread->place) || queue->first == NULL)
+        return false;
+    run_first(thread);
+    return true;
 }
 
 void htw__workers_work(struct htw__thread *thread) {
     htw__mutex_lock(&thread->scheduler->work_queue.mutex);
     while (work_once(thread))
         ;
+    htw__work_queue_unlock(&thread->scheduler->work_queue);
 }
 
 int htw__workers_start(struct htw_scheduler *scheduler, bool all) {
@@ -402,8 +387,8 @@ struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler,
            (batch = htw__work_queue_take_spare(queue)) == NULL) {
         if (thread == NULL || !can_run(scheduler))
             wait_for_change(scheduler);
-        else if (!run_first(thread))
-            return NULL;
+        else
+            run_first(thread);
     }
     htw__work_queue_unlock(queue);
     return batch;
@@ -425,8 +410,8 @@ void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *th
         } else if (htw__clock_monotonic_ns() - busy_since_ns >= PERIOD_NS) {
             if (needs_worker(scheduler) && 2 * queue->queued >= scheduler->batch_count)
                 wake_worker(scheduler);
-        } else if (can_run(scheduler) && !run_first(thread)) {
-            return;
+        } else if (can_run(scheduler)) {
+            run_first(thread);
         }
     }
     htw__work_queue_unlock(queue);
@@ -436,8 +421,7 @@ void htw__workers_finish(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
     htw__mutex_lock(&scheduler->work_queue.mutex);
     while (!was_replaced(thread) && can_run(scheduler) && !scheduler->work_queue.stop)
-        if (!run_first(thread))
-            return;
+        run_first(thread);
     bool is_idle = !was_replaced(thread);
     htw__work_queue_unlock(&scheduler->work_queue);
     if (is_idle)

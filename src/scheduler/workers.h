@@ -79,9 +79,6 @@ void htw__workers_enter(struct htw__thread *thread);
 /* Works until the thread is an expirer, or the scheduler is being stopped. */
 void htw__workers_work(struct htw__thread *thread);
 
-/* After a callback has unwound the stack: ends the batch. False: the thread was running none. */
-bool htw__workers_end_unwound(struct htw__thread *thread);
-
 /* ---- for expirers. `thread` is NULL where a thread of the user's takes the expirer's place */
 
 /* A spare batch. Waits until there is one, and runs batches of the queue meanwhile. NULL: the

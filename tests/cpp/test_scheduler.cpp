@@ -352,32 +352,6 @@ TEST(embedded_scheduler_serves_an_event_loop) {
     CHECK_FAILS(threads.advance(1s), std::errc::not_supported);
 }
 
-TEST(exceptions_leave_process_and_the_rest_waits) {
-    htw::scheduler_options options;
-    options.embedded = true;
-    options.shards = 1;
-    htw::scheduler scheduler(options);
-    int runs = 0;
-    for (int i = 0; i < 3; i++)
-        scheduler
-            .schedule(0s,
-                      [&runs] {
-                          runs++;
-                          throw std::string("thrown");
-                      })
-            .detach();
-    for (int i = 1; i <= 3; i++) {
-        bool thrown = false;
-        try {
-            scheduler.process();
-        } catch (const std::string &what) {
-            thrown = what == "thrown";
-        }
-        CHECK(thrown && runs == i);
-    }
-    CHECK(scheduler.process().count == 0);
-}
-
 TEST(executor_runs_callbacks_in_its_threads) {
     std::mutex mutex;
     std::vector<htw::task> tasks;

@@ -222,23 +222,7 @@ TEST(threads_race_with_stop) {
     }
 }
 
-/* The thread of the library goes on; neither the handler nor catch (...) stops the unwinding. */
-TEST(callback_may_end_its_thread) {
-    htw::scheduler_options options;
-    options.workers = 1;
-    std::atomic<int> handled { 0 }, destroyed { 0 };
-    options.exception_handler = [&handled](std::exception_ptr) { handled++; };
-    htw::scheduler scheduler(options);
-    test::gate ran;
-    scheduler.schedule(0s, [token = test::token(destroyed)] { pthread_exit(nullptr); }).detach();
-    htw::timer timer = scheduler.schedule(1ms, [&ran] { ran.open(); });
-    ran.wait();
-    scheduler.stop();
-    CHECK(handled == 0 && destroyed == 1);
-}
-
-/* ~timer() must not throw, but htw_cancel_wait() is a cancellation point. */
-TEST(destructor_survives_a_cancellation_of_its_thread) {
+TEST(destructor_waits_in_a_thread_that_is_cancelled) {
     htw::scheduler scheduler;
     test::gate started, go_on, about_to_wait;
     std::atomic<bool> ended { false };

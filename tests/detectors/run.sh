@@ -121,8 +121,6 @@ for kind in shared static; do
             build $source gcc $kind
             expect silent 9 "$tool $program" "$@" "$program"
         done
-        build cancelled.c gcc $kind
-        expect silent 9 "$tool $program" "$@" "$program"
         build races.c gcc $kind
         for race in $races; do
             expect "$([ $tool = drd ] && echo 'Conflicting' || echo 'Possible data race')" 9 \

@@ -64,12 +64,7 @@ static struct {
     unsigned most;
 } mix;
 
-enum { SHORT, AWAKE, ASLEEP, LEAVES, KINDS };
-
-static void leave(void) {
-    atomic_fetch_sub(&mix.inside, 1);
-    atomic_fetch_add(&mix.ran, 1);
-}
+enum { SHORT, AWAKE, ASLEEP, KINDS };
 
 static void run(void *arg, const struct htw_expiration *expiration) {
     uintptr_t kind = (uintptr_t)arg % KINDS;
@@ -81,16 +76,15 @@ static void run(void *arg, const struct htw_expiration *expiration) {
             ;
     else if (kind != SHORT)
         stress_sleep_ns(length_ns);
-    leave();
-    if (kind == LEAVES)
-        pthread_exit(NULL);
+    atomic_fetch_sub(&mix.inside, 1);
+    atomic_fetch_add(&mix.ran, 1);
 }
 
 static void schedule_all(struct stress_thread *thread) {
     struct htw_scheduler *scheduler = thread->context;
     for (unsigned i = 0; i < 300; i++) {
         uint64_t some = random_next(&thread->random);
-        uintptr_t kind = some % 16 == 0 ? AWAKE + some / 16 % 3 : SHORT;
+        uintptr_t kind = some % 16 == 0 ? AWAKE + some / 16 % 2 : SHORT;
         uintptr_t arg = kind + KINDS * (some / 64 % 8);
         int64_t delay_ns = (int64_t)(some / 1024 % 20) * HTW_MILLISECOND;
         CHECK_EQUAL(htw_schedule(scheduler, delay_ns, run, (void *)arg, NULL), 0);

@@ -15,8 +15,10 @@
 #include <htw/htw.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* declared by cffi below, in the same file */
 static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int64_t late_ns,
@@ -43,6 +45,25 @@ static void py_untrack(uintptr_t object) {
     PyObject_GC_UnTrack((void *)object);
     PyGILState_Release(state);
 }
+
+/*
+ * Before version 3.14 Python ends each thread that asks for the GIL when the interpreter has ended, by
+ * pthread_exit(). But a callback must return to the library, which would abort the process. So such a
+ * thread stays here, as it would in 3.14, until the process has ended.
+ */
+static void stay(void *unused) {
+    (void)unused;
+    for (;;)
+        pause();
+}
+
+/* Calls a function of Python. */
+#define PY_CALL(...)                     \
+    do {                                 \
+        pthread_cleanup_push(stay, NULL); \
+        __VA_ARGS__;                     \
+        pthread_cleanup_pop(0);          \
+    } while (0)
 
 /* ---- wheel */
 
@@ -100,8 +121,12 @@ static char *py_wheel_dump(const struct htw_wheel *wheel) {
 /* ---- scheduler */
 
 static void run(void *arg, const struct htw_expiration *expiration) {
-    py_expired(arg, expiration->handle, expiration->deadline_ns, expiration->late_ns,
-               expiration->missed);
+    PY_CALL(py_expired(arg, expiration->handle, expiration->deadline_ns, expiration->late_ns,
+                       expiration->missed));
+}
+
+static void ended(void *arg) {
+    PY_CALL(py_ended(arg));
 }
 
 static struct py_library library = {
@@ -110,7 +135,7 @@ static struct py_library library = {
     .is_pending = htw_is_pending,
     .now_by = htw_scheduler_now_by,
     .run = run,
-    .release = py_ended,
+    .release = ended,
 };
 
 static void *py_library(void) {
@@ -129,7 +154,7 @@ static void *timer_of(const struct htw_unexpired *unexpired) {
 static void hand_back(void *context, const struct htw_unexpired *unexpired) {
     void *timer = context != NULL ? timer_of(unexpired) : NULL;
     if (timer != NULL)
-        py_handed_back(context, timer, unexpired->deadline_ns);
+        PY_CALL(py_handed_back(context, timer, unexpired->deadline_ns));
 }
 
 static int py_scheduler_create(struct htw_scheduler **ret_scheduler,
@@ -166,7 +191,7 @@ static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, 
     spec.arg = object;
     spec.when_ns = when_ns;
     spec.latest_ns = when_ns;
-    spec.release = py_ended;
+    spec.release = ended;
     return schedule(scheduler, &spec);
 }
 
@@ -189,7 +214,7 @@ static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when
     spec.group = group;
     spec.span_ns = span_ns;
     spec.clock = (enum htw_clock)clock;
-    spec.release = py_ended;
+    spec.release = ended;
     return schedule(scheduler, &spec);
 }
 
@@ -219,17 +244,19 @@ static void *object_of_request(struct htw_request *request) {
 
 static bool try_complete(void *context, struct htw_request *request) {
     (void)context;
-    return py_try_complete(object_of_request(request));
+    bool ready = false;
+    PY_CALL(ready = py_try_complete(object_of_request(request)));
+    return ready;
 }
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
-    py_on_complete(object_of_request(request), (int)reason);
+    PY_CALL(py_on_complete(object_of_request(request), (int)reason));
 }
 
 static void request_ended(void *context, struct htw_request *request) {
     (void)context;
-    py_request_ended(object_of_request(request));
+    PY_CALL(py_request_ended(object_of_request(request)));
 }
 
 static int py_purgatory_create(struct htw_purgatory **ret_purgatory,

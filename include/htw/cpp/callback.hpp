@@ -137,25 +137,14 @@ template <class F> void invoke(F &callable, const htw_expiration *native) {
         static_cast<void>(std::invoke(callable));
 }
 
-#if HTW_CPP_EXCEPTIONS
-inline void handle_exception(const exception_handler &handler,
-                             std::exception_ptr exception) noexcept {
-    handler(std::move(exception));
-}
-#endif
-
-/* Calls `call()`. Its exceptions go to the handler; without one, to the C function that called the
-   callback. */
-template <class Call> void guard(const exception_handler *handler, Call &&call) {
+/* Calls `call()`. Its exceptions go to the handler; without one, they end the program. */
+template <class Call> void guard(const exception_handler *handler, Call &&call) noexcept {
 #if HTW_CPP_EXCEPTIONS
     if (handler != nullptr) {
         try {
             call();
         } catch (...) {
-            std::exception_ptr exception = std::current_exception();
-            if (exception == nullptr)
-                throw; // no exception of C++: pthread_exit(), or the thread is cancelled
-            handle_exception(*handler, std::move(exception));
+            (*handler)(std::current_exception());
         }
         return;
     }
@@ -172,7 +161,7 @@ template <class F> struct block {
         : handler(exception_handler), function(std::forward<G>(callable)) {
     }
 
-    static void run(void *arg, const htw_expiration *native) {
+    static void run(void *arg, const htw_expiration *native) noexcept {
         block *self = static_cast<block *>(arg);
         guard(self->handler, [&] { invoke(self->function, native); });
     }
@@ -192,7 +181,7 @@ template <class F> void *to_arg(const F &callable) noexcept {
     return arg;
 }
 
-template <class F> void run_small(void *arg, const htw_expiration *native) {
+template <class F> void run_small(void *arg, const htw_expiration *native) noexcept {
     alignas(F) unsigned char bytes[sizeof(F)] = {};
     std::memcpy(bytes, &arg, sizeof(F));
     invoke(*std::launder(reinterpret_cast<const F *>(bytes)), native);

@@ -41,8 +41,7 @@ class task {
         drop();
     }
 
-    /** Runs the callback, unless its timer was cancelled or the scheduler stopped. Throws what the
-        callback throws, if the scheduler has no exception handler. */
+    /** Runs the callback, unless its timer was cancelled or the scheduler stopped. */
     void run() {
         htw_task_run(release());
     }
@@ -84,9 +83,8 @@ struct scheduler_options {
         the library; must not throw. Empty: the workers run them. */
     std::function<void(task)> executor {};
     /**
-     * Receives the exceptions of callbacks, in their threads. Must not throw. Empty: as in C, an
-     * exception ends the program (std::terminate) in a thread of the library; where the program
-     * calls process(), advance(), set_time() or task::run(), it leaves that call.
+     * Receives the exceptions of callbacks, in their threads. Must not throw. Empty: an exception ends
+     * the program (std::terminate), in whatever thread.
      */
     htw::exception_handler exception_handler {};
 };

@@ -299,8 +299,7 @@ class scheduler {
         std::size_t count = 0; ///< callbacks that were run or handed to the executor
     };
 
-    /** Runs callbacks that are due, in this thread; see htw_scheduler_process(). Also throws what a
-        callback throws, if there is no exception handler. */
+    /** Runs callbacks that are due, in this thread; see htw_scheduler_process(). */
     progress process(std::size_t budget = 0) {
         progress done;
         done.more = detail::check(htw_scheduler_process(native_, budget, &done.count)) == HTW_MORE;
@@ -317,8 +316,7 @@ class scheduler {
 
     /* ---- manual time */
 
-    /** Advances the clock, and runs all that becomes due; see htw_scheduler_advance(). Also throws
-        what a callback throws in this thread, if there is no exception handler. */
+    /** Advances the clock, and runs all that becomes due; see htw_scheduler_advance(). */
     template <class Rep, class Period> void advance(std::chrono::duration<Rep, Period> duration) {
         detail::check(htw_scheduler_advance(native_, detail::to_ns(duration)));
     }

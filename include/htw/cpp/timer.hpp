@@ -6,7 +6,6 @@
 #include <htw/cpp/callback.hpp>
 
 #include <optional>
-#include <pthread.h>
 #include <utility>
 
 namespace htw {
@@ -66,14 +65,8 @@ class [[nodiscard]] timer {
     /** Cancels the timer and waits, as the destructor. The object is empty then. */
     void reset() noexcept {
         htw_handle handle = std::exchange(handle_, 0);
-        if (handle == 0 || htw_cancel(scheduler_, handle) != HTW_RUNNING)
-            return;
-        // htw_cancel_wait() is a cancellation point, and this must not throw.
-        int before;
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-        int outcome = htw_cancel_wait(scheduler_, handle);
+        int outcome = handle == 0 ? HTW_GONE : htw_cancel_wait(scheduler_, handle);
         static_cast<void>(outcome);
-        pthread_setcancelstate(before, nullptr);
     }
 
     /** Gives the timer up: it continues without this object, which is empty then. Returns its

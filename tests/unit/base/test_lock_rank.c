@@ -79,31 +79,6 @@ static void sleep_with_one_mutex(void) {
     take_in_order();
 }
 
-static void unlock_life(void *arg) {
-    (void)arg;
-    htw__mutex_unlock(&life);
-    take_in_order();
-}
-
-static void *sleep_until_cancelled(void *arg) {
-    htw__mutex_lock(&life);
-    pthread_cleanup_push(unlock_life, NULL);
-    for (;;)
-        htw__mutex_wait(&life, &condition);
-    pthread_cleanup_pop(0);
-    return arg;
-}
-
-/* helgrind reports that this unlocks a mutex that is not locked. It is wrong: a cancelled wait has
-   locked the mutex again, and helgrind learns that only from a wait that returns. */
-static void cancel_while_asleep(void) {
-    pthread_t thread;
-    pthread_create(&thread, NULL, sleep_until_cancelled, NULL);
-    pthread_cancel(thread);
-    pthread_join(thread, NULL);
-    take_in_order();
-}
-
 static void take_against_order(void) {
     htw__lock_acquire(&shard);
     htw__lock_acquire(&cpu);
@@ -177,7 +152,6 @@ static const struct {
     { "one after the other", take_shards_one_after_the_other, NULL },
     { "in two threads", take_in_two_threads, NULL },
     { "asleep with one mutex", sleep_with_one_mutex, NULL },
-    { "cancelled while asleep", cancel_while_asleep, NULL },
     { "a timer with earlier locks", set_a_timer_with_earlier_locks, NULL },
     { "a timer with a later lock", set_a_timer_with_a_later_lock,
       "takes timer while it holds scheduler.work_queue" },

@@ -365,19 +365,3 @@ JOURNAL_TEST(journal_put_of_a_cancelled_thread_is_finished) {
     journal_advance_to(f, 0);
     assert_int_equal(f->seen_count, jobs);
 }
-
-static void end_thread(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    f->keeps = false;
-    if (htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL) == 0)
-        pthread_exit(NULL);
-}
-
-JOURNAL_TEST(journal_deliver_may_end_its_thread) {
-    use_real_time(f, 1, NULL);
-    f->act = end_thread;
-    journal_open(f);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
-    assert_true(await_seen(f, 5));
-    assert_true(await_no_jobs(f));
-}

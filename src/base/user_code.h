@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * user_code.h - calls code of the user: callbacks, hooks, visitors, executors, notices. All of it must
+ * return, and a child that it forks should leave by exec or _exit().
+ */
+#ifndef HTW_SRC_BASE_USER_CODE_H
+#define HTW_SRC_BASE_USER_CODE_H
+
+#include <stddef.h>
+
+struct htw__user_code {
+    const char *what; /* NULL: it has returned */
+    void *address;
+};
+
+/* Writes to standard error which code did not return, and aborts. */
+_Noreturn void htw__user_code_left(const struct htw__user_code *code);
+
+/* For a thread of the library in a child that user code has forked and returned in: writes that to
+   standard error, and ends the child by _exit(1), without the parent's exit handlers. */
+_Noreturn void htw__user_code_forked(void);
+
+static inline void htw__user_code_end(const struct htw__user_code *code) {
+    if (code->what != NULL)
+        htw__user_code_left(code);
+}
+
+/*
+ * Runs a statement that calls `function`, which is `what` in messages. An exception, pthread_exit() or
+ * a cancellation that leaves it ends the process: what a caller further up has taken or locked would
+ * stay so. The guard costs nothing where the function returns.
+ *
+ * Afterwards the caller asks whether this is a child (htw__is_child() and the like), and then touches
+ * nothing: a lock may be held by a thread that the child does not have, and the alarm is the parent's.
+ */
+#define HTW__CALL_USER(code_name, function, ...)                                                \
+    do {                                                                                        \
+        struct htw__user_code htw__called                                                       \
+            __attribute__((cleanup(htw__user_code_end))) = { (code_name),                       \
+                                                             __extension__(void *)(function) }; \
+        __VA_ARGS__;                                                                            \
+        htw__called.what = NULL;                                                                \
+    } while (0)
+
+#endif /* HTW_SRC_BASE_USER_CODE_H */
