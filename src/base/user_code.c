@@ -25,12 +25,12 @@ static void name_of(void *address, const char **ret_symbol, const char **ret_fil
 #endif
 }
 
-_Noreturn void htw__user_code_left(const struct htw__user_code *code) {
+_Noreturn void htw__user_code_left(const char *what, void *address) {
     const char *symbol, *file;
-    name_of(code->address, &symbol, &file);
+    name_of(address, &symbol, &file);
     fprintf(stderr,
             "htw: %s has thrown an exception or ended its thread, and must return: %s %p %s\n",
-            code->what, symbol, code->address, file);
+            what, symbol, address, file);
     abort();
 }
 

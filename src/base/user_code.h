@@ -14,15 +14,17 @@ struct htw__user_code {
 };
 
 /* Writes to standard error which code did not return, and aborts. */
-_Noreturn void htw__user_code_left(const struct htw__user_code *code);
+_Noreturn void htw__user_code_left(const char *what, void *address);
 
 /* For a thread of the library in a child that user code has forked and returned in: writes that to
    standard error, and ends the child by _exit(1), without the parent's exit handlers. */
 _Noreturn void htw__user_code_forked(void);
 
-static inline void htw__user_code_end(const struct htw__user_code *code) {
+/* Passes values on and no address, so that the guard needs no memory. */
+static inline __attribute__((always_inline)) void
+htw__user_code_end(const struct htw__user_code *code) {
     if (code->what != NULL)
-        htw__user_code_left(code);
+        htw__user_code_left(code->what, code->address);
 }
 
 /*
