@@ -98,6 +98,7 @@ static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
         .reason = reason,
         .is_letter = failed->is_letter,
         .is_too_large = is_too_large(writer->failure),
+        .is_bucket = failed->is_bucket,
     };
     if (failed->is_letter)
         htw__kafka_say(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,

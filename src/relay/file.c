@@ -136,11 +136,15 @@ static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struc
     struct htw__request_times times;
     struct htw__request later = *request;
     later.deadline_ms = deadline_ms;
+    int64_t last_ms = request->wanted_ms;
     int error = reserve_headers(self, record->header_count);
     if (error == 0 && from.level == HTW__RELAY_INPUT && request->id.bytes != NULL &&
         !request->is_cancel) {
         later.offset = record->offset;
-        error = htw__index_enter(self, stripe, record, &later);
+        if (request->recurs)
+            error = htw__recurrence_last(&request->recurrence, request->wanted_ms, &last_ms);
+        if (error == 0)
+            error = htw__index_enter(self, stripe, record, &later, last_ms);
     }
     if (error != 0)
         return error;
@@ -164,6 +168,9 @@ static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct 
                       self->now_ms + wait_ms);
 }
 
+/* What deliver() returns where the record is not gone. */
+#define STAYS 1
+
 static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                    const struct htw__record *record, const struct htw__request *request) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
@@ -180,8 +187,10 @@ static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct h
     if (self->options.keep_partition)
         outgoing.partition = (int32_t)from.stripe;
     error = self->transport->publish(self->transport, &outgoing);
-    if (error == -EINPROGRESS)
-        return postpone(self, stripe, from, record, request);
+    if (error == -EINPROGRESS) {
+        error = postpone(self, stripe, from, record, request);
+        return error != 0 ? error : STAYS;
+    }
     if (error == -ENOENT)
         return bury(self, stripe, from, record, "the topic or its partition does not exist",
                     HTW__LETTER_WHOLE);
@@ -198,6 +207,58 @@ static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct h
     htw__histogram_record(&work->late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
     work->delivered++;
     return 0;
+}
+
+/* ---- records that recur */
+
+#define NO_ZONE "htw-zone is not a time zone of the relay's machine"
+#define IS_NO_ZONE(error) ((error) == -ENOENT || (error) == -EINVAL)
+
+/* A record of the input becomes that of its first occurrence. Returns 0, perhaps with why it is a bad one; or an error. */
+static int begin_to_recur(const struct htw__relay *self, struct htw__request *request,
+                          const char **why) {
+    int64_t next_ms;
+    if (self->options.owner == NULL) { /* one that were doubled once would be for ever */
+        *why = "htw-every and htw-cron do not go with --at-least-once";
+        return 0;
+    }
+    int error = htw__recurrence_next(&request->recurrence, request->wanted_ms, &next_ms);
+    if (IS_NO_ZONE(error))
+        *why = NO_ZONE;
+    if (error != 0)
+        return IS_NO_ZONE(error) ? 0 : error;
+    if (!request->has_time)
+        request->deadline_ms = request->wanted_ms = next_ms;
+    if (request->wanted_ms >= request->recurrence.until_ms)
+        *why = "it never comes, or not before htw-until";
+    return 0;
+}
+
+/* What is due of it: delivers one occurrence, or with a reason `why` it is a dead letter. In the same transaction, the
+ * one after it is filed. So whoever takes the stripe over finds the one or the other. */
+static int occur(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                 const struct htw__record *record, const struct htw__request *request,
+                 const char *why, enum htw__letter letter) {
+    const struct htw__recurrence *recurrence = &request->recurrence;
+    struct htw__request present = *request;
+    int64_t next_ms = HTW__RECURRENCE_NONE;
+    int error =
+        htw__recurrence_due(recurrence, request->wanted_ms, self->now_ms, &present.wanted_ms);
+    if (error == 0 && present.wanted_ms <= self->now_ms)
+        error = htw__recurrence_next(recurrence, present.wanted_ms, &next_ms);
+    if (IS_NO_ZONE(error))
+        return bury(self, stripe, from, record, NO_ZONE, letter);
+    if (error != 0 || present.wanted_ms == HTW__RECURRENCE_NONE)
+        return error;
+    if (present.wanted_ms > self->now_ms)
+        return file_until(self, stripe, from, record, &present, present.wanted_ms,
+                          present.wanted_ms);
+    error = why != NULL ? bury(self, stripe, from, record, why, letter)
+                        : deliver(self, stripe, from, record, &present);
+    if (error != 0 || next_ms == HTW__RECURRENCE_NONE)
+        return error;
+    present.wanted_ms = next_ms;
+    return file_until(self, stripe, from, record, &present, next_ms, next_ms);
 }
 
 /* Whether a record that is due goes through level 0, where a cancel meets its victim. One that comes from there has been
@@ -238,8 +299,12 @@ static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
                               meeting_ms(stripe, request->deadline_ms));
         if (request->is_letter)
             return bury(self, stripe, from, record, NULL, HTW__LETTER_WHOLE);
-        if (!request->is_cancel)
-            return deliver(self, stripe, from, record, request);
+        if (!request->is_cancel) {
+            int result = request->recurs
+                             ? occur(self, stripe, from, record, request, NULL, HTW__LETTER_WHOLE)
+                             : deliver(self, stripe, from, record, request);
+            return result == STAYS ? 0 : result;
+        }
         htw__relay_work_of(self, from)->cancels_late++;
         return 0;
     }
@@ -280,6 +345,7 @@ int htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refus
         .reason = refusal->is_letter ? NULL : refusal->reason,
         .letter = refusal->is_letter ? after(HTW__LETTER_WHOLE, refusal->is_too_large)
                                      : HTW__LETTER_WHOLE,
+        .is_bucket = refusal->is_bucket,
     };
     return 0;
 }
@@ -323,11 +389,15 @@ static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, stru
                        const char *why) {
     struct htw__poison *poison = find_poison(self, from, record->offset);
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
+    bool is_bad = why != NULL;
     if (poison != NULL) {
         poison->is_published = true;
         if (poison->reason != NULL)
             why = poison->reason;
     }
+    /* An occurrence that was refused; if it was the record of the next one, in a bucket, none follows. */
+    if (why != NULL && !is_bad && request->recurs && !poison->is_bucket)
+        return occur(self, stripe, from, record, request, why, letter);
     if (why != NULL)
         return bury(self, stripe, from, record, why, letter);
     if (poison != NULL && request->is_letter)
@@ -342,6 +412,11 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
     const char *why = htw__request_parse(record, &request);
     if (why == NULL && is_input)
         why = judge(self, &request);
+    if (why == NULL && is_input && request.recurs) {
+        int error = begin_to_recur(self, &request, &why);
+        if (error != 0)
+            return error;
+    }
     bool has_entry = is_input ? why == NULL && request.id.bytes != NULL : request.offset >= 0;
     if (has_entry && is_input) {
         int goes_on = htw__index_arrive(self, stripe, record, &request);

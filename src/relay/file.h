@@ -23,6 +23,7 @@ struct htw__refusal {
     const char *reason; /* a static phrase */
     bool is_letter;     /* it was a dead letter */
     bool is_too_large;
+    bool is_bucket; /* it was for a bucket */
 };
 
 /* When it is read again, it becomes a dead letter; one that was refused becomes smaller, or waits in a

@@ -161,9 +161,10 @@ int htw__index_arrive(struct htw__relay *self, struct htw__stripe *stripe,
 }
 
 int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe,
-                     const struct htw__record *record, const struct htw__request *request) {
+                     const struct htw__record *record, const struct htw__request *request,
+                     int64_t last_ms) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
-    const struct stored stored = { record->offset, request->wanted_ms };
+    const struct stored stored = { record->offset, last_ms };
     int error = htw__ids_put(&stripe->ids, hash, record->offset, 0);
     return error != 0 ? error : publish(self, stripe, hash, &stored);
 }

@@ -5,7 +5,7 @@
  * THE RULE. A record with an id gets the offset that it had in the input into a header, htw-offset, when it is filed, and
  * the index (ids.h) leads from key and id to it. It is alive as long as it does, and that is asked each time it
  * leaves a bucket. So a cancel removes the entry, a record with the same id enters its own offset, and
- * nothing is written beside the victim.
+ * nothing is written beside the victim. A record that recurs keeps its entry from one occurrence to the next.
  *
  * ITS TOPIC. Each change is published to the partition of the stripe in INPUT.ids, by FILE: together with what was filed
  * and with the position of the input. A stripe that is taken over reads it before anything else.
@@ -46,9 +46,10 @@ void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 int htw__index_arrive(struct htw__relay *relay, struct htw__stripe *stripe,
                       const struct htw__record *record, const struct htw__request *request);
 
-/* It is filed: enters it. Returns 0 or a negative errno. */
+/* It is filed: enters it. `last_ms`: when it is over, if it recurs with its last occurrence. Returns 0 or a negative errno. */
 int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe,
-                     const struct htw__record *record, const struct htw__request *request);
+                     const struct htw__record *record, const struct htw__request *request,
+                     int64_t last_ms);
 
 /* Whether a record that comes out of a bucket is alive. */
 bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__record *record,

@@ -23,6 +23,11 @@ enum name {
     POSTPONED_TO,
     OFFSET,
     IF_OFFSET,
+    EVERY,
+    CRON,
+    ZONE,
+    UNTIL,
+    CATCH_UP,
     NAMES,
     NONE = NAMES
 };
@@ -47,6 +52,11 @@ static const struct {
     [POSTPONED_TO] = { "htw-postponed-to", NULL },
     [OFFSET] = { "htw-offset", NULL },
     [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset" },
+    [EVERY] = { "htw-every", "more than one header htw-every" },
+    [CRON] = { "htw-cron", "more than one header htw-cron" },
+    [ZONE] = { "htw-zone", "more than one header htw-zone" },
+    [UNTIL] = { "htw-until", "more than one header htw-until" },
+    [CATCH_UP] = { "htw-catch-up", "more than one header htw-catch-up" },
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -60,7 +70,7 @@ static enum name name_of(const struct htw__header *header) {
 
 bool htw__request_is_written(const struct htw__header *header) {
     enum name name = name_of(header);
-    return name != NONE && name != ID && name != DELIVER_TO;
+    return name != NONE && name != ID && name != DELIVER_TO && name < EVERY;
 }
 
 /* Reads digits alone, up to a number. */
@@ -112,6 +122,13 @@ static const char *read_deadline(const struct htw__record *record,
                    : "htw-deliver-at is not a number of milliseconds up to the year 9999";
     if (found[DELAY] == NULL && found[CANCEL] != NULL)
         return NULL;
+    if (found[DELAY] == NULL && (found[EVERY] != NULL || found[CRON] != NULL)) {
+        *ret_ms = record->timestamp_ms;
+        return *ret_ms >= 0 && *ret_ms <= HTW__RELAY_DEADLINE_MAX
+                   ? NULL
+                   : "htw-every or htw-cron without htw-deliver-at, and the record has no "
+                     "timestamp";
+    }
     if (found[DELAY] == NULL)
         return "neither htw-deliver-at nor htw-delay";
     if (found[CANCEL] != NULL)
@@ -125,6 +142,33 @@ static const char *read_deadline(const struct htw__record *record,
         return "htw-delay ends after the year 9999";
     *ret_ms = record->timestamp_ms + delay_ms;
     return NULL;
+}
+
+static const struct htw__bytes *value_of(const struct htw__header *header) {
+    return header != NULL ? &header->value : NULL;
+}
+
+/* Of a record that comes again; NULL: it does not, or that is in order. */
+static const char *read_recurrence(const struct htw__header *const found[NAMES],
+                                   struct htw__request *request) {
+    const struct htw__recurrence_texts texts = { value_of(found[EVERY]), value_of(found[CRON]),
+                                                 value_of(found[ZONE]), value_of(found[CATCH_UP]) };
+    request->recurs = texts.every != NULL || texts.cron != NULL;
+    request->has_time = found[DELIVER_AT] != NULL || found[DELAY] != NULL;
+    if (!request->recurs)
+        return found[ZONE] != NULL || found[UNTIL] != NULL || found[CATCH_UP] != NULL
+                   ? "htw-zone, htw-until and htw-catch-up need htw-every or htw-cron"
+                   : NULL;
+    if (request->is_cancel)
+        return "a cancel does not recur";
+    if (found[ID] == NULL)
+        return "htw-every and htw-cron need htw-id";
+    const char *why = htw__recurrence_parse(&texts, &request->recurrence);
+    if (why != NULL || found[UNTIL] == NULL)
+        return why;
+    return parse_ms(found[UNTIL]->value, &request->recurrence.until_ms)
+               ? NULL
+               : "htw-until is not a number of milliseconds up to the year 9999";
 }
 
 const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request) {
@@ -155,6 +199,9 @@ const char *htw__request_parse(const struct htw__record *record, struct htw__req
     ret_request->is_cancel = found[CANCEL] != NULL;
     if (found[CANCEL] != NULL && found[ID] != NULL)
         return "both htw-id and htw-cancel";
+    why = read_recurrence(found, ret_request);
+    if (why != NULL)
+        return why;
     const struct htw__header *id = found[CANCEL] != NULL ? found[CANCEL] : found[ID];
     if (id != NULL) {
         if (id->value.bytes == NULL || id->value.size == 0 || id->value.size > HTW__RELAY_ID_MAX)

@@ -8,6 +8,7 @@
  *     htw-id          a name for it, by which it can be cancelled
  *     htw-cancel      the record cancels the one of this id, with the same key
  *     htw-if-offset   the record is for the place of the one with its id that has this offset in the input
+ *     htw-every, htw-cron, htw-zone, htw-until, htw-catch-up: it comes again (recurrence.h)
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
  * relay reads input and buckets by the same rules. Two kinds of records wait in a bucket for a second try:
@@ -19,7 +20,7 @@
 #ifndef HTW_SRC_RELAY_REQUEST_H
 #define HTW_SRC_RELAY_REQUEST_H
 
-#include "record.h"
+#include "recurrence.h"
 
 #define HTW__RELAY_ID_MAX 256u
 
@@ -36,6 +37,8 @@ struct htw__request {
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
     struct htw__bytes id; /* absent: none. Of a cancel: that of the victim */
+    bool recurs;
+    struct htw__recurrence recurrence; /* if it recurs */
 };
 
 /* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request

@@ -36,6 +36,7 @@ struct htw__poison {
     int64_t offset;
     const char *reason; /* NULL: that by which it was a bad one already */
     enum htw__letter letter;
+    bool is_bucket;    /* a bucket did not take it */
     bool is_published; /* as such, and the commit is to follow */
 };
 

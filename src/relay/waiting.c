@@ -243,6 +243,10 @@ int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fro
         return waits < 0 ? waits : 0;
     if (request.is_letter)
         request.wanted_ms = request.deadline_ms;
+    if (request.recurs && !request.has_time &&
+        (htw__recurrence_next(&request.recurrence, request.wanted_ms, &request.wanted_ms) != 0 ||
+         request.wanted_ms == HTW__RECURRENCE_NONE))
+        return 0;
     const struct htw__waiting_key key = key_of(record, &request);
     if (!is_wanted(&self->filter, &key, record, &request))
         return 0;

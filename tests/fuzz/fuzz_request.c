@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 12, OWN_NAME = 100, ABSENT = 255 };
+enum { NAMES = 17, OWN_NAME = 100, ABSENT = 255 };
 
-static const char *const names[NAMES] = { "htw-deliver-at", "htw-delay",    "htw-deliver-to",
-                                          "htw-id",         "htw-cancel",   "htw-offset",
-                                          "htw-if-offset",  "htw-reason",   "htw-delivered-for",
-                                          "htw-source",     "htw-retry-at", "htw-" };
+static const char *const names[NAMES] = {
+    "htw-deliver-at", "htw-delay",  "htw-deliver-to",    "htw-id",     "htw-cancel",   "htw-offset",
+    "htw-if-offset",  "htw-reason", "htw-delivered-for", "htw-source", "htw-retry-at", "htw-",
+    "htw-every",      "htw-cron",   "htw-zone",          "htw-until",  "htw-catch-up"
+};
 
 /* A header for each two bytes of the input at most. */
 static size_t read_headers(const uint8_t *data, size_t size, struct htw__header *headers) {
@@ -82,7 +83,11 @@ static void check_waiting(const struct htw__record *record, const struct htw__re
     FUZZ_CHECK(again.deadline_ms == request->deadline_ms && again.wanted_ms == request->wanted_ms &&
                again.is_cancel == request->is_cancel && again.offset == request->offset &&
                htw__bytes_are_equal(again.id, request->id) &&
-               htw__bytes_are_equal(again.to, request->to));
+               htw__bytes_are_equal(again.to, request->to) && again.recurs == request->recurs &&
+               again.recurrence.every_ms == request->recurrence.every_ms &&
+               again.recurrence.until_ms == request->recurrence.until_ms &&
+               again.recurrence.catch_up == request->recurrence.catch_up &&
+               (request->is_letter || again.has_time));
 }
 
 static void check_request(const struct htw__record *record, const struct htw__request *request,

@@ -42,11 +42,15 @@ struct sent {
     bool is_replacement, is_replaced; /* by `cancel` */
     bool is_open;                     /* the transaction in which it was sent is */
     unsigned delivered, dead;
+    int64_t every_ms; /* it recurs, ...; 0: it does not */
+    unsigned times;   /* ... so often ... */
+    unsigned catch_up;
+    uint32_t seen; /* ... and was delivered for these */
 };
 
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done, records_done, replacements_done;
+static uint64_t history, steps_done, records_done, replacements_done, occurrences_done;
 static struct broker broker;
 static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
@@ -108,8 +112,8 @@ static size_t size_below(size_t bound) {
 /* ---- sending */
 
 static void send(struct sent *record, size_t index) {
-    struct htw__header headers[5];
-    char at[32], id[32], victim[32], offset[32];
+    struct htw__header headers[8];
+    char every[32], until[32], catch_up[32], at[32], id[32], victim[32], offset[32];
     size_t count = 0;
     int64_t delay_ms = record->deadline_ms - broker.now_ms;
     bool is_relative =
@@ -138,6 +142,18 @@ static void send(struct sent *record, size_t index) {
                                    htw__bytes_of(record->fate == DEAD_MISSING ? "missing"
                                                  : record->fate == DEAD_SMALL ? "small"
                                                                               : "out-2") };
+    if (record->every_ms != 0) {
+        snprintf(every, sizeof(every), "%" PRId64 "ms", record->every_ms);
+        snprintf(until, sizeof(until), "%" PRId64,
+                 record->deadline_ms + (record->times - 1) * record->every_ms + 1);
+        snprintf(catch_up, sizeof(catch_up), "%u", record->catch_up);
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-every"), htw__bytes_of(every) };
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-until"), htw__bytes_of(until) };
+        headers[count++] =
+            (struct htw__header) { htw__bytes_of("htw-catch-up"), htw__bytes_of(catch_up) };
+    }
     struct htw__record view = { .timestamp_ms = broker.now_ms,
                                 .key = htw__bytes_of("key"),
                                 .value = { &index, sizeof(index) },
@@ -169,6 +185,16 @@ static size_t choose_victim(void) {
     return victim;
 }
 
+/* With dead letters each occurrence is one. */
+static void let_recur(struct sent *record) {
+    static const unsigned catch_ups[] = { 0, 1, 3, 1000 };
+    if (record->fate == DEAD_BAD || broker.at_least_once || below(4) != 0)
+        return;
+    record->every_ms = 1000 + (int64_t)below(2000);
+    record->times = 1 + (unsigned)below(6);
+    record->catch_up = record->fate == DELIVER ? catch_ups[below(4)] : 1000;
+}
+
 static void send_some(void) {
     uint64_t wanted = 1 + below(20);
     int64_t same_ms = choose_deadline();
@@ -183,6 +209,7 @@ static void send_some(void) {
             record->fate = (enum fate)(1 + below(3));
         if (record->fate == DEAD_SMALL && !is_faulty)
             record->fate = DELIVER;
+        let_recur(record);
         size_t victim = choose_victim();
         if (sent_count > 0 && below(5) == 0 && sent[victim].fate == DELIVER &&
             !sent[victim].has_cancel && !sent[victim].is_open) {
@@ -193,6 +220,7 @@ static void send_some(void) {
             record->is_conditional = record->is_replacement = false;
             record->fate = CANCEL;
             record->victim = victim;
+            record->every_ms = 0;
             record->sent_ms = broker.now_ms;
             sent[victim].has_cancel = true;
             sent[victim].cancel = sent_count;
@@ -464,10 +492,10 @@ static void finish(void) {
 
 /* A cancel that nothing can have delayed: it was committed before the bucket was loaded. (In buckets of
  * 10 ms, a commit that comes some steps later makes records late.) */
-static bool must_be_changed(const struct sent *record) {
+static bool must_be_changed(const struct sent *record, int64_t deadline_ms) {
     return !is_faulty && record->has_cancel && !sent[record->cancel].is_conditional &&
            options.levels.width_ms >= 50 &&
-           record->cancelled_ms + 10 * options.levels.width_ms < record->deadline_ms;
+           record->cancelled_ms + 10 * options.levels.width_ms < deadline_ms;
 }
 
 /* It says for which time it was delivered. */
@@ -481,6 +509,45 @@ static void check_time(const struct broker_record *delivered, const struct sent 
             htw__bytes_are_equal(view->headers[i].value, htw__bytes_of(wanted)))
             return;
     fail("it was delivered for another time, or for none", index);
+}
+
+static void judge_occurrence(const struct broker_record *delivered, struct sent *record,
+                             size_t index) {
+    const struct htw__record *view = delivered->record;
+    char text[32] = "";
+    for (size_t i = 0; i < view->header_count; i++) {
+        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")))
+            memcpy(text, view->headers[i].value.bytes, view->headers[i].value.size);
+        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-every")))
+            fail("an occurrence says how it recurs", index);
+    }
+    int64_t for_ms = strtoll(text, NULL, 10), since_ms = for_ms - record->deadline_ms;
+    if (since_ms < 0 || since_ms % record->every_ms != 0 ||
+        since_ms / record->every_ms >= record->times)
+        fail("no such occurrence", index);
+    uint32_t bit = UINT32_C(1) << (since_ms / record->every_ms);
+    if ((record->seen & bit) != 0)
+        fail("an occurrence came twice", index);
+    record->seen |= bit;
+    occurrences_done++;
+    if (delivered->member_now_ms < for_ms)
+        fail("an occurrence came early", index);
+    if (must_be_changed(record, for_ms))
+        fail("an occurrence came in spite of a cancel", index);
+}
+
+/* Returns whether all is right with one that recurs. The last occurrence is always caught up with. */
+static bool recurred(const struct sent *record) {
+    uint32_t all = (UINT32_C(1) << record->times) - 1;
+    if (record->fate == NEVER)
+        return record->seen == 0 && record->dead == 0;
+    if (record->fate != DELIVER)
+        return record->seen == 0 && record->dead == record->times;
+    if (record->dead != 0)
+        return false;
+    return record->has_cancel || record->catch_up == 0 ||
+           (record->catch_up == 1000 ? record->seen == all
+                                     : (record->seen >> (record->times - 1)) == 1);
 }
 
 /* It could be read when the stripe was taken over by who delivered its victim, which was not overdue when it was sent.
@@ -503,9 +570,13 @@ static void judge_delivery(const struct broker_record *delivered) {
         record->dead++;
         return;
     }
-    record->delivered++;
     if (record->fate != DELIVER)
         fail("it must not be delivered", index);
+    if (record->every_ms != 0) {
+        judge_occurrence(delivered, record, index);
+        return;
+    }
+    record->delivered++;
     int64_t deadline_ms = record->deadline_ms;
     check_time(delivered, record, index);
     if (delivered->member_now_ms < deadline_ms)
@@ -522,13 +593,14 @@ static void judge_delivery(const struct broker_record *delivered) {
 
 /* Of records that are each for the place of the one before, one is delivered; none, if the last was cancelled or replaced. */
 static void judge_chain(size_t first) {
-    unsigned count = sent[first].delivered;
+    bool recurs = sent[first].every_ms != 0; /* then its last occurrence counts */
+    unsigned count = recurs ? sent[first].seen >> (sent[first].times - 1) : sent[first].delivered;
     size_t last = first;
     while (sent[last].is_replaced && sent[sent[last].cancel].is_conditional) {
         last = sent[last].cancel;
         count += sent[last].delivered;
     }
-    if (count == 0 && !sent[last].has_cancel)
+    if (count == 0 && !sent[last].has_cancel && !(recurs && sent[first].catch_up == 0))
         fail("neither a record nor what is for its place came", first);
     if (count > 1 && !broker.at_least_once)
         fail("a record and what is for its place came", first);
@@ -540,9 +612,14 @@ static void judge(void) {
             judge_delivery(&broker.out.records[i]);
     for (size_t i = 0; i < sent_count; i++) {
         const struct sent *record = &sent[i];
-        bool is_cancelled = record->has_cancel;
         if (record->fate == DELIVER && !record->is_conditional)
             judge_chain(i);
+        if (record->every_ms != 0) {
+            if (!recurred(record))
+                fail("its occurrences are not those that are due", i);
+            continue;
+        }
+        bool is_cancelled = record->has_cancel;
         bool may_lack = record->fate == CANCEL || record->is_conditional || record->fate == NEVER ||
                         (record->fate == DELIVER && is_cancelled);
         bool is_dead = record->fate >= DEAD_BAD && record->fate <= DEAD_SMALL;
@@ -553,7 +630,7 @@ static void judge(void) {
             fail("lost", i);
         if (count > 1 && !broker.at_least_once)
             fail("twice", i);
-        if (count > 0 && is_cancelled && must_be_changed(record))
+        if (count > 0 && is_cancelled && must_be_changed(record, record->deadline_ms))
             fail("delivered in spite of a cancel", i);
     }
 }
@@ -625,7 +702,8 @@ int main(int argc, char *argv[]) {
         run_history();
     }
     printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records, %" PRIu64
-           " replacements delivered: each once, none early\n",
-           history - arguments.first, steps_done, records_done, replacements_done);
+           " replacements delivered, %" PRIu64 " occurrences: each once, none early\n",
+           history - arguments.first, steps_done, records_done, replacements_done,
+           occurrences_done);
     return 0;
 }

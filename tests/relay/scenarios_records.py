@@ -2,6 +2,7 @@
 """What records, clocks and destinations can be like; each with all records counted at the end."""
 import collections
 import os
+import random
 import re
 import struct
 import time
@@ -292,3 +293,39 @@ def a_million_records_due_in_one_second(case):
 @scenario(LONG)
 def a_million_records_due_in_one_millisecond(case):
     send_a_million(case, 0)
+
+
+@scenario()
+def records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
+    relays = [case.ready(case.relay(name)) for name in "ab"]
+    until = now_ms() + 30000
+    case.produce(300, 2000, 1000, 100, "htw-id=again", "htw-every=1500ms", f"htw-until={until}", "htw-catch-up=1000")
+    for number in range(20):
+        case.client.send(case.name, f"c{number}", "v", "htw-id=again", "htw-every=1500ms", "htw-catch-up=1000", f"htw-deliver-at={until - 25000}")
+    cancelled = None
+    for turn in range(12):
+        if turn == 6:
+            for number in range(20):
+                case.client.send(case.name, f"c{number}", "-", "htw-cancel=again")
+            cancelled = now_ms()
+        time.sleep(random.uniform(0.5, 3))
+        victim = relays[turn % 2]
+        victim.kill()
+        victim.start()
+    case.ready(relays[0])
+    wait_for(lambda: now_ms() > until and case.act("show")[0][0]["records"] == 0, "all have ended", 60)
+    for what in ("sent", "got"):
+        case.client.finish(case.files[what])
+    begin = {record.key: int(record.headers["htw-deliver-at"]) for record in read_records(case.files["sent"])
+             if not record.key.startswith("c")}
+    wanted = collections.Counter((key, at) for key, first in begin.items() for at in range(first, until, 1500))
+    all_got = list(read_records(case.files["got"]))
+    got = [record for record in all_got if not record.key.startswith("c")]
+    came = collections.Counter((record.key, int(record.headers["htw-delivered-for"])) for record in got)
+    print(f"    {len(begin)} records, {sum(wanted.values())} occurrences, {sum(came.values())} came", flush=True)
+    assert len(begin) == 300 and came == wanted, f"{len(wanted - came)} are missing, {len(came - wanted)} too many"
+    assert all(record.timestamp >= int(record.headers["htw-delivered-for"]) for record in got), "early"
+    for number in range(20):  # without an end, but for their cancels: none is missing before, and none came after
+        times = sorted(int(record.headers["htw-delivered-for"]) for record in all_got if record.key == f"c{number}")
+        assert times == list(range(until - 25000, until - 25000 + 1500 * len(times), 1500)), times
+        assert times and cancelled - 15000 < times[-1] < cancelled + 15000, (times[-1] - cancelled)

@@ -37,12 +37,25 @@ void htw__rows_print_head(void) {
     printf("%-27s %9s  %s  %s  %s\n", "TIME", "BYTES", "ID", "DESTINATION", "[KEY] VALUE");
 }
 
+/* How it comes again: the headers that say so. */
+static void print_rule(const struct htw__record *record, const char *before) {
+    static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until" };
+    for (size_t i = 0; i < record->header_count; i++)
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            if (htw__bytes_are_equal(record->headers[i].name, htw__bytes_of(names[k]))) {
+                printf("%s%s ", before, names[k] + sizeof("htw-") - 1);
+                print_bytes(record->headers[i].value, ALL_COLUMNS);
+            }
+}
+
 /* What becomes of it, if that is not what it says itself. */
 static void print_fate(const struct htw__waiting *row, const char *before) {
     if (row->copies > 1)
         printf("%s%" PRIu32 " times", before, row->copies);
     if (row->is_cancelled)
         printf("%scancelled", before);
+    if (row->request.recurs)
+        print_rule(row->record, before);
     if (row->request.is_letter)
         printf("%sa dead letter that was refused", before);
 }
@@ -128,6 +141,7 @@ void htw__rows_print_json(const struct htw__waiting *row) {
     printf(",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
            row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
            row->request.is_letter ? "true" : "false");
+    printf(",\"recurs\":%s", row->request.recurs ? "true" : "false");
     print_json_headers(row->record);
     print_json("key", row->record->key);
     printf(",\"size\":%zu,", row->record->value.size);

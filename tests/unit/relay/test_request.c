@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define HEADERS_MAX 6
+#define HEADERS_MAX 7
 
 /* Headers as NAME, VALUE, ..., NULL. */
 struct sample {
@@ -76,6 +76,18 @@ UNIT_TEST(request_reasons_of_dead_letters) {
         { { "htw-deliver-at", "253402300799999", "htw-id", "a", "htw-deliver-to", "a.b_c-9", NULL },
           NULL },
         { { "htw-deliver-at", "0", "trace", "x", "trace", "y", NULL }, NULL },
+        { { "htw-every", "5s", NULL }, "htw-every and htw-cron need htw-id" },
+        { { "htw-cron", "@daily", "htw-id", "a", "htw-cancel", "a", "htw-deliver-at", "5", NULL },
+          "both htw-id and htw-cancel" },
+        { { "htw-every", "5s", "htw-cancel", "a", NULL }, "a cancel does not recur" },
+        { { "htw-deliver-at", "5", "htw-until", "9", NULL },
+          "htw-zone, htw-until and htw-catch-up need htw-every or htw-cron" },
+        { { "htw-every", "5s", "htw-id", "a", "htw-until", "soon", NULL },
+          "htw-until is not a number of milliseconds up to the year 9999" },
+        { { "htw-every", "5s", "htw-every", "5s", NULL }, "more than one header htw-every" },
+        { { "htw-cron", "@daily", "htw-zone", "Europe/Berlin", "htw-until", "9", "htw-id", "a",
+            "htw-catch-up", "0", NULL },
+          NULL },
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         struct htw__header headers[HEADERS_MAX];
@@ -173,6 +185,25 @@ UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {
     expect_header(&delivered[1], "htw-id", "7");
     expect_header(&delivered[2], "htwtrace", "y");
     expect_header(&delivered[3], "htw-delivered-for", "1250");
+}
+
+UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
+    static const char *const words[] = {
+        "htw-cron", "@daily",       "htw-zone", "UTC",   "htw-until", "9", "htw-id",
+        "7",        "htw-catch-up", "0",        "trace", "x",         NULL
+    };
+    struct htw__header headers[HEADERS_MAX], room[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__record record = make(words, headers);
+    struct htw__request request;
+    struct htw__request_times times;
+    assert_null(htw__request_parse(&record, &request));
+    assert_true(request.recurs && !request.has_time);
+    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, room, time), 3);
+    expect_header(&room[0], "htw-id", "7");
+    expect_header(&room[1], "trace", "x");
+    expect_header(&room[2], "htw-delivered-for", "1250");
+    assert_int_equal(htw__request_headers_to_wait(&record, &request, room, &times), 7);
 }
 
 UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
