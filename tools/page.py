@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Puts a page together, and writes it as a C file with the parts between its placeholders (src/cmd/replay/page.h).
+"""Puts a page together, and writes it as a C file with the parts between its placeholders (src/cmd/page_parts.h).
 
 usage: page.py PAGE.html PAGE.css PAGE.js OUTPUT.c
 
 In the page, @STYLE@ and @SCRIPT@ are the other files, @STYLE_HASH@ and @SCRIPT_HASH@ what the security policy of the
-page says of them, @TITLE@ and @RECORD@ what the program puts there.
+page says of them, @TITLE@ and @RECORD@ what the program puts there, if they occur.
 """
 
 import base64
@@ -38,7 +38,7 @@ page = page.replace("@STYLE_HASH@", sha256(style)).replace("@SCRIPT_HASH@", sha2
 page = page.replace("@STYLE@", style).replace("@SCRIPT@", script)
 pieces = re.split("(@TITLE@|@RECORD@)", page) + [""]
 texts, marks = pieces[0::2], [MARKS.get(mark, "'\\0'") for mark in pieces[1::2]]
-output = '#include "page.h"\n\n'
+output = '#include "page_parts.h"\n\n'
 for i, text in enumerate(texts):
     output += f"static const char part{i}[] =\n{literal(text)};\n"
 output += "\nconst struct htw__page_part htw__page_parts[] = {\n"

@@ -47,31 +47,31 @@ static bool is_text(const char *at, size_t size) {
     return true;
 }
 
-static void print_base64(const char *bytes, size_t size) {
+static void print_base64(FILE *stream, const char *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    putchar('"');
+    putc('"', stream);
     for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
         uint32_t group = 0;
         for (size_t j = 0; j < 3; j++)
             group = group << 8 | (j < left ? (unsigned char)bytes[i + j] : 0);
         for (size_t j = 0; j < 4; j++)
-            putchar(j <= left ? digits[group >> (18 - 6 * j) & 63] : '=');
+            putc(j <= left ? digits[group >> (18 - 6 * j) & 63] : '=', stream);
     }
-    putchar('"');
+    putc('"', stream);
 }
 
-void htw__text_print_json(const char *name, const char *bytes, size_t size) {
+void htw__text_print_json(FILE *stream, const char *name, const char *bytes, size_t size) {
     if (bytes == NULL) {
-        printf("\"%s\":null", name);
+        fprintf(stream, "\"%s\":null", name);
         return;
     }
     bool is_plain = is_text(bytes, size);
-    printf("\"%s%s\":", name, is_plain ? "" : "_base64");
+    fprintf(stream, "\"%s%s\":", name, is_plain ? "" : "_base64");
     if (is_plain)
-        htw__visible_write_json(stdout, bytes, size);
+        htw__visible_write_json(stream, bytes, size);
     else
-        print_base64(bytes, size);
+        print_base64(stream, bytes, size);
 }
 
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - bytes of jobs and records, which may be any, as text on standard output: for people, and in JSON.
+ * text.h - bytes of jobs and records, which may be any, as text: for people on standard output, and in JSON.
  *
  * In JSON bytes that are valid UTF-8 are a string; others are one in Base64, under another name, so
  * that a program gets the same bytes in both cases.
@@ -11,13 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* For people: at most `columns` characters. Each byte that is neither printable ASCII nor part of a
    character of UTF-8 is written as \xNN, and a backslash as \\. "..." ends what is cut off. */
 void htw__text_print(const char *bytes, size_t size, size_t columns);
 
 /* A member of an object: "NAME":"…", or "NAME_base64":"…"; null if `bytes` is NULL. */
-void htw__text_print_json(const char *name, const char *bytes, size_t size);
+void htw__text_print_json(FILE *stream, const char *name, const char *bytes, size_t size);
 
 /* A deadline for people: an instant, or "never". */
 #define HTW__TEXT_DEADLINE_SIZE 48

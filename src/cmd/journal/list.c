@@ -22,9 +22,9 @@ static void print_json_job(const struct htw__journal_job *job) {
     printf("{\"id\":\"%" PRIu64 "\",", job->id);
     htw__text_print_json_deadline(job->deadline_ns);
     putchar(',');
-    htw__text_print_json("key", job->key.bytes, job->key.size);
+    htw__text_print_json(stdout, "key", job->key.bytes, job->key.size);
     printf(",\"size\":%zu,", job->payload.size);
-    htw__text_print_json("payload", job->payload.bytes, job->payload.size);
+    htw__text_print_json(stdout, "payload", job->payload.bytes, job->payload.size);
     fputs("}\n", stdout);
 }
 
@@ -134,7 +134,7 @@ static void print_summary(const struct summary *summary) {
             htw__text_print_json_deadline(summary->next_ns);
         printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
                summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
-        htw__text_print_json("mark", counters->mark.bytes, counters->mark.size);
+        htw__text_print_json(stdout, "mark", counters->mark.bytes, counters->mark.size);
         fputs("}\n", stdout);
         return;
     }

@@ -46,13 +46,13 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
         htw__rows_print_head();
     for (size_t i = 0; i < page.count && error == 0; i++) {
         if (command->json)
-            htw__rows_print_json(&page.rows[i]);
+            htw__rows_print_json(command->out, &page.rows[i]);
         else
             htw__rows_print(&page.rows[i]);
     }
     htw__waiting_key_format(&page.last, after);
     if (error == 0 && page.has_more && command->json)
-        printf("{\"after\":\"%s\"}\n", after);
+        fprintf(command->out, "{\"after\":\"%s\"}\n", after);
     else if (error == 0 && page.has_more)
         printf("%" PRIu64 " in all; more: --after %s\n", page.found, after);
     htw__waiting_page_fini(&page);
@@ -100,19 +100,20 @@ static int add_to_summary(void *context, struct htw__source from,
     return 0;
 }
 
-static void print_summary_json(const struct summary *summary, uint32_t levels) {
-    printf("{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"cancels\":%" PRIu64
-           ",\"letters\":%" PRIu64 ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64
-           ",\"levels\":[",
-           summary->count, summary->overdue, summary->cancels, summary->letters, summary->bad,
-           summary->bytes, summary->input);
+static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
+    fprintf(out,
+            "{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"cancels\":%" PRIu64
+            ",\"letters\":%" PRIu64 ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64
+            ",\"levels\":[",
+            summary->count, summary->overdue, summary->cancels, summary->letters, summary->bad,
+            summary->bytes, summary->input);
     for (uint32_t level = 0; level < levels; level++)
-        printf("%s%" PRIu64, level == 0 ? "" : ",", summary->levels[level]);
+        fprintf(out, "%s%" PRIu64, level == 0 ? "" : ",", summary->levels[level]);
     if (summary->count == 0)
-        fputs("],\"next_ms\":null,\"last_ms\":null}\n", stdout);
+        fputs("],\"next_ms\":null,\"last_ms\":null}\n", out);
     else
-        printf("],\"next_ms\":\"%" PRId64 "\",\"last_ms\":\"%" PRId64 "\"}\n", summary->next_ms,
-               summary->last_ms);
+        fprintf(out, "],\"next_ms\":\"%" PRId64 "\",\"last_ms\":\"%" PRId64 "\"}\n",
+                summary->next_ms, summary->last_ms);
 }
 
 static void print_summary(const struct summary *summary, uint32_t levels) {
@@ -134,7 +135,7 @@ static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *c
     struct summary summary = { .now_ms = htw__clock_realtime_ns() / 1000000, .next_ms = INT64_MAX };
     int error = htw__scan(kafka, add_to_summary, &summary);
     if (error == 0 && command->json)
-        print_summary_json(&summary, kafka->options.relay.levels.count);
+        print_summary_json(command->out, &summary, kafka->options.relay.levels.count);
     else if (error == 0)
         print_summary(&summary, kafka->options.relay.levels.count);
     htw__ids_fini(&summary.ids);
@@ -143,34 +144,32 @@ static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *c
 
 /* ---- show: some */
 
-static int find(struct htw__kafka *kafka, const char *id, struct htw__waiting_page *page) {
+static int find(struct htw__kafka *kafka, const char *id, struct htw__waiting_page *page,
+                char reason[HTW__RELAY_REASON_SIZE]) {
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     filter.id = id;
     htw__waiting_page_init(page, &filter, ALIKE_MAX);
     int error = scan_page(kafka, page);
     if (error == 0 && page->count == 0)
-        htw__terminal_error("%s: no record waits that has the id %s", kafka->options.input, id);
+        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
+                 kafka->options.input, id);
     return error;
 }
 
 static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
     if (command->json)
-        htw__rows_print_json(row);
+        htw__rows_print_json(command->out, row);
     else if (command->payload)
         fwrite(row->record->value.bytes, 1, row->record->value.size, stdout);
     else
         htw__rows_print_all(row);
 }
 
-static int show_one(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                    const char *id, bool *ret_success) {
-    struct htw__waiting_page page;
-    int error = find(kafka, id, &page);
-    for (size_t i = 0; i < page.count && error == 0; i++)
-        show_row(&page.rows[i], command);
-    *ret_success = page.count > 0;
-    htw__waiting_page_fini(&page);
-    return error;
+static enum htw__relay_result show_page(const struct htw__relay_command *command,
+                                        const struct htw__waiting_page *page) {
+    for (size_t i = 0; i < page->count; i++)
+        show_row(&page->rows[i], command);
+    return HTW__RELAY_DONE;
 }
 
 /* ---- cancel and move */
@@ -179,48 +178,45 @@ static void report(const struct htw__waiting *victim, const struct htw__relay_co
                    const char *state, const char *sentence) {
     char time[HTW__ROWS_MOMENT_SIZE];
     if (command->json) {
-        putchar('{');
-        htw__text_print_json("id", victim->request.id.bytes, victim->request.id.size);
-        printf(",\"time_ms\":\"%" PRId64 "\",\"state\":\"%s\"}\n", victim->key.wanted_ms, state);
+        putc('{', command->out);
+        htw__text_print_json(command->out, "id", victim->request.id.bytes, victim->request.id.size);
+        fprintf(command->out, ",\"time_ms\":\"%" PRId64 "\",\"state\":\"%s\"}\n",
+                victim->key.wanted_ms, state);
         return;
     }
     htw__rows_print_id(victim);
     printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time), sentence);
 }
 
-/* Whether it can be changed; says why not. */
-static bool can_change(const struct htw__waiting_page *page,
-                       const struct htw__relay_command *command, const char *id) {
+/* Why it cannot be changed; NULL: it can. */
+static const char *why_not(const struct htw__waiting_page *page,
+                           const struct htw__relay_command *command) {
     const struct htw__waiting *victim = &page->rows[0];
-    const char *why = NULL;
     if (page->count > 1 || victim->copies > 1)
-        why = "several records have this id; list prints them, and @ and its digits names one of "
-              "them";
-    else if (victim->request.id.bytes == NULL)
-        why = "this record has no htw-id, so it cannot be changed";
-    else if (victim->request.is_letter)
-        why = "this record is a dead letter";
-    else if (victim->is_cancelled)
-        why = "this record is cancelled already";
-    else if (command->action == HTW__RELAY_MOVE && htw__change_offset(victim) < 0)
-        why = "this record was filed by a relay before 0.3, and can be cancelled only";
-    if (why != NULL)
-        htw__terminal_error("%s: %s", id, why);
-    return why == NULL;
+        return "several records have this id; list prints them, and @ and its digits names one of "
+               "them";
+    if (victim->request.id.bytes == NULL)
+        return "this record has no htw-id, so it cannot be changed";
+    if (victim->request.is_letter)
+        return "this record is a dead letter";
+    if (victim->is_cancelled)
+        return "this record is cancelled already";
+    if (command->action == HTW__RELAY_MOVE && htw__change_offset(victim) < 0)
+        return "this record was filed by a relay before 0.3, and can be cancelled only";
+    return NULL;
 }
 
-static int change(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                  const struct htw__waiting *victim, bool *ret_success) {
+static enum htw__relay_result change(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command,
+                                     const struct htw__waiting *victim) {
     int64_t offset;
     bool moves = command->action == HTW__RELAY_MOVE;
-    int error = htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset);
-    if (error != 0)
-        return error;
+    if (htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset) != 0)
+        return HTW__RELAY_FAILED;
     switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
     case HTW__CHANGE_SURE:
-        *ret_success = true;
         report(victim, command, "sure", moves ? "moved" : "cancelled");
-        break;
+        return HTW__RELAY_DONE;
     case HTW__CHANGE_LATE:
         report(victim, command, "late", "this may have come too late: the record is due too soon");
         break;
@@ -229,46 +225,68 @@ static int change(struct htw__kafka *kafka, const struct htw__relay_command *com
                "sent, and no relay has read it yet: it counts if one does in time");
         break;
     }
-    return 0;
+    return HTW__RELAY_UNSURE;
 }
 
-static int change_one(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                      const char *id, bool *ret_success) {
-    struct htw__waiting_page page;
-    int error = find(kafka, id, &page);
-    *ret_success = false;
-    if (error == 0 && page.count > 0 && can_change(&page, command, id))
-        error = change(kafka, command, &page.rows[0], ret_success);
-    htw__waiting_page_fini(&page);
-    return error;
+static enum htw__relay_result change_page(struct htw__kafka *kafka,
+                                          const struct htw__relay_command *command, const char *id,
+                                          const struct htw__waiting_page *page,
+                                          char reason[HTW__RELAY_REASON_SIZE]) {
+    const char *why = why_not(page, command);
+    if (why == NULL)
+        return change(kafka, command, &page->rows[0]);
+    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
+    return HTW__RELAY_REFUSED;
 }
 
 /* ---- all */
 
-static int act(struct htw__kafka *kafka, const struct htw__relay_command *command) {
-    bool all = true, success = false;
-    if (command->action == HTW__RELAY_LIST)
-        return list(kafka, command);
-    if (command->id_count == 0)
-        return show_all(kafka, command);
-    for (size_t i = 0; i < command->id_count; i++) {
-        int error = command->action == HTW__RELAY_SHOW
-                        ? show_one(kafka, command, command->ids[i], &success)
-                        : change_one(kafka, command, command->ids[i], &success);
-        if (error != 0)
-            return error;
-        all = all && success;
-    }
-    return all ? 0 : -ENOENT;
+static enum htw__relay_result do_one(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command, const char *id,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
+    struct htw__waiting_page page;
+    enum htw__relay_result result = HTW__RELAY_MISSING;
+    if (find(kafka, id, &page, reason) != 0)
+        result = HTW__RELAY_FAILED;
+    else if (page.count > 0)
+        result = command->action == HTW__RELAY_SHOW
+                     ? show_page(command, &page)
+                     : change_page(kafka, command, id, &page, reason);
+    htw__waiting_page_fini(&page);
+    return result;
+}
+
+enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command, const char *id,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
+    if (id != NULL)
+        return do_one(kafka, command, id, reason);
+    int error =
+        command->action == HTW__RELAY_LIST ? list(kafka, command) : show_all(kafka, command);
+    return error == 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
+}
+
+static bool act(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    char reason[HTW__RELAY_REASON_SIZE];
+    bool all = true;
+    size_t i = 0;
+    do {
+        const char *id = command->id_count == 0 ? NULL : command->ids[i];
+        enum htw__relay_result result = htw__relay_do(kafka, command, id, reason);
+        if (result == HTW__RELAY_FAILED)
+            return false;
+        if (result == HTW__RELAY_MISSING || result == HTW__RELAY_REFUSED)
+            htw__terminal_error("%s", reason);
+        all = all && result == HTW__RELAY_DONE;
+    } while (++i < command->id_count);
+    return all;
 }
 
 int htw__relay_act(const struct htw__relay_command *command) {
     static struct htw__kafka kafka; /* large, and there is one */
-    int error = htw__kafka_open(&kafka, &command->kafka);
-    if (error == 0)
-        error = act(&kafka, command);
+    bool success = htw__kafka_open(&kafka, &command->kafka) == 0 && act(&kafka, command);
     if (kafka.has_failed)
         htw__terminal_error("%s", kafka.error);
     htw__kafka_close(&kafka);
-    return htw__text_flush() && error == 0 ? 0 : HTW__EXIT_FAILED;
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }

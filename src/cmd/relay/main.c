@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program htw-relay, which `htw relay` runs. */
 #include "actions.h"
+#include "http.h"
 #include "log.h"
 #include "metrics.h"
 #include "options.h"
@@ -166,6 +167,10 @@ int main(int argc, char *argv[]) {
         command.kafka.say = say_plainly;
         command.kafka.must_stop = must_stop;
         status = htw__signals_install() == 0 ? htw__relay_act(&command) : HTW__EXIT_FAILED;
+        break;
+    case HTW__RELAY_SERVE:
+        htw__log_use(command.log_format);
+        status = htw__signals_install() == 0 ? htw__http_run(&command) : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_HELP:
         status = print_help();

@@ -2,11 +2,9 @@
 /* metrics.c - serves metrics, by libmicrohttpd. */
 #include "metrics.h"
 
-#include "../count.h"
+#include "listen.h"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,33 +45,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                   MHD_RESPMEM_MUST_FREE);
 }
 
-static const char *parse_address(const char *where, struct sockaddr_in *address) {
-    char host[INET_ADDRSTRLEN] = "127.0.0.1";
-    const char *colon = strrchr(where, ':');
-    uint64_t port;
-    if (colon != NULL) {
-        if ((size_t)(colon - where) >= sizeof(host))
-            return "not [ADDRESS:]PORT with an IPv4 address";
-        memcpy(host, where, (size_t)(colon - where));
-        host[colon - where] = '\0';
-    }
-    if (!htw__count_parse(colon == NULL ? where : colon + 1, &port) || port > 65535)
-        return "not [ADDRESS:]PORT with an IPv4 address";
-    memset(address, 0, sizeof(*address));
-    address->sin_family = AF_INET;
-    address->sin_port = htons((uint16_t)port);
-    return inet_pton(AF_INET, host, &address->sin_addr) == 1
-               ? NULL
-               : "not [ADDRESS:]PORT with an IPv4 address";
-}
-
 const char *htw__metrics_open(struct htw__metrics *self, const char *where,
                               void (*write)(void *context, FILE *stream), void *context) {
     struct sockaddr_in address;
     *self = (struct htw__metrics) { NULL, write, context };
     if (where == NULL)
         return NULL;
-    const char *why = parse_address(where, &address);
+    const char *why = htw__listen_parse(where, &address);
     if (why != NULL)
         return why;
     self->daemon =

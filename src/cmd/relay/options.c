@@ -44,6 +44,7 @@ const char *const htw__relay_help[2] = {
     "  show TOPIC ID...    print these records, with the whole value\n"
     "  cancel TOPIC ID...  cancel these records\n"
     "  move TOPIC ID WHEN  deliver this record at another time: an instant, or +DURATION from now\n"
+    "  http TOPIC          serve these over HTTP, with a page, until a SIGTERM\n"
     "\n"
     "An ID is a htw-id, or the @ and 16 digits that list prints where there is none. All read\n"
     "everything that waits from the topics themselves, while relays run or not. cancel and move\n"
@@ -97,6 +98,10 @@ const char *const htw__relay_help[2] = {
     "  -J, --json               list, show, cancel, move: print for programs, a JSON object a "
     "line\n"
     "      --payload            show: print the values alone, byte for byte\n"
+    "      --listen WHERE       http: [ADDRESS:]PORT or unix:PATH (default 127.0.0.1:8480). Other\n"
+    "                           addresses than 127.0.0.0/8 need a token\n"
+    "      --token-file FILE    http: the token of those who may cancel and move; or in the\n"
+    "                           environment, HTW_RELAY_TOKEN\n"
     "  -h, --help               print this help\n"
     "  -V, --version            print the version\n"
     "\n"
@@ -128,6 +133,8 @@ enum {
     KEY,
     GREP,
     PAYLOAD,
+    LISTEN,
+    TOKEN_FILE,
 };
 
 static const struct option long_options[] = {
@@ -163,6 +170,8 @@ static const struct option long_options[] = {
     { "grep", required_argument, NULL, GREP },
     { "json", no_argument, NULL, 'J' },
     { "payload", no_argument, NULL, PAYLOAD },
+    { "listen", required_argument, NULL, LISTEN },
+    { "token-file", required_argument, NULL, TOKEN_FILE },
     { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'V' },
     { NULL, 0, NULL, 0 },
@@ -245,8 +254,7 @@ static bool set_levels(struct htw__levels *levels, int option, const char *argum
     return false;
 }
 
-/* An instant, or +DURATION from now, rounded up to a millisecond. */
-static bool set_moment(int64_t *ms, const char *name, const char *text) {
+const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     struct htw__time time = { 0, 0 };
     const char *why;
     if (*text == '+') {
@@ -257,12 +265,16 @@ static bool set_moment(int64_t *ms, const char *name, const char *text) {
     }
     if (why == NULL && (time.s < 0 || time.s > HTW__RELAY_DEADLINE_MAX / 1000 - 1))
         why = "not between the years 1970 and 9999";
-    if (why != NULL) {
+    if (why == NULL)
+        *ret_ms = time.s * 1000 + (time.ns + HTW__NS_PER_MS - 1) / HTW__NS_PER_MS;
+    return why;
+}
+
+static bool set_moment(int64_t *ms, const char *name, const char *text) {
+    const char *why = htw__relay_moment(text, ms);
+    if (why != NULL)
         htw__terminal_error("%s: %s: %s", name, why, text);
-        return false;
-    }
-    *ms = time.s * 1000 + (time.ns + HTW__NS_PER_MS - 1) / HTW__NS_PER_MS;
-    return true;
+    return why == NULL;
 }
 
 static bool set_limit(size_t *limit, const char *text) {
@@ -303,6 +315,10 @@ static bool set_action(struct htw__relay_command *command, int option, const cha
     case PAYLOAD:
         command->payload = true;
         return true;
+    case LISTEN:
+        return set_name(&command->listen, "--listen", argument);
+    case TOKEN_FILE:
+        return set_name(&command->token_file, "--token-file", argument);
     default: /* '?': getopt has complained */
         return false;
     }
@@ -458,15 +474,14 @@ static const struct {
     const char *name;
     int words_least, words_most; /* after TOPIC */
 } actions[] = {
-    [HTW__RELAY_LIST] = { "list", 0, 0 },
-    [HTW__RELAY_SHOW] = { "show", 0, INT_MAX },
-    [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX },
-    [HTW__RELAY_MOVE] = { "move", 2, 2 },
+    [HTW__RELAY_LIST] = { "list", 0, 0 },           [HTW__RELAY_SHOW] = { "show", 0, INT_MAX },
+    [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX }, [HTW__RELAY_MOVE] = { "move", 2, 2 },
+    [HTW__RELAY_HTTP] = { "http", 0, 0 },
 };
 
 /* A topic may have the name of an action: what is alone is a topic. */
 static enum htw__relay_action find_action(int count, char *words[]) {
-    for (int i = HTW__RELAY_LIST; count > 1 && i <= HTW__RELAY_MOVE; i++)
+    for (int i = HTW__RELAY_LIST; count > 1 && i <= HTW__RELAY_HTTP; i++)
         if (strcmp(words[0], actions[i].name) == 0)
             return (enum htw__relay_action)i;
     return HTW__RELAY_NO_ACTION;
@@ -493,7 +508,10 @@ static bool complete_action(struct htw__relay_command *command, int count, char 
         !fits(command, count - 1 > actions[action].words_most, "more words than expected") ||
         !fits(command,
               command->payload && (action != HTW__RELAY_SHOW || command->json || count == 1),
-              "--payload is for show ID, without --json"))
+              "--payload is for show ID, without --json") ||
+        !fits(command,
+              action != HTW__RELAY_HTTP && (command->listen != NULL || command->token_file != NULL),
+              "--listen and --token-file are for http"))
         return false;
     if (action == HTW__RELAY_MOVE && !set_moment(&command->to_ms, "move", words[2]))
         return false;
@@ -511,6 +529,7 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                               .lead_ms = -1,
                               .max_memory = (size_t)256 << 20 } },
         .limit = 100,
+        .out = stdout,
         .filter = HTW__WAITING_ALL,
         /* There are no more than arguments. */
         .patterns = calloc((size_t)argc + 1, sizeof(char *)),
@@ -533,9 +552,11 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
     }
     command->action = find_action(argc - optind, argv + optind);
     if (command->action != HTW__RELAY_NO_ACTION)
-        return complete_action(command, argc - optind - 1, argv + optind + 1) ? HTW__RELAY_ACT
-                                                                              : complain();
-    if (!fits(command, command->has_action_options, "an option of list, show, cancel or move"))
+        return !complete_action(command, argc - optind - 1, argv + optind + 1) ? complain()
+               : command->action == HTW__RELAY_HTTP                            ? HTW__RELAY_SERVE
+                                                                               : HTW__RELAY_ACT;
+    if (!fits(command, command->has_action_options,
+              "an option of list, show, cancel, move or http"))
         return complain();
     if (argc - optind != 1) {
         htw__terminal_error(argc == optind ? "TOPIC is missing"

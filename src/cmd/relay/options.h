@@ -8,6 +8,8 @@
 #include "log.h"
 #include "properties.h"
 
+#include <stdio.h>
+
 #define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 3)
 
 enum htw__relay_action {
@@ -15,7 +17,8 @@ enum htw__relay_action {
     HTW__RELAY_LIST,
     HTW__RELAY_SHOW,
     HTW__RELAY_CANCEL,
-    HTW__RELAY_MOVE
+    HTW__RELAY_MOVE,
+    HTW__RELAY_HTTP
 };
 
 struct htw__relay_command {
@@ -30,9 +33,13 @@ struct htw__relay_command {
     struct htw__waiting_filter filter;
     size_t limit;
     bool json, payload;
+    FILE *out; /* of JSON */
     char **ids;
     size_t id_count;
     int64_t to_ms; /* of a move */
+    /* Of HTTP: */
+    const char *listen;     /* [ADDRESS:]PORT, or unix:PATH */
+    const char *token_file; /* NULL: none */
     /* What the options lead to. */
     const char **patterns;
     struct htw__properties properties;
@@ -42,7 +49,8 @@ struct htw__relay_command {
 
 enum htw__relay_wish {
     HTW__RELAY_RUN,
-    HTW__RELAY_ACT, /* list, show, cancel or move */
+    HTW__RELAY_ACT,   /* list, show, cancel or move */
+    HTW__RELAY_SERVE, /* http */
     HTW__RELAY_HELP,
     HTW__RELAY_VERSION,
     HTW__RELAY_WRONG /* the error was printed */
@@ -53,6 +61,10 @@ enum htw__relay_wish {
 enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
                                               struct htw__relay_command *command);
 void htw__relay_command_fini(struct htw__relay_command *command);
+
+/* An instant, or +DURATION from now, rounded up to a millisecond. Returns NULL, or why the text is none of these (a static
+ * phrase). */
+const char *htw__relay_moment(const char *text, int64_t *ret_ms);
 
 /* What --help prints: what it does, and the options. */
 extern const char *const htw__relay_help[2];

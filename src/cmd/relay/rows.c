@@ -22,8 +22,8 @@ static void print_bytes(struct htw__bytes bytes, size_t columns) {
         putchar('-');
 }
 
-static void print_json(const char *name, struct htw__bytes bytes) {
-    htw__text_print_json(name, bytes.bytes, bytes.size);
+static void print_json(FILE *out, const char *name, struct htw__bytes bytes) {
+    htw__text_print_json(out, name, bytes.bytes, bytes.size);
 }
 
 void htw__rows_print_id(const struct htw__waiting *row) {
@@ -111,40 +111,40 @@ void htw__rows_print_all(const struct htw__waiting *row) {
     putchar('\n');
 }
 
-static void print_json_headers(const struct htw__record *record) {
+static void print_json_headers(FILE *out, const struct htw__record *record) {
     const char *before = "";
-    fputs(",\"headers\":[", stdout);
+    fputs(",\"headers\":[", out);
     for (size_t i = 0; i < record->header_count; i++) {
         if (htw__request_is_written(&record->headers[i]))
             continue;
-        printf("%s{", before);
-        print_json("name", record->headers[i].name);
-        putchar(',');
-        print_json("value", record->headers[i].value);
-        putchar('}');
+        fprintf(out, "%s{", before);
+        print_json(out, "name", record->headers[i].name);
+        putc(',', out);
+        print_json(out, "value", record->headers[i].value);
+        putc('}', out);
         before = ",";
     }
-    fputs("],", stdout);
+    fputs("],", out);
 }
 
-void htw__rows_print_json(const struct htw__waiting *row) {
+void htw__rows_print_json(FILE *out, const struct htw__waiting *row) {
     char text[HTW__ROWS_MOMENT_SIZE];
-    putchar('{');
-    print_json("id", row->request.id);
-    printf(",\"print\":\"@%016" PRIx64 "\",\"time\":\"%s\",\"time_ms\":\"%" PRId64 "\",",
-           row->key.print, htw__rows_moment(row->key.wanted_ms, text), row->key.wanted_ms);
-    print_json("to", row->request.to);
+    putc('{', out);
+    print_json(out, "id", row->request.id);
+    fprintf(out, ",\"print\":\"@%016" PRIx64 "\",\"time\":\"%s\",\"time_ms\":\"%" PRId64 "\",",
+            row->key.print, htw__rows_moment(row->key.wanted_ms, text), row->key.wanted_ms);
+    print_json(out, "to", row->request.to);
     if (row->from.level == HTW__RELAY_INPUT)
-        fputs(",\"level\":null", stdout);
+        fputs(",\"level\":null", out);
     else
-        printf(",\"level\":%" PRIu32, row->from.level);
-    printf(",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
-           row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
-           row->request.is_letter ? "true" : "false");
-    printf(",\"recurs\":%s", row->request.recurs ? "true" : "false");
-    print_json_headers(row->record);
-    print_json("key", row->record->key);
-    printf(",\"size\":%zu,", row->record->value.size);
-    print_json("value", row->record->value);
-    fputs("}\n", stdout);
+        fprintf(out, ",\"level\":%" PRIu32, row->from.level);
+    fprintf(out, ",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
+            row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
+            row->request.is_letter ? "true" : "false");
+    fprintf(out, ",\"recurs\":%s", row->request.recurs ? "true" : "false");
+    print_json_headers(out, row->record);
+    print_json(out, "key", row->record->key);
+    fprintf(out, ",\"size\":%zu,", row->record->value.size);
+    print_json(out, "value", row->record->value);
+    fputs("}\n", out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - prints records that wait, on standard output. */
+/* rows.h - prints records that wait: for people on standard output, and in JSON. */
 #ifndef HTW_SRC_CMD_RELAY_ROWS_H
 #define HTW_SRC_CMD_RELAY_ROWS_H
 
@@ -15,7 +15,7 @@ void htw__rows_print(const struct htw__waiting *row);
 void htw__rows_print_all(const struct htw__waiting *row);
 
 /* A JSON object in a line. */
-void htw__rows_print_json(const struct htw__waiting *row);
+void htw__rows_print_json(FILE *out, const struct htw__waiting *row);
 
 /* A moment for people. */
 #define HTW__ROWS_MOMENT_SIZE 48

@@ -3,17 +3,10 @@
 #ifndef HTW_SRC_CMD_REPLAY_PAGE_H
 #define HTW_SRC_CMD_REPLAY_PAGE_H
 
+#include "../page_parts.h"
 #include "record.h"
 
 #include <stdio.h>
-
-/* What is put together at build time out of replay.html, replay.css and replay.js (tools/page.py): texts, and
- * after each of them what comes there: 'T' the title, 'R' the record, '\0' nothing more. */
-struct htw__page_part {
-    const char *text;
-    char then;
-};
-extern const struct htw__page_part htw__page_parts[];
 
 /* Writes the page. `kafka` is the record of the same run in Kafka's wheel. Whether writing has failed, the
  * stream knows. */

@@ -307,7 +307,7 @@ UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
         { { "-bx", "show", "in", "--payload" }, "--payload is for show ID" },
         { { "-bx", "list", "in", "-n0" }, "--limit: not a number of records: 0" },
         { { "-bx", "list", "in", "--after=5" }, "--after: not what list has printed: 5" },
-        { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel or move" },
+        { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel, move or http" },
         { { "list", "in" }, "--brokers is missing" },
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
@@ -360,6 +360,8 @@ UNIT_TEST(relay_options_are_all_in_the_help) {
         "--grep TEXT",
         "-J, --json",
         "--payload",
+        "--listen WHERE",
+        "--token-file FILE",
         "-h, --help",
         "-V, --version",
     };
@@ -368,4 +370,17 @@ UNIT_TEST(relay_options_are_all_in_the_help) {
     for (size_t i = 0; i < COUNT_OF(htw__relay_help); i++)
         for (const char *line = htw__relay_help[i]; *line != '\0'; line = strchr(line, '\n') + 1)
             assert_true(strchr(line, '\n') - line <= 100);
+}
+
+UNIT_TEST(relay_options_of_http_are_for_it_alone) {
+    assert_int_equal(PARSE("http", "-bx", "later", "--listen=unix:/a", "--token-file", "b"),
+                     HTW__RELAY_SERVE);
+    assert_int_equal(command.action, HTW__RELAY_HTTP);
+    assert_string_equal(command.listen, "unix:/a");
+    assert_string_equal(command.token_file, "b");
+    assert_string_equal(command.kafka.input, "later");
+    assert_int_equal(PARSE("http", "-bx", "later", "more"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("list", "-bx", "later", "--listen=1"), HTW__RELAY_WRONG);
+    assert_non_null(strstr(complaint, "--listen and --token-file are for http"));
+    assert_int_equal(PARSE("-bx", "-tout", "later", "--listen=1"), HTW__RELAY_WRONG);
 }

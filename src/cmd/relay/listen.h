@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* listen.h - where servers listen. */
+#ifndef HTW_SRC_CMD_RELAY_LISTEN_H
+#define HTW_SRC_CMD_RELAY_LISTEN_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+/* Reads [ADDRESS:]PORT; without an address it is 127.0.0.1. Returns NULL, or why it is wrong (a static phrase). */
+const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address);
+
+struct htw__listener {
+    int fd;
+    bool is_local;  /* only this machine reaches it, or at a path only this user */
+    bool has_place; /* a path, of which a process has one */
+    char name[128]; /* for people; of port 0: the one that was chosen */
+};
+
+/* Listens at [ADDRESS:]PORT, or at unix:PATH, with mode 0600 and in place of a socket whose process has died.
+ * Returns NULL, or why that failed (a static phrase, or one of strerror()). */
+const char *htw__listen_open(struct htw__listener *listener, const char *where);
+void htw__listen_close(struct htw__listener *listener);
+
+#endif /* HTW_SRC_CMD_RELAY_LISTEN_H */

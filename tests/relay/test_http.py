@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: MIT
+"""`htw relay http` over brokers in memory: test_http.py RELAY BROKERS
+
+BROKERS is the program of mock.c. Ends with status 77 where confluent-kafka is missing. With a browser (Debian: chromium-driver,
+python3-selenium) the page is tried as well.
+"""
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from brokers import Brokers, level_topics  # noqa: E402
+from relay import PATIENCE, Relay, wait_for  # noqa: E402
+
+TOKEN = "0123456789abcdef-token"
+MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
+HOUR_MS = 3600000
+
+
+class Unix(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.host)
+
+
+class Server:
+    """`htw relay http`, and what it answers."""
+
+    def __init__(self, program, brokers, name, where, *options, token=TOKEN):
+        self.relay = Relay(program, brokers, name, "http", "later", "--listen", where, *options,
+                           environment={"HTW_RELAY_TOKEN": token} if token else None)
+        wait_for(lambda: "ready" in self.relay.text() or not self.relay.running(), "a server that is ready")
+        assert self.relay.running(), self.relay.text()
+        self.path = where[5:] if where.startswith("unix:") else None
+        self.address = self.relay.text().split("http://")[1].split("/")[0] if self.path is None else None
+
+    def connect(self):
+        if self.path:
+            return Unix(self.path, timeout=PATIENCE)
+        return http.client.HTTPConnection(self.address, timeout=PATIENCE)
+
+    def raw(self):
+        host, port = self.address.split(":")
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+    def ask(self, method, path, body=None, token=TOKEN, **headers):
+        """The status, the head, and the objects that came."""
+        connection = self.connect()
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.path:
+            fields.setdefault("Host", "localhost")
+        if token:
+            fields["Authorization"] = "Bearer " + token
+        connection.request(method, path, body, fields)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        if answer.getheader("Content-Type", "").startswith("application/"):
+            text = [json.loads(line) for line in text.splitlines()]
+        return answer.status, answer.headers, text
+
+    def rows(self, **words):
+        status, _, rows = self.ask("GET", "/waiting?" + urllib.parse.urlencode(words))
+        assert status == 200, (status, rows)
+        return rows
+
+    def status(self, *arguments, **words):
+        return self.ask(*arguments, **words)[0]
+
+
+def path_of(name):
+    return "/waiting/" + urllib.parse.quote(name, safe="")
+
+
+def produce(bootstrap, names, at_ms):
+    from confluent_kafka import Producer
+    producer = Producer({"bootstrap.servers": bootstrap})
+    for number, name in enumerate(names):
+        producer.produce("later", name.encode(), b"key %d" % number,
+                         headers={"htw-deliver-at": str(at_ms + number), "htw-deliver-to": "now", "htw-id": name})
+    assert producer.flush(PATIENCE) == 0
+
+
+def lists_in_pages(server, names, at_ms):
+    rows = server.rows()
+    assert [row["id"] for row in rows] == names, rows
+    assert rows[0]["value"] == names[0] and rows[0]["to"] == "now" and rows[0]["time_ms"] == str(at_ms)
+    first = server.rows(limit=2)
+    assert [row.get("id") for row in first] == [names[0], names[1], None], first
+    assert [row["id"] for row in server.rows(limit=100, after=first[2]["after"])] == names[2:]
+    assert [row["id"] for row in server.rows(grep=MARKUP)] == [MARKUP]
+    assert [row["id"] for row in server.rows(key="key 1")] == [names[1]]
+    assert [row["id"] for row in server.rows(**{"from": f"{(at_ms + 1) / 1000:.3f}", "until": "+2h"})] == names[1:]
+    assert server.rows(to="elsewhere") == []
+    for name in names:
+        status, _, shown = server.ask("GET", path_of(name))
+        assert status == 200 and [row["id"] for row in shown] == [name], shown
+    status, _, shown = server.ask("GET", path_of("nobody"))
+    assert status == 404 and "nobody" in shown[0]["error"], shown
+
+
+def refuses_what_is_wrong(server):
+    json_type = {"Content_Type": "application/json"}
+    for path in ("/waiting?limit=0", "/waiting?limit=1001", "/waiting?brokers=x", "/waiting?from=soon", "/waiting?after=1",
+                 "/waiting/a%00b"):
+        assert server.status("GET", path) == 400, path
+    for body in ("", "{}", '{"at": 5}', '{"at": "soon"}', '{"at": "5"} x', "\0"):
+        assert server.status("PATCH", path_of("b"), body, **json_type) == 400, body
+    assert server.status("PATCH", path_of("b"), '{"at": "+3h"}', Content_Type="text/plain") == 415
+    for method, path, status in (("POST", "/", 405), ("DELETE", "/waiting", 405), ("OPTIONS", path_of("b"), 405),
+                                 ("GET", "/other", 404), ("GET", "/../etc/passwd", 404)):
+        got, head, answer = server.ask(method, path)
+        assert got == status and answer[0]["error"], (method, path, got)
+        assert (status == 405) == ("Allow" in head) and head["X-Content-Type-Options"] == "nosniff"
+        assert not [name for name in head if name.startswith("Access-Control")]
+    for token in (None, "", TOKEN[:-1], TOKEN + "x", "x" * len(TOKEN)):
+        assert server.status("DELETE", path_of("b"), token=token) == 401
+    assert server.status("GET", "/waiting", Host="evil.example") == 403
+    assert server.status("GET", "/", Host="evil.example:8480") == 403
+    assert server.status("DELETE", path_of("b"), Origin="http://evil.example") == 403
+    assert server.status("GET", "/waiting", Sec_Fetch_Site="cross-site") == 403
+    assert len(server.rows(grep="b")) >= 1  # nothing of this has changed anything
+
+
+def raw_answer(server, text):
+    """What comes for these bytes; "": the connection ends."""
+    with server.raw() as client:
+        try:
+            client.sendall(text)
+            return client.recv(100).decode()
+        except ConnectionError:
+            return ""
+
+
+def stands_hostile_clients(server):
+    head = b"GET /waiting HTTP/1.1\r\nHost: localhost\r\n"
+    assert " 200 " not in raw_answer(server, head + b"X: " + b"x" * 100000 + b"\r\n\r\n")
+    assert " 200 " not in raw_answer(server, b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n")
+    assert " 200 " not in raw_answer(server, b"\0\xff\r\n\r\n")
+    assert " 200 " not in raw_answer(server, b"PATCH /waiting/b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n"
+                                     b"\r\n" + b"x" * 99999)
+    assert " 403 " in raw_answer(server, b"GET / HTTP/1.0\r\n\r\n")  # without a Host
+    # 200 that say nothing, and one that is slow, lose their places when their time is over; the server goes on.
+    slow = [server.raw() for _ in range(200)]
+    try:
+        end = time.monotonic() + PATIENCE
+        status = None
+        while status != 200:
+            assert time.monotonic() < end, "slow clients keep the server"
+            try:
+                slow[0].send(b"G")
+                status = server.status("GET", "/")
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.1)
+    finally:
+        for client in slow:
+            client.close()
+
+
+def reads_are_few_at_once(server):
+    """Ten at once: each is answered, or told to come again."""
+    got = []
+
+    def ask():
+        got.append(server.ask("GET", "/waiting")[:2])
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    statuses = [status for status, _ in got]
+    assert len(got) == 10 and set(statuses) <= {200, 503} and 200 in statuses, statuses
+    assert all("Retry-After" in head for status, head in got if status == 503)
+    for _ in range(10):  # of a client that goes away in the middle
+        with server.raw() as client:
+            client.sendall(b"GET /waiting HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    wait_for(lambda: server.status("GET", "/waiting") == 200, "a read after clients that have gone")
+
+
+def changes(server, names):
+    status, _, got = server.ask("DELETE", path_of(names[0]))
+    assert (status, got[0]["state"], got[0]["id"]) == (200, "sure", names[0]), (status, got)
+    status, _, got = server.ask("PATCH", path_of(MARKUP), '{"at": "+5h"}', Content_Type="application/json; charset=utf-8")
+    assert (status, got[0]["state"]) == (200, "sure"), (status, got)
+    status, _, got = server.ask("DELETE", path_of(names[0]))
+    assert status in (404, 409), (status, got)
+
+
+def tries_the_page(server):
+    """In a browser: what others wrote is text, the search finds, a record is cancelled."""
+    try:
+        from selenium import webdriver
+        from selenium.webdriver.common.by import By
+        from selenium.webdriver.chrome.options import Options
+        from selenium.webdriver.chrome.service import Service
+    except ImportError:
+        return
+    if not os.path.exists("/usr/bin/chromedriver"):
+        return
+    options = Options()
+    options.binary_location = "/usr/bin/chromium"
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=360,800",
+                 "--disable-background-networking"):
+        options.add_argument(word)
+    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    try:
+        driver.get(f"http://{server.address}/")
+
+        def lines():
+            return driver.find_elements(By.CSS_SELECTOR, "#rows tr")
+
+        def state():
+            return driver.find_element(By.ID, "state").text
+
+        wait_for(lambda: len(lines()) == 5, lambda: f"five rows: {state()}")
+        assert driver.title == "What waits" and not driver.find_elements(By.TAG_NAME, "img")
+        assert MARKUP in driver.find_element(By.ID, "rows").get_property("textContent")
+        wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"the page is {wide} px too wide"
+        grep = driver.find_element(By.NAME, "grep")
+        grep.send_keys("page\n")  # by the keyboard
+        wait_for(lambda: len(lines()) == 1, lambda: f"one row: {state()}")
+        button = driver.find_element(By.CSS_SELECTOR, "[aria-label='Cancel page']")
+        button.click()
+        driver.switch_to.alert.accept()
+        wait_for(lambda: "token" in state(), lambda: f"a refusal without the token: {state()}")
+        driver.find_element(By.ID, "token").send_keys(TOKEN)
+        button.click()
+        driver.switch_to.alert.accept()
+        wait_for(lambda: "cancelled" in state(), lambda: f"a cancel: {state()}")
+    finally:
+        driver.quit()
+
+
+def ends_while_it_reads(server, brokers):
+    """Brokers that do not answer: what asks gets an error in time, and SIGTERM ends the server."""
+    brokers.process.send_signal(19)
+    try:
+        with server.raw() as client:
+            client.sendall(b"GET /waiting HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            begin = time.monotonic()
+            assert server.relay.stop() == 0
+            assert time.monotonic() - begin < 8, "it ends late"
+            assert b" 200 " not in client.recv(100)
+    finally:
+        brokers.process.send_signal(18)
+
+
+def listens_where_it_is_told(program, brokers, folder):
+    path = os.path.join(folder, "socket")
+    server = Server(program, brokers, "path", "unix:" + path)
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert server.status("GET", "/") == 200 and server.status("GET", "/waiting", Host="evil.example") == 403
+    server.relay.kill()  # leaves its socket, which the next one replaces
+    server = Server(program, brokers, "again", "unix:" + path, token=None)
+    status, _, got = server.ask("DELETE", path_of("b"))
+    assert status == 403 and "token" in got[0]["error"]
+    assert server.relay.stop() == 0 and not os.path.exists(path)
+    server = Server(program, brokers, "open", "0.0.0.0:0")
+    server.address = server.address.replace("0.0.0.0", "127.0.0.1")
+    assert server.status("GET", "/waiting", token=None) == 401 and server.status("GET", "/", token=None) == 200
+    assert server.relay.stop() == 0
+    for where, token in (("0.0.0.0:0", ""), ("127.0.0.1:0", "short"), ("nowhere:80", TOKEN), ("unix:", TOKEN)):
+        got = subprocess.run([program, "http", "-b", brokers.bootstrap, "later", "--listen", where], text=True,
+                             env={**os.environ, **({"HTW_RELAY_TOKEN": token} if token else {})}, capture_output=True,
+                             timeout=PATIENCE, check=False)
+        assert got.returncode == 1 and got.stderr.count("\n") == 1 and TOKEN not in got.stderr, (where, got.stderr)
+
+
+def try_all(program, brokers, folder):
+    at_ms = int(time.time() * 1000) + HOUR_MS
+    names = ["a/b?c", "b", MARKUP, "page", "über"]
+    file = os.path.join(folder, "token")
+    with open(file, "w", encoding="ascii") as stream:
+        stream.write(TOKEN + "\n")
+    produce(brokers.bootstrap, names, at_ms)
+    server = Server(program, brokers, "http", "127.0.0.1:0", "--token-file", file, token=None)
+    try:
+        wait_for(lambda: all(row["level"] is not None for row in server.rows()), "records that are filed")
+        lists_in_pages(server, names, at_ms)
+        refuses_what_is_wrong(server)
+        tries_the_page(server)
+        reads_are_few_at_once(server)
+        changes(server, names)
+        stands_hostile_clients(server)
+        listens_where_it_is_told(program, brokers, folder)
+        ends_while_it_reads(server, brokers)
+    except BaseException:
+        print(server.relay.text())
+        raise
+    finally:
+        if server.relay.running():
+            server.relay.kill()
+
+
+def main(relay_program, brokers_program):
+    if subprocess.run([sys.executable, "-c", "import confluent_kafka"], stderr=subprocess.DEVNULL, check=False).returncode:
+        print("skipped: confluent-kafka is missing (Debian: python3-confluent-kafka)")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2, 16))
+        relay = Relay(relay_program, brokers, "relay", "later", "--allow", "now", "--at-least-once", "--size", "16",
+                      "--levels", "3")
+        try:
+            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+            try_all(relay_program, brokers, folder)
+        except BaseException:
+            print(relay.text())
+            raise
+        finally:
+            if relay.running():
+                relay.kill()
+            brokers.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
