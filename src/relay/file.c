@@ -423,11 +423,20 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
         if (goes_on <= 0)
             return goes_on;
     } else if (has_entry && !htw__index_is_alive(stripe, record, &request)) {
-        htw__relay_work_of(self, from)->cancelled++;
         return 0;
     }
     self->has_filed = false;
     int error = pass_living(self, stripe, from, record, &request, why);
     bool has_left = error == 0 && has_entry && !request.is_cancel && !self->has_filed;
     return has_left ? htw__index_leave(self, stripe, from, record, &request) : error;
+}
+
+int htw__relay_drop(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                    const struct htw__record *record) {
+    struct htw__request request;
+    (void)htw__request_parse(record, &request); /* it has an id: so it is in order */
+    htw__relay_work_of(self, from)->cancelled++;
+    return request.offset >= 0 && htw__index_is_alive(stripe, record, &request)
+               ? htw__index_leave(self, stripe, from, record, &request)
+               : 0;
 }

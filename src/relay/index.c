@@ -128,11 +128,18 @@ void htw__index_fini(struct htw__relay *self, struct htw__stripe *stripe) {
 
 /* ---- what arrives */
 
-static int cancel(struct htw__relay *self, struct htw__stripe *stripe,
-                  const struct htw__request *request, uint64_t hash) {
+/* Whether there is an entry of a record that is not delivered; returns its offset. */
+static int64_t find_waiting(const struct htw__stripe *stripe, uint64_t hash, bool *ret_is_waiting) {
     int64_t flags;
     int64_t offset = htw__ids_find(&stripe->ids, hash, &flags);
-    bool is_waiting = offset >= 0 && (flags & HTW__ID_LEAVING) == 0;
+    *ret_is_waiting = offset >= 0 && (flags & HTW__ID_LEAVING) == 0;
+    return offset;
+}
+
+static int cancel(struct htw__relay *self, struct htw__stripe *stripe,
+                  const struct htw__request *request, uint64_t hash) {
+    bool is_waiting;
+    int64_t offset = find_waiting(stripe, hash, &is_waiting);
     if (offset < 0 && request->has_time)
         return 1; /* what a relay before 0.3 has filed is met in its bucket */
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE - 1];
@@ -165,6 +172,10 @@ int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe,
                      int64_t last_ms) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
     const struct stored stored = { record->offset, last_ms };
+    bool is_replaced;
+    if (find_waiting(stripe, hash, &is_replaced) == record->offset)
+        is_replaced = false;
+    self->open[HTW__CHANNEL_FILE - 1].cancelled += is_replaced;
     int error = htw__ids_put(&stripe->ids, hash, record->offset, 0);
     return error != 0 ? error : publish(self, stripe, hash, &stored);
 }

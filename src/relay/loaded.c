@@ -91,25 +91,22 @@ static void write_name(char *name, const struct htw__record *record,
         memcpy(name + sizeof(int64_t) + 1 + request->id.size, record->key.bytes, record->key.size);
 }
 
-/* Brings a cancel and its victim together. Returns false: the entry was the victim, and is gone. */
-static bool meet(struct htw__loaded *self, struct htw__entry *entry) {
+/* Brings a cancel and its victim together: nothing comes of either when it leaves. */
+static void meet(struct htw__loaded *self, struct htw__entry *entry) {
     struct htw__key_node *node =
         htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
     if (node != NULL) {
         struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
-        if (other->is_cancel && !entry->is_cancel) {
-            other->has_met = true;
-            drop(entry);
-            return false;
-        }
-        if (other->is_cancel || !entry->is_cancel)
-            return true; /* a second one of its kind: the first keeps the place */
-        entry->has_met = true;
-        drop(other);
+        if (other->is_cancel == entry->is_cancel)
+            return; /* a second one of its kind: the first keeps the place */
+        other->has_met = entry->has_met = true;
+        if (other->is_cancel)
+            return; /* for one more victim */
+        htw__key_table_remove(&self->names, &other->name);
+        other->is_named = false;
     }
     htw__key_table_insert(&self->names, &entry->name);
     entry->is_named = true;
-    return true;
 }
 
 /* ---- the cut */
@@ -260,9 +257,10 @@ enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__re
         return HTW__ARRIVAL_NO_MEMORY;
     entry->is_beyond = is_beyond;
     self->beyond += is_beyond;
-    bool is_kept = entry->name.size == 0 || meet(self, entry);
+    if (entry->name.size > 0)
+        meet(self, entry);
     /* An entry that makes the bucket armed is armed with all others. */
-    if ((is_kept && self->is_armed && arm(self, entry) != 0) || see(self, record->offset + 1) != 0)
+    if ((self->is_armed && arm(self, entry) != 0) || see(self, record->offset + 1) != 0)
         return HTW__ARRIVAL_NO_MEMORY;
     if (self->bytes > bytes_max && self->count - self->beyond >= 2)
         cut(self);

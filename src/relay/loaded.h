@@ -15,13 +15,9 @@
  * holds, and each pass delivers about as much as fits.
  *
  * CANCELS. A cancel and its victim have the same key, id and deadline, and so the same bucket; they
- * may arrive in either order. The first waits for the second in a table; the victim then leaves
- * without being delivered. A cancel for the millisecond of the cut stays in memory beyond it, and one
+ * may arrive in either order. The first waits for the second in a table; both then leave, and nothing is
+ * delivered. A cancel for the millisecond of the cut stays in memory beyond it, and one
  * for the last millisecond that has left is loaded again: the cut may lie between the two.
- *
- * MOVES are cancels whose victims stay: such a victim leaves at its turn like any other, but is filed for its new
- * time then, in the transaction in which the bucket's progress says that it has left. So it is at the one time or at
- * the other, whatever fails; and a move that comes after its victim has left has no effect, as a late cancel.
  */
 #ifndef HTW_SRC_RELAY_LOADED_H
 #define HTW_SRC_RELAY_LOADED_H
@@ -42,7 +38,7 @@ struct htw__entry {
     struct htw__link link; /* in order of offset */
     size_t size;
     bool is_cancel;
-    bool has_met;   /* a cancel that has met its victim */
+    bool has_met;   /* a cancel and its victim: they have met */
     bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
     bool is_named;  /* it is in the table */
     struct htw__key_node name;

@@ -191,16 +191,16 @@ int htw__relay_renew_wheel(struct htw__relay *self) {
     return error;
 }
 
-/* An entry has left its bucket: delivers and frees it. */
+/* An entry has left its bucket: delivers and frees it. Of a cancel and its victim, the victim counts. */
 static int leave(struct htw__relay *self, struct htw__entry *entry) {
     struct htw__loaded *loaded = entry->loaded;
     struct htw__stripe *stripe = loaded->owner;
     struct htw__source from = { stripe->index, 0, loaded->slot };
     int error = 0;
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
-    if (entry->has_met)
-        htw__relay_work_of(self, from)->cancelled++;
-    else
+    if (entry->has_met && !entry->is_cancel)
+        error = htw__relay_drop(self, stripe, from, entry->record);
+    else if (!entry->has_met)
         error = htw__relay_pass_on(self, stripe, from, entry->record);
     htw__entry_free(entry);
     return error;

@@ -18,7 +18,7 @@ struct htw__relay_work {
     uint64_t dead_short;   /* of these, those that lost their values */
     uint64_t dead_refused; /* times that one was put back into a bucket */
     uint64_t postponed; /* times that one was due, and it was not known whether its topic exists */
-    uint64_t cancelled; /* records that were not delivered because of a cancel */
+    uint64_t cancelled; /* records that were cancelled or replaced */
     uint64_t cancels_late;         /* cancels and moves that found no record */
     struct htw__histogram late_us; /* of those delivered */
 };

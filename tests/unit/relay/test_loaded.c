@@ -54,7 +54,7 @@ static const char *leave_until(int64_t now_ms) {
     while ((timer = htw_wheel_poll(wheel, (uint64_t)now_ms)) != NULL)
         htw__loaded_fall_due(timer);
     while ((entry = htw__loaded_leave(&loaded)) != NULL) {
-        if (!entry->is_cancel)
+        if (!entry->is_cancel && !entry->has_met)
             size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ",
                                      entry->turn.offset);
         htw__entry_free(entry);

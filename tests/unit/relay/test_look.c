@@ -69,18 +69,26 @@ static void begin(int64_t clock_ms) {
 
 static const struct htw__source input_source = { 0, HTW__RELAY_INPUT, 0 };
 
+/* That the next record of a bucket with an id had in the input; -1: a relay before 0.3 has filed it. */
+static int64_t offset_of_next = -1;
+
 /* A record that is due at `deadline_ms` has arrived, with a header more (a name of NULL: none). */
 static void receive(struct htw__source from, int64_t offset, int64_t deadline_ms,
                     const char *name) {
-    char text[32];
+    char text[32], filed_text[32];
     snprintf(text, sizeof(text), "%" PRId64, deadline_ms);
+    snprintf(filed_text, sizeof(filed_text), "%" PRId64, offset_of_next);
     const struct htw__header headers[] = {
         { htw__bytes_of("htw-deliver-at"), htw__bytes_of(text) },
         { htw__bytes_of(name != NULL ? name : ""), htw__bytes_of("one") },
+        { htw__bytes_of("htw-offset"), htw__bytes_of(filed_text) },
     };
     const struct htw__record record = { .offset = offset,
                                         .headers = headers,
-                                        .header_count = name != NULL ? 2 : 1 };
+                                        .header_count = name == NULL         ? 1
+                                                        : offset_of_next < 0 ? 2
+                                                                             : 3 };
+    offset_of_next = -1;
     relay.options.destinations.default_topic = "out";
     assert_int_equal(htw__relay_record(&relay, from, &record), 0);
 }
@@ -152,6 +160,30 @@ UNIT_TEST(look_level_0_does_not_wait_longer_than_it_may) {
     assert_true(htw__relay_advance(&relay, NOW_MS + 10020, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(relay.stats.catch_ups_cut, 1);
+    htw__relay_fini(&relay);
+}
+
+/* A cancel may come first, and have the time that relays before 0.3 wanted: then it lies beside its victim. */
+UNIT_TEST(look_victim_of_a_cancel_in_its_bucket_leaves_the_index) {
+    begin(NOW_MS);
+    receive(input_source, 15, NOW_MS + 500, "htw-cancel");
+    receive(input_source, 16, NOW_MS + 500, "htw-id");
+    assert_int_equal(relay.stripes[0]->ids.count, 1);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
+    assert_int_equal(opened.level, 0);
+    receive(opened, 100, NOW_MS + 500, "htw-cancel");
+    offset_of_next = 16;
+    receive(opened, 101, NOW_MS + 500, "htw-id");
+    assert_true(htw__relay_advance(&relay, NOW_MS + 600, 100) >= 0);
+    assert_int_equal(delivered, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+        htw__relay_committed(&relay, HTW__CHANNEL_ALL);
+    }
+    assert_int_equal(relay.stats.done.cancelled, 1);
+    assert_int_equal(relay.stats.done.cancels_late, 0);
+    assert_true(htw__relay_advance(&relay, NOW_MS + 630, 100) >= 0);
+    assert_int_equal(relay.stripes[0]->ids.count, 0);
     htw__relay_fini(&relay);
 }
 
