@@ -244,6 +244,17 @@ void member_start(struct member *self, struct broker *broker,
     (void)error;
 }
 
+void member_lose(struct member *self, bool is_index) {
+    for (size_t i = 0; i < self->ack_count; i++) {
+        const struct broker_ack *ack = &self->acks[i];
+        struct broker_partition *partition = broker_partition(self->broker, ack->bucket);
+        if ((ack->bucket.level == HTW__RELAY_IDS) != is_index)
+            continue;
+        free(partition->records[ack->offset].record);
+        partition->records[ack->offset].record = NULL;
+    }
+}
+
 void member_kill(struct member *self) {
     self->is_alive = false;
     htw__relay_fini(&self->relay);

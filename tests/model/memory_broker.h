@@ -119,6 +119,10 @@ bool broker_is_visible(const struct broker *broker, const struct broker_record *
 void member_start(struct member *member, struct broker *broker,
                   const struct htw__relay_options *options, int64_t skew_ms);
 
+/* Of what it published without a transaction, the index has never got what is not acknowledged; or the buckets have not. It
+ * is to be killed then. */
+void member_lose(struct member *member, bool is_index);
+
 /* It ends at once, in the middle of everything. */
 void member_kill(struct member *member);
 

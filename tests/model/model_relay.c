@@ -56,7 +56,7 @@ static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
 static size_t sent_count;
 static struct htw__relay_options options;
-static bool is_faulty, has_skews, was_silent;
+static bool is_faulty, has_skews, was_silent, is_deaf;
 static int64_t horizon_ms;
 static const char *const patterns[] = { "out*", "missing", "small" };
 
@@ -195,6 +195,26 @@ static void let_recur(struct sent *record) {
     record->catch_up = record->fate == DELIVER ? catch_ups[below(4)] : 1000;
 }
 
+static void send_one(struct sent *record) {
+    record->is_open = broker.sender_txn != 0;
+    if (record->is_open && record->fate == CANCEL)
+        sent[record->victim].cancelled_ms = INT64_MAX;
+    send(record, sent_count);
+    sent_count++;
+}
+
+static void make_cancel(struct sent *record, size_t victim) {
+    *record = sent[victim];
+    record->is_conditional = record->is_replacement = false;
+    record->fate = CANCEL;
+    record->victim = victim;
+    record->every_ms = 0;
+    record->sent_ms = broker.now_ms;
+    sent[victim].has_cancel = true;
+    sent[victim].cancel = sent_count;
+    sent[victim].cancelled_ms = broker.now_ms;
+}
+
 static void send_some(void) {
     uint64_t wanted = 1 + below(20);
     int64_t same_ms = choose_deadline();
@@ -216,15 +236,7 @@ static void send_some(void) {
             bool by_id = broker.sender_txn == 0 && (below(2) == 0 || sent[victim].is_replacement);
             if (!by_id && sent[victim].is_replacement)
                 goto sending;
-            *record = sent[victim];
-            record->is_conditional = record->is_replacement = false;
-            record->fate = CANCEL;
-            record->victim = victim;
-            record->every_ms = 0;
-            record->sent_ms = broker.now_ms;
-            sent[victim].has_cancel = true;
-            sent[victim].cancel = sent_count;
-            sent[victim].cancelled_ms = broker.now_ms;
+            make_cancel(record, victim);
             if (by_id && below(3) != 0) {
                 record->fate = DELIVER;
                 record->is_replacement = sent[victim].is_replaced = true;
@@ -232,13 +244,17 @@ static void send_some(void) {
                 record->deadline_ms = choose_deadline();
             } else if (by_id)
                 record->is_by_id = true;
+        } else if (record->fate == DELIVER && record->every_ms == 0 && below(20) == 0 &&
+                   sent_count + 1 < RECORDS_MAX && broker.sender_txn == 0) {
+            struct sent *late = &sent[sent_count + 1]; /* the cancel comes first */
+            *late = *record;
+            late->root = sent_count + 1;
+            make_cancel(record, sent_count + 1);
+            send_one(record);
+            record = late;
         }
     sending:
-        record->is_open = broker.sender_txn != 0;
-        if (record->is_open && record->fate == CANCEL)
-            sent[victim].cancelled_ms = INT64_MAX;
-        send(record, sent_count);
-        sent_count++;
+        send_one(record);
     }
 }
 
@@ -324,7 +340,7 @@ static void start_some(void) {
 
 static void run(struct member *member, size_t max) {
     int error = member_advance(member, max);
-    for (uint32_t stripe = 0; stripe < BROKER_STRIPES && error == 0; stripe++)
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES && error == 0 && !is_deaf; stripe++)
         error = member_poll_input(member, stripe, max);
     if (error == 0)
         error = member_poll_buckets(member, max);
@@ -375,10 +391,46 @@ static void suspect(struct member *member) {
             expect_gain(heir, stripe);
 }
 
+/* Many records become due, and what is done is not committed. */
+static bool run_ahead(struct member *member, enum htw__channel other) {
+    broker.now_ms += 2 * options.levels.width_ms;
+    for (int i = 0; i < 4 && member->is_alive; i++)
+        run(member, 500);
+    return member->is_alive && !member_is_committing(member, other);
+}
+
+/* One channel is committed, and the other one is lost. */
+static void commit_one(struct member *member, enum htw__channel channel) {
+    if (member_commit(member, channel, false) == 0)
+        member_kill(member);
+    else
+        recover(member);
+    start_some();
+}
+
+/* Some of what was delivered, and is not committed, is cancelled. */
+static void cancel_leaving(const struct member *member) {
+    size_t txn = member->txns[HTW__CHANNEL_DELIVER - 1], victim;
+    for (size_t i = broker.out.count; i > 0 && sent_count < RECORDS_MAX; i--) {
+        const struct broker_record *delivered = &broker.out.records[i - 1];
+        if (txn == 0 || delivered->txn != txn || broker.sender_txn != 0)
+            break;
+        memcpy(&victim, delivered->record->value.bytes, sizeof(victim));
+        if (sent[victim].fate != DELIVER || sent[victim].has_cancel || sent[victim].every_ms != 0 ||
+            below(2) == 0)
+            continue;
+        make_cancel(&sent[sent_count], victim);
+        sent[sent_count].is_by_id = true;
+        send_one(&sent[sent_count]);
+    }
+}
+
 static void be_faulty(void) {
     struct member *member = &members[below(MEMBERS)];
-    switch (below(12)) {
+    switch (below(14)) {
     case 0:
+        if (broker.at_least_once && member->is_alive && below(2) == 0)
+            member_lose(member, below(3) == 0);
         if (below(2) == 0) /* what was asked for is done, and the member never knows */
             member_commit_do(member, (enum htw__channel)(1 + below(2)), below(2) == 0);
         if (member->is_alive)
@@ -427,16 +479,20 @@ static void be_faulty(void) {
         for (size_t i = 0; i < MEMBERS; i++)
             if (members[i].is_alive && members[i].relay.files_first)
                 member = &members[i];
-        broker.now_ms += 2 * options.levels.width_ms;
-        for (int i = 0; i < 4 && member->is_alive; i++)
-            run(member, 500);
-        if (!member->is_alive || member_is_committing(member, HTW__CHANNEL_FILE))
+        if (run_ahead(member, HTW__CHANNEL_FILE))
+            commit_one(member, HTW__CHANNEL_DELIVER);
+        break;
+    case 11: /* the reverse; so it was not too late for cancels that came meanwhile */
+        if (!run_ahead(member, HTW__CHANNEL_DELIVER))
             break;
-        if (member_commit(member, HTW__CHANNEL_DELIVER, false) == 0)
-            member_kill(member);
-        else
-            recover(member);
-        start_some();
+        cancel_leaving(member);
+        for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++)
+            if (member_poll_input(member, stripe, RECORDS_MAX) != 0)
+                recover(member);
+        commit_one(member, HTW__CHANNEL_FILE);
+        break;
+    case 12: /* the leader of the input does not answer */
+        is_deaf = !is_deaf;
         break;
     default:
         broker.now_ms += (int64_t)below(2 * (uint64_t)options.levels.width_ms);
@@ -469,7 +525,7 @@ static bool has_work(void) {
 static void finish(void) {
     int64_t step_ms = options.levels.width_ms / 4 + 1;
     broker.refused = NULL;
-    broker.is_silent = false;
+    broker.is_silent = is_deaf = false;
     if (broker.sender_txn != 0)
         end_sending(below(3) != 0);
     for (size_t i = 0; i < MEMBERS; i++)
@@ -657,7 +713,7 @@ static void choose_options(void) {
 static void run_history(void) {
     source.state = arguments.seed * UINT64_C(1000003) + history;
     sent_count = 0;
-    was_silent = false;
+    was_silent = is_deaf = false;
     choose_options();
     broker_init(&broker, &options.levels, is_faulty && below(4) == 0);
     options.owner = broker.at_least_once ? NULL : "relay";
