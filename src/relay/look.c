@@ -287,6 +287,8 @@ static void measure(struct htw__relay_stats *stats, const struct htw__relay *sel
     int64_t behind_ms = self->now_ms - stripe->clock_ms;
     if (behind_ms > 0 && (uint64_t)behind_ms > stats->clock_behind_ms)
         stats->clock_behind_ms = (uint64_t)behind_ms;
+    stats->ids += stripe->ids.count;
+    stats->ids_bytes += stripe->ids.room * sizeof(*stripe->ids.entries);
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
             const struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
@@ -306,7 +308,7 @@ void htw__relay_measure(struct htw__relay *self) {
     for (uint32_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
         stats->lag[level] = 0;
     stats->overdue = stats->in_memory = stats->bytes_in_memory = stats->clock_behind_ms = 0;
-    stats->input_lag = stats->input_lag_s = 0;
+    stats->input_lag = stats->input_lag_s = stats->ids = stats->ids_bytes = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++)
         if (self->stripes[i] != NULL) {
             measure_input(stats, self, self->stripes[i]);

@@ -304,6 +304,8 @@ static void configure(const struct htw__kafka *self, rd_kafka_NewTopic_t *reques
         rd_kafka_NewTopic_set_config(request, "cleanup.policy", "compact");
         /* The last segment is not compacted, and is read at each take-over. */
         rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");
+        /* So are those of removed entries, for so long after a compaction: longer than a take-over takes. */
+        rd_kafka_NewTopic_set_config(request, "delete.retention.ms", "600000");
     } else if (name != self->options.relay.dead_letters) {
         rd_kafka_NewTopic_set_config(request, "retention.bytes", "-1");
         rd_kafka_NewTopic_set_config(request, "cleanup.policy", "delete");

@@ -71,6 +71,8 @@ static const struct {
     METRIC("overdue", "gauge", overdue, "Records in memory whose time has come."),
     METRIC("in_memory", "gauge", in_memory, "Records in memory."),
     METRIC("memory_bytes", "gauge", bytes_in_memory, "Memory of these records."),
+    METRIC("ids", "gauge", ids, "Records with an id that wait."),
+    METRIC("ids_bytes", "gauge", ids_bytes, "Memory of the index of these."),
     METRIC("open_buckets", "gauge", open_buckets, "Buckets that are being read."),
     METRIC("clock_behind_milliseconds", "gauge", clock_behind_ms,
            "How far the slowest stripe is behind."),

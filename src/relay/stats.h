@@ -45,6 +45,7 @@ struct htw__relay_stats {
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */
     uint64_t overdue;         /* records in memory whose time has come */
     uint64_t in_memory, bytes_in_memory;
+    uint64_t ids, ids_bytes; /* entries of the index, and its memory */
     uint64_t open_buckets;
     uint64_t lag[HTW__RELAY_LEVELS_MAX]; /* offsets that are not done, markers included */
     uint64_t clock_behind_ms;            /* of the stripe that is farthest behind */

@@ -164,6 +164,9 @@ UNIT_TEST(index_cancel_needs_no_time) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     assert_true(is_alive(10));
+    htw__relay_measure(&relay);
+    assert_int_equal(relay.stats.ids, 1);
+    assert_int_equal(relay.stats.ids_bytes, 64 * 16);
     arrive(11, "htw-cancel", false, NULL);
     assert_false(is_alive(10));
     assert_int_equal(erased, 1);
