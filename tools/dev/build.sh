@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# build.sh - verbs that build, show and install. Part of ../../dev.
+
+help_build() {
+    cat <<'END'
+  setup             install every package that any verb needs
+  build             build the library and the htw command, optimised (build/release); ends with a line for
+                    each part that is left out, and the packages that bring it
+  build broker      build examples/broker, optimised (build/broker)
+  demo              show htw delay: a dozen lines, then a million messages
+  demo broker       show examples/broker, a server for any Redis client: blocked clients get items
+  demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
+  pictures          draw the pictures of README.md and the manual again (docs/pictures)
+  amalgamate [FOLDER]
+                    write the wheel as two files, htw_wheel.h and htw_wheel.c, to be copied into
+                    any project, to build/amalgamated or FOLDER
+  install [PREFIX]  build and install, to /usr/local or PREFIX; ends as build does
+  environment PREFIX
+                    the lines that a shell needs to find what is installed in PREFIX
+END
+}
+
+verb_setup() {
+    need "$lint_packages $analyze_packages $fuzz_packages $valgrind_packages $detector_packages $coverage_packages $jemalloc_packages $abi_packages $demo_packages $journal_bench_packages $jvm_packages $go_packages $broker_test_packages"
+    need "$docs_packages $replay_packages $musl_packages $python_package_packages $deb_packages $rpm_packages $dist_packages"
+    need "$rust_test_packages $rust_package_packages $rust_bench_packages"
+    # shellcheck disable=SC2086 # a list of words
+    need_cross $architectures
+}
+
+# Without -march=native: redis-server, as it is packaged, has none either.
+build_broker() {
+    configure broker -Dbuildtype=release -Dtests=false -Dexamples=false -Dbroker=true
+    compile broker
+}
+
+verb_build() {
+    if [ "${1:-}" = broker ]; then
+        need "$broker_build_packages"
+        build_broker
+    else
+        need_all
+        # shellcheck disable=SC2086 # a list of words
+        configure_all release $release_options
+        compile release
+        cat build/release/left-out
+    fi
+}
+
+# The command alone, by which the demonstration and the pictures are made.
+build_command() {
+    # shellcheck disable=SC2086 # a list of words
+    configure release $release_options
+    compile release htw
+}
+
+verb_demo() {
+    if [ "${1:-}" = broker ]; then
+        need "$broker_demo_packages"
+        build_broker
+        sh examples/broker/tests/demo.sh build/broker/examples/broker/broker
+        return
+    fi
+    if [ "${1:-}" = relay ]; then
+        need "$build_packages $relay_packages python3 kcat"
+        # shellcheck disable=SC2310 # whether it can be installed decides what is shown
+        (need "$kafka_packages") || say 'without a Kafka'
+        configure relay -Dbuildtype=release -Dtests=false -Dexamples=false -Drelay=enabled
+        ninja -C build/relay --quiet htw-relay
+        if fetch_kafka; then
+            python3 tests/relay/demo.py build/relay/htw-relay "$kafka"
+        else
+            # shellcheck disable=SC2086 # the compiler may be two words
+            ${CC:-cc} -o build/relay/mock tests/relay/mock.c -lrdkafka
+            python3 tests/relay/demo.py build/relay/htw-relay --mock build/relay/mock
+        fi
+        return
+    fi
+    [ $# -eq 0 ] || fail "demo: no such demo: $1"
+    need "$demo_packages"
+    build_command
+    sh tests/cmd/demo.sh build/release/htw
+}
+
+# Fetches a Kafka once, into the folder $kafka.
+fetch_kafka() {
+    kafka=build/kafka/${HTW_KAFKA_VERSION:-3}
+    python3 tests/relay/kafka/cluster.py fetch "$kafka" "${HTW_KAFKA_VERSION:-3}"
+}
+
+verb_pictures() {
+    need "$build_packages python3 gnuplot-nox"
+    build_command
+    mkdir -p docs/pictures
+    python3 tools/pictures.py build/release/htw docs/pictures
+}
+
+verb_amalgamate() {
+    need python3
+    folder=$(absolute "${1:-$PWD/build/amalgamated}")
+    python3 tools/amalgamate.py . "$folder"
+    say "wrote $folder/htw_wheel.h and $folder/htw_wheel.c"
+}
+
+# same FILE FILE: both are there, and are one.
+same() {
+    [ -e "$1" ] && [ -e "$2" ] && [ "$(readlink -f "$1")" = "$(readlink -f "$2")" ]
+}
+
+# path_line VARIABLE FOLDER: the line that puts the folder in front, unless it is in the variable.
+path_line() {
+    case ":$(printenv "$1" || true):" in
+    *":$2:"*) return 0 ;;
+    esac
+    # shellcheck disable=SC2016 # for the reader's shell
+    printf 'export %s="%s${%s:+:$%s}"\n' "$1" \
+        "$(printf '%s' "$2" | sed 's/[\\"$`]/\\&/g')" "$1" "$1"
+}
+
+# The lines that pkg-config, the loader, CMake and the shell need to find what is in PREFIX; none
+# where they find it without.
+verb_environment() {
+    [ $# -eq 1 ] || fail 'environment: of which PREFIX?'
+    prefix=$(absolute "$1")
+    for file in "$prefix"/lib/pkgconfig/htw.pc "$prefix"/lib64/pkgconfig/htw.pc \
+        "$prefix"/lib/*/pkgconfig/htw.pc; do
+        [ ! -e "$file" ] || break
+    done
+    [ -e "$file" ] || fail "environment: htw is not installed in $prefix"
+    libdir=${file%/pkgconfig/htw.pc}
+    same "$(pkg-config --variable=pcfiledir htw 2>/dev/null || true)/htw.pc" "$file" ||
+        path_line PKG_CONFIG_PATH "$libdir/pkgconfig"
+    library=$libdir/$(readlink "$libdir/libhtw.so" || true) # the name that programs ask for
+    same "$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null |
+        awk -v name="${library##*/}" '$1 == name { print $NF; exit }' || true)" "$library" ||
+        path_line LD_LIBRARY_PATH "$libdir"
+    case $prefix in
+    /usr | /usr/local) ;;
+    *) path_line CMAKE_PREFIX_PATH "$prefix" ;;
+    esac
+    [ ! -e "$prefix/bin/htw" ] || same "$(command -v htw || true)" "$prefix/bin/htw" ||
+        path_line PATH "$prefix/bin"
+}
+
+verb_install() {
+    prefix=$(absolute "${1:-/usr/local}")
+    folder=$prefix
+    while [ ! -e "$folder" ]; do
+        folder=$(dirname "$folder")
+    done
+    [ -w "$folder" ] || fail "cannot write to $folder: be root, or name another PREFIX"
+    need_all
+    # Where Debian's loader and pkg-config search. Meson asks dpkg-architecture, which a new system lacks.
+    multiarch=
+    ! command -v dpkg-query >/dev/null 2>&1 || multiarch=$(gcc -print-multiarch 2>/dev/null || true)
+    configure_all install -Dbuildtype=release -Dtests=false -Dexamples=false -Ddocs=auto --prefix "$prefix" \
+        ${multiarch:+--libdir "lib/$multiarch"}
+    compile install
+    meson install -C build/install --no-rebuild --quiet
+    # Without this the loader does not see a library that is new.
+    [ "$(id -u)" != 0 ] || PATH=$PATH:/sbin:/usr/sbin ldconfig
+    say "installed to $prefix"
+    lines=$(verb_environment "$prefix")
+    [ -z "$lines" ] || printf 'To find it there, a shell needs these lines:\n%s\n' "$lines"
+    cat build/install/left-out
+}

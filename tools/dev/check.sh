@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# check.sh - verbs that look for mistakes: warnings, analysis, coverage, mutations, fuzzing, costs, the binary interface. Part of ../../dev.
+
+help_check() {
+    cat <<'END'
+  lint [gcc|clang]  warnings as errors with gcc and clang, or one of them, layout, shell, layering
+  analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck over library, command and examples, where
+                    something has changed; fails on any finding. --quick: without the checks of
+                    clang-tidy that follow each path, which take most of the time
+  coverage [LAYER]  how many branches and MC/DC conditions of each layer the tests reach, by
+                    clang 19; fails below the floors. LAYER (wheel, scheduler, purgatory,
+                    calendar, journal, monitor, cmd): what of it no test reaches
+  mutate [LAYER]... [--seed N] [--count N] [--survivors]
+                    break each LAYER (as in coverage; all) in 40 small ways, or COUNT, one at a time, and say
+                    which of them its tests do not notice; goes on where it was interrupted
+  mutate permanent [FUNCTION]...
+                    delete each call that tests/mutate/permanent.txt lists, one at a time: the
+                    test named there must fail
+  fuzz [SECONDS]    fuzz each input from outside with libFuzzer (tests/fuzz/README.md), for 60 seconds or SECONDS,
+                    as many at a time as there are cores
+  fuzz keep         store the inputs that these runs have found, where they reach more
+  instructions      count the instructions of the main workloads with callgrind, and fail if
+                    they have risen; with --accept, take them as they are
+  abi [--accept]    compare the binary interface with the accepted one (docs/abi.md); with --accept,
+                    take it as it is
+END
+}
+
+# Built anew each time: the compiler names the decisions that it cannot count only when it
+# compiles. Without assertions, whose failing no test can reach.
+verb_coverage() {
+    need "$coverage_packages"
+    rm -rf build/coverage
+    CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Doptimization=1 -Dexamples=false \
+        -Dc_args="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -include $PWD/tests/support/coverage_exit.h" \
+        -Dc_link_args=-fprofile-instr-generate -Dcpp_link_args=-fprofile-instr-generate >/dev/null
+    ninja -C build/coverage >build/coverage/build.log || fail "see build/coverage/build.log"
+    LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%4m.profraw run_tests coverage --quiet \
+        --suite unit --suite model --suite fault --suite stress --suite cmd --suite fuzz \
+        --timeout-multiplier 4 ||
+        say 'some tests failed: two compare standard error, to which the profiler complains'
+    python3 tests/coverage.py build/coverage "$@"
+}
+
+verb_mutate() {
+    need "$test_packages git"
+    if [ "${1:-}" = permanent ]; then
+        shift
+        python3 tests/mutate/permanent.py . build/permanent "$@"
+        return
+    fi
+    python3 tests/mutate/mutate.py "$@"
+}
+
+# An optimised build without symbols for debuggers.
+lint_options='-Dbuildtype=debugoptimized -Ddebug=false -Dwerror=true -Dbenchmarks=true -Dbroker=true'
+
+verb_lint() {
+    need "$lint_packages"
+    [ $# -gt 0 ] || set -- gcc clang
+    for compiler in "$@"; do
+        case $compiler in
+        gcc | clang) ;;
+        *) fail "lint: gcc or clang, not $compiler" ;;
+        esac
+        say "warnings of $compiler"
+        [ "$compiler" = gcc ] && cxx=g++ || cxx=clang++
+        # shellcheck disable=SC2086 # a list of words
+        CC=$compiler CXX=$cxx configure "lint-$compiler" $lint_options
+        compile "lint-$compiler"
+    done
+    say 'all warnings of clang'
+    # Except those about padding, declarations between statements, casts that are meant, what the macros
+    # of the C library and xxHash do, and the name _FORTIFY_SOURCE.
+    find src -name '*.c' ! -name '*_portable.c' ! -name alloc_jemalloc.c -exec clang -fsyntax-only \
+        -std=c11 -D_GNU_SOURCE -DHTW_ANNOTATE=1 -DHTW_CHECK_LEVEL=1 -Iinclude -Werror -Weverything \
+        -Wno-padded -Wno-declaration-after-statement -Wno-cast-qual -Wno-bad-function-cast \
+        -Wno-disabled-macro-expansion -Wno-used-but-marked-unused -Wno-extra-semi-stmt \
+        -Wno-reserved-macro-identifier {} +
+    say 'layout (clang-format)'
+    find include src tests examples benchmarks \( -name '*.[ch]' -o -name '*.cc' -o -name '*.[ch]pp' \) \
+        -exec clang-format --dry-run -Werror {} +
+    say 'shell scripts'
+    shellcheck -x -a dev
+    shellcheck .ci/run bindings/rust/*.sh bindings/rust/*/*.sh packaging/*.sh completions/htw.bash \
+        tests/packaging/*.sh tests/amalgamated/*.sh tests/api/*.sh \
+        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/top \
+        examples/broker/tests/*.sh
+    say 'layering'
+    python3 tests/api/layering.py .
+}
+
+# With assertions, from which the tools learn what holds. Findings are errors, and each tool reports
+# all of its own.
+verb_analyze() {
+    checks=
+    case ${1:-} in
+    '') ;;
+    --quick) checks='-clang-analyzer-*' ;;
+    *) fail "analyze: no such option: $1" ;;
+    esac
+    need "$analyze_packages"
+    CC=gcc CXX=g++ configure analyze -Dbuildtype=debugoptimized -Dcheck_level=1 -Dtests=false -Dwerror=true \
+        -Dc_args=-fanalyzer
+    found=
+    say 'gcc -fanalyzer'
+    ninja -C build/analyze --quiet -k 0 || fail 'analyze: gcc -fanalyzer has findings, see above'
+    say 'clang-tidy'
+    python3 tests/analyze/tidy.py build/analyze "$checks" >build/analyze/tidy.ninja
+    ninja -f build/analyze/tidy.ninja --quiet -k 0 || found="$found clang-tidy"
+    say 'cppcheck'
+    mkdir -p build/analyze/cppcheck
+    # It does not see that a constructor which initialises its base sets the members of the base.
+    cppcheck --project=build/analyze/compile_commands.json \
+        --suppress=uninitDerivedMemberVar --suppress=uninitDerivedMemberVarPrivate \
+        --cppcheck-build-dir=build/analyze/cppcheck -j "$(nproc)" --quiet \
+        --enable=warning,performance,portability --inline-suppr \
+        --error-exitcode=1 || found="$found cppcheck"
+    [ -z "$found" ] || fail "analyze: findings, see above, of$found"
+}
+
+# The program of a fuzzer, and the folder for what it finds and prints, which a fresh build leaves there.
+name_fuzzer() {
+    name=$1
+    found=build/fuzzed
+    program=build/fuzz/tests/fuzz/fuzz_$name
+    [ -x "$program" ] || program=build/fuzz/examples/broker/fuzz_$name
+    mkdir -p "$found/$name"
+}
+
+# run_fuzzer NAME SECONDS
+verb_one_fuzzer() {
+    name_fuzzer "$1"
+    ASAN_OPTIONS=quarantine_size_mb=16 "$program" "-max_total_time=$2" -max_len=4096 -timeout=10 \
+        -rss_limit_mb=1024 -malloc_limit_mb=64 -close_fd_mask=3 -print_final_stats=1 \
+        "-artifact_prefix=$found/$name-" "$found/$name" "tests/fuzz/corpus/$name" \
+        >"$found/$name.log" 2>&1 || {
+        tail -n 40 "$found/$name.log"
+        fail "fuzz: what fuzz_$name has found is in $found/$name-*; what it has printed, in $found/$name.log"
+    }
+    awk -v name="$name" '
+        / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
+        /stat::number_of_executed_units/ { executions = $2 }
+        END { printf "%-10s %10d executions, %6d edges\n", name, executions, edges }' "$found/$name.log"
+}
+
+# Adds to the stored inputs what was found and reaches other edges, and removes what adds none any more.
+keep_inputs() {
+    name_fuzzer "$1"
+    rm -rf "$found/kept"
+    mkdir -p "$found/kept"
+    "$program" -merge=1 -use_counters=0 -max_len=4096 -close_fd_mask=3 "$found/kept" \
+        "tests/fuzz/corpus/$name" "$found/$name" >"$found/$name.log" 2>&1 ||
+        fail "fuzz: see $found/$name.log"
+    rm -rf "tests/fuzz/corpus/$name"
+    mv "$found/kept" "tests/fuzz/corpus/$name"
+}
+
+verb_fuzz() {
+    case ${1:-60} in
+    keep) ;;
+    0 | *[!0-9]*) fail "fuzz: not a number of seconds: $1" ;;
+    esac
+    need "$fuzz_packages"
+    CC=clang CXX=clang++ configure fuzz -Dbuildtype=debugoptimized -Dtests=false -Dfuzz=true -Dbroker=true \
+        -Dcalendar=true -Djournal=true -Dmonitor=true -Drelay=enabled -Dtop=enabled -Dcheck_level=1 \
+        -Db_sanitize=address,undefined -Db_lundef=false
+    names=
+    targets=
+    for source in tests/fuzz/fuzz_*.c; do
+        name=${source##*/fuzz_}
+        names="$names ${name%.c}"
+        targets="$targets tests/fuzz/fuzz_${name%.c}"
+    done
+    # shellcheck disable=SC2086 # a list of words
+    compile fuzz $targets examples/broker/fuzz_resp
+    if [ "${1:-}" = keep ]; then
+        for name in $names resp; do
+            keep_inputs "$name"
+        done
+        return
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    printf '%s\n' $names resp | xargs -P "$(nproc)" -I '{}' ./dev one-fuzzer '{}' "${1:-60}"
+}
+
+# Without -march=native, so that the count is the same everywhere; the figures are those of gcc.
+verb_instructions() {
+    need "$build_packages valgrind python3"
+    CC=gcc configure instructions -Dbuildtype=release -Dtests=false -Dbenchmarks=true
+    ninja -C build/instructions --quiet benchmarks/htw-instructions
+    python3 benchmarks/instructions.py build/instructions/benchmarks/htw-instructions \
+        benchmarks/instructions.txt "$@"
+}
+
+# Built with fixed flags, by gcc, so that nothing but the sources changes the description.
+verb_abi() {
+    need "$abi_packages"
+    CC=gcc CXX=g++ CFLAGS='' configure abi -Dbuildtype=debug -Dtests=false -Dexamples=false -Dcalendar=true -Djournal=true -Dmonitor=true
+    compile abi
+    CC=gcc python3 tests/api/abi.py . build/abi build/abi "$@"
+}

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# package.sh - the manual, packages, archives and releases. Part of ../../dev.
+
+help_package() {
+    cat <<'END'
+  docs              build the manual: build/docs/html/index.html, and man pages in build/docs/man
+  docs --check      and check it: each function has its page, links hold, the code in the documents compiles and
+                    runs, figures are those of the recorded results
+  package           build the Debian packages, check them with lintian, and use them in a clean root
+                    (build/package); DEB_BUILD_OPTIONS= runs the tests in the build, too
+  package rpm       build the RPM packages, check them with rpmlint, and use them (build/rpm)
+  package image     make an OCI image of htw relay from the Debian packages, and start it (build/image);
+                    without Docker, in a quarter of a minute once there are packages
+  dist              pack the sources of the last commit (build/dist), and test what was packed
+  reproducible      build twice in different folders, and compare each byte, also of the packages
+  release           whether this commit can be tagged and released: version, changelog, binary
+                    interface, manual, archive, packages; in about half an hour. Publishes nothing
+  version [NEW]     print the version; with NEW (1.2.3 or 1.2.3~dev), write it wherever it stands
+END
+}
+
+# The manual is built by Meson, in build/docs.
+verb_docs() {
+    case ${1:-} in
+    '' | --check) ;;
+    *) fail "docs: no such option: $1" ;;
+    esac
+    need "$docs_packages"
+    configure docs -Dbuildtype=release -Dtests=false -Dexamples=false -Dcalendar=true -Djournal=true \
+        -Dmonitor=true -Drelay=enabled -Dtop=enabled -Ddocs=true
+    compile docs
+    if [ "${1:-}" = --check ]; then
+        "$python" tests/docs/check.py . build/docs
+        "$python" tests/docs/test_check.py . build/docs
+    fi
+    say "the manual is $PWD/build/docs/html/index.html; man -M $PWD/build/docs/man htw"
+}
+
+# Tags of lintian that concern an upload to Debian alone: there is no bug that asks for the package, its
+# tarball holds debian/ as well, and where the sources come from is not written down.
+lintian_exceptions=initial-upload-closes-no-bugs,no-debian-changes,debian-watch-file-is-missing
+lintian_exceptions=$lintian_exceptions,no-homepage-field
+
+package_deb() {
+    need "$deb_packages"
+    rm -rf build/package
+    tarball=$(packaging/tarball.sh build/package)
+    say 'building the Debian packages'
+    packaging/deb.sh "$tarball" build/package
+    say 'lintian'
+    lintian --allow-root --pedantic --display-info --suppress-tags "$lintian_exceptions" \
+        --fail-on error,warning,info build/package/*.changes
+    say 'tests in a clean root'
+    tests/packaging/clean_root.sh build/package .
+    say "the packages are in $PWD/build/package"
+}
+
+package_rpm() {
+    need "$rpm_packages"
+    rm -rf build/rpm
+    tarball=$(packaging/tarball.sh build/rpm)
+    say 'building the RPM packages'
+    packaging/rpm.sh "$tarball" build/rpm
+    say 'rpmlint'
+    rpmlint --strict --config packaging/rpmlint.toml packaging/htw.spec build/rpm/RPMS/*/*.rpm \
+        build/rpm/SRPMS/*.rpm
+    say 'tests with what they hold'
+    tests/packaging/rpm_root.sh build/rpm .
+    say "the packages are in $PWD/build/rpm/RPMS"
+}
+
+# Of the Debian packages as they are; without any, these are built first.
+package_image() {
+    need "$deb_packages python3 skopeo"
+    [ -e "$(echo build/package/htw-relay_*.deb)" ] || package_deb
+    say 'building the image of the relay'
+    packaging/image.sh build/package build/image
+    tests/packaging/image_root.sh build/image/htw-relay.oci.tar
+    say "the image is $PWD/build/image/htw-relay.oci.tar: podman load -i, or skopeo copy oci-archive:..."
+}
+
+verb_package() {
+    case ${1:-deb} in
+    deb | rpm | image) "package_${1:-deb}" ;;
+    *) fail "package: no such kind of packages: $1" ;;
+    esac
+}
+
+verb_dist() {
+    need "$dist_packages"
+    [ -e .git ] || fail 'dist: packs a commit, and this is no git repository'
+    configure dist -Dtests=false -Dexamples=false
+    rm -rf build/dist/meson-dist build/dist/unpacked
+    meson dist -C build/dist --no-tests
+    mkdir build/dist/unpacked
+    tar -xf build/dist/meson-dist/htw-*.tar.xz -C build/dist/unpacked --strip-components=1
+    build/dist/unpacked/dev test
+    say "the tarball is in $PWD/build/dist/meson-dist"
+}
+
+verb_reproducible() {
+    need "$deb_packages"
+    rm -rf build/reproducible
+    tarball=$(packaging/tarball.sh build/reproducible)
+    tests/packaging/reproducible.sh "$tarball" build/reproducible/builds
+}
+
+verb_version() {
+    need python3
+    [ $# -le 1 ] || fail "version: one version, not $*"
+    python3 tests/api/version.py . "$@"
+}
+
+# All checks run, also in a state between releases, so that what is missing shows early. What the
+# maintainer has to set comes apart from what fails. Verbs are called as commands: a function that stands
+# before || does not stop where something in it fails.
+verb_release() {
+    need "$test_packages $abi_packages $docs_packages git"
+    version=$(sed -n "s/^  version: '\(.*\)',\$/\1/p" meson.build)
+    home=$(sed -n "s/^home = '\(.*\)'\$/\1/p" meson.build)
+    wrong=
+    unset_yet=
+    note=
+    lacks() {
+        wrong="$wrong
+  - $*"
+    }
+    to_set() {
+        unset_yet="$unset_yet
+  - $*"
+    }
+    case $version in
+    *~dev) to_set "the version, now $version: ./dev version ${version%~dev}, and commit it" ;;
+    esac
+    if [ -z "$home" ]; then
+        note="The project has no public address yet. When it has: 'home' in meson.build (for htw.pc), 'Homepage:' in debian/control, 'URL:' in packaging/htw.spec."
+    else
+        { grep -qFx "Homepage: $home" debian/control &&
+            sed -n 's/^URL: *//p' packaging/htw.spec | grep -qFx "$home"; } ||
+            lacks "the address $home as Homepage in debian/control and as URL in packaging/htw.spec"
+    fi
+    ./dev version || lacks "one version everywhere, and a dated section in CHANGELOG.md"
+    clean=$(git status --porcelain) || fail 'release: this is no git checkout'
+    [ -z "$clean" ] || lacks 'a clean tree: what is not committed is not released'
+    tagged=$(git rev-parse -q --verify "refs/tags/v$version^{commit}" 2>/dev/null || true)
+    [ -z "$tagged" ] || [ "$tagged" = "$(git rev-parse HEAD)" ] ||
+        lacks "a version of its own: the tag v$version is on another commit"
+    say 'binary interface'
+    ./dev abi || lacks 'an accepted binary interface (./dev abi)'
+    say 'manual'
+    ./dev docs --check || lacks 'a manual that is right (./dev docs --check)'
+    ./dev dist || lacks 'an archive that builds and passes (./dev dist)'
+    for kind in deb rpm; do
+        ./dev package $kind || lacks "packages that can be installed (./dev package $kind)"
+    done
+    ./dev reproducible || lacks 'two builds that are the same (./dev reproducible)'
+    if [ -z "$wrong$unset_yet" ]; then
+        say "$version can be released: tag it v$version; the archive is in build/dist/meson-dist, the packages in build/package and build/rpm/RPMS, the manual in build/docs"
+        [ -z "$note" ] || printf '%s\n' "$note"
+        return
+    fi
+    if [ -n "$wrong" ]; then
+        printf '%s lacks:%s\n' "$version" "$wrong"
+    else
+        printf 'all checks passed\n'
+    fi
+    [ -z "$unset_yet" ] || printf 'the maintainer must still set:%s\n' "$unset_yet"
+    [ -z "$note" ] || printf '%s\n' "$note"
+    fail "release: $version cannot be released yet"
+}

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# test.sh - verbs that run tests. Part of ../../dev.
+
+help_test() {
+    cat <<'END'
+  test [TEST]...    build and run the tests (build/test)
+  test broker [TEST]...
+                    build and run the tests of examples/broker (build/test-broker); the verbs
+                    clang, jemalloc, asan, tsan and loaded take the word broker, too
+  test relay [--quick | --long] [TEST]...
+                    run the relay over librdkafka's mock cluster, and over a real Kafka, which Maven fetches
+                    once: kills, restarts, rebalances, each record counted; in some six minutes. --long: more
+                    of them, in half an hour. HTW_KAFKA_VERSION: 3 (the default) or 4
+  test replay [TEST]...
+                    the page of htw replay in headless Chromium, and its counts beside Kafka's own class
+  test bare [install | demo | test]...
+                    install, demo and test, or some of these, each as the only command in a new Debian system:
+                    what works there, and what is said where packages cannot be installed; in some five minutes
+  clang [TEST]...   the tests built with clang
+  jemalloc [TEST]...
+                    the tests with the option jemalloc
+  asan [TEST]...    the tests under AddressSanitizer and UBSan
+  tsan [TEST]...    the tests under ThreadSanitizer
+  yields [tsan|asan] [ARG]...
+                    the stress tests under both, or one of them, in a library whose threads yield or
+                    sleep at random at each atomic operation and mutex; HTW_YIELD_SEED: another
+                    seed than 1
+  coherence [ARG]...
+                    count the cache lines that change hands between 2 to 64 virtual CPUs in an
+                    operation; --lines WORKLOAD CPUS: which lines these are, and which code;
+                    --table: what that makes of the throughput, by what two real CPUs take
+  stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
+  journal-crash [ROUNDS [SEED]]
+                    kill a process that uses a journal 500 times, or ROUNDS, while the clock is set and
+                    the disk fails, and judge what is left
+  journal-scale [JOBS [MS]]
+                    kill a process whose journal has ten million jobs, or JOBS, and open it again, in
+                    a second, or MS, with a cold cache: exact counts, little memory
+  loaded [ARG]...   the tests three times, on one core beside eight busy processes, in about half an
+                    hour; ARG as for meson test, such as --suite unit
+  cross [--quick] [ARCH]...
+                    the tests on other machines: i686 armhf aarch64 s390x riscv64, or ARCH; i686
+                    runs on the processor itself, the others run in qemu. --quick: the unit tests
+                    alone, on i686 and s390x, or ARCH
+  musl              the tests with the C library musl, shared and static
+  portable [TEST]...
+                    the tests of the form for other systems than Linux, built on Linux
+  oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
+                    croniter, all that ./dev test compares in part, in some minutes
+  valgrind          the unit tests under memcheck
+  helgrind          the tests with threads under helgrind
+  detectors         programs of users under ThreadSanitizer, helgrind and DRD, against the installed
+                    library: silent about those without a race, and not about the others; and the script for gdb
+END
+}
+
+# Of a build with a sanitizer, whose compilation takes twice as long otherwise: reports name lines as before.
+sanitizer_options='-Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1'
+
+# Not among Meson's tests: one Kafka serves all of them, and they take minutes.
+run_relay() {
+    folder=build/$1
+    shift
+    ninja -C "$folder" --quiet htw htw-relay tests/relay_facts tests/relay_suspend.so tests/relay_set_clock.so \
+        tests/test_relay_mock_commits tests/test_relay_mock_doubles tests/test_relay_mock_letters tests/test_relay_mock_members \
+        tests/test_relay_mock_long examples/relay_producer examples/relay_consumer
+    case $* in
+    '' | --quick | --long)
+        "$folder/tests/test_relay_mock_commits"
+        "$folder/tests/test_relay_mock_doubles"
+        "$folder/tests/test_relay_mock_letters"
+        "$folder/tests/test_relay_mock_members"
+        ;;
+    esac
+    case $* in
+    '' | --long) "$folder/tests/test_relay_mock_long" ;;
+    esac
+    fetch_kafka
+    python3 tests/relay/test_relay.py "$folder/htw-relay" "$folder/tests" "$kafka" "$@"
+}
+
+# What a browser makes of the page. Where Kafka cannot be fetched, all but the comparison with it.
+run_replay() {
+    ninja -C "build/$1" --quiet htw
+    program=build/$1/htw
+    shift
+    # shellcheck disable=SC2310 # whether it can be installed decides what is compared
+    { (need "$kafka_packages") && fetch_kafka; } || kafka=-
+    "$python" tests/replay/test_replay.py "$program" "$kafka" "$@"
+}
+
+verb_test() {
+    if [ "${1:-}" = replay ]; then
+        shift
+        need "$test_packages $replay_packages"
+        test_in test run_replay "$test_options" "$@"
+        return
+    fi
+    if [ "${1:-}" = relay ]; then
+        shift
+        need "$test_packages $kafka_packages"
+        test_in test run_relay "$test_options" "$@"
+        return
+    fi
+    if [ "${1:-}" = bare ]; then
+        shift
+        need "$root_packages"
+        tests/packaging/bare_root.sh . build/bare "$@"
+        return
+    fi
+    [ "${1:-}" = broker ] || need "$test_packages"
+    test_in test run_tests "$test_options" "$@"
+}
+
+verb_jemalloc() {
+    need "$jemalloc_packages"
+    test_in jemalloc run_tests -Djemalloc=enabled "$@"
+}
+
+run_asan() {
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run_tests "$@" --timeout-multiplier 4
+}
+
+verb_asan() {
+    [ "${1:-}" = broker ] || need "$test_packages"
+    test_in asan run_asan "-Dbenchmarks=true -Db_sanitize=address,undefined $sanitizer_options" "$@"
+}
+
+# Where the kernel spreads addresses widely (vm.mmap_rnd_bits above 28), something may lie where
+# ThreadSanitizer wants its shadow ("unexpected memory mapping"): so without, if that is allowed.
+run_tsan() {
+    if setarch -R true 2>/dev/null; then
+        set -- "$@" --wrap 'setarch -R'
+    fi
+    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+        run_tests "$@" --timeout-multiplier 4
+}
+
+verb_tsan() {
+    [ "${1:-}" = broker ] || need "$test_packages"
+    test_in tsan run_tsan "-Dbenchmarks=true -Db_sanitize=thread $sanitizer_options" "$@"
+}
+
+configure_yields() {
+    # shellcheck disable=SC2086 # a list of words
+    configure "$1" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dexamples=false \
+        -Dyield_points=true "-Db_sanitize=$2" $sanitizer_options
+}
+
+verb_yields() {
+    need "$test_packages"
+    sanitizers='thread address,undefined'
+    case "${1:-}" in
+    tsan) sanitizers=thread ;;
+    asan) sanitizers=address,undefined ;;
+    esac
+    [ "$sanitizers" = 'thread address,undefined' ] || shift
+    for sanitizer in $sanitizers; do
+        place=tsan
+        [ "$sanitizer" = thread ] || place=asan
+        configure_yields "yields-$place" "$sanitizer"
+        "run_$place" "yields-$place" --suite stress "$@"
+    done
+}
+
+verb_coherence() {
+    need "$test_packages"
+    configure coherence -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
+    ninja -C build/coherence --quiet tests/coherence/coherence tests/coherence/coherence_real
+    if [ "${1:-}" = --table ]; then
+        build/coherence/tests/coherence/coherence_real >build/coherence/prices
+        set -- --table build/coherence/prices
+    fi
+    build/coherence/tests/coherence/coherence "$@"
+}
+
+run_loaded() {
+    place=$1
+    shift
+    compile "$place"
+    python3 tests/loaded.py "build/$place" "$@"
+}
+
+verb_loaded() {
+    [ "${1:-}" = broker ] || need "$test_packages"
+    test_in test run_loaded -Dbenchmarks=true "$@"
+}
+
+verb_journal_crash() {
+    case ${1:-500} in
+    0 | *[!0-9]*) fail "journal-crash: not a number of rounds: $1" ;;
+    esac
+    need "$test_packages"
+    build_tests
+    build/test/tests/journal_crash "${1:-500}" "${2:-1}"
+}
+
+verb_journal_scale() {
+    need "$test_packages"
+    build_tests
+    build/test/tests/journal_scale "${1:-10000000}" "${2:-1000}"
+}
+
+verb_stress() {
+    case ${1:-60} in
+    0 | *[!0-9]*) fail "stress: not a number of seconds: $1" ;;
+    esac
+    need "$test_packages"
+    build_tests
+    for program in build/test/tests/stress_*; do
+        [ -f "$program" ] || continue
+        say "${program##*/}"
+        "$program" "${1:-60}"
+    done
+}
+
+verb_oracle() {
+    need "$test_packages"
+    build_tests
+    ninja -C build/test --quiet tests/calendar/calendar_instants
+    /usr/bin/python3 tests/calendar/oracle.py build/test/tests/calendar/calendar_instants --long
+}
+
+# A child process that ends with a journal open leaves what SQLite knows only by pointers into it.
+verb_valgrind() {
+    need "$valgrind_packages"
+    build_tests
+    run_tests test --suite unit --timeout-multiplier 20 \
+        --wrap 'valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite'
+}
+
+verb_helgrind() {
+    need "$valgrind_packages"
+    configure helgrind -Dbuildtype=debugoptimized -Dcheck_level=1 -Dvalgrind=true
+    run_tests helgrind --suite threads --timeout-multiplier 20 \
+        --wrap "valgrind --tool=helgrind --fair-sched=yes --quiet --error-exitcode=1 --suppressions=$PWD/debug/valgrind.supp"
+}
+
+# The library as users have it: an optimised build, installed, without instruments; with what gdb
+# needs.
+verb_detectors() {
+    need "$detector_packages"
+    prefix=$PWD/build/detectors/prefix
+    CC=gcc configure detectors -Dbuildtype=release -Ddebug=true -Dtests=false -Dexamples=false \
+        -Dannotations=enabled --prefix "$prefix"
+    compile detectors
+    meson install -C build/detectors --no-rebuild --quiet
+    sh tests/detectors/run.sh "$prefix" "$PWD/build/detectors/programs"
+}
+
+# Prints the word for an architecture in Debian's names of cross compilers.
+triple_of() {
+    case $1 in
+    armhf) echo arm-linux-gnueabihf ;;
+    i686 | aarch64 | s390x | riscv64) echo "$1-linux-gnu" ;;
+    *) fail "cross: no such architecture: $1 (there are i686 armhf aarch64 s390x riscv64)" ;;
+    esac
+}
+
+architectures='i686 armhf aarch64 s390x riscv64'
+
+# need_cross ARCH...
+need_cross() {
+    packages=$cross_packages
+    for arch in "$@"; do
+        triple=$(triple_of "$arch")
+        packages="$packages gcc-$triple g++-$triple"
+    done
+    need "$packages"
+}
+
+# other_headers FOLDER HEADER...: headers of this machine that are good for others.
+other_headers() {
+    mkdir -p "build/$1"
+    for header in $2; do
+        ln -sfn "$header" "build/$1/${header##*/}"
+    done
+}
+
+# What the tests of another machine or C library can be: they have no packages of cmocka and libuv.
+# The suite cmd is there only without an emulator.
+run_foreign() {
+    run_tests "$@" --suite unit --suite model --suite amalgamated --suite fault --suite fuzz \
+        --suite cpp --suite examples --suite cmd
+}
+
+# The two of --quick differ in the size of words and in the order of bytes.
+verb_cross() {
+    quick=
+    if [ "${1:-}" = --quick ]; then
+        quick=yes
+        shift
+        [ $# -gt 0 ] || set -- i686 s390x
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    [ $# -gt 0 ] || set -- $architectures
+    need_cross "$@"
+    other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
+    for arch in "$@"; do
+        say "$arch"
+        configure "cross-$arch" --cross-file "cross/$arch.ini" -Dbuildtype=debugoptimized \
+            -Ddebug=false -Dcheck_level=1 -Dwerror=true -Dcmocka=own "-Dc_args=-isystem$PWD/build/cross-include -Wno-psabi"
+        if [ -n "$quick" ]; then
+            run_tests "cross-$arch" --suite unit --timeout-multiplier 4
+            continue
+        fi
+        compile "cross-$arch"
+        run_foreign "cross-$arch" --timeout-multiplier 4
+    done
+}
+
+# Twice: programs that find libc.so, and programs that need nothing.
+verb_musl() {
+    need "$musl_packages"
+    other_headers musl-include "/usr/include/xxhash.h /usr/include/xxh3.h /usr/include/linux \
+        /usr/include/asm-generic /usr/include/$(uname -m)-linux-gnu/asm"
+    for kind in shared static; do
+        say "musl, $kind"
+        linked=
+        [ $kind = shared ] || linked=-static
+        configure "musl-$kind" --cross-file cross/musl.ini -Dbuildtype=debugoptimized \
+            -Dcheck_level=1 -Dwerror=true -Dcmocka=own \
+            "-Dc_args=-isystem$PWD/build/musl-include" "-Dc_link_args=$linked"
+        compile "musl-$kind"
+        run_foreign "musl-$kind"
+    done
+}
+
+verb_portable() {
+    need "$test_packages"
+    configure portable -Dbuildtype=debugoptimized -Ddebug=false -Dcheck_level=1 -Dwerror=true -Dportable=true
+    if [ $# -eq 0 ]; then
+        set -- --suite unit --suite model --suite fault --suite stress --suite examples
+    fi
+    run_tests portable "$@"
+}
+
+# Built as for lint, so with the broker.
+verb_clang() {
+    need "$lint_packages"
+    if [ "${1:-}" = broker ]; then
+        shift
+        need "$broker_test_packages"
+        set -- --suite broker "$@"
+    else
+        set -- --no-suite broker "$@"
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    CC=clang CXX=clang++ configure lint-clang $lint_options
+    run_tests lint-clang "$@"
+}
