@@ -1,110 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-/* heap.c - an indexed binary min-heap. */
+/* heap.c - a binary heap of nodes that are part of what is ordered. */
 #include "heap.h"
 
-#include "annotate.h"
-#include "compiler.h"
+#include "assert.h"
 
 #include <errno.h>
 #include <string.h>
 
-static void place(struct htw__heap *heap, uint32_t index, struct htw__heap_entry entry) {
-    heap->entries[index] = entry;
-    heap->indices[entry.id] = index;
-}
+#define FIRST_ROOM 64u
 
-/* Puts `entry` at `index`, or above, and moves the ancestors that come after it down. */
-static void sift_up(struct htw__heap *heap, uint32_t index, struct htw__heap_entry entry) {
-    while (index > 0) {
-        uint32_t parent = (index - 1) / 2;
-        if (!htw__heap_entry_precedes(entry, heap->entries[parent]))
-            break;
-        place(heap, index, heap->entries[parent]);
-        index = parent;
-    }
-    place(heap, index, entry);
-}
-
-void htw__heap_init(struct htw__heap *heap) {
-    *heap = (struct htw__heap) { NULL, NULL, 0, 0 };
-}
-
-static size_t heap_bytes(uint32_t capacity) {
-    return capacity * (sizeof(struct htw__heap_entry) + sizeof(uint32_t));
+void htw__heap_init(struct htw__heap *heap, htw__heap_order *precedes) {
+    *heap = (struct htw__heap) { .precedes = precedes };
 }
 
 size_t htw__heap_memory(const struct htw__heap *heap) {
-    return heap_bytes(heap->capacity);
+    return heap->room * sizeof(*heap->nodes);
 }
 
 void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocator) {
-    htw__release(allocator, heap->entries, heap_bytes(heap->capacity));
-    htw__heap_init(heap);
+    htw__release(allocator, heap->nodes, htw__heap_memory(heap));
+    htw__heap_init(heap, heap->precedes);
 }
 
-int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator,
-                      uint32_t capacity) {
-    if (capacity <= heap->capacity)
+int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator, size_t count) {
+    size_t room = heap->room == 0 ? FIRST_ROOM : heap->room;
+    if (count <= heap->room)
         return 0;
-    struct htw__heap grown = { .count = heap->count, .capacity = capacity };
-    grown.entries = htw__allocate(allocator, heap_bytes(capacity));
-    if (grown.entries == NULL)
+    while (room < count)
+        room *= 2;
+    struct htw__heap_node **nodes =
+        room > UINT32_MAX ? NULL : htw__allocate(allocator, room * sizeof(struct htw__heap_node *));
+    if (nodes == NULL)
         return -ENOMEM;
-    grown.indices = (uint32_t *)(void *)(grown.entries + capacity);
-    HTW__ANNOTATE_IGNORE_BEGIN();
-    if (heap->capacity > 0) {
-        memcpy(grown.entries, heap->entries, heap->count * sizeof(*heap->entries));
-        memcpy(grown.indices, heap->indices, heap->capacity * sizeof(*heap->indices));
-    }
-    for (uint32_t id = heap->capacity; id < capacity; id++)
-        grown.indices[id] = HTW__HEAP_ABSENT;
-    HTW__ANNOTATE_IGNORE_END();
-    htw__heap_fini(heap, allocator);
-    *heap = grown;
+    if (heap->count > 0)
+        memcpy(nodes, heap->nodes, heap->count * sizeof(struct htw__heap_node *));
+    htw__release(allocator, heap->nodes, htw__heap_memory(heap));
+    heap->nodes = nodes;
+    heap->room = (uint32_t)room;
     return 0;
 }
 
-/* Not inlined, like htw__heap_pop(): the caller has no registers to spare for it. */
-HTW__NOINLINE void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id) {
-    uint32_t index = heap->indices[id] == HTW__HEAP_ABSENT ? heap->count++ : heap->indices[id];
-    sift_up(heap, index, (struct htw__heap_entry) { key, id });
+static void put(struct htw__heap *heap, uint32_t place, struct htw__heap_node *node) {
+    heap->nodes[place] = node;
+    node->place = place + 1;
 }
 
-/*
- * The hole at the top sinks to the bottom along the lesser children, and the last entry rises from
- * there, rarely far, since it came from the bottom. That is one comparison a level; sinking the
- * last entry from the top would take two.
- */
-HTW__NOINLINE void htw__heap_pop(struct htw__heap *heap) {
-    heap->indices[heap->entries[0].id] = HTW__HEAP_ABSENT;
-    uint32_t count = --heap->count;
-    uint32_t hole = 0;
-    uint32_t child;
-    while ((child = 2 * hole + 1) < count) {
-        /* entries[count] is the last entry, which may be read. No branch: the processor could not
-           predict which child is the lesser. */
-        const struct htw__heap_entry *left = &heap->entries[child];
-        const struct htw__heap_entry *right = left + 1;
-        child += (right->key < left->key) | ((right->key == left->key) & (right->id > left->id));
-        place(heap, hole, heap->entries[child]);
-        hole = child;
-    }
-    if (hole != count)
-        sift_up(heap, hole, heap->entries[count]);
+static void sift_up(struct htw__heap *heap, uint32_t place, struct htw__heap_node *node) {
+    for (; place > 0 && heap->precedes(node, heap->nodes[(place - 1) / 2]); place = (place - 1) / 2)
+        put(heap, place, heap->nodes[(place - 1) / 2]);
+    put(heap, place, node);
 }
 
-bool htw__heap_is_valid(const struct htw__heap *heap) {
-    if (heap->count > heap->capacity)
-        return false;
-    for (uint32_t i = 0; i < heap->count; i++) {
-        struct htw__heap_entry entry = heap->entries[i];
-        if (entry.id >= heap->capacity || heap->indices[entry.id] != i)
-            return false;
-        if (i > 0 && htw__heap_entry_precedes(entry, heap->entries[(i - 1) / 2]))
-            return false;
+static void sift_down(struct htw__heap *heap, uint32_t place, struct htw__heap_node *node) {
+    for (uint32_t child; (child = 2 * place + 1) < heap->count; place = child) {
+        if (child + 1 < heap->count && heap->precedes(heap->nodes[child + 1], heap->nodes[child]))
+            child++;
+        if (!heap->precedes(heap->nodes[child], node))
+            break;
+        put(heap, place, heap->nodes[child]);
     }
-    uint32_t present = 0;
-    for (uint32_t id = 0; id < heap->capacity; id++)
-        present += heap->indices[id] != HTW__HEAP_ABSENT;
-    return present == heap->count;
+    put(heap, place, node);
+}
+
+void htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node) {
+    HTW_ASSERT(heap->count < heap->room && node->place == 0);
+    sift_up(heap, heap->count++, node);
+}
+
+void htw__heap_remove(struct htw__heap *heap, struct htw__heap_node *node) {
+    HTW_ASSERT(node->place != 0 && heap->nodes[node->place - 1] == node);
+    uint32_t place = node->place - 1;
+    struct htw__heap_node *last = heap->nodes[--heap->count];
+    node->place = 0;
+    if (last == node)
+        return;
+    if (place > 0 && heap->precedes(last, heap->nodes[(place - 1) / 2]))
+        sift_up(heap, place, last);
+    else
+        sift_down(heap, place, last);
+}
+
+/* Takes one after the other from the front to the back of the array, where there is room for it, and turns it round. */
+void htw__heap_sort(struct htw__heap *heap) {
+    uint32_t all = heap->count;
+    while (heap->count > 0) {
+        struct htw__heap_node *first = heap->nodes[0];
+        htw__heap_remove(heap, first);
+        heap->nodes[heap->count] = first;
+    }
+    for (uint32_t i = 0; i < all / 2; i++) {
+        struct htw__heap_node *node = heap->nodes[i];
+        heap->nodes[i] = heap->nodes[all - 1 - i];
+        heap->nodes[all - 1 - i] = node;
+    }
+    heap->count = all;
+    for (uint32_t i = 0; i < all; i++)
+        heap->nodes[i]->place = i + 1;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.h - an indexed binary min-heap of (key, id) pairs.
- *
- * Ids are small integers, each at most once in the heap. A table by id locates each, so that its
- * key can be lowered. Memory is reserved beforehand, 20 bytes an id, and no other operation
- * allocates. Of equal keys the highest id comes first.
+ * heap.h - a binary heap of nodes that are part of what is ordered. The array of pointers to them is reserved
+ * beforehand; no other operation allocates.
  */
 #ifndef HTW_SRC_BASE_HEAP_H
 #define HTW_SRC_BASE_HEAP_H
@@ -14,43 +11,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct htw__heap_entry {
-    uint64_t key;
-    uint32_t id;
+/* All zero: in no heap. */
+struct htw__heap_node {
+    uint32_t place; /* in `nodes`, plus 1; 0: none */
 };
+
+/* Whether `a` comes before `b`. A total order, which does not change while both are in the heap. */
+typedef bool htw__heap_order(const struct htw__heap_node *a, const struct htw__heap_node *b);
 
 struct htw__heap {
-    struct htw__heap_entry *entries; /* entries[0] is the top */
-    uint32_t *indices;               /* by id: where in entries, or HTW__HEAP_ABSENT */
-    uint32_t count;
-    uint32_t capacity; /* ids are less than this */
+    htw__heap_order *precedes;
+    struct htw__heap_node **nodes; /* nodes[0] is the first */
+    uint32_t count, room;
 };
 
-/* The index of an id that is not in the heap. */
-#define HTW__HEAP_ABSENT UINT32_MAX
-
-/* Whether `a` comes before `b`. */
-static inline bool htw__heap_entry_precedes(struct htw__heap_entry a, struct htw__heap_entry b) {
-    return a.key < b.key || (a.key == b.key && a.id > b.id);
-}
-
-void htw__heap_init(struct htw__heap *heap);
+void htw__heap_init(struct htw__heap *heap, htw__heap_order *precedes);
 void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocator);
 
-/* Makes room for ids 0 .. capacity - 1. 0, or -ENOMEM: nothing has changed. */
-int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator,
-                      uint32_t capacity);
+/* Makes room for `count` nodes in all. 0, or -ENOMEM: nothing has changed. */
+int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator, size_t count);
 
 /* The bytes that the heap holds. */
 size_t htw__heap_memory(const struct htw__heap *heap);
 
-/* Adds `id` with `key`, or lowers the key that it has to `key`. */
-void htw__heap_lower(struct htw__heap *heap, uint64_t key, uint32_t id);
+/* Adds a node, for which there must be room. O(log n). */
+void htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node);
 
-/* Removes the top. The heap must not be empty. */
-void htw__heap_pop(struct htw__heap *heap);
+/* Removes a node of the heap. O(log n). */
+void htw__heap_remove(struct htw__heap *heap, struct htw__heap_node *node);
 
-/* Whether the order holds and the table agrees. O(capacity). */
-bool htw__heap_is_valid(const struct htw__heap *heap);
+/* Puts all nodes in order. O(n log n). */
+void htw__heap_sort(struct htw__heap *heap);
+
+/* The first node; NULL: none. */
+static inline struct htw__heap_node *htw__heap_first(const struct htw__heap *heap) {
+    return heap->count > 0 ? heap->nodes[0] : NULL;
+}
 
 #endif /* HTW_SRC_BASE_HEAP_H */

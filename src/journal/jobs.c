@@ -2,7 +2,6 @@
 /* jobs.c - the jobs in memory: a heap by deadline, and a table by id. */
 #include "jobs.h"
 
-#include "../base/assert.h"
 #include "../base/random.h"
 
 #include <errno.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 256u
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
 
 /* ---- one job */
@@ -78,51 +76,21 @@ size_t htw__job_memory(const struct htw__job *job) {
 
 /* ---- the heap */
 
-static bool precedes(const struct htw__job *a, const struct htw__job *b) {
-    return htw__position_precedes(a->position, b->position);
+static struct htw__job *job_of(const struct htw__heap_node *node) {
+    return (struct htw__job *)(void *)((char *)(uintptr_t)node - offsetof(struct htw__job, turn));
 }
 
-static void place(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
-    jobs->heap[index] = job;
-    job->index = index;
-}
-
-static void sift_up(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
-    for (; index > 0 && precedes(job, jobs->heap[(index - 1) / 2]); index = (index - 1) / 2)
-        place(jobs, jobs->heap[(index - 1) / 2], index);
-    place(jobs, job, index);
-}
-
-static void sift_down(struct htw__jobs *jobs, struct htw__job *job, uint32_t index) {
-    for (;;) {
-        uint32_t child = 2 * index + 1;
-        if (child >= jobs->count)
-            break;
-        if (child + 1 < jobs->count && precedes(jobs->heap[child + 1], jobs->heap[child]))
-            child++;
-        if (!precedes(jobs->heap[child], job))
-            break;
-        place(jobs, jobs->heap[child], index);
-        index = child;
-    }
-    place(jobs, job, index);
+static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    return htw__position_precedes(job_of(a)->position, job_of(b)->position);
 }
 
 static void push(struct htw__jobs *jobs, struct htw__job *job) {
-    HTW_ASSERT(jobs->count < jobs->capacity);
     job->state = HTW__JOB_WAITING;
-    sift_up(jobs, job, jobs->count++);
+    htw__heap_push(&jobs->waiting, &job->turn);
 }
 
-static void remove_from_heap(struct htw__jobs *jobs, const struct htw__job *job) {
-    uint32_t index = job->index;
-    struct htw__job *last = jobs->heap[--jobs->count];
-    if (last == job)
-        return;
-    if (index > 0 && precedes(last, jobs->heap[(index - 1) / 2]))
-        sift_up(jobs, last, index);
-    else
-        sift_down(jobs, last, index);
+static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
+    htw__heap_remove(&jobs->waiting, &job->turn);
 }
 
 /* ---- all jobs */
@@ -131,6 +99,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     memset(jobs, 0, sizeof(*jobs));
     jobs->allocator = *allocator;
     htw__key_table_init(&jobs->by_id, allocator);
+    htw__heap_init(&jobs->waiting, comes_before);
     jobs->seed = htw__random_seed(jobs);
 }
 
@@ -142,29 +111,14 @@ void htw__jobs_fini(struct htw__jobs *jobs) {
         htw__job_destroy(&jobs->allocator, job);
     }
     htw__key_table_fini(&jobs->by_id);
-    if (jobs->heap != NULL)
-        release(&jobs->allocator, jobs->heap, jobs->capacity * sizeof(*jobs->heap));
+    htw__heap_fini(&jobs->waiting, &jobs->allocator);
 }
 
 /* HELD jobs keep their places. */
 int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
-    size_t needed = (size_t)jobs->count + jobs->reserved + count;
-    if (needed > jobs->capacity) {
-        size_t capacity = jobs->capacity == 0 ? FIRST_CAPACITY : jobs->capacity;
-        while (capacity < needed)
-            capacity *= 2;
-        if (capacity > UINT32_MAX)
-            return -ENOMEM;
-        struct htw__job **heap = allocate(&jobs->allocator, capacity * sizeof(*heap));
-        if (heap == NULL)
-            return -ENOMEM;
-        if (jobs->heap != NULL) {
-            memcpy(heap, jobs->heap, jobs->count * sizeof(*heap));
-            release(&jobs->allocator, jobs->heap, jobs->capacity * sizeof(*heap));
-        }
-        jobs->heap = heap;
-        jobs->capacity = (uint32_t)capacity;
-    }
+    if (htw__heap_reserve(&jobs->waiting, &jobs->allocator,
+                          (size_t)jobs->waiting.count + jobs->reserved + count) != 0)
+        return -ENOMEM;
     jobs->reserved += (uint32_t)count;
     return 0;
 }
@@ -187,6 +141,11 @@ struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
                : (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
 }
 
+struct htw__job *htw__jobs_first(const struct htw__jobs *jobs) {
+    const struct htw__heap_node *first = htw__heap_first(&jobs->waiting);
+    return first == NULL ? NULL : job_of(first);
+}
+
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
     remove_from_heap(jobs, job);
     jobs->reserved++;
@@ -199,7 +158,7 @@ void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
 }
 
 struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs) {
-    struct htw__job *job = jobs->heap[0];
+    struct htw__job *job = job_of(jobs->waiting.nodes[0]);
     remove_from_heap(jobs, job);
     job->state = HTW__JOB_DELIVERING;
     jobs->waiting_bytes -= htw__job_memory(job);
@@ -239,37 +198,23 @@ void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
 
 /* ---- less memory */
 
-static int compare(const void *a, const void *b) {
-    const struct htw__job *left = *(struct htw__job *const *)a;
-    const struct htw__job *right = *(struct htw__job *const *)b;
-    return precedes(right, left) - precedes(left, right);
-}
-
-/* An array that is sorted is a heap. */
-static void sort(struct htw__jobs *jobs) {
-    qsort(jobs->heap, jobs->count, sizeof(*jobs->heap), compare);
-    for (uint32_t i = 0; i < jobs->count; i++)
-        jobs->heap[i]->index = i;
-}
-
-static void drop_last(struct htw__jobs *jobs) {
-    htw__jobs_end(jobs, jobs->heap[jobs->count - 1]);
+static struct htw__job *last_of(const struct htw__jobs *jobs) {
+    return job_of(jobs->waiting.nodes[jobs->waiting.count - 1]);
 }
 
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
-    sort(jobs);
-    uint32_t target = jobs->count / 2;
-    while (jobs->count > target &&
-           htw__position_precedes(keep, jobs->heap[jobs->count - 1]->position))
-        drop_last(jobs);
-    if (jobs->count == 0)
+    htw__heap_sort(&jobs->waiting);
+    uint32_t target = jobs->waiting.count / 2;
+    while (jobs->waiting.count > target && htw__position_precedes(keep, last_of(jobs)->position))
+        htw__jobs_end(jobs, last_of(jobs));
+    if (jobs->waiting.count == 0)
         return keep;
-    struct htw__position last = jobs->heap[jobs->count - 1]->position;
+    struct htw__position last = last_of(jobs)->position;
     return htw__position_precedes(last, keep) ? keep : last;
 }
 
 void htw__jobs_cut(struct htw__jobs *jobs, struct htw__position last) {
-    sort(jobs);
-    while (jobs->count > 0 && htw__position_precedes(last, jobs->heap[jobs->count - 1]->position))
-        drop_last(jobs);
+    htw__heap_sort(&jobs->waiting);
+    while (jobs->waiting.count > 0 && htw__position_precedes(last, last_of(jobs)->position))
+        htw__jobs_end(jobs, last_of(jobs));
 }

@@ -6,6 +6,7 @@
 #ifndef HTW_SRC_JOURNAL_JOBS_H
 #define HTW_SRC_JOURNAL_JOBS_H
 
+#include "../base/heap.h"
 #include "../base/key_table.h"
 
 #include <stdbool.h>
@@ -37,7 +38,7 @@ struct htw__job {
     struct htw__position position;
     struct htw__key_node node; /* its key is position.id */
     enum htw__job_state state;
-    uint32_t index; /* in the heap */
+    struct htw__heap_node turn; /* WAITING: in the heap */
     bool has_key;
     uint32_t key_size;
     size_t payload_size;
@@ -62,9 +63,7 @@ struct htw__jobs {
     struct htw_allocator allocator;
     struct htw__key_table by_id; /* WAITING, HELD, DELIVERING, IN_FLIGHT */
     uint64_t seed;               /* of its hashes: ids may come from a file of others */
-    struct htw__job **heap;      /* WAITING, the earliest at 0 */
-    uint32_t count;              /* in the heap */
-    uint32_t capacity;           /* of the heap */
+    struct htw__heap waiting;    /* WAITING, by position */
     uint32_t reserved;           /* places that are promised */
     uint64_t in_flight;          /* DELIVERING and IN_FLIGHT */
     size_t waiting_bytes;        /* of WAITING and HELD */
@@ -88,9 +87,7 @@ void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job);
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id);
 
 /* The WAITING job that comes first; NULL: none. */
-static inline struct htw__job *htw__jobs_first(const struct htw__jobs *jobs) {
-    return jobs->count == 0 ? NULL : jobs->heap[0];
-}
+struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
 
 /* WAITING becomes HELD, and HELD becomes WAITING again. */
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job);

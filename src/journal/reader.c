@@ -346,7 +346,7 @@ void htw__reader_evict(struct htw_journal *journal) {
         journal->evict_above = journal->waiting_max;
         return;
     }
-    if (journal->jobs.waiting_bytes <= journal->evict_above || journal->jobs.count < 2)
+    if (journal->jobs.waiting_bytes <= journal->evict_above || journal->jobs.waiting.count < 2)
         return;
     evict(journal);
     /* If little could be dropped, not again before there is twice as much. */

@@ -13,7 +13,7 @@ void htw_journal_stats_init(struct htw_journal_stats *stats) {
 static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->in_flight_bytes +
-           htw__key_table_memory(&jobs->by_id) + jobs->capacity * sizeof(*jobs->heap) +
+           htw__key_table_memory(&jobs->by_id) + htw__heap_memory(&jobs->waiting) +
            journal->reader.capacity * sizeof(*journal->reader.rows) +
            journal->slot_count * sizeof(*journal->slots);
 }
@@ -40,7 +40,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         .checkpoints = journal->checkpoints,
         .jobs = journal->jobs_in_file,
         .in_flight = journal->jobs.in_flight,
-        .in_memory = journal->jobs.count,
+        .in_memory = journal->jobs.waiting.count,
         .queued = journal->queued,
         .memory_bytes = memory_of(journal),
         .log_bytes = log_bytes,

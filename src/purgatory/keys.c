@@ -2,8 +2,7 @@
 /* keys.c - the keys of a call: checks that they are valid, and hashes each once. */
 #include "keys.h"
 
-#include "../base/heap.h"
-
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_valid(const void *key, size_t size) {
@@ -47,24 +46,26 @@ static inline void add(struct htw__keys *keys, size_t first, uint64_t hash,
     keys->count = count + 1;
 }
 
-/* Many keys go through a heap, so that only those of the same hash need to be compared. */
-static int add_many(struct htw__keys *keys, const struct htw_purgatory *purgatory,
-                    const struct htw_key *source, size_t count) {
-    struct htw__heap heap;
-    htw__heap_init(&heap);
-    if (htw__heap_reserve(&heap, &purgatory->allocator, (uint32_t)count) != 0)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        htw__heap_lower(&heap, htw__key_hash(source[i].bytes, source[i].size, purgatory->seed), i);
-    size_t first = 0;
-    for (; heap.count > 0; htw__heap_pop(&heap)) {
-        struct htw__heap_entry top = heap.entries[0];
-        if (keys->count > 0 && keys->hashed[keys->count - 1].hash != top.key)
+static int compare(const void *one, const void *two) {
+    const struct htw__hashed_key *a = one, *b = two;
+    return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* Many keys are sorted, so that only those of the same hash need to be compared. */
+static void add_many(struct htw__keys *keys, const struct htw_purgatory *purgatory,
+                     const struct htw_key *source, size_t count) {
+    struct htw__hashed_key *hashed = keys->hashed;
+    for (size_t i = 0; i < count; i++)
+        hashed[i] = (struct htw__hashed_key) {
+            htw__key_hash(source[i].bytes, source[i].size, purgatory->seed), &source[i]
+        };
+    qsort(hashed, count, sizeof(*hashed), compare);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        const struct htw__hashed_key key = hashed[i]; /* it is written to where it was, or before */
+        if (keys->count > 0 && hashed[keys->count - 1].hash != key.hash)
             first = keys->count;
-        add(keys, first, top.key, &source[top.id]);
+        add(keys, first, key.hash, key.key);
     }
-    htw__heap_fini(&heap, &purgatory->allocator);
-    return 0;
 }
 
 int htw__keys_init(struct htw__keys *keys, const struct htw_purgatory *purgatory,
@@ -84,10 +85,8 @@ int htw__keys_init(struct htw__keys *keys, const struct htw_purgatory *purgatory
     if (keys->hashed == NULL)
         return -ENOMEM;
     keys->allocated = count * sizeof(*keys->hashed);
-    int error = add_many(keys, purgatory, source, count);
-    if (error != 0)
-        htw__keys_fini(keys, purgatory);
-    return error;
+    add_many(keys, purgatory, source, count);
+    return 0;
 }
 
 void htw__keys_fini(struct htw__keys *keys, const struct htw_purgatory *purgatory) {

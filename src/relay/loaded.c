@@ -11,6 +11,13 @@
 /* After all offsets. */
 #define OFFSET_LAST (INT64_C(1) << 60)
 
+static bool precedes(const struct htw__heap_node *one, const struct htw__heap_node *two) {
+    const struct htw__entry *a = HTW_CONTAINER_OF(one, const struct htw__entry, turn);
+    const struct htw__entry *b = HTW_CONTAINER_OF(two, const struct htw__entry, turn);
+    return a->deadline_ms < b->deadline_ms ||
+           (a->deadline_ms == b->deadline_ms && a->offset < b->offset);
+}
+
 void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t end_ms,
                       int64_t position, const struct htw__progress *progress, int64_t end,
                       uint64_t seed, void *owner, uint32_t slot) {
@@ -25,6 +32,7 @@ void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t
     self->is_armed = self->seen >= self->target;
     htw__ring_init(&self->entries);
     htw__key_table_init(&self->names, &htw__default_allocator);
+    htw__heap_init(&self->due, precedes);
 }
 
 static struct htw__entry *entry_of(struct htw__link *link) {
@@ -34,7 +42,7 @@ static struct htw__entry *entry_of(struct htw__link *link) {
 static void disarm(struct htw__entry *entry) {
     htw_wheel_cancel(entry->loaded->wheel, &entry->timer);
     if (entry->turn.place != 0)
-        htw__due_remove(&entry->loaded->due, &entry->turn);
+        htw__heap_remove(&entry->loaded->due, &entry->turn);
 }
 
 /* Takes an entry out of everything, and leaves it to the caller. */
@@ -70,7 +78,7 @@ static void drop_all(struct htw__loaded *self) {
 
 void htw__loaded_fini(struct htw__loaded *self) {
     drop_all(self);
-    htw__due_fini(&self->due);
+    htw__heap_fini(&self->due, &htw__default_allocator);
     htw__key_table_fini(&self->names);
 }
 
@@ -135,8 +143,7 @@ static void cut(struct htw__loaded *self) {
         return;
     for (struct htw__link *at = self->entries._next; at != &self->entries; at = at->_next)
         if (!entry_of(at)->is_beyond)
-            turns[count++] =
-                (struct turn) { entry_of(at)->turn.deadline_ms, entry_of(at)->turn.offset };
+            turns[count++] = (struct turn) { entry_of(at)->deadline_ms, entry_of(at)->offset };
     qsort(turns, count, sizeof(*turns), compare_turns);
     self->is_cut = true;
     self->cut_deadline_ms = turns[count / 2].deadline_ms;
@@ -145,9 +152,9 @@ static void cut(struct htw__loaded *self) {
     for (struct htw__link *at = self->entries._next, *next; at != &self->entries; at = next) {
         struct htw__entry *entry = entry_of(at);
         next = at->_next;
-        if (!is_cut_off(self, entry->turn.deadline_ms, entry->turn.offset))
+        if (!is_cut_off(self, entry->deadline_ms, entry->offset))
             continue;
-        if (!entry->is_cancel || entry->turn.deadline_ms != self->cut_deadline_ms) {
+        if (!entry->is_cancel || entry->deadline_ms != self->cut_deadline_ms) {
             drop(entry);
         } else if (!entry->is_beyond) {
             disarm(entry);
@@ -163,10 +170,10 @@ static void cut(struct htw__loaded *self) {
 static int arm(struct htw__loaded *self, struct htw__entry *entry) {
     if (entry->is_beyond)
         return 0;
-    uint64_t tick = (uint64_t)entry->turn.deadline_ms;
+    uint64_t tick = (uint64_t)entry->deadline_ms;
     if (tick > htw_wheel_now(self->wheel))
         return htw_wheel_schedule(self->wheel, &entry->timer, tick);
-    htw__due_push(&self->due, &entry->turn);
+    htw__heap_push(&self->due, &entry->turn);
     return 0;
 }
 
@@ -187,7 +194,7 @@ int htw__loaded_move(struct htw__loaded *self, struct htw_wheel *wheel) {
 
 void htw__loaded_fall_due(struct htw_timer *timer) {
     struct htw__entry *entry = HTW_CONTAINER_OF(timer, struct htw__entry, timer);
-    htw__due_push(&entry->loaded->due, &entry->turn);
+    htw__heap_push(&entry->loaded->due, &entry->turn);
 }
 
 /* Notes that all before `offset` has been read. */
@@ -208,12 +215,14 @@ static struct htw__entry *make_entry(struct htw__loaded *self, const struct htw_
     size_t copied = htw__record_copy_size(record);
     size_t size = sizeof(struct htw__entry) + copied + named;
     struct htw__entry *entry = malloc(size);
-    if (entry == NULL || htw__due_reserve(&self->due, self->count + 1) != 0) {
+    if (entry == NULL ||
+        htw__heap_reserve(&self->due, &htw__default_allocator, self->count + 1) != 0) {
         free(entry);
         return NULL;
     }
     *entry = (struct htw__entry) { .loaded = self,
-                                   .turn = { deadline_ms, record->offset, 0 },
+                                   .deadline_ms = deadline_ms,
+                                   .offset = record->offset,
                                    .size = size,
                                    .is_cancel = request->is_cancel };
     entry->record = htw__record_copy(record, entry + 1);
@@ -272,13 +281,13 @@ int htw__loaded_reach(struct htw__loaded *self, int64_t offset) {
 }
 
 struct htw__entry *htw__loaded_leave(struct htw__loaded *self) {
-    struct htw__due_node *first = htw__due_first(&self->due);
+    struct htw__heap_node *first = htw__heap_first(&self->due);
     if (first == NULL)
         return NULL;
     struct htw__entry *entry = HTW_CONTAINER_OF(first, struct htw__entry, turn);
     self->progress.end_ms = self->end_ms;
-    self->progress.deadline_ms = first->deadline_ms;
-    self->progress.offset = first->offset;
+    self->progress.deadline_ms = entry->deadline_ms;
+    self->progress.offset = entry->offset;
     detach(entry);
     return entry;
 }

@@ -22,8 +22,8 @@
 #ifndef HTW_SRC_RELAY_LOADED_H
 #define HTW_SRC_RELAY_LOADED_H
 
+#include "../base/heap.h"
 #include "../base/key_table.h"
-#include "due.h"
 #include "progress.h"
 #include "request.h"
 
@@ -31,9 +31,10 @@
 
 /* A record in memory. */
 struct htw__entry {
-    struct htw_timer timer; /* until it is due */
-    struct htw__due_node
-        turn; /* its place in the order; the deadline is not after the bucket's end */
+    struct htw_timer timer;     /* until it is due */
+    struct htw__heap_node turn; /* among the due */
+    int64_t deadline_ms,
+        offset; /* its place in the order; the deadline is not after the bucket's end */
     struct htw__loaded *loaded;
     struct htw__link link; /* in order of offset */
     size_t size;
@@ -58,7 +59,9 @@ struct htw__loaded {
     int64_t cut_deadline_ms, cut_offset;
     struct htw__link entries;
     struct htw__link link; /* the loaded buckets of a relay */
-    struct htw__due due;
+    /* What is due, by deadline and offset. The wheel hands out what was due when it was armed in the order of arming, and
+       the progress of a bucket needs that of the deadlines. */
+    struct htw__heap due;
     size_t count, beyond; /* entries; those of them that are there for their victims only */
     size_t bytes;
     struct htw__key_table names;

@@ -25,15 +25,41 @@ struct node {
     int32_t place;
 };
 
+struct bucket {
+    struct htw__heap_node turn;
+    uint32_t head;  /* a timer, or NONE */
+    uint64_t start; /* of its range, if it is in the DelayQueue */
+};
+
 struct kafka {
     struct htw__record *record;
     struct node *timers;
-    uint32_t *heads;        /* by bucket: a timer, or NONE */
-    struct htw__heap queue; /* buckets by the start of their range */
+    struct bucket *buckets;
+    struct htw__heap queue; /* those that are in the DelayQueue */
     uint64_t clock;
     uint64_t now;
     unsigned bits;
 };
+
+static struct bucket *bucket_of(const struct htw__heap_node *node) {
+    return HTW_CONTAINER_OF((struct htw__heap_node *)(uintptr_t)node, struct bucket, turn);
+}
+
+/* Of equal ones the bucket of the higher wheel: it is demoted first. */
+static bool precedes(const struct htw__heap_node *one, const struct htw__heap_node *two) {
+    const struct bucket *a = bucket_of(one), *b = bucket_of(two);
+    return a->start < b->start || (a->start == b->start && a > b);
+}
+
+/* DelayQueue.offer(), where it has room for each bucket. */
+static void enqueue(struct kafka *kafka, struct bucket *bucket, uint64_t start) {
+    if (bucket->turn.place != 0 && bucket->start <= start)
+        return;
+    if (bucket->turn.place != 0)
+        htw__heap_remove(&kafka->queue, &bucket->turn);
+    bucket->start = start;
+    htw__heap_push(&kafka->queue, &bucket->turn);
+}
 
 static void note(struct kafka *kafka, enum htw__event_kind kind, uint32_t timer) {
     const struct node *node = &kafka->timers[timer];
@@ -57,14 +83,14 @@ static void add(struct kafka *kafka, uint32_t timer) {
         level++;
     }
     uint32_t slot = (uint32_t)(node->deadline >> shift) & ((1u << kafka->bits) - 1);
-    uint32_t bucket = level << kafka->bits | slot;
-    node->place = (int32_t)bucket;
-    node->next = kafka->heads[bucket];
+    node->place = (int32_t)(level << kafka->bits | slot);
+    struct bucket *bucket = &kafka->buckets[node->place];
+    node->next = bucket->head;
     node->back = NONE;
     if (node->next != NONE)
         kafka->timers[node->next].back = timer;
-    kafka->heads[bucket] = timer;
-    htw__heap_lower(&kafka->queue, node->deadline >> shift << shift, bucket);
+    bucket->head = timer;
+    enqueue(kafka, bucket, node->deadline >> shift << shift);
 }
 
 /* TimerTaskEntry.remove(). */
@@ -77,7 +103,7 @@ static void remove_timer(struct kafka *kafka, uint32_t timer) {
     if (node->back != NONE)
         kafka->timers[node->back].next = node->next;
     else
-        kafka->heads[node->place] = node->next;
+        kafka->buckets[node->place].head = node->next;
 }
 
 /* SystemTimer.addTimerTaskEntry(): what is due already, runs. */
@@ -92,19 +118,19 @@ static void add_and_note(struct kafka *kafka, uint32_t timer, enum htw__event_ki
 
 /* SystemTimer.advanceClock(), until no bucket has expired at `tick`. */
 static void advance(struct kafka *kafka, uint64_t tick) {
-    while (kafka->queue.count > 0 && kafka->queue.entries[0].key <= tick) {
-        struct htw__heap_entry bucket = kafka->queue.entries[0];
-        htw__heap_pop(&kafka->queue);
-        if (bucket.key > kafka->now)
-            kafka->now = bucket.key;
-        if (bucket.key > kafka->clock) {
-            kafka->clock = bucket.key;
+    while (kafka->queue.count > 0 && bucket_of(htw__heap_first(&kafka->queue))->start <= tick) {
+        struct bucket *bucket = bucket_of(htw__heap_first(&kafka->queue));
+        htw__heap_remove(&kafka->queue, &bucket->turn);
+        if (bucket->start > kafka->now)
+            kafka->now = bucket->start;
+        if (bucket->start > kafka->clock) {
+            kafka->clock = bucket->start;
             htw__record_add(kafka->record, (struct htw__event) { .tick = kafka->now,
                                                                  .place = HTW__EVENT_DUE,
                                                                  .kind = HTW__EVENT_ADVANCED });
         }
-        uint32_t timer = kafka->heads[bucket.id];
-        kafka->heads[bucket.id] = NONE;
+        uint32_t timer = bucket->head;
+        bucket->head = NONE;
         while (timer != NONE) { /* TimerTaskList.flush() */
             uint32_t next = kafka->timers[timer].next;
             add_and_note(kafka, timer, HTW__EVENT_DEMOTED);
@@ -136,16 +162,16 @@ int htw__kafka_record(struct htw__record *record, const struct htw__record *run,
     struct kafka kafka = {
         .record = record,
         .timers = calloc(timers + 1, sizeof(struct node)),
-        .heads = malloc(buckets * sizeof(uint32_t)),
+        .buckets = calloc(buckets, sizeof(struct bucket)),
         .bits = bits,
     };
-    htw__heap_init(&kafka.queue);
-    int error = kafka.timers == NULL || kafka.heads == NULL
+    htw__heap_init(&kafka.queue, precedes);
+    int error = kafka.timers == NULL || kafka.buckets == NULL
                     ? -ENOMEM
                     : htw__heap_reserve(&kafka.queue, &htw__default_allocator, buckets);
     if (error == 0) {
         for (uint32_t i = 0; i < buckets; i++)
-            kafka.heads[i] = NONE;
+            kafka.buckets[i].head = NONE;
         for (size_t i = 0; i < run->count; i++)
             repeat(&kafka, &run->events[i]);
         advance(&kafka, run->end);
@@ -154,6 +180,6 @@ int htw__kafka_record(struct htw__record *record, const struct htw__record *run,
     }
     htw__heap_fini(&kafka.queue, &htw__default_allocator);
     free(kafka.timers);
-    free(kafka.heads);
+    free(kafka.buckets);
     return error;
 }

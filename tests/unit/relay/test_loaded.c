@@ -55,8 +55,8 @@ static const char *leave_until(int64_t now_ms) {
         htw__loaded_fall_due(timer);
     while ((entry = htw__loaded_leave(&loaded)) != NULL) {
         if (!entry->is_cancel && !entry->has_met)
-            size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ",
-                                     entry->turn.offset);
+            size +=
+                (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ", entry->offset);
         htw__entry_free(entry);
     }
     return text;
